@@ -1,0 +1,79 @@
+import { checkSecret } from "../application-keys/secret.ts";
+import { Problem } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
+import { isWellFormed } from "../lib/secrets.ts";
+import type { LastUsed } from "../rate-limit/last-used.ts";
+import type { Storage } from "../storage/storage.ts";
+
+/** An application key that has shown who it is at an OAuth endpoint. */
+export type Client = { storeId: string; keyId: string; clientId: string };
+
+export type Credentials = { clientId: string | undefined; clientSecret: string | undefined };
+
+type Deps = { storage: Storage; clock: Clock; lastUsed: LastUsed };
+
+/** Credentials come by Basic or in the body, never both (RFC 6749 2.3). An empty one is a missing one. */
+export function readCredentials(
+  authorization: string | undefined,
+  body: { client_id?: string | undefined; client_secret?: string | undefined },
+): Credentials {
+  const inBody = { clientId: body.client_id || undefined, clientSecret: body.client_secret || undefined };
+  if (authorization === undefined) return inBody;
+  // A client id beside Basic is allowed (RFC 6749 4.1.3 has it as a parameter); a second secret is not.
+  if (inBody.clientSecret !== undefined) throw new Problem("client_authenticated_twice");
+  const basic = readBasic(authorization);
+  if (!basic) throw new Problem("client_unknown");
+  if (inBody.clientId !== undefined && inBody.clientId !== basic.clientId) {
+    throw new Problem("client_authenticated_twice");
+  }
+  return basic;
+}
+
+/** RFC 6749 2.3.1: both halves are form-encoded before they are joined by a colon and base64-encoded. */
+function readBasic(authorization: string): Credentials | undefined {
+  const encoded = /^basic ([A-Za-z0-9+/]{1,2048}={0,2})$/i.exec(authorization)?.[1];
+  if (encoded === undefined) return undefined;
+  const pair = Buffer.from(encoded, "base64").toString("utf8");
+  const colon = pair.indexOf(":");
+  if (colon === -1) return undefined;
+  try {
+    return {
+      clientId: decodeForm(pair.slice(0, colon)),
+      clientSecret: decodeForm(pair.slice(colon + 1)) || undefined,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+const decodeForm = (text: string): string => decodeURIComponent(text.replaceAll("+", " "));
+
+/** The application key that a client id names. A client id is public: it proves nothing. */
+export async function identifyClient(
+  { storage }: { storage: Storage },
+  clientId: string | undefined,
+): Promise<Client> {
+  if (clientId === undefined) throw new Problem("client_credentials_missing");
+  if (!isWellFormed("lkid", clientId)) throw new Problem("client_id_mistyped");
+  const row = await storage.db
+    .selectFrom("application_keys")
+    .select(["id", "store_id"])
+    .where("client_id", "=", clientId)
+    .executeTakeFirst();
+  if (!row) throw new Problem("client_unknown");
+  return { storeId: row.store_id, keyId: row.id, clientId };
+}
+
+export async function authenticateClient(
+  deps: Deps,
+  { clientId, clientSecret }: Credentials,
+): Promise<Client> {
+  if (clientSecret === undefined) throw new Problem("client_credentials_missing");
+  const client = await identifyClient(deps, clientId);
+  if (!isWellFormed("lksk", clientSecret)) throw new Problem("client_secret_mistyped");
+  const { verdict, secretId } = await checkSecret(deps, client.storeId, client.keyId, clientSecret);
+  if (verdict === "rotated") throw new Problem("secret_rotated");
+  if (verdict !== "right" || secretId === undefined) throw new Problem("client_unknown");
+  deps.lastUsed.noteSecret(client.storeId, secretId);
+  return client;
+}

@@ -1,0 +1,107 @@
+import type { Caller } from "../contract/caller.ts";
+import type { Operation } from "../contract/operation.ts";
+import { isPermitted } from "../contract/permissions.ts";
+import { Problem } from "../contract/problem.ts";
+import type { LastUsed } from "../rate-limit/last-used.ts";
+import type { Decision, Limiter } from "../rate-limit/limiter.ts";
+import { SOURCE_RATE, type SourceLimiter } from "../rate-limit/source-limiter.ts";
+import { type AuthenticateDeps, authenticate, type Principal } from "./authenticate.ts";
+
+/**
+ * What a request passes before anything of it is read: first who, then how often, then whether. A token that is good
+ * is counted against its store; everything else against the address that it came from.
+ */
+export type Gate = {
+  enter(operation: Operation, request: Knock): Promise<Passage>;
+  /** For requests that bring no bearer token: they count against their source. */
+  enterAnonymous(source: string): void;
+};
+
+export type Knock = { authorization: string | undefined; source: string };
+
+/** `headers` belong on the answer whatever comes of it; `refusal` is that answer, if it is no. */
+export type Passage = { caller: Caller; headers: Record<string, string>; refusal?: Problem };
+
+type Deps = AuthenticateDeps & {
+  limiter: Limiter;
+  sourceLimiter: SourceLimiter;
+  lastUsed: LastUsed;
+  random: () => number;
+};
+
+const ADMINISTRATION = new Set(["application_keys", "store", "customer_tokens"]);
+
+export function createGate(deps: Deps): Gate {
+  function enterAnonymous(source: string): void {
+    if (deps.sourceLimiter.take(source)) return;
+    throw new Problem("rate_limit_exceeded", {
+      detail: "This address sends too many requests without a good access token.",
+      meta: { bucket: "source", rate_limit: SOURCE_RATE },
+      retryAfterSeconds: jittered(1, deps.random),
+    });
+  }
+
+  async function enter(operation: Operation, { authorization, source }: Knock): Promise<Passage> {
+    const principal = await authenticate(deps, authorization).catch((error) => {
+      if (error instanceof Problem) enterAnonymous(source);
+      throw error;
+    });
+    const decision = deps.limiter.take({
+      storeId: principal.storeId,
+      keyId: principal.keyId,
+      allowance: principal.allowance,
+      administration: isAdministration(operation, principal),
+    });
+    const headers = rateLimitHeaders(decision);
+    if (!decision.allowed) return { caller: principal, headers, refusal: refusalOf(decision, deps.random) };
+    deps.lastUsed.noteKey(principal.storeId, principal.keyId);
+    if (!Array.isArray(operation.access) || !isPermitted(principal.grant, operation.access as never)) {
+      return { caller: principal, headers, refusal: new Problem("not_permitted") };
+    }
+    return { caller: principal, headers };
+  }
+
+  return { enter, enterAnonymous };
+}
+
+const isAdministration = (operation: Operation, principal: Principal): boolean =>
+  principal.grant === "client_credentials" && ADMINISTRATION.has(operation.access[0] as string);
+
+/** draft-ietf-httpapi-ratelimit-headers-11, structured fields. A key without reservation has only the shared bucket. */
+export function rateLimitHeaders({ reserved, shared, retryAfterSeconds }: Decision): Record<string, string> {
+  const resetSeconds = Math.max(1, retryAfterSeconds);
+  const buckets = [
+    ...(reserved.quota > 0 ? [{ name: "reserved", ...reserved }] : []),
+    { name: "shared", ...shared },
+  ];
+  return {
+    "RateLimit-Policy": buckets.map(({ name, quota }) => `"${name}";q=${quota};w=1`).join(", "),
+    RateLimit: buckets.map(({ name, left }) => `"${name}";r=${left};t=${resetSeconds}`).join(", "),
+  };
+}
+
+function refusalOf(
+  { bucket, reserved, shared, asked, retryAfterSeconds }: Decision,
+  random: () => number,
+): Problem {
+  const wait = jittered(retryAfterSeconds, random);
+  const own =
+    reserved.quota > 0
+      ? `This key has used the ${reserved.quota} requests per second that are reserved for it, and the`
+      : "This key has no reservation, and the";
+  return new Problem("rate_limit_exceeded", {
+    detail: `${own} ${shared.quota} requests per second that the store's keys share are used up.`,
+    meta: {
+      bucket,
+      reserved: reserved.quota,
+      shared: shared.quota,
+      used: asked,
+      free: reserved.left + shared.left,
+      retry_after_seconds: wait,
+    },
+    retryAfterSeconds: wait,
+  });
+}
+
+/** A second more for half of those who were refused, so that they do not all come back at once. */
+const jittered = (seconds: number, random: () => number): number => seconds + Math.floor(random() * 2);

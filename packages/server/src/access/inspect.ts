@@ -1,0 +1,59 @@
+import type * as contract from "../contract/access-tokens.ts";
+import type { Input, Output } from "../contract/operation.ts";
+import type { LastUsed } from "../rate-limit/last-used.ts";
+import { changeStore } from "../stores/store.ts";
+import { type AuthenticateDeps, findPrincipal } from "./authenticate.ts";
+import { authenticateClient, readCredentials } from "./client.ts";
+
+type Deps = AuthenticateDeps & { lastUsed: LastUsed };
+type Body = Input<typeof contract.introspectToken>["body"];
+
+/** RFC 7662: any program of the store may ask about the store's tokens; of all others it hears the same "no". */
+export async function introspectToken(
+  deps: Deps,
+  authorization: string | undefined,
+  body: Body,
+): Promise<Output<typeof contract.introspectToken>> {
+  const client = await authenticateClient(deps, readCredentials(authorization, body));
+  const token = await findPrincipal(deps, body.token);
+  if (!token || token.storeId !== client.storeId) return { active: false };
+  return {
+    active: true,
+    token_type: "Bearer",
+    client_id: token.clientId,
+    sub: token.keyId,
+    store_id: token.storeId,
+    identifier: token.grant,
+    iat: Math.floor(token.issuedAt / 1000),
+    exp: Math.floor(token.expiresAt / 1000),
+    jti: token.tokenId,
+  };
+}
+
+/** RFC 7009: a key revokes its own tokens. What is not its own, or no token at all, is answered alike and left alone. */
+export async function revokeToken(
+  deps: Deps,
+  authorization: string | undefined,
+  body: Body,
+): Promise<Output<typeof contract.revokeToken>> {
+  const client = await authenticateClient(deps, readCredentials(authorization, body));
+  const token = await findPrincipal(deps, body.token);
+  if (token && token.keyId === client.keyId && token.storeId === client.storeId) {
+    await changeStore(deps, client.storeId, (trx) =>
+      trx
+        .insertInto("access_token_revocations")
+        .values({ token_id: token.tokenId, store_id: token.storeId, expires_at: token.expiresAt })
+        .onConflict((conflict) => conflict.column("token_id").doNothing())
+        .execute(),
+    );
+  }
+  return {};
+}
+
+/** Revocations of tokens that have expired anyway. */
+export async function forgetExpiredRevocations({
+  storage,
+  clock,
+}: Pick<Deps, "storage" | "clock">): Promise<void> {
+  await storage.db.deleteFrom("access_token_revocations").where("expires_at", "<=", clock.now()).execute();
+}

@@ -1,0 +1,50 @@
+import type * as contract from "../contract/access-tokens.ts";
+import { limits } from "../contract/limits.ts";
+import type { Input, Output } from "../contract/operation.ts";
+import type { Grant } from "../contract/permissions.ts";
+import { Problem } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import type { Keyring } from "../lib/keyring.ts";
+import type { LastUsed } from "../rate-limit/last-used.ts";
+import type { Storage } from "../storage/storage.ts";
+import { writeAccessToken } from "./access-token.ts";
+import { authenticateClient, identifyClient, readCredentials } from "./client.ts";
+
+type Deps = { storage: Storage; clock: Clock; keyring: Keyring; lastUsed: LastUsed };
+
+export async function issueAccessToken(
+  deps: Deps,
+  authorization: string | undefined,
+  body: Input<typeof contract.issueAccessToken>["body"],
+): Promise<Output<typeof contract.issueAccessToken>> {
+  const grant = readGrant(body.grant_type);
+  if (body.scope) throw new Problem("scope_unknown");
+  const credentials = readCredentials(authorization, body);
+  const { storeId, keyId } =
+    grant === "implicit"
+      ? await identifyClient(deps, credentials.clientId)
+      : await authenticateClient(deps, credentials);
+
+  const issuedAt = deps.clock.now();
+  const expiresAt = issuedAt + limits.accessTokenSeconds * 1000;
+  return {
+    access_token: writeAccessToken(deps.keyring, {
+      grant,
+      storeId,
+      keyId,
+      tokenId: newId(),
+      issuedAt,
+      expiresAt,
+    }),
+    token_type: "Bearer",
+    expires_in: limits.accessTokenSeconds,
+    expires: Math.floor(expiresAt / 1000),
+    identifier: grant,
+  };
+}
+
+function readGrant(grantType: string): Grant {
+  if (grantType === "implicit" || grantType === "client_credentials") return grantType;
+  throw new Problem("grant_unsupported");
+}

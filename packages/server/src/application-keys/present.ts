@@ -1,0 +1,100 @@
+import type * as contract from "../contract/application-keys.ts";
+import type { Input, Output } from "../contract/operation.ts";
+import { presentPage, presentPageLinks } from "../contract/paging.ts";
+import { type Clock, toIso } from "../lib/clock.ts";
+import { inForceBy } from "../rate-limit/in-force.ts";
+import type { KeyChange, KeyWithSecret } from "./administer.ts";
+import type { ApplicationKey, KeyList } from "./application-key.ts";
+import type { Foresight } from "./dry-run.ts";
+
+type Where = { publicUrl: string };
+type Writable = Input<typeof contract.updateApplicationKey>["body"];
+
+export const toKeyChange = ({ data }: Writable): KeyChange => ({
+  name: data.name,
+  reservedRateLimit: data.reserved_rate_limit,
+});
+
+const toIsoOrNull = (instantMs: number | null): string | null =>
+  instantMs === null ? null : toIso(instantMs);
+
+const selfUrl = (publicUrl: string, keyId: string): string => `${publicUrl}/v2/application-keys/${keyId}`;
+
+const presentMembers = (key: ApplicationKey): Output<typeof contract.getApplicationKey>["data"] => ({
+  id: key.id,
+  type: "application_key",
+  name: key.name,
+  client_id: key.clientId,
+  reserved_rate_limit: key.reservedRateLimit,
+  meta: {
+    timestamps: {
+      last_used_at: toIsoOrNull(key.lastUsedAt),
+      created_at: toIso(key.createdAt),
+      updated_at: toIso(key.updatedAt),
+    },
+    secrets: key.secrets.map((secret) => ({
+      created_at: toIso(secret.createdAt),
+      last_used_at: toIsoOrNull(secret.lastUsedAt),
+      expires_at: toIsoOrNull(secret.expiresAt),
+    })),
+  },
+});
+
+export const presentKey = (
+  { publicUrl }: Where,
+  key: ApplicationKey,
+): Output<typeof contract.getApplicationKey> => ({
+  data: presentMembers(key),
+  links: { self: selfUrl(publicUrl, key.id) },
+});
+
+/** After a change: also by when the new reservation is in force. */
+export const presentChangedKey = (
+  app: Where & { clock: Clock },
+  key: ApplicationKey,
+): Output<typeof contract.updateApplicationKey> => ({
+  ...presentKey(app, key),
+  meta: { effective_by: inForceBy(app) },
+});
+
+export const presentKeyWithSecret = (
+  { publicUrl }: Where,
+  { key, clientSecret }: KeyWithSecret,
+): Output<typeof contract.rotateApplicationKey> => ({
+  data: { ...presentMembers(key), client_secret: clientSecret },
+  links: { self: selfUrl(publicUrl, key.id) },
+});
+
+export const presentNewKey = (
+  app: Where & { clock: Clock },
+  created: KeyWithSecret,
+): Output<typeof contract.createApplicationKey> => ({
+  ...presentKeyWithSecret(app, created),
+  meta: { effective_by: inForceBy(app) },
+});
+
+export const presentKeyList = (
+  { publicUrl }: Where,
+  { keys, total, page, store }: KeyList,
+): Output<typeof contract.listApplicationKeys> => ({
+  data: keys.map((key) => ({ ...presentMembers(key), links: { self: selfUrl(publicUrl, key.id) } })),
+  meta: {
+    ...presentPage(page, total),
+    total_reserved_rate_limit: store.totalReserved,
+    rate_limit: store.rateLimit,
+  },
+  links: presentPageLinks(`${publicUrl}/v2/application-keys`, page, total),
+});
+
+export const presentForesight = (
+  { publicUrl }: Where,
+  foresight: Foresight,
+): Output<typeof contract.dryRunApplicationKey> => ({
+  data: {
+    type: "application_key_dry_run",
+    observed: { from: toIso(foresight.fromMs), to: toIso(foresight.toMs), seconds: foresight.seconds },
+    shared_rate_limit: foresight.shared,
+    keys: foresight.keys.map(({ reserved, ...key }) => ({ ...key, reserved_rate_limit: reserved })),
+  },
+  links: { self: selfUrl(publicUrl, foresight.keyId) },
+});

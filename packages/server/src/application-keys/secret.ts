@@ -1,0 +1,108 @@
+import { Problem } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import { hashesEqual, hashSecret, newCredential } from "../lib/secrets.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import { changeStore } from "../stores/store.ts";
+import type { KeyWithSecret } from "./administer.ts";
+import { getApplicationKey } from "./application-key.ts";
+
+type Deps = { storage: Storage; clock: Clock };
+
+const DEFAULT_GRACE_SECONDS = 86_400;
+
+/** Secrets that are over are remembered, so that their holder hears "rotated" and not "wrong"; but not without end. */
+const REMEMBERED_PER_KEY = 10;
+
+export async function insertSecret(
+  trx: Trx,
+  { clock }: { clock: Clock },
+  storeId: string,
+  keyId: string,
+): Promise<string> {
+  const clientSecret = newCredential("lksk");
+  await trx
+    .insertInto("application_key_secrets")
+    .values({
+      id: newId(),
+      store_id: storeId,
+      application_key_id: keyId,
+      secret_hash: hashSecret(clientSecret),
+      created_at: clock.now(),
+      expires_at: null,
+      last_used_at: null,
+    })
+    .execute();
+  return clientSecret;
+}
+
+/** A new secret beside the old ones, none of which lives longer than the grace given now. */
+export async function rotateSecret(
+  deps: Deps,
+  storeId: string,
+  keyId: string,
+  graceSeconds = DEFAULT_GRACE_SECONDS,
+): Promise<KeyWithSecret> {
+  const clientSecret = await changeStore(deps, storeId, async (trx) => {
+    const now = deps.clock.now();
+    const key = await trx
+      .selectFrom("application_keys")
+      .select("id")
+      .where("store_id", "=", storeId)
+      .where("id", "=", keyId)
+      .executeTakeFirst();
+    if (!key) return undefined;
+    const expiresAt = now + graceSeconds * 1000;
+    await trx
+      .updateTable("application_key_secrets")
+      .set({ expires_at: expiresAt })
+      .where("store_id", "=", storeId)
+      .where("application_key_id", "=", keyId)
+      .where((eb) => eb.or([eb("expires_at", "is", null), eb("expires_at", ">", expiresAt)]))
+      .execute();
+    await forgetOldest(trx, storeId, keyId);
+    return insertSecret(trx, deps, storeId, keyId);
+  });
+  if (!clientSecret) throw new Problem("application_key_not_found");
+  return { key: await getApplicationKey(deps, storeId, keyId), clientSecret };
+}
+
+async function forgetOldest(trx: Trx, storeId: string, keyId: string): Promise<void> {
+  const kept = trx
+    .selectFrom("application_key_secrets")
+    .select("id")
+    .where("store_id", "=", storeId)
+    .where("application_key_id", "=", keyId)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(REMEMBERED_PER_KEY - 1);
+  await trx
+    .deleteFrom("application_key_secrets")
+    .where("store_id", "=", storeId)
+    .where("application_key_id", "=", keyId)
+    .where("id", "not in", kept)
+    .execute();
+}
+
+export type SecretCheck = "right" | "rotated" | "wrong";
+
+/** Which of a key's secrets this is. All are compared, each in constant time, so that no timing tells them apart. */
+export async function checkSecret(
+  { storage, clock }: Deps,
+  storeId: string,
+  keyId: string,
+  clientSecret: string,
+): Promise<{ verdict: SecretCheck; secretId?: string }> {
+  const hash = hashSecret(clientSecret);
+  const secrets = await storage.db
+    .selectFrom("application_key_secrets")
+    .select(["id", "secret_hash", "expires_at"])
+    .where("store_id", "=", storeId)
+    .where("application_key_id", "=", keyId)
+    .execute();
+  const matching = secrets.filter((secret) => hashesEqual(secret.secret_hash, hash));
+  const [match] = matching;
+  if (!match) return { verdict: "wrong" };
+  const isOver = match.expires_at !== null && match.expires_at <= clock.now();
+  return { verdict: isOver ? "rotated" : "right", secretId: match.id };
+}

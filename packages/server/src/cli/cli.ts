@@ -1,0 +1,54 @@
+import { Problem } from "../contract/problem.ts";
+import { problemEntry } from "../contract/problems.ts";
+import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
+import { dev } from "./dev.ts";
+import { key } from "./key.ts";
+import { migrateDatabase } from "./migrate.ts";
+import { printOpenapi } from "./openapi.ts";
+import { proveLimits } from "./prove-limits.ts";
+import { serve } from "./serve.ts";
+import { store } from "./store.ts";
+
+type Command = { usage: string; does: string; run(args: string[]): Promise<void> };
+
+const commands: Record<string, Command> = {
+  dev: { usage: "dev [--reset]", does: "run everything on this machine, with a first store", run: dev },
+  serve: { usage: "serve", does: "run the service; `serve --help` lists its configuration", run: serve },
+  migrate: { usage: "migrate", does: "bring the database's tables up to date", run: migrateDatabase },
+  store: { usage: "store create|list|update|delete", does: "administer stores", run: store },
+  key: { usage: "key create|list|rotate|delete", does: "administer a store's application keys", run: key },
+  "prove-limits": {
+    usage: "prove-limits --store <id>",
+    does: "flood a store's shared pool and show that reservations hold",
+    run: proveLimits,
+  },
+  openapi: { usage: "openapi", does: "print the OpenAPI document", run: printOpenapi },
+};
+
+const USAGE = `latchkey <command>\n\n${Object.values(commands)
+  .map(({ usage, does }) => `  ${usage.padEnd(36)}${does}`)
+  .join("\n")}\n\nEach command takes --help.`;
+
+export async function run([name, ...args]: string[]): Promise<void> {
+  try {
+    if (name === undefined || name === "--help" || name === "help") {
+      console.log(USAGE);
+      return;
+    }
+    const command = commands[name];
+    if (!command) throw operatorFault(`there is no command ${JSON.stringify(name)}\n\n${USAGE}`);
+    await command.run(args);
+  } catch (error) {
+    process.exitCode = 1;
+    console.error(`latchkey: ${inWords(error)}`);
+  }
+}
+
+/** A fault that somebody can mend is said in words; one of our own making shows where it happened. */
+function inWords(error: unknown): string {
+  if (error instanceof Problem)
+    return error.faults.map(({ code, detail }) => detail ?? problemEntry(code).means).join("\n");
+  if (isOperatorFault(error)) return error.message;
+  const { code, message, stack } = error as Error & { code?: string };
+  return code?.startsWith("ERR_PARSE_ARGS") ? message : (stack ?? String(error));
+}

@@ -1,0 +1,138 @@
+import {
+  createApplicationKey,
+  deleteApplicationKey,
+  type KeyWithSecret,
+} from "../application-keys/administer.ts";
+import { type ApplicationKey, listApplicationKeys } from "../application-keys/application-key.ts";
+import { rotateSecret } from "../application-keys/secret.ts";
+import { limits } from "../contract/limits.ts";
+import { type Clock, toIso } from "../lib/clock.ts";
+import { operatorFault } from "../lib/operator-fault.ts";
+import type { Storage } from "../storage/storage.ts";
+import { findStore } from "../stores/store.ts";
+import { readName, readOptions, readWhole, required } from "./options.ts";
+import { formatTable } from "./table.ts";
+import { withStorage } from "./with-storage.ts";
+
+const USAGE = `latchkey key create --store <store> --name <name> [--reserve <requests per second>] [--json]
+latchkey key list --store <store> [--json]
+latchkey key rotate --store <store> --id <key> [--grace-seconds <seconds>] [--json]
+latchkey key delete --store <store> --id <key>
+
+A secret is shown once, when it is made. After a rotation the older ones work for a day, or for --grace-seconds.`;
+
+const actions: Record<string, (args: string[]) => Promise<void>> = { create, list, rotate, delete: remove };
+
+export async function key([action, ...args]: string[]): Promise<void> {
+  const act = actions[action ?? ""];
+  if (act) return act(args);
+  if (action !== undefined && action !== "--help")
+    throw operatorFault(`key cannot ${JSON.stringify(action)}\n\n${USAGE}`);
+  console.log(USAGE);
+}
+
+async function create(args: string[]): Promise<void> {
+  const options = readOptions(USAGE, args, {
+    store: { type: "string" },
+    name: { type: "string" },
+    reserve: { type: "string", default: "0" },
+    json: { type: "boolean" },
+  });
+  if (!options) return;
+  const change = {
+    name: readName(options.name),
+    reservedRateLimit: readWhole(options.reserve, "--reserve", 0),
+  };
+  const created = await ofStore(options.store, (deps, storeId) =>
+    createApplicationKey(deps, storeId, change),
+  );
+  printWithSecret(created, options.json);
+}
+
+async function list(args: string[]): Promise<void> {
+  const options = readOptions(USAGE, args, { store: { type: "string" }, json: { type: "boolean" } });
+  if (!options) return;
+  const keys = await ofStore(options.store, listAll);
+  if (options.json) {
+    console.log(JSON.stringify({ application_keys: keys.map(toJson) }));
+    return;
+  }
+  const rows = keys.map((key) => [key.id, key.name, key.clientId, key.reservedRateLimit, lastUsed(key)]);
+  console.log(formatTable(["id", "name", "client id", "reserved/s", "last used"], rows));
+}
+
+async function rotate(args: string[]): Promise<void> {
+  const options = readOptions(USAGE, args, {
+    store: { type: "string" },
+    id: { type: "string" },
+    "grace-seconds": { type: "string" },
+    json: { type: "boolean" },
+  });
+  if (!options) return;
+  const keyId = required(options.id, "--id");
+  const grace = options["grace-seconds"];
+  const seconds = grace === undefined ? undefined : Number(grace);
+  if (
+    seconds !== undefined &&
+    !(Number.isInteger(seconds) && seconds >= 0 && seconds <= limits.graceSeconds)
+  ) {
+    throw operatorFault(`--grace-seconds must be a whole number from 0 to ${limits.graceSeconds}`);
+  }
+  printWithSecret(
+    await ofStore(options.store, (deps, storeId) => rotateSecret(deps, storeId, keyId, seconds)),
+    options.json,
+  );
+}
+
+async function remove(args: string[]): Promise<void> {
+  const options = readOptions(USAGE, args, { store: { type: "string" }, id: { type: "string" } });
+  if (!options) return;
+  const keyId = required(options.id, "--id");
+  await ofStore(options.store, (deps, storeId) => deleteApplicationKey(deps, storeId, keyId));
+  console.log(`deleted ${keyId}`);
+}
+
+type Deps = { storage: Storage; clock: Clock };
+
+function ofStore<T>(
+  storeId: string | undefined,
+  work: (deps: Deps, storeId: string) => Promise<T>,
+): Promise<T> {
+  const id = required(storeId, "--store");
+  return withStorage(async (deps) => {
+    if (!(await findStore(deps.storage, id)))
+      throw operatorFault(`there is no store ${id}; \`latchkey store list\` shows them`);
+    return work(deps, id);
+  });
+}
+
+async function listAll(deps: Deps, storeId: string): Promise<ApplicationKey[]> {
+  const keys: ApplicationKey[] = [];
+  for (let offset = 0; ; offset += limits.pageSize) {
+    const list = await listApplicationKeys(deps, storeId, { limit: limits.pageSize, offset });
+    keys.push(...list.keys);
+    if (list.keys.length < limits.pageSize) return keys;
+  }
+}
+
+const lastUsed = ({ lastUsedAt }: ApplicationKey): string =>
+  lastUsedAt === null ? "never" : toIso(lastUsedAt);
+
+const toJson = (key: ApplicationKey) => ({
+  id: key.id,
+  name: key.name,
+  client_id: key.clientId,
+  reserved_rate_limit: key.reservedRateLimit,
+});
+
+function printWithSecret({ key, clientSecret }: KeyWithSecret, json: boolean | undefined): void {
+  if (json) {
+    console.log(JSON.stringify({ application_key: { ...toJson(key), client_secret: clientSecret } }));
+    return;
+  }
+  console.log(`key            ${key.id}  ${key.name}, ${key.reservedRateLimit} requests per second reserved
+client id      ${key.clientId}
+client secret  ${clientSecret}
+
+The secret is not shown again.`);
+}

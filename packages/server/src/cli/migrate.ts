@@ -1,0 +1,21 @@
+import { readDatabaseUrl } from "../config.ts";
+import { steadyClock } from "../lib/clock.ts";
+import { migrate } from "../storage/migrate.ts";
+import { connectStorage } from "../storage/open.ts";
+import { readOptions } from "./options.ts";
+
+const USAGE =
+  "latchkey migrate\n\nBrings the tables of LATCHKEY_DATABASE_URL up to date. `serve` does the same when it starts.";
+
+export async function migrateDatabase(args: string[]): Promise<void> {
+  if (!readOptions(USAGE, args, {})) return;
+  const storage = connectStorage(readDatabaseUrl(process.env));
+  try {
+    const applied = await migrate({ storage, clock: steadyClock() });
+    console.log(
+      applied.length > 0 ? `applied: ${applied.join(", ")}` : "nothing to do: the tables are up to date",
+    );
+  } finally {
+    await storage.close();
+  }
+}

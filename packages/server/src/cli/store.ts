@@ -1,0 +1,102 @@
+import { createStore } from "../application-keys/create-store.ts";
+import { operatorFault } from "../lib/operator-fault.ts";
+import { deleteStore, updateStore } from "../stores/administer.ts";
+import { DEFAULT_RATE_LIMIT, findStore, listStores, type Store } from "../stores/store.ts";
+import { readName, readOptions, readWhole, required } from "./options.ts";
+import { formatTable } from "./table.ts";
+import { withStorage } from "./with-storage.ts";
+
+const USAGE = `latchkey store create --name <name> [--rate-limit <requests per second>] [--json]
+latchkey store list [--json]
+latchkey store update --id <store> [--name <name>] [--rate-limit <requests per second>] [--json]
+latchkey store delete --id <store> --yes
+
+A new store gets its first application key, whose secret is shown once.`;
+
+const actions: Record<string, (args: string[]) => Promise<void>> = {
+  create,
+  list,
+  update,
+  delete: remove,
+};
+
+export async function store([action, ...args]: string[]): Promise<void> {
+  const act = actions[action ?? ""];
+  if (act) return act(args);
+  if (action !== undefined && action !== "--help")
+    throw operatorFault(`store cannot ${JSON.stringify(action)}\n\n${USAGE}`);
+  console.log(USAGE);
+}
+
+async function create(args: string[]): Promise<void> {
+  const options = readOptions(USAGE, args, {
+    name: { type: "string" },
+    "rate-limit": { type: "string", default: String(DEFAULT_RATE_LIMIT) },
+    json: { type: "boolean" },
+  });
+  if (!options) return;
+  const name = readName(options.name);
+  const rateLimit = readWhole(options["rate-limit"], "--rate-limit", 1);
+  const created = await withStorage((deps) => createStore(deps, { name, rateLimit }));
+  const { store, key } = created;
+  if (options.json) {
+    const application_key = { id: key.id, client_id: key.clientId, client_secret: key.clientSecret };
+    console.log(JSON.stringify({ store: toJson(store), application_key }));
+    return;
+  }
+  console.log(`store          ${store.id}  ${store.name}, ${store.rateLimit} requests per second
+client id      ${key.clientId}
+client secret  ${key.clientSecret}
+
+The secret is not shown again.`);
+}
+
+async function list(args: string[]): Promise<void> {
+  const options = readOptions(USAGE, args, { json: { type: "boolean" } });
+  if (!options) return;
+  const stores = await withStorage(({ storage }) => listStores(storage));
+  if (options.json) console.log(JSON.stringify({ stores: stores.map(toJson) }));
+  else printStores(stores);
+}
+
+async function update(args: string[]): Promise<void> {
+  const options = readOptions(USAGE, args, {
+    id: { type: "string" },
+    name: { type: "string" },
+    "rate-limit": { type: "string" },
+    json: { type: "boolean" },
+  });
+  if (!options) return;
+  const id = required(options.id, "--id");
+  const change = {
+    name: options.name === undefined ? undefined : readName(options.name),
+    rateLimit:
+      options["rate-limit"] === undefined ? undefined : readWhole(options["rate-limit"], "--rate-limit", 1),
+  };
+  const updated = await withStorage(async (deps) => {
+    if (!(await findStore(deps.storage, id))) throw operatorFault(`there is no store ${id}`);
+    return updateStore(deps, id, change);
+  });
+  if (options.json) console.log(JSON.stringify({ store: toJson(updated) }));
+  else printStores([updated]);
+}
+
+async function remove(args: string[]): Promise<void> {
+  const options = readOptions(USAGE, args, { id: { type: "string" }, yes: { type: "boolean" } });
+  if (!options) return;
+  const id = required(options.id, "--id");
+  if (!options.yes)
+    throw operatorFault("this deletes the store with all its keys, for good; say --yes if you mean it");
+  if (!(await withStorage((deps) => deleteStore(deps, id)))) throw operatorFault(`there is no store ${id}`);
+  console.log(`deleted ${id}`);
+}
+
+const toJson = (store: Store) => ({ id: store.id, name: store.name, rate_limit: store.rateLimit });
+
+const printStores = (stores: Store[]): void =>
+  console.log(
+    formatTable(
+      ["id", "name", "limit/s", "reserved/s"],
+      stores.map((store) => [store.id, store.name, store.rateLimit, store.totalReserved]),
+    ),
+  );

@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { operation } from "./operation.ts";
+import { id } from "./shapes.ts";
+
+/** The longest of our own tokens and credentials is far shorter; whatever is longer need not be looked at. */
+const credential = z.string().max(1024);
+
+const clientFields = { client_id: credential.optional(), client_secret: credential.optional() };
+
+export const issueAccessToken = operation({
+  id: "issueAccessToken",
+  tag: "Access tokens",
+  method: "POST",
+  path: "/oauth/access_token",
+  summary: "Get an access token",
+  description:
+    "`implicit` needs a `client_id` and gives a token for storefronts, which is as public as the id. " +
+    "`client_credentials` needs the secret too and gives a token for the store's back office.",
+  access: "client",
+  body: {
+    form: true,
+    schema: z.object({ grant_type: credential, scope: credential.optional(), ...clientFields }),
+  },
+  success: {
+    status: 200,
+    description: "A bearer token, good for an hour",
+    schema: z.strictObject({
+      access_token: z.string(),
+      token_type: z.literal("Bearer"),
+      expires_in: z.int().describe("Seconds"),
+      expires: z.int().describe("Seconds since 1970"),
+      identifier: z.enum(["implicit", "client_credentials"]).describe("The grant"),
+    }),
+  },
+  problems: [
+    "grant_unsupported",
+    "scope_unknown",
+    "client_unknown",
+    "client_id_mistyped",
+    "client_secret_mistyped",
+    "client_credentials_missing",
+    "client_authenticated_twice",
+    "credentials_in_url",
+    "secret_rotated",
+  ],
+});
+
+const clientProblems = [
+  "client_unknown",
+  "client_id_mistyped",
+  "client_secret_mistyped",
+  "client_credentials_missing",
+  "client_authenticated_twice",
+  "credentials_in_url",
+  "secret_rotated",
+] as const;
+
+const tokenForm = z.object({ token: credential, token_type_hint: credential.optional(), ...clientFields });
+
+export const introspectToken = operation({
+  id: "introspectToken",
+  tag: "Access tokens",
+  method: "POST",
+  path: "/oauth/introspect",
+  summary: "Ask whether a token is good (RFC 7662)",
+  description: 'Unknown, expired, revoked, and another store\'s tokens all answer `{ "active": false }`.',
+  access: "client",
+  body: { form: true, schema: tokenForm },
+  success: {
+    status: 200,
+    description: "What the token is, or that it is not active",
+    schema: z.union([
+      z.strictObject({ active: z.literal(false) }),
+      z.strictObject({
+        active: z.literal(true),
+        token_type: z.literal("Bearer"),
+        client_id: z.string(),
+        sub: z.string().describe("The application key's id"),
+        store_id: id,
+        identifier: z.enum(["implicit", "client_credentials"]),
+        iat: z.int(),
+        exp: z.int(),
+        jti: id,
+      }),
+    ]),
+  },
+  problems: clientProblems,
+});
+
+export const revokeToken = operation({
+  id: "revokeToken",
+  tag: "Access tokens",
+  method: "POST",
+  path: "/oauth/revoke",
+  summary: "Revoke a token (RFC 7009)",
+  description:
+    "Takes the tokens of the calling application key. Any other token also answers 200, and lives on.",
+  access: "client",
+  body: { form: true, schema: tokenForm },
+  success: { status: 200, description: "The token does not work any more", schema: z.strictObject({}) },
+  problems: clientProblems,
+});

@@ -1,0 +1,207 @@
+import { z } from "zod";
+import { limits } from "./limits.ts";
+import { operation } from "./operation.ts";
+import { id, name, pageLinks, pageMeta, pageQuery, rateLimit, timestamp, url } from "./shapes.ts";
+
+const reservedRateLimit = rateLimit.describe("Requests per second that nobody else can take from this key");
+
+const keyMembers = {
+  id,
+  type: z.literal("application_key"),
+  name: z.string(),
+  client_id: z.string(),
+  reserved_rate_limit: reservedRateLimit,
+  meta: z.strictObject({
+    timestamps: z.strictObject({
+      last_used_at: timestamp.nullable().describe("null: never used"),
+      created_at: timestamp,
+      updated_at: timestamp,
+    }),
+    secrets: z
+      .array(
+        z.strictObject({
+          created_at: timestamp,
+          last_used_at: timestamp.nullable(),
+          expires_at: timestamp.nullable().describe("null: does not expire"),
+        }),
+      )
+      .describe("The secrets that work now, newest first; never the secrets themselves"),
+  }),
+};
+
+const links = z.strictObject({ self: url });
+const key = z.strictObject(keyMembers).meta({ id: "ApplicationKey" });
+const keyInList = z.strictObject({ ...keyMembers, links });
+const keyWithSecret = z
+  .strictObject({ ...keyMembers, client_secret: z.string().describe("Shown here and never again") })
+  .meta({ id: "ApplicationKeyWithSecret" });
+
+const inForce = z.strictObject({
+  effective_by: timestamp.describe("By then every instance limits by the new figures"),
+});
+
+/** The path names the key. `id` is looked at only to refuse a body that was meant for another one. */
+const writable = z.object({
+  data: z.object({
+    id: z.unknown().optional(),
+    type: z.literal("application_key"),
+    name,
+    reserved_rate_limit: reservedRateLimit.optional(),
+  }),
+});
+
+const ids = { id: "application_key_not_found" } as const;
+
+export const listApplicationKeys = operation({
+  id: "listApplicationKeys",
+  tag: "Application keys",
+  method: "GET",
+  path: "/v2/application-keys",
+  summary: "List the store's application keys",
+  access: ["application_keys", "read"],
+  query: pageQuery,
+  success: {
+    status: 200,
+    description: "One page of keys, oldest first",
+    schema: z.strictObject({
+      data: z.array(keyInList),
+      meta: z.strictObject({
+        ...pageMeta,
+        total_reserved_rate_limit: z.int().describe("Over all keys of the store"),
+        rate_limit: z.int().describe("The store's, in requests per second"),
+      }),
+      links: pageLinks,
+    }),
+  },
+});
+
+export const createApplicationKey = operation({
+  id: "createApplicationKey",
+  tag: "Application keys",
+  method: "POST",
+  path: "/v2/application-keys",
+  summary: "Create an application key",
+  access: ["application_keys", "write"],
+  body: { schema: writable },
+  success: {
+    status: 201,
+    description: "The key with its secret",
+    schema: z.strictObject({ data: keyWithSecret, meta: inForce, links }),
+  },
+  problems: ["reservation_exceeds_store_limit"],
+});
+
+export const getApplicationKey = operation({
+  id: "getApplicationKey",
+  tag: "Application keys",
+  method: "GET",
+  path: "/v2/application-keys/{id}",
+  summary: "Get an application key",
+  access: ["application_keys", "read"],
+  ids,
+  success: { status: 200, description: "The key", schema: z.strictObject({ data: key, links }) },
+});
+
+export const updateApplicationKey = operation({
+  id: "updateApplicationKey",
+  tag: "Application keys",
+  method: "PUT",
+  path: "/v2/application-keys/{id}",
+  summary: "Rename an application key, and give it a reserved rate limit",
+  description: "`name` is required. An absent `reserved_rate_limit` keeps the one that is there.",
+  access: ["application_keys", "write"],
+  ids,
+  body: { schema: writable },
+  success: {
+    status: 200,
+    description: "The key as it is now",
+    schema: z.strictObject({ data: key, meta: inForce, links }),
+  },
+  problems: ["id_mismatch", "reservation_exceeds_store_limit"],
+});
+
+export const deleteApplicationKey = operation({
+  id: "deleteApplicationKey",
+  tag: "Application keys",
+  method: "DELETE",
+  path: "/v2/application-keys/{id}",
+  summary: "Delete an application key",
+  description: "Its access tokens stop working on every instance within a second.",
+  access: ["application_keys", "write"],
+  ids,
+  success: { status: 204, description: "The key is gone" },
+});
+
+export const rotateApplicationKey = operation({
+  id: "rotateApplicationKey",
+  tag: "Application keys",
+  method: "POST",
+  path: "/v2/application-keys/{id}/rotate",
+  summary: "Give an application key a new secret",
+  description:
+    "Older secrets go on working for `grace_seconds`, so that programs can be changed over one by one.",
+  access: ["application_keys", "write"],
+  ids,
+  body: {
+    optional: true,
+    schema: z.object({
+      data: z.object({
+        grace_seconds: z
+          .int()
+          .min(0)
+          .max(limits.graceSeconds)
+          .optional()
+          .describe("How long older secrets live on; 86400 if absent"),
+      }),
+    }),
+  },
+  success: {
+    status: 200,
+    description: "The key with its new secret",
+    schema: z.strictObject({ data: keyWithSecret, links }),
+  },
+});
+
+const verdict = z.strictObject({
+  id,
+  name: z.string(),
+  reserved_rate_limit: z.strictObject({ before: z.int(), after: z.int() }),
+  asked: z.int().describe("Requests of the observed time"),
+  refused: z
+    .strictObject({ before: z.int(), after: z.int() })
+    .describe("How many of them would be refused, each second by itself"),
+});
+
+export const dryRunApplicationKey = operation({
+  id: "dryRunApplicationKey",
+  tag: "Application keys",
+  method: "POST",
+  path: "/v2/application-keys/{id}/dry-run",
+  summary: "See what an update would do to every key of the store",
+  description:
+    "Takes the body of an update, changes nothing, and plays the last hour's use against the limits as they are and " +
+    "as they would be. The use is what the answering instance has seen since it started.",
+  access: ["application_keys", "read"],
+  ids,
+  body: { schema: writable },
+  success: {
+    status: 200,
+    description: "For every key of the store that was used or has a reservation",
+    schema: z.strictObject({
+      data: z.strictObject({
+        type: z.literal("application_key_dry_run"),
+        observed: z.strictObject({
+          from: timestamp,
+          to: timestamp,
+          seconds: z.int().describe("Seconds in which there was any use"),
+        }),
+        shared_rate_limit: z
+          .strictObject({ before: z.int(), after: z.int() })
+          .describe("What is left for all keys to share"),
+        keys: z.array(verdict),
+      }),
+      links,
+    }),
+  },
+  problems: ["id_mismatch", "reservation_exceeds_store_limit"],
+});

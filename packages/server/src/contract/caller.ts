@@ -1,0 +1,4 @@
+import type { Grant } from "./permissions.ts";
+
+/** Whose token a request came with. The store is always this one; nothing in a path or body widens it. */
+export type Caller = { storeId: string; keyId: string; clientId: string; grant: Grant };

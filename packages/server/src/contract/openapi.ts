@@ -1,0 +1,134 @@
+import { z } from "zod";
+import { type Operation, problemsOf } from "./operation.ts";
+import { operations } from "./operations.ts";
+import { type ProblemCode, problemEntry, problems } from "./problems.ts";
+import { oauthProblemBody, problemBody } from "./shapes.ts";
+
+/** The OpenAPI 3.1 document, made from the operations and from nothing else. */
+export function openapiDocument(publicUrl: string) {
+  const components = gatherComponents();
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const operation of operations) {
+    paths[operation.path] ??= {};
+    (paths[operation.path] as Record<string, unknown>)[operation.method.toLowerCase()] = describe(
+      operation,
+      components,
+    );
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Latchkey",
+      version: "2",
+      description:
+        "The sign-on and key service behind storefronts. Unknown members of a request are ignored; within /v2 changes " +
+        "only add. Limits: body 16 KB, header block 16 KB, URL 8 KB, JSON depth 8.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: publicUrl }],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "From POST /oauth/access_token" },
+        client: {
+          type: "http",
+          scheme: "basic",
+          description: "Client id and secret; or both as form fields",
+        },
+      },
+      schemas: components.schemas,
+    },
+  };
+}
+
+type Components = {
+  schemas: Record<string, unknown>;
+  refer(shape: z.ZodType, io: "input" | "output"): unknown;
+};
+
+/** Gathers the shapes that have a name, so that the document says each of them once. */
+function gatherComponents(): Components {
+  const schemas: Record<string, unknown> = {};
+  const rewrite = (part: unknown): unknown =>
+    JSON.parse(JSON.stringify(part).replaceAll('"#/$defs/', '"#/components/schemas/'));
+
+  function refer(shape: z.ZodType, io: "input" | "output"): unknown {
+    const { $schema: _, $defs, ...schema } = z.toJSONSchema(shape, { io, target: "draft-2020-12" });
+    for (const [name, definition] of Object.entries($defs ?? {})) {
+      const { id: _id, ...rest } = definition as Record<string, unknown>;
+      schemas[name] = rewrite(rest);
+    }
+    const { id, ...rest } = schema as Record<string, unknown>;
+    if (typeof id !== "string") return rewrite(rest);
+    schemas[id] = rewrite(rest);
+    return { $ref: `#/components/schemas/${id}` };
+  }
+
+  return { schemas, refer };
+}
+
+function describe(operation: Operation, components: Components): unknown {
+  const { success, body } = operation;
+  const mediaType = success.mediaType ?? "application/json";
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(operation.description && { description: operation.description }),
+    security:
+      operation.access === "public"
+        ? []
+        : operation.access === "client"
+          ? [{ client: [] }, {}]
+          : [{ bearer: [] }],
+    ...((operation.ids || operation.query) && { parameters: parameters(operation, components) }),
+    ...(body && { requestBody: requestBody(body, components) }),
+    responses: {
+      [success.status]: {
+        description: success.description,
+        ...(success.schema && {
+          content: { [mediaType]: { schema: components.refer(success.schema, "input") } },
+        }),
+      },
+      ...problemResponses(operation, components),
+    },
+  };
+}
+
+function parameters(operation: Operation, components: Components): unknown[] {
+  const ids = Object.keys(operation.ids ?? {}).map((name) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string", format: "uuid" },
+  }));
+  const query = Object.entries(operation.query?.shape ?? {}).map(([name, shape]) => ({
+    name,
+    in: "query",
+    required: false,
+    description: (shape as z.ZodType).meta()?.description,
+    schema: components.refer(shape as z.ZodType, "output"),
+  }));
+  return [...ids, ...query];
+}
+
+function requestBody(body: NonNullable<Operation["body"]>, components: Components): unknown {
+  const schema = components.refer(body.schema, "input");
+  const content: Record<string, unknown> = { "application/json": { schema } };
+  if (body.form) content["application/x-www-form-urlencoded"] = { schema };
+  return { required: !body.optional, content };
+}
+
+function problemResponses(operation: Operation, components: Components): Record<string, unknown> {
+  const shape = operation.access === "client" ? oauthProblemBody : problemBody;
+  const byStatus = Map.groupBy(problemsOf(operation), (code: ProblemCode) => problems[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      {
+        description: codes.map((code) => `\`${code}\`: ${problemEntry(code).means}`).join("\n\n"),
+        content: { "application/json": { schema: components.refer(shape, "output") } },
+      },
+    ]),
+  );
+}

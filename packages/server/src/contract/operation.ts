@@ -1,0 +1,66 @@
+import type { z } from "zod";
+import type { Permission } from "./permissions.ts";
+import { type ProblemCode, problemEntry } from "./problems.ts";
+
+/**
+ * One operation of the HTTP surface, as data. Request checks, handler types, the OpenAPI document and the tests' own
+ * checks are all made from it, so none of them can say something else.
+ */
+export type Operation = {
+  id: string;
+  tag: "Access tokens" | "Application keys" | "Store" | "Service";
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  path: string;
+  summary: string;
+  description?: string;
+  /** `public`: anybody. `client`: client credentials in the request itself. Otherwise a bearer token with this right. */
+  access: "public" | "client" | Permission;
+  /** Path parameters: each an id, with the problem that an id nobody has gives. */
+  ids?: Record<string, ProblemCode>;
+  query?: z.ZodObject;
+  body?: { schema: z.ZodType; form?: true; optional?: true };
+  success: { status: 200 | 201 | 204; description: string; schema?: z.ZodType; mediaType?: string };
+  /** What can go wrong beyond what follows from the members above. */
+  problems?: readonly ProblemCode[];
+};
+
+export const operation = <const O extends Operation>(definition: O): O => definition;
+
+type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+export type Input<O extends Operation> = {
+  ids: O["ids"] extends Record<string, ProblemCode> ? { [K in keyof O["ids"]]: string } : undefined;
+  query: Parsed<O["query"]>;
+  body: O["body"] extends { schema: infer S }
+    ? O["body"] extends { optional: true }
+      ? Parsed<S> | undefined
+      : Parsed<S>
+    : undefined;
+};
+
+export type Output<O extends Operation> = O["success"] extends { schema: infer S extends z.ZodType }
+  ? z.input<S>
+  : undefined;
+
+/** Every problem an operation can answer with: its own, and those that follow from what it is. */
+export function problemsOf(operation: Operation): ProblemCode[] {
+  const codes: ProblemCode[] = [...(operation.problems ?? [])];
+  const isService = operation.tag === "Service";
+  if (!isService) codes.push("url_too_long", "rate_limit_exceeded", "storage_unavailable", "token_misplaced");
+  if (Array.isArray(operation.access)) codes.push("token_missing", "token_invalid", "not_permitted");
+  if (operation.ids) codes.push(...Object.values(operation.ids));
+  if (operation.query) codes.push("parameter_invalid");
+  if (operation.body) {
+    codes.push(
+      "body_not_json",
+      "member_missing",
+      "member_invalid",
+      "body_too_large",
+      "media_type_unsupported",
+    );
+  }
+  codes.push("internal_error");
+  return [...new Set(codes)].sort(
+    (a, b) => problemEntry(a).status - problemEntry(b).status || a.localeCompare(b),
+  );
+}

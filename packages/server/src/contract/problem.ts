@@ -1,0 +1,43 @@
+import { type ProblemCode, problemEntry, type Status } from "./problems.ts";
+
+/** Where in the request the fault lies, in the way of JSON:API. */
+export type Source = { pointer: string } | { parameter: string } | { header: string };
+
+export type Fault = {
+  code: ProblemCode;
+  detail?: string;
+  source?: Source;
+  /** Figures that help the caller decide what to do next. */
+  meta?: Record<string, unknown>;
+};
+
+type Options = Omit<Fault, "code"> & { cause?: unknown; retryAfterSeconds?: number };
+
+/** A refusal. `detail` and `meta` are for the caller and never repeat what the caller sent; `cause` is for the log. */
+export class Problem extends Error {
+  readonly faults: readonly [Fault, ...Fault[]];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ProblemCode, options: Options = {}) {
+    const { cause, retryAfterSeconds, ...fault } = options;
+    super(code, { cause });
+    this.name = "Problem";
+    this.faults = [{ code, ...fault }];
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  /** All faults of one request at once, so that a caller corrects them in one go. */
+  static of(faults: readonly [Fault, ...Fault[]]): Problem {
+    const problem = new Problem(faults[0].code);
+    (problem as { faults: readonly [Fault, ...Fault[]] }).faults = faults;
+    return problem;
+  }
+
+  get code(): ProblemCode {
+    return this.faults[0].code;
+  }
+
+  get status(): Status {
+    return problemEntry(this.code).status;
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * Every way the service says no, in one table. `means` is the default detail that a caller reads; `remedy` is what
+ * docs/errors.md adds. `oauth` is the error that an OAuth endpoint answers with (RFC 6749 5.2).
+ */
+type Entry = { status: Status; means: string; remedy: string; oauth?: string };
+export type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 414 | 415 | 429 | 431 | 500 | 503;
+
+export const problems = {
+  // The request as such
+  body_not_json: {
+    status: 400,
+    means: "The body is not JSON that this API accepts.",
+    remedy:
+      "Send one JSON value in UTF-8, without a byte order mark, no deeper than 8 levels, with each member named once.",
+    oauth: "invalid_request",
+  },
+  member_missing: {
+    status: 400,
+    means: "A required member is missing.",
+    remedy: "Add the member that `source.pointer` names.",
+    oauth: "invalid_request",
+  },
+  member_invalid: {
+    status: 400,
+    means: "A member has the wrong type, length or value.",
+    remedy: "Correct the member that `source.pointer` names; the API reference gives its type and bounds.",
+    oauth: "invalid_request",
+  },
+  parameter_invalid: {
+    status: 400,
+    means: "A query parameter has the wrong form, is out of bounds, or is given twice.",
+    remedy: "Correct the parameter that `source.parameter` names.",
+    oauth: "invalid_request",
+  },
+  request_malformed: {
+    status: 400,
+    means: "The request is not well-formed HTTP/1.1.",
+    remedy:
+      "Check the client or the proxy in front of it: a header holds bytes that are not allowed, or the framing is broken.",
+  },
+  route_not_found: {
+    status: 404,
+    means: "There is nothing at this path.",
+    remedy: "Check the path against the API reference at /docs. All API paths begin with /v2.",
+  },
+  method_not_allowed: {
+    status: 405,
+    means: "This path does not take this method.",
+    remedy: "Use one of the methods in the `Allow` header.",
+  },
+  body_too_large: {
+    status: 413,
+    means: "The body is larger than 16 KB.",
+    remedy: "Send less. No operation of this API needs a body of that size.",
+    oauth: "invalid_request",
+  },
+  url_too_long: {
+    status: 414,
+    means: "The URL is longer than 8 KB.",
+    remedy: "Shorten the query string.",
+    oauth: "invalid_request",
+  },
+  media_type_unsupported: {
+    status: 415,
+    means: "The body's media type or encoding is not one that this operation reads.",
+    remedy:
+      "Send `Content-Type: application/json` (the OAuth endpoints also take `application/x-www-form-urlencoded`), UTF-8, without `Content-Encoding`.",
+    oauth: "invalid_request",
+  },
+  headers_too_large: {
+    status: 431,
+    means: "The header block is larger than 16 KB.",
+    remedy: "Send fewer or shorter headers; cookies are the usual cause.",
+  },
+
+  // Who is calling
+  token_missing: {
+    status: 401,
+    means: "This request needs an access token.",
+    remedy: "Get one at `POST /oauth/access_token` and send it as `Authorization: Bearer <token>`.",
+  },
+  token_invalid: {
+    status: 401,
+    means: "The access token is not valid.",
+    remedy:
+      "It has expired, was revoked, was cut short, or its application key is gone. Get a new one at `POST /oauth/access_token`.",
+  },
+  token_misplaced: {
+    status: 400,
+    means: "An access token may only come in the Authorization header.",
+    remedy:
+      "Remove `access_token` from the query string or the form, and treat that token as leaked: URLs end up in logs. Revoke it.",
+    oauth: "invalid_request",
+  },
+  not_permitted: {
+    status: 403,
+    means: "This kind of access token may not do this.",
+    remedy:
+      "Administration needs a token of the `client_credentials` grant; an `implicit` token is for storefronts.",
+  },
+  client_unknown: {
+    status: 401,
+    means: "The client id and secret do not name an application key.",
+    remedy: "Check both against the application key. A lost secret cannot be read again: rotate it.",
+    oauth: "invalid_client",
+  },
+  client_id_mistyped: {
+    status: 401,
+    means: "The client id is not one of ours: its checksum does not fit.",
+    remedy: "It was mistyped or cut off. Client ids begin with `lkid_` and have 33 characters.",
+    oauth: "invalid_client",
+  },
+  client_secret_mistyped: {
+    status: 401,
+    means: "The client secret is not one of ours: its checksum does not fit.",
+    remedy: "It was mistyped or cut off. Client secrets begin with `lksk_` and have 54 characters.",
+    oauth: "invalid_client",
+  },
+  client_credentials_missing: {
+    status: 401,
+    means: "This request needs a client id and, but for the implicit grant, a client secret.",
+    remedy: "Send `client_id` and `client_secret` as form fields or by HTTP Basic authentication.",
+    oauth: "invalid_client",
+  },
+  client_authenticated_twice: {
+    status: 400,
+    means: "The client credentials came both in the Authorization header and in the body.",
+    remedy: "Use one of the two (RFC 6749 2.3).",
+    oauth: "invalid_request",
+  },
+  credentials_in_url: {
+    status: 400,
+    means: "Client credentials may not be part of the URL.",
+    remedy:
+      "Send them as form fields or by HTTP Basic authentication, and rotate the secret: URLs end up in logs.",
+    oauth: "invalid_request",
+  },
+  secret_rotated: {
+    status: 401,
+    means: "This client secret was replaced, and its grace period is over.",
+    remedy: "Give the program the newer secret of this application key.",
+    oauth: "invalid_client",
+  },
+  grant_unsupported: {
+    status: 400,
+    means: "This grant type is not supported.",
+    remedy: "Use `implicit` or `client_credentials`.",
+    oauth: "unsupported_grant_type",
+  },
+  scope_unknown: {
+    status: 400,
+    means: "This service knows no scopes: what a token may do follows from its grant.",
+    remedy: "Leave `scope` out.",
+    oauth: "invalid_scope",
+  },
+
+  // Application keys and the store's limit
+  application_key_not_found: {
+    status: 404,
+    means: "There is no application key with this id.",
+    remedy: "Check the id; a key of another store answers the same.",
+  },
+  id_mismatch: {
+    status: 409,
+    means: "The id in the body is not the id in the path.",
+    remedy: "Leave `id` out of the body, or send the one in the path.",
+  },
+  reservation_exceeds_store_limit: {
+    status: 409,
+    means: "The reservations of all keys together would exceed the store's rate limit.",
+    remedy:
+      "`meta` says how much is left: reserve at most that, lower another key's reservation, or raise the store's limit.",
+  },
+  store_limit_below_reservations: {
+    status: 409,
+    means: "The store's rate limit cannot be lower than what its keys have reserved together.",
+    remedy: "`meta` says how much is reserved: lower reservations first.",
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    means: "The rate limit is used up.",
+    remedy:
+      "Wait for `Retry-After` seconds. `meta` says which bucket refused, what is reserved, used and free. A reservation for this key keeps others from crowding it out.",
+    oauth: "temporarily_unavailable",
+  },
+
+  // The service itself
+  internal_error: {
+    status: 500,
+    means: "Something went wrong on our side.",
+    remedy: "Try again. If it stays, give support the `id`, which is the request id in the log.",
+    oauth: "server_error",
+  },
+  storage_unavailable: {
+    status: 503,
+    means: "The service cannot reach its database at the moment.",
+    remedy: "Nothing was changed. Try again after `Retry-After` seconds.",
+    oauth: "temporarily_unavailable",
+  },
+  not_ready: {
+    status: 503,
+    means: "This instance is not ready to serve.",
+    remedy: "`meta` gives the reasons. A balancer should send requests elsewhere until this answers 200.",
+  },
+} as const satisfies Record<string, Entry>;
+
+export type ProblemCode = keyof typeof problems;
+
+export const problemEntry = (code: ProblemCode): Entry => problems[code];
+
+export const titles: Record<Status, string> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  409: "Conflict",
+  413: "Content Too Large",
+  414: "URI Too Long",
+  415: "Unsupported Media Type",
+  429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+};

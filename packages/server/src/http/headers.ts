@@ -1,0 +1,33 @@
+/** Fields of every answer. Pages of our own (the reference, later the console) replace the policy with a wider one. */
+export function securityHeaders(publicUrl: string): Record<string, string> {
+  return {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    ...(publicUrl.startsWith("https:") && { "Strict-Transport-Security": "max-age=31536000" }),
+  };
+}
+
+/** A storefront's page calls these with its bearer token. No cookie counts there, so any origin may. */
+const isOpenToOrigins = (path: string): boolean => path.startsWith("/v2/") || path.startsWith("/oauth/");
+
+export function corsHeaders(path: string): Record<string, string> {
+  if (!isOpenToOrigins(path)) return {};
+  return {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
+  };
+}
+
+/** `*` leaves out Authorization, so that one is named. A day is how long a browser may remember. */
+export function preflightHeaders(path: string): Record<string, string> | undefined {
+  if (!isOpenToOrigins(path)) return undefined;
+  return {
+    ...corsHeaders(path),
+    "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE",
+    "Access-Control-Allow-Headers": "Authorization, *",
+    "Access-Control-Max-Age": "86400",
+  };
+}

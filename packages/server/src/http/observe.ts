@@ -1,0 +1,76 @@
+import type { Logger } from "pino";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Answered } from "./serve.ts";
+
+/**
+ * One log line and two figures for each request. The line is built from a list of fields, not from the request with
+ * fields taken out: what is not named here cannot get into the log.
+ */
+export type Observer = { onAnswered(answered: Answered): void; registry: Registry };
+
+export function createObserver({ log }: { log: Logger }): Observer {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Counter({
+    name: "latchkey_http_requests_total",
+    help: "Requests answered",
+    labelNames: ["method", "route", "status"],
+    registers: [registry],
+  });
+  const duration = new Histogram({
+    name: "latchkey_http_request_duration_seconds",
+    help: "Time from the first byte of a request's headers to its answer",
+    labelNames: ["method", "route"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+
+  return {
+    registry,
+    onAnswered(answered) {
+      const { method, route, status, durationMs, caller, problem } = answered;
+      requests.inc({ method: knownMethod(method), route, status });
+      duration.observe({ method: knownMethod(method), route }, durationMs / 1000);
+      const line = {
+        event: "request",
+        request_id: answered.requestId,
+        method: knownMethod(method),
+        route,
+        status,
+        duration_ms: Math.round(durationMs * 100) / 100,
+        source: answered.source,
+        store_id: caller?.storeId,
+        application_key_id: caller?.keyId,
+        problems: problem?.faults.map((fault) => fault.code),
+      };
+      if (status < 500) log.info(line);
+      else log.error({ ...line, cause: describeCause(problem?.cause) });
+    },
+  };
+}
+
+export function gauge(registry: Registry, name: string, help: string, read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
+}
+
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]);
+const knownMethod = (method: string): string => (METHODS.has(method) ? method : "other");
+
+/** The kind of an unexpected error and where it was raised. Its message is left out: a driver may quote values in it. */
+export function describeCause(cause: unknown): { name: string; code?: string; at?: string[] } | undefined {
+  if (!(cause instanceof Error)) return undefined;
+  const { code } = cause as Error & { code?: unknown };
+  const at = cause.stack
+    ?.split("\n")
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 6)
+    .map((line) => line.trim());
+  return { name: cause.name, ...(typeof code === "string" && { code }), ...(at && { at }) };
+}

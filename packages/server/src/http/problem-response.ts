@@ -1,0 +1,58 @@
+import { Problem } from "../contract/problem.ts";
+import { problemEntry, titles } from "../contract/problems.ts";
+import { isUnavailable } from "../storage/storage.ts";
+
+const RETRY_WHEN_DOWN_SECONDS = 2;
+
+/** Anything thrown, as a refusal that a caller may see. What is not one of ours is our fault, and says no more. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isUnavailable(error)) return new Problem("storage_unavailable", { cause: error });
+  return new Problem("internal_error", { cause: error });
+}
+
+export function problemBody(problem: Problem, requestId: string) {
+  return {
+    errors: problem.faults.map((fault) => {
+      const { status, means } = problemEntry(fault.code);
+      return {
+        status: String(status),
+        code: fault.code,
+        title: titles[status],
+        detail: fault.detail ?? means,
+        ...(fault.source && { source: fault.source }),
+        ...(fault.meta && { meta: fault.meta }),
+        id: requestId,
+      };
+    }),
+  };
+}
+
+/** RFC 6749 5.2 for its readers, our own form beside it. */
+export function oauthProblemBody(problem: Problem, requestId: string) {
+  const { errors } = problemBody(problem, requestId);
+  return {
+    error: problemEntry(problem.code).oauth ?? "invalid_request",
+    error_description: errors.map((error) => error.detail).join(" "),
+    errors,
+  };
+}
+
+/** The fields that a status calls for. `scheme` is how the caller may show who it is at this operation. */
+export function problemHeaders(problem: Problem, scheme: "Bearer" | "Basic"): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (problem.status === 401) headers["WWW-Authenticate"] = challenge(problem, scheme);
+  if (problem.status === 403)
+    headers["WWW-Authenticate"] = 'Bearer realm="latchkey", error="insufficient_scope"';
+  const wait = problem.retryAfterSeconds ?? (problem.status === 503 ? RETRY_WHEN_DOWN_SECONDS : undefined);
+  if (wait !== undefined) headers["Retry-After"] = String(wait);
+  return headers;
+}
+
+/** RFC 6750 3.1: no error code for a request that brought no credentials at all. */
+function challenge(problem: Problem, scheme: "Bearer" | "Basic"): string {
+  if (scheme === "Basic") return 'Basic realm="latchkey", charset="UTF-8"';
+  return problem.code === "token_missing"
+    ? 'Bearer realm="latchkey"'
+    : 'Bearer realm="latchkey", error="invalid_token"';
+}

@@ -1,0 +1,64 @@
+import { limits } from "../contract/limits.ts";
+import type { Operation } from "../contract/operation.ts";
+import { type Fault, Problem } from "../contract/problem.ts";
+import { type JsonFault, parseStrictJson } from "../lib/strict-json.ts";
+
+const JSON_TYPE = /^application\/json(;\s*charset="?utf-8"?)?$/i;
+const FORM_TYPE = /^application\/x-www-form-urlencoded(;\s*charset="?utf-8"?)?$/i;
+
+const JSON_FAULTS: Record<JsonFault, string> = {
+  not_utf8: "The body is not UTF-8.",
+  not_json: "The body is not JSON.",
+  too_deep: `The body is nested deeper than ${limits.jsonDepth} levels.`,
+  duplicate_member: "A member is named twice in one object.",
+  reserved_member: "A member has a name that is not allowed.",
+  lone_surrogate: "A text holds half of a surrogate pair.",
+};
+
+/** The body as plain values, not yet checked against the operation's shape. `undefined`: there is none, and need not be. */
+export async function readBody(request: Request, body: NonNullable<Operation["body"]>): Promise<unknown> {
+  const encoding = request.headers.get("content-encoding");
+  if (encoding !== null && encoding.toLowerCase() !== "identity") throw new Problem("media_type_unsupported");
+  const mediaType = request.headers.get("content-type");
+  if (mediaType === null && body.optional && isEmpty(request)) return undefined;
+
+  const isJson = mediaType !== null && JSON_TYPE.test(mediaType);
+  const isForm = mediaType !== null && body.form === true && FORM_TYPE.test(mediaType);
+  if (!isJson && !isForm) throw new Problem("media_type_unsupported", { source: { header: "Content-Type" } });
+
+  const bytes = await readBytes(request);
+  if (bytes.length === 0 && body.optional) return undefined;
+  if (isForm) return parseForm(bytes);
+  const result = parseStrictJson(bytes, limits.jsonDepth);
+  if ("fault" in result) throw new Problem("body_not_json", { detail: JSON_FAULTS[result.fault] });
+  return result.value;
+}
+
+const isEmpty = (request: Request): boolean =>
+  !request.headers.has("transfer-encoding") && (request.headers.get("content-length") ?? "0") === "0";
+
+async function readBytes(request: Request): Promise<Uint8Array> {
+  const tooLarge = () => new Problem("body_too_large");
+  if (Number(request.headers.get("content-length") ?? 0) > limits.bodyBytes) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length;
+    if (length > limits.bodyBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** A field given twice is refused (RFC 6749 3.1 and 3.2), and so is nothing else here. */
+function parseForm(bytes: Uint8Array): Record<string, string> {
+  const fields: Record<string, string> = Object.create(null);
+  const twice: Fault[] = [];
+  for (const [name, value] of new URLSearchParams(Buffer.from(bytes).toString("utf8"))) {
+    if (name in fields) twice.push({ code: "member_invalid", detail: "A field is given twice." });
+    fields[name] = value;
+  }
+  const [first, ...others] = twice;
+  if (first) throw Problem.of([first, ...others]);
+  return fields;
+}

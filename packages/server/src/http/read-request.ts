@@ -1,0 +1,112 @@
+import type { z } from "zod";
+import type { Operation } from "../contract/operation.ts";
+import { type Fault, Problem, type Source } from "../contract/problem.ts";
+import { isId } from "../lib/ids.ts";
+import { readBody } from "./read-body.ts";
+
+/** A request, checked against its operation. Handlers trust it. */
+export type CheckedRequest = { ids: Record<string, string>; query: unknown; body: unknown };
+
+export async function readRequest(
+  operation: Operation,
+  request: Request,
+  pathParameters: Record<string, string>,
+  search: URLSearchParams,
+): Promise<CheckedRequest> {
+  const ids = readIds(operation, pathParameters);
+  const query = operation.query && readQuery(operation.query, search);
+  const body = operation.body && (await readCheckedBody(operation.body, request));
+  refuseOtherId(ids.id, body);
+  return { ids, query, body };
+}
+
+/** What cannot be an id is nobody's id: the same answer as for one that is not there. */
+function readIds(operation: Operation, pathParameters: Record<string, string>): Record<string, string> {
+  const ids: Record<string, string> = {};
+  for (const [name, notFound] of Object.entries(operation.ids ?? {})) {
+    const id = pathParameters[name] ?? "";
+    if (!isId(id)) throw new Problem(notFound);
+    ids[name] = id;
+  }
+  return ids;
+}
+
+function readQuery(shape: z.ZodObject, search: URLSearchParams): unknown {
+  const known: Record<string, string> = {};
+  const faults: Fault[] = [];
+  for (const name of Object.keys(shape.shape)) {
+    const values = search.getAll(name);
+    if (values.length > 1) {
+      faults.push({
+        code: "parameter_invalid",
+        detail: "The parameter is given twice.",
+        source: { parameter: name },
+      });
+    }
+    if (values[0] !== undefined) known[name] = values[0];
+  }
+  const checked = shape.safeParse(known);
+  const issues = checked.error?.issues ?? [];
+  throwAny([
+    ...faults,
+    ...issues.map((issue): Fault => {
+      const parameter = String(issue.path[0]);
+      return {
+        code: "parameter_invalid",
+        detail: `The parameter ${parameter} is out of bounds.`,
+        source: { parameter },
+      };
+    }),
+  ]);
+  return checked.data;
+}
+
+async function readCheckedBody(body: NonNullable<Operation["body"]>, request: Request): Promise<unknown> {
+  const value = await readBody(request, body);
+  if (value === undefined && body.optional) return undefined;
+  const checked = body.schema.safeParse(value);
+  throwAny((checked.error?.issues ?? []).map((issue) => memberFault(issue, value)));
+  return checked.data;
+}
+
+function throwAny(faults: Fault[]): void {
+  const [first, ...others] = faults;
+  if (first) throw Problem.of([first, ...others]);
+}
+
+function memberFault(issue: z.core.$ZodIssue, body: unknown): Fault {
+  const source: Source = { pointer: issue.path.map((step) => `/${String(step)}`).join("") };
+  const value = issue.path.reduce<unknown>(
+    (part, step) => (part as Record<PropertyKey, unknown> | null)?.[step],
+    body,
+  );
+  if (value === undefined) return { code: "member_missing", source };
+  return { code: "member_invalid", detail: `Expected ${expected(issue)}.`, source };
+}
+
+/** In our own words, from our own figures: nothing of what the caller sent is said back. */
+function expected(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return `a value of type ${issue.expected === "int" ? "integer" : issue.expected}`;
+    case "too_small":
+      return issue.origin === "string" ? `at least ${issue.minimum} character` : `at least ${issue.minimum}`;
+    case "too_big":
+      return issue.origin === "string" ? `at most ${issue.maximum} characters` : `at most ${issue.maximum}`;
+    case "invalid_value":
+      return issue.values.map((value) => JSON.stringify(value)).join(" or ");
+    case "invalid_format":
+    case "custom":
+      return issue.message;
+    default:
+      return "another value";
+  }
+}
+
+/** A body that names another thing than its path was meant for another request. Empty ids come from form-like clients. */
+function refuseOtherId(pathId: string | undefined, body: unknown): void {
+  const bodyId = (body as { data?: { id?: unknown } } | undefined)?.data?.id ?? "";
+  if (pathId !== undefined && bodyId !== "" && bodyId !== pathId) {
+    throw new Problem("id_mismatch", { source: { pointer: "/data/id" } });
+  }
+}

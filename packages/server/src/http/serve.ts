@@ -1,0 +1,206 @@
+import type { HttpBindings } from "@hono/node-server";
+import { type Context, Hono } from "hono";
+import type { Caller } from "../contract/caller.ts";
+import { limits } from "../contract/limits.ts";
+import type { Input, Operation, Output } from "../contract/operation.ts";
+import { Problem } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import { sourceOf, type TrustedProxies } from "../lib/source-address.ts";
+import { corsHeaders, preflightHeaders, securityHeaders } from "./headers.ts";
+import { oauthProblemBody, problemBody, problemHeaders, toProblem } from "./problem-response.ts";
+import { type CheckedRequest, readRequest } from "./read-request.ts";
+
+type Access<O extends Operation> = O["access"] extends "public"
+  ? object
+  : O["access"] extends "client"
+    ? { authorization: string | undefined }
+    : { caller: Caller };
+
+type Handler<O extends Operation> = (request: Input<O> & Access<O>) => Promise<Output<O>> | Output<O>;
+
+/** An operation of the contract, and the function of a slice that does it. */
+export type Route = { operation: Operation; handle: (request: never) => unknown };
+
+export const on = <O extends Operation>(operation: O, handle: Handler<O>): Route => ({
+  operation,
+  handle: handle as Route["handle"],
+});
+
+/** What a request passes before it is read; see access/gate.ts. */
+export type Gate = {
+  enter(
+    operation: Operation,
+    request: { authorization: string | undefined; source: string },
+  ): Promise<{ caller: Caller; headers: Record<string, string>; refusal?: Problem }>;
+  enterAnonymous(source: string): void;
+};
+
+/** What is known of a request when it has been answered, for the log and the metrics. */
+export type Answered = {
+  requestId: string;
+  method: string;
+  /** The path as the contract writes it: what the caller sent is never logged. */
+  route: string;
+  status: number;
+  durationMs: number;
+  source: string;
+  caller: Caller | undefined;
+  problem: Problem | undefined;
+};
+
+export type ServeDeps = {
+  publicUrl: string;
+  proxies: TrustedProxies;
+  clock: Clock;
+  gate: Gate;
+  onAnswered(answered: Answered): void;
+};
+
+/** In one process there is no socket behind a request, so nothing of it is taken for granted. */
+type Env = { Bindings: Partial<HttpBindings> };
+type Exchange = { caller: Caller | undefined; headers: Record<string, string>; source: string };
+
+/** Every route of the contract on one Hono application; what is not in it answers 404 or 405. */
+export function serveRoutes(deps: ServeDeps, routes: readonly Route[]): Hono<Env> {
+  const app = new Hono<Env>({ strict: false });
+  for (const route of routes) {
+    const { method, path } = route.operation;
+    app.on(method, honoPath(path), (context) =>
+      exchange(deps, context, route.operation, (state) => serve(deps, context, route, state)),
+    );
+  }
+  app.on("OPTIONS", "*", (context, next) => {
+    const headers = preflightHeaders(context.req.path);
+    return headers
+      ? exchange(deps, context, "preflight", async () => respond(204, undefined, headers))
+      : next();
+  });
+  for (const [path, ofPath] of Map.groupBy(routes, (route) => route.operation.path)) {
+    const Allow = ofPath.map((route) => route.operation.method).join(", ");
+    app.all(honoPath(path), (context) =>
+      exchange(deps, context, path, async (state) => {
+        state.headers.Allow = Allow;
+        throw new Problem("method_not_allowed");
+      }),
+    );
+  }
+  app.notFound((context) =>
+    exchange(deps, context, "unknown", async () => {
+      throw new Problem("route_not_found");
+    }),
+  );
+  return app;
+}
+
+const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+
+/** The frame around every request: an id, the common headers, the one place where a problem becomes JSON, the log. */
+async function exchange(
+  deps: ServeDeps,
+  context: Context<Env>,
+  of: Operation | string,
+  work: (state: Exchange) => Promise<Response>,
+): Promise<Response> {
+  const startedMs = deps.clock.monotonicMs();
+  const requestId = newId();
+  const state: Exchange = { caller: undefined, headers: {}, source: sourceOfRequest(deps, context) };
+  let problem: Problem | undefined;
+  let response: Response;
+  try {
+    response = await work(state);
+  } catch (error) {
+    problem = toProblem(error);
+    const isOAuth = typeof of !== "string" && of.access === "client";
+    response = respond(
+      problem.status,
+      isOAuth ? oauthProblemBody(problem, requestId) : problemBody(problem, requestId),
+      problemHeaders(problem, isOAuth ? "Basic" : "Bearer"),
+    );
+  }
+  const common = { ...securityHeaders(deps.publicUrl), ...corsHeaders(context.req.path), ...state.headers };
+  for (const [name, value] of Object.entries(common)) {
+    if (!response.headers.has(name)) response.headers.set(name, value);
+  }
+  response.headers.set("X-Request-Id", requestId);
+  deps.onAnswered({
+    requestId,
+    method: context.req.method,
+    route: typeof of === "string" ? of : of.path,
+    status: response.status,
+    durationMs: deps.clock.monotonicMs() - startedMs,
+    source: state.source,
+    caller: state.caller,
+    problem,
+  });
+  return response;
+}
+
+/** One operation. The order is law: 401 and 429 are decided before the body is read or anything is touched. */
+async function serve(
+  deps: ServeDeps,
+  context: Context<Env>,
+  route: Route,
+  state: Exchange,
+): Promise<Response> {
+  const { operation } = route;
+  const request = context.req.raw;
+  const target = targetOf(context.req.url);
+  if (target.length > limits.urlBytes) throw new Problem("url_too_long");
+  const search = new URLSearchParams(target.split("?")[1]);
+  const access = await passGate(deps, operation, request, search, state);
+  const checked: CheckedRequest = await readRequest(operation, request, context.req.param(), search);
+  const result = await route.handle({ ...checked, ...access } as never);
+  const { status, mediaType } = operation.success;
+  return result instanceof Response
+    ? result
+    : respond(status, result, mediaType ? { "Content-Type": mediaType } : {});
+}
+
+async function passGate(
+  deps: ServeDeps,
+  operation: Operation,
+  request: Request,
+  search: URLSearchParams,
+  state: Exchange,
+): Promise<object> {
+  if (operation.access === "public") return {};
+  const authorization = request.headers.get("authorization") ?? undefined;
+  if (search.has("access_token"))
+    throw new Problem("token_misplaced", { source: { parameter: "access_token" } });
+  if (operation.access === "client") {
+    deps.gate.enterAnonymous(state.source);
+    if (search.has("client_id") || search.has("client_secret")) throw new Problem("credentials_in_url");
+    return { authorization };
+  }
+  if (authorization === undefined && isForm(request)) throw new Problem("token_misplaced");
+  const { caller, headers, refusal } = await deps.gate.enter(operation, {
+    authorization,
+    source: state.source,
+  });
+  state.caller = caller;
+  Object.assign(state.headers, headers);
+  if (refusal) throw refusal;
+  return { caller };
+}
+
+/** Path and query. What stands before them came from the Host header, and is nothing to go by. */
+const targetOf = (url: string): string => url.slice(url.indexOf("/", url.indexOf("//") + 2));
+
+/** RFC 6750 2.2 lets a token come in a form. We take none there, and no operation behind a bearer token takes a form. */
+const isForm = (request: Request): boolean =>
+  request.headers.get("content-type")?.toLowerCase().startsWith("application/x-www-form-urlencoded") ?? false;
+
+function respond(status: number, body: unknown, headers: Record<string, string>): Response {
+  if (body === undefined) return new Response(null, { status, headers });
+  if (typeof body === "string") return new Response(body, { status, headers });
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "Content-Type": "application/json", ...headers },
+  });
+}
+
+function sourceOfRequest({ proxies }: ServeDeps, context: Context<Env>): string {
+  const peer = context.env?.incoming?.socket?.remoteAddress ?? "";
+  return sourceOf(peer, context.req.header("x-forwarded-for"), proxies);
+}

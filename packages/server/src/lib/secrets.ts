@@ -1,0 +1,55 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+/**
+ * Credentials look like `lksk_<43 random characters><6 characters of checksum>`. The prefix lets a secret scanner find
+ * a leaked one; the checksum tells a typo or a cut-off paste from a wrong secret, without asking the database.
+ */
+export type Prefix = "lkid" | "lksk";
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const CHECKSUM_LENGTH = 6;
+const RANDOM_LENGTH = { lkid: 22, lksk: 43 } as const satisfies Record<Prefix, number>;
+
+export function newCredential(prefix: Prefix): string {
+  const body = `${prefix}_${randomText(RANDOM_LENGTH[prefix])}`;
+  return body + checksum(body);
+}
+
+/** True when the text has our shape and its checksum fits: it was made by us and copied whole. */
+export function isWellFormed(prefix: Prefix, text: string): boolean {
+  const length = prefix.length + 1 + RANDOM_LENGTH[prefix] + CHECKSUM_LENGTH;
+  if (text.length !== length || !text.startsWith(`${prefix}_`)) return false;
+  const body = text.slice(0, -CHECKSUM_LENGTH);
+  return checksum(body) === text.slice(-CHECKSUM_LENGTH);
+}
+
+/** A plain SHA-256 is enough for secrets of 256 random bits: there is nothing to guess, so nothing to slow down. */
+export const hashSecret = (secret: string): string => createHash("sha256").update(secret).digest("hex");
+
+export function hashesEqual(left: string, right: string): boolean {
+  const a = Buffer.from(left, "hex");
+  const b = Buffer.from(right, "hex");
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function randomText(length: number): string {
+  let text = "";
+  while (text.length < length) {
+    // 248 is the largest multiple of 62 in a byte; bytes above it would favour the first letters.
+    for (const byte of randomBytes(length)) {
+      if (byte < 248 && text.length < length) text += ALPHABET[byte % 62];
+    }
+  }
+  return text;
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let text = "";
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    text = ALPHABET[rest % 62] + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}

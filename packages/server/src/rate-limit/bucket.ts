@@ -1,0 +1,49 @@
+/**
+ * A token bucket: `rate` tokens come in a second, up to `capacity`. Over any stretch of T seconds it gives at most
+ * `capacity + rate × T`, and never refuses a demand that stays below that.
+ */
+export type Bucket = { rate: number; capacity: number; tokens: number; filledAtMs: number };
+
+// Sums of fractions miss whole numbers by a hair; a request must not be refused for it.
+const HAIR = 1e-6;
+
+export const fullBucket = (rate: number, capacity: number, nowMs: number): Bucket => ({
+  rate,
+  capacity,
+  tokens: capacity,
+  filledAtMs: nowMs,
+});
+
+export function fill(bucket: Bucket, nowMs: number): void {
+  // The monotonic clock never goes back; should it be handed a smaller number all the same, nothing is taken away.
+  if (nowMs <= bucket.filledAtMs) return;
+  const tokens = bucket.tokens + ((nowMs - bucket.filledAtMs) * bucket.rate) / 1000;
+  bucket.tokens = tokens < bucket.capacity ? tokens : bucket.capacity;
+  bucket.filledAtMs = nowMs;
+}
+
+/** Takes one token if there is one. */
+export function draw(bucket: Bucket, nowMs: number): boolean {
+  fill(bucket, nowMs);
+  if (bucket.tokens < 1 - HAIR) return false;
+  bucket.tokens = bucket.tokens > 1 ? bucket.tokens - 1 : 0;
+  return true;
+}
+
+/** A new size takes effect at once: what is added can be used at once, what is taken away is gone at once. */
+export function resize(bucket: Bucket, rate: number, capacity: number): void {
+  const grown = capacity > bucket.capacity ? capacity - bucket.capacity : 0;
+  bucket.tokens = Math.min(capacity, bucket.tokens + grown);
+  bucket.rate = rate;
+  bucket.capacity = capacity;
+}
+
+export const isFull = (bucket: Bucket): boolean => bucket.tokens >= bucket.capacity - HAIR;
+
+export const wholeTokens = (bucket: Bucket): number => Math.floor(bucket.tokens + HAIR);
+
+/** Whole seconds until there is a token, at least one; a bucket that never fills says so with `undefined`. */
+export function secondsUntilToken(bucket: Bucket): number | undefined {
+  if (bucket.rate <= 0) return undefined;
+  return Math.max(1, Math.ceil((1 - bucket.tokens) / bucket.rate));
+}

@@ -1,0 +1,27 @@
+/**
+ * How a store's rate limit is shared out, in requests per second. Each key has its floor, which is its reservation and
+ * is never lent to anybody; what is not reserved is shared by all keys, those with a floor included.
+ */
+export type Reservation = { keyId: string; reserved: number };
+export type Plan = { floors: ReadonlyMap<string, number>; shared: number };
+
+/**
+ * Administration (keys, the store's limit) has a small floor of its own, on top of the store's limit, so that a store
+ * that has reserved everything can still be administered.
+ */
+export const ADMINISTRATION_FLOOR = 2;
+
+export function plan(rateLimit: number, reservations: readonly Reservation[]): Plan {
+  const total = reservations.reduce((sum, { reserved }) => sum + reserved, 0);
+  if (total > rateLimit) throw new RangeError("more is reserved than there is");
+  return {
+    floors: new Map(reservations.filter((r) => r.reserved > 0).map((r) => [r.keyId, r.reserved])),
+    shared: rateLimit - total,
+  };
+}
+
+export const mostReservable = (rateLimit: number, reservedByOthers: number): number =>
+  Math.max(0, rateLimit - reservedByOthers);
+
+export const fits = (rateLimit: number, reservedByOthers: number, reserved: number): boolean =>
+  reserved <= mostReservable(rateLimit, reservedByOthers);

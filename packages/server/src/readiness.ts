@@ -1,0 +1,57 @@
+import { Problem } from "./contract/problem.ts";
+import type { Clock } from "./lib/clock.ts";
+import type { Storage } from "./storage/storage.ts";
+
+/** Whether this instance should be sent requests, and if not, why. */
+export type Readiness = {
+  check(): Promise<{ status: "ready" }>;
+  /** From now on: no. The balancer hears it before the last request is served. */
+  drain(): void;
+};
+
+const MAX_CLOCK_DIFFERENCE_MS = 60_000;
+const ANSWER_WITHIN_MS = 2000;
+const REMEMBER_MS = 500;
+
+export function createReadiness({ storage, clock }: { storage: Storage; clock: Clock }): Readiness {
+  let draining = false;
+  let last: { atMs: number; reasons: Promise<string[]> } | undefined;
+
+  async function findReasons(): Promise<string[]> {
+    const reasons: string[] = [];
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(new Error("too late")), ANSWER_WITHIN_MS);
+    try {
+      const { nowMs } = await Promise.race([storage.ping(), late]);
+      if (nowMs !== undefined && Math.abs(nowMs - clock.now()) > MAX_CLOCK_DIFFERENCE_MS) {
+        reasons.push("the clock of this machine and that of the database are more than 60 seconds apart");
+      }
+    } catch {
+      reasons.push("the database does not answer");
+    } finally {
+      clearTimeout(timer);
+    }
+    if (clock.stepMs() !== 0) {
+      reasons.push(
+        `the clock of this machine was moved by ${Math.round(clock.stepMs() / 1000)} seconds while we ran`,
+      );
+    }
+    return reasons;
+  }
+
+  return {
+    drain() {
+      draining = true;
+    },
+    async check() {
+      if (draining) throw new Problem("not_ready", { meta: { reasons: ["the instance is shutting down"] } });
+      // Anybody may ask, so asking often must not mean asking the database often.
+      if (!last || clock.monotonicMs() - last.atMs >= REMEMBER_MS) {
+        last = { atMs: clock.monotonicMs(), reasons: findReasons() };
+      }
+      const reasons = await last.reasons;
+      if (reasons.length > 0) throw new Problem("not_ready", { meta: { reasons } });
+      return { status: "ready" };
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import { operatorFault } from "../lib/operator-fault.ts";
+import { createChanges, type Storage } from "./storage.ts";
+import type { Tables } from "./tables.ts";
+
+const BUSY_TIMEOUT_MS = 2000;
+const WATCH_EVERY_MS = 250;
+const MAX_PREPARED = 200;
+
+export function openSqlite(path: string): Storage {
+  const inMemory = path === ":memory:";
+  if (!inMemory) mkdirSync(dirname(path), { recursive: true });
+  const file = openFile(path);
+  const changes = createChanges();
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: forKysely(file) }) });
+  const stopWatching = inMemory ? () => {} : watch(file, changes.announceAll);
+  let lock: DatabaseSync | undefined;
+
+  return {
+    engine: "sqlite",
+    db,
+    changes,
+    claim() {
+      if (!inMemory) lock ??= takeLock(path);
+    },
+    async ping() {
+      file.prepare("select 1").get();
+      return { nowMs: undefined };
+    },
+    async close() {
+      stopWatching();
+      await db.destroy();
+      if (file.isOpen) file.close();
+      lock?.close();
+    },
+  };
+}
+
+function openFile(path: string): DatabaseSync {
+  try {
+    const file = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+    // WAL lets the command line read and write beside the service; FULL makes an acknowledged write survive a power cut.
+    file.exec("pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off;");
+    return file;
+  } catch (cause) {
+    throw operatorFault(`cannot open the SQLite database ${path}: ${(cause as Error).message}`, cause);
+  }
+}
+
+/** Kysely knows the interface of another SQLite driver; this is node:sqlite behind it, with statements kept prepared. */
+function forKysely(file: DatabaseSync): SqliteDatabase {
+  const prepared = new Map<string, SqliteStatement>();
+  return {
+    close: () => file.close(),
+    prepare(sql) {
+      let statement = prepared.get(sql);
+      if (!statement) {
+        // A transaction says at once that it will write. Otherwise two processes can both read, then one cannot write.
+        statement = adapt(file.prepare(sql === "begin" ? "begin immediate" : sql));
+        if (prepared.size >= MAX_PREPARED) prepared.clear();
+        prepared.set(sql, statement);
+      }
+      return statement;
+    },
+  };
+}
+
+function adapt(statement: StatementSync): SqliteStatement {
+  const values = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[];
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...values(parameters)),
+    run: (parameters) => statement.run(...values(parameters)),
+    iterate: (parameters) => statement.iterate(...values(parameters)),
+  };
+}
+
+/** `data_version` moves when another connection has committed; our own commits leave it alone. */
+function watch(file: DatabaseSync, onChange: () => void): () => void {
+  const statement = file.prepare("pragma data_version");
+  const read = () => (statement.get() as { data_version: number }).data_version;
+  let seen = read();
+  const timer = setInterval(() => {
+    if (!file.isOpen) return;
+    const version = read();
+    if (version !== seen) onChange();
+    seen = version;
+  }, WATCH_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/**
+ * A second database file that is only ever locked. The operating system drops the lock with the process, however it
+ * ends, so there is no stale lock to clean up.
+ */
+function takeLock(path: string): DatabaseSync {
+  const lock = new DatabaseSync(`${path}-serving`, { timeout: 0 });
+  try {
+    lock.exec("pragma locking_mode = exclusive; begin exclusive;");
+    return lock;
+  } catch (cause) {
+    lock.close();
+    throw operatorFault(
+      `another latchkey already serves ${path}. One process serves a SQLite file; ` +
+        "stop the other one, or use PostgreSQL (LATCHKEY_DATABASE_URL=postgres://…) for several.",
+      cause,
+    );
+  }
+}

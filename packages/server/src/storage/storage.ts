@@ -1,0 +1,65 @@
+import type { Kysely, Transaction } from "kysely";
+import type { Tables } from "./tables.ts";
+
+export type Database = Kysely<Tables>;
+export type Trx = Transaction<Tables>;
+
+/** What the service keeps, on either engine. Everything above this folder speaks Kysely and does not know which. */
+export type Storage = {
+  engine: "sqlite" | "postgres";
+  db: Database;
+  changes: Changes;
+  /** The one service on this database, where the engine allows only one. Throws if there is another. */
+  claim(): void;
+  /** Answers when the database does, with the database's own time where it has one. */
+  ping(): Promise<{ nowMs: number | undefined }>;
+  close(): Promise<void>;
+};
+
+/**
+ * Tells what is kept in memory that a store has changed: at once for changes made here, within a second for those of
+ * other processes. `undefined` means that any store may have.
+ */
+export type Changes = {
+  announce(storeId: string): void;
+  listen(listener: (storeId: string | undefined) => void): void;
+};
+
+export function createChanges(): Changes & { announceAll(): void } {
+  const listeners: ((storeId: string | undefined) => void)[] = [];
+  const tell = (storeId: string | undefined) => {
+    for (const listener of listeners) listener(storeId);
+  };
+  return {
+    announce: tell,
+    announceAll: () => tell(undefined),
+    listen: (listener) => {
+      listeners.push(listener);
+    },
+  };
+}
+
+// PostgreSQL: connection exceptions (08), resources (53), intervention (57), system errors (58), read-only (25006).
+const POSTGRES_DOWN = /^(08...|53...|57P0.|57014|58...|25006|40001|40P01)$/;
+const SOCKET_DOWN = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EHOSTUNREACH",
+  "EAI_AGAIN",
+]);
+// SQLite: BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. Extended codes keep the primary one in the low byte.
+const SQLITE_DOWN = new Set([5, 6, 8, 10, 13, 14]);
+
+/** True when the database is away, full or overloaded: nothing was changed, and the same request may work later. */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, errcode, message } = error as Error & { code?: unknown; errcode?: unknown };
+  if (typeof errcode === "number") return SQLITE_DOWN.has(errcode & 0xff);
+  if (typeof code === "string" && (SOCKET_DOWN.has(code) || POSTGRES_DOWN.test(code))) return true;
+  return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout)/.test(
+    message,
+  );
+}

@@ -1,0 +1,36 @@
+import type { Input, Output } from "../contract/operation.ts";
+import type * as contract from "../contract/store.ts";
+import { type Clock, toIso } from "../lib/clock.ts";
+import { inForceBy } from "../rate-limit/in-force.ts";
+import type { StoreChange } from "./administer.ts";
+import type { Store } from "./store.ts";
+
+export const presentStore = (
+  { publicUrl }: { publicUrl: string },
+  store: Store,
+): Output<typeof contract.getStore> => ({
+  data: {
+    id: store.id,
+    type: "store",
+    name: store.name,
+    rate_limit: store.rateLimit,
+    meta: {
+      total_reserved_rate_limit: store.totalReserved,
+      timestamps: { created_at: toIso(store.createdAt), updated_at: toIso(store.updatedAt) },
+    },
+  },
+  links: { self: `${publicUrl}/v2/store` },
+});
+
+export const presentChangedStore = (
+  app: { publicUrl: string; clock: Clock },
+  store: Store,
+): Output<typeof contract.updateStore> => ({
+  ...presentStore(app, store),
+  meta: { effective_by: inForceBy(app) },
+});
+
+export const toStoreChange = ({ data }: Input<typeof contract.updateStore>["body"]): StoreChange => ({
+  name: data.name,
+  rateLimit: data.rate_limit,
+});

@@ -1,0 +1,81 @@
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import type { Database, Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+
+/** A store is a tenant: everything else belongs to one, and every query names it. */
+export type Store = {
+  id: string;
+  name: string;
+  rateLimit: number;
+  totalReserved: number;
+  createdAt: number;
+  updatedAt: number;
+};
+
+export const DEFAULT_RATE_LIMIT = 100;
+
+type Row = Tables["stores"];
+
+const fromRow = (row: Row, totalReserved: number): Store => ({
+  id: row.id,
+  name: row.name,
+  rateLimit: row.rate_limit,
+  totalReserved,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+export async function insertStore(
+  trx: Trx,
+  { clock }: { clock: Clock },
+  { name, rateLimit }: { name: string; rateLimit: number },
+): Promise<Store> {
+  const now = clock.now();
+  const row = { id: newId(), name, rate_limit: rateLimit, revision: 0, created_at: now, updated_at: now };
+  await trx.insertInto("stores").values(row).execute();
+  return fromRow(row, 0);
+}
+
+export async function findStore({ db }: { db: Database }, storeId: string): Promise<Store | undefined> {
+  const row = await db.selectFrom("stores").selectAll().where("id", "=", storeId).executeTakeFirst();
+  return row && fromRow(row, await totalReserved(db, storeId));
+}
+
+export async function listStores({ db }: { db: Database }): Promise<Store[]> {
+  const rows = await db.selectFrom("stores").selectAll().orderBy("id").execute();
+  return Promise.all(rows.map(async (row) => fromRow(row, await totalReserved(db, row.id))));
+}
+
+/** What the store's keys have reserved together, leaving one key out if asked to. */
+export async function totalReserved(db: Database, storeId: string, exceptKeyId?: string): Promise<number> {
+  let query = db
+    .selectFrom("application_keys")
+    .where("store_id", "=", storeId)
+    .select(({ fn }) => fn.sum<number | null>("reserved_rate_limit").as("total"));
+  if (exceptKeyId) query = query.where("id", "!=", exceptKeyId);
+  return (await query.executeTakeFirstOrThrow()).total ?? 0;
+}
+
+/**
+ * The one way to change what is kept in memory of a store: its keys, limits and revoked tokens. Moving the revision
+ * first takes the lock on the store's row, so that changes of one store follow each other and a sum that was checked
+ * is still right at the commit. Afterwards everybody is told. `undefined`: the store is gone.
+ */
+export async function changeStore<T>(
+  { storage }: { storage: Storage },
+  storeId: string,
+  work: (trx: Trx, store: { rateLimit: number }) => Promise<T>,
+): Promise<T | undefined> {
+  const result = await storage.db.transaction().execute(async (trx) => {
+    const row = await trx
+      .updateTable("stores")
+      .set(({ eb }) => ({ revision: eb("revision", "+", 1) }))
+      .where("id", "=", storeId)
+      .returning("rate_limit")
+      .executeTakeFirst();
+    return row && work(trx, { rateLimit: row.rate_limit });
+  });
+  storage.changes.announce(storeId);
+  return result;
+}

@@ -1,0 +1,74 @@
+import { randomBytes } from "node:crypto";
+import pino from "pino";
+import { type App, type AppOptions, createApp } from "../../src/app.ts";
+import { createStore, type NewStore } from "../../src/application-keys/create-store.ts";
+import { issueAccessToken } from "../../src/contract/access-tokens.ts";
+import type { Grant } from "../../src/contract/permissions.ts";
+import type { Clock } from "../../src/lib/clock.ts";
+import { createKeyring, type Keyring } from "../../src/lib/keyring.ts";
+import { openStorage } from "../../src/storage/open.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { type Call, call } from "./call.ts";
+import { handClock } from "./clock.ts";
+
+export const PUBLIC_URL = "https://keys.example";
+
+export type TestApp<C extends Clock = ReturnType<typeof handClock>> = {
+  app: App;
+  storage: Storage;
+  clock: C;
+  keyring: Keyring;
+  logLines: Record<string, unknown>[];
+  /** A store with its first key, and tokens for it. */
+  createStore(rateLimit?: number): Promise<TestStore>;
+  close(): Promise<void>;
+};
+
+export type TestStore = NewStore & { token(grant?: Grant): Promise<string>; call: Caller };
+
+/** Calls an operation with the store's client_credentials token, unless the call says otherwise. */
+export type Caller = (operation: Parameters<typeof call>[1], request?: Call) => ReturnType<typeof call>;
+
+type Options = Partial<AppOptions> & { databaseUrl?: string };
+
+export const testKeyring = createKeyring([randomBytes(32)]);
+
+export async function createTestApp(options: Options = {}): Promise<TestApp> {
+  const clock = (options.clock as ReturnType<typeof handClock> | undefined) ?? handClock();
+  const storage = options.storage ?? (await openStorage({ clock }, options.databaseUrl ?? "sqlite::memory:"));
+  const logLines: Record<string, unknown>[] = [];
+  const log = pino(
+    { level: "debug", base: null },
+    { write: (line: string) => void logLines.push(JSON.parse(line)) },
+  );
+  const keyring = options.keyring ?? testKeyring;
+  const app = createApp({ publicUrl: PUBLIC_URL, random: () => 0, log, ...options, storage, clock, keyring });
+
+  return {
+    app,
+    storage,
+    clock,
+    keyring,
+    logLines,
+    async createStore(rateLimit = 1000) {
+      const made = await createStore({ storage, clock }, { name: "Test store", rateLimit });
+      const token = (grant: Grant = "client_credentials") => getToken(app, made, grant);
+      const own = await token();
+      return {
+        ...made,
+        token,
+        call: (operation, request = {}) => call(app, operation, { token: own, ...request }),
+      };
+    },
+    async close() {
+      await app.stop();
+      await storage.close();
+    },
+  };
+}
+
+export async function getToken(app: App, { key }: NewStore, grant: Grant): Promise<string> {
+  const form = { grant_type: grant, client_id: key.clientId, client_secret: key.clientSecret };
+  const { body } = await call(app, issueAccessToken, { form });
+  return body.access_token;
+}

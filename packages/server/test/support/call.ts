@@ -1,0 +1,75 @@
+import { expect } from "vitest";
+import type { App } from "../../src/app.ts";
+import { type Operation, problemsOf } from "../../src/contract/operation.ts";
+import { oauthProblemBody, problemBody } from "../../src/contract/shapes.ts";
+import { observe } from "./observed.ts";
+
+export type Call = {
+  token?: string | undefined;
+  ids?: Record<string, string>;
+  query?: string;
+  json?: unknown;
+  form?: Record<string, string>;
+  /** Instead of `json` or `form`: the body as it is. */
+  raw?: string | Uint8Array<ArrayBuffer>;
+  headers?: Record<string, string>;
+  /** The address that the request comes from. */
+  peer?: string;
+};
+
+export type Answer = {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: the contract has checked the body; a test may look into it
+  body: any;
+  code: string | undefined;
+  codes: string[];
+};
+
+/** Calls an operation and holds its answer against the contract: a status, problem or member not declared fails. */
+export async function call(app: App, operation: Operation, request: Call = {}): Promise<Answer> {
+  const response = await app.fetch(toRequest(operation, request), {
+    incoming: { socket: { remoteAddress: request.peer ?? "127.0.0.1" } },
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+  const body = isJson ? JSON.parse(text) : text === "" ? undefined : text;
+  const { success } = operation;
+  const what = `${operation.id} answered ${response.status}: ${text.slice(0, 300)}`;
+
+  expect(response.headers.get("x-request-id"), what).toBeTruthy();
+  expect(response.headers.get("cache-control"), what).toBe("no-store");
+  expect(response.headers.get("x-content-type-options"), what).toBe("nosniff");
+  if (response.status === success.status) {
+    const checked = success.schema?.safeParse(body);
+    expect(checked?.error?.issues ?? [], what).toEqual([]);
+    if (!success.schema) expect(text, what).toBe("");
+    observe(operation.id, String(success.status));
+    return { status: response.status, headers: response.headers, body, code: undefined, codes: [] };
+  }
+  const shape = operation.access === "client" ? oauthProblemBody : problemBody;
+  expect(shape.safeParse(body).error?.issues ?? [], what).toEqual([]);
+  const codes: string[] = body.errors.map((error: { code: string }) => error.code);
+  for (const code of codes) {
+    expect(problemsOf(operation), `${what}; this problem is not declared`).toContain(code);
+    observe(operation.id, code);
+  }
+  expect(body.errors[0].status, what).toBe(String(response.status));
+  return { status: response.status, headers: response.headers, body, code: codes[0], codes };
+}
+
+export function toRequest(operation: Operation, request: Call): Request {
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name) => request.ids?.[name] ?? "");
+  const headers = new Headers();
+  if (request.token !== undefined) headers.set("authorization", `Bearer ${request.token}`);
+  if (request.json !== undefined) headers.set("content-type", "application/json");
+  if (request.form) headers.set("content-type", "application/x-www-form-urlencoded");
+  for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value);
+  const form = request.form && new URLSearchParams(request.form).toString();
+  const body = request.raw ?? form ?? (request.json === undefined ? undefined : JSON.stringify(request.json));
+  return new Request(`http://internal${path}${request.query ? `?${request.query}` : ""}`, {
+    method: operation.method,
+    headers,
+    ...(body !== undefined && { body }),
+  });
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { inject } from "vitest";
+
+/** A database that only one test has. `url` may be opened several times, as several instances would. */
+export type TestDatabase = { url: string; drop(): Promise<void> };
+export type Engine = { name: "sqlite" | "postgres"; isHere: boolean; create(): Promise<TestDatabase> };
+
+export const sqliteEngine: Engine = {
+  name: "sqlite",
+  isHere: true,
+  async create() {
+    const folder = mkdtempSync(join(tmpdir(), "latchkey-test-"));
+    return {
+      url: `sqlite:${join(folder, "latchkey.db")}`,
+      drop: async () => rmSync(folder, { recursive: true, force: true }),
+    };
+  },
+};
+
+const serverUrl = inject("postgresUrl");
+
+export const postgresEngine: Engine = {
+  name: "postgres",
+  isHere: serverUrl !== "",
+  async create() {
+    const name = `test_${randomBytes(8).toString("hex")}`;
+    await asAdmin(`create database ${name}`);
+    const url = new URL(serverUrl);
+    url.pathname = `/${name}`;
+    return { url: url.href, drop: () => asAdmin(`drop database ${name} with (force)`) };
+  },
+};
+
+export const engines: readonly Engine[] = [sqliteEngine, postgresEngine];
+
+async function asAdmin(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}

@@ -1,0 +1,3 @@
+import { resetObserved } from "./observed.ts";
+
+export default resetObserved;

@@ -1,0 +1,19 @@
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Which answers of which operations the tests have seen; scripts/check-observed.ts compares them with the contract. */
+const FOLDER = fileURLToPath(new URL("../../../../node_modules/.cache/latchkey-observed", import.meta.url));
+
+export function resetObserved(): void {
+  rmSync(FOLDER, { recursive: true, force: true });
+  mkdirSync(FOLDER, { recursive: true });
+}
+
+export function observe(operationId: string, answer: string): void {
+  appendFileSync(join(FOLDER, `${process.pid}.txt`), `${operationId} ${answer}\n`);
+}
+
+export function readObserved(): Set<string> {
+  return new Set(readdirSync(FOLDER).flatMap((file) => readFileSync(join(FOLDER, file), "utf8").split("\n")));
+}

@@ -1,0 +1,107 @@
+import { spawn, spawnSync } from "node:child_process";
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    postgresUrl: string;
+  }
+}
+
+const REMEDY =
+  "install it (Debian: apt-get install postgresql), or name a server in LATCHKEY_TEST_POSTGRES_URL";
+
+/** A PostgreSQL of our own for the length of the run, on loopback, in a folder that goes away with it. */
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const named = process.env.LATCHKEY_TEST_POSTGRES_URL;
+  const binaries = findBinaries();
+  if (named || !binaries) {
+    project.provide("postgresUrl", named ?? "");
+    if (named) return undefined;
+    if (process.env.CI) throw new Error(`PostgreSQL is not here, and CI must not skip its tests: ${REMEDY}`);
+    console.warn(
+      `\nSkipped: the tests on PostgreSQL, because no PostgreSQL is installed. To run them, ${REMEDY}.\n`,
+    );
+    return undefined;
+  }
+  const folder = mkdtempSync(join(tmpdir(), "latchkey-postgres-"));
+  const port = await freePort();
+  const user = unprivilegedUser();
+  if (user) chownSync(folder, user.uid, user.gid);
+  const made = spawnSync(
+    join(binaries, "initdb"),
+    ["-D", folder, "-A", "trust", "-U", "latchkey", "-E", "UTF8", "--no-sync"],
+    {
+      ...user,
+      cwd: folder,
+      encoding: "utf8",
+    },
+  );
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  const settings = {
+    listen_addresses: "127.0.0.1",
+    port,
+    unix_socket_directories: "",
+    fsync: "off",
+    max_connections: 200,
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const server = spawn(join(binaries, "postgres"), ["-D", folder, ...flags], {
+    ...user,
+    cwd: folder,
+    stdio: "ignore",
+  });
+  await untilListening(port);
+  project.provide("postgresUrl", `postgres://latchkey@127.0.0.1:${port}/postgres`);
+  return async () => {
+    const ended = new Promise((resolve) => server.once("exit", resolve));
+    server.kill("SIGQUIT");
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+function findBinaries(): string | undefined {
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version, "bin")),
+    ...(process.env.PATH ?? "").split(":"),
+  ];
+  return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres")));
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivilegedUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string) => Number(spawnSync("id", [flag, "postgres"], { encoding: "utf8" }).stdout);
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+async function untilListening(port: number): Promise<void> {
+  const { default: pg } = await import("pg");
+  for (let tries = 0; tries < 100; tries++) {
+    const client = new pg.Client({ connectionString: `postgres://latchkey@127.0.0.1:${port}/postgres` });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch {
+      await sleep(100);
+    }
+  }
+  throw new Error("PostgreSQL did not start within ten seconds");
+}

@@ -1,0 +1,20 @@
+import { problemsOf } from "../packages/server/src/contract/operation.ts";
+import { operations } from "../packages/server/src/contract/operations.ts";
+import { readObserved } from "../packages/server/test/support/observed.ts";
+
+// After a whole test run: every answer that the contract declares was given at least once.
+const observed = readObserved();
+const declared = operations.flatMap((operation) => [
+  `${operation.id} ${operation.success.status}`,
+  ...problemsOf(operation).map((code) => `${operation.id} ${code}`),
+]);
+const missing = declared.filter((answer) => !observed.has(answer));
+if (missing.length > 0) {
+  console.error(
+    `No test has seen these declared answers:\n${missing.map((answer) => `  ${answer}`).join("\n")}`,
+  );
+  process.exit(1);
+}
+console.log(
+  `Every one of the ${declared.length} declared answers of ${operations.length} operations was seen in a test.`,
+);
