@@ -41,6 +41,12 @@ export function openapiDocument(publicUrl: string) {
   };
 }
 
+/** Integers come with the bounds of what JavaScript can count to; those are no rule of ours. */
+function override({ jsonSchema }: { jsonSchema: { minimum?: number; maximum?: number } }): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+}
+
 type Components = {
   schemas: Record<string, unknown>;
   refer(shape: z.ZodType, io: "input" | "output"): unknown;
@@ -53,7 +59,7 @@ function gatherComponents(): Components {
     JSON.parse(JSON.stringify(part).replaceAll('"#/$defs/', '"#/components/schemas/'));
 
   function refer(shape: z.ZodType, io: "input" | "output"): unknown {
-    const { $schema: _, $defs, ...schema } = z.toJSONSchema(shape, { io, target: "draft-2020-12" });
+    const { $schema: _, $defs, ...schema } = z.toJSONSchema(shape, { io, target: "draft-2020-12", override });
     for (const [name, definition] of Object.entries($defs ?? {})) {
       const { id: _id, ...rest } = definition as Record<string, unknown>;
       schemas[name] = rewrite(rest);
@@ -114,9 +120,11 @@ function parameters(operation: Operation, components: Components): unknown[] {
 
 function requestBody(body: NonNullable<Operation["body"]>, components: Components): unknown {
   const schema = components.refer(body.schema, "input");
-  const content: Record<string, unknown> = { "application/json": { schema } };
-  if (body.form) content["application/x-www-form-urlencoded"] = { schema };
-  return { required: !body.optional, content };
+  const mediaTypes = [...(body.form ? ["application/x-www-form-urlencoded"] : []), "application/json"];
+  return {
+    required: !body.optional,
+    content: Object.fromEntries(mediaTypes.map((type) => [type, { schema }])),
+  };
 }
 
 function problemResponses(operation: Operation, components: Components): Record<string, unknown> {

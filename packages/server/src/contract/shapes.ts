@@ -10,7 +10,7 @@ export const url = z.url();
 /** What people call things: not blank, at most 255 characters, nothing that breaks a line or a terminal. */
 export const name = z
   .string()
-  .min(1)
+  .min(1, { abort: true })
   .max(limits.nameLength)
   .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, { error: "no control characters" })
   .refine((text) => text.trim() !== "", { error: "not blank" });

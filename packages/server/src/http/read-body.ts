@@ -20,7 +20,7 @@ export async function readBody(request: Request, body: NonNullable<Operation["bo
   const encoding = request.headers.get("content-encoding");
   if (encoding !== null && encoding.toLowerCase() !== "identity") throw new Problem("media_type_unsupported");
   const mediaType = request.headers.get("content-type");
-  if (mediaType === null && body.optional && isEmpty(request)) return undefined;
+  if (mediaType === null && body.optional && (await readBytes(request)).length === 0) return undefined;
 
   const isJson = mediaType !== null && JSON_TYPE.test(mediaType);
   const isForm = mediaType !== null && body.form === true && FORM_TYPE.test(mediaType);
@@ -33,9 +33,6 @@ export async function readBody(request: Request, body: NonNullable<Operation["bo
   if ("fault" in result) throw new Problem("body_not_json", { detail: JSON_FAULTS[result.fault] });
   return result.value;
 }
-
-const isEmpty = (request: Request): boolean =>
-  !request.headers.has("transfer-encoding") && (request.headers.get("content-length") ?? "0") === "0";
 
 async function readBytes(request: Request): Promise<Uint8Array> {
   const tooLarge = () => new Problem("body_too_large");

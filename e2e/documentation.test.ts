@@ -1,0 +1,107 @@
+import { execFile, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LATCHKEY } from "../packages/server/test/support/command.ts";
+import { until } from "../packages/server/test/support/until.ts";
+import { newPlace, type Place, type Running, serve } from "./running.ts";
+
+/** What the documentation tells people to type is typed here, against a service started the way it says. */
+
+const REMEDY = "install curl (Debian: apt-get install curl)";
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+if (!hasCurl && process.env.CI)
+  throw new Error(`curl is not here, and CI must not skip its tests: ${REMEDY}`);
+if (!hasCurl)
+  console.warn(
+    `Skipped: the commands of the documentation, because there is no curl. To run them, ${REMEDY}.`,
+  );
+
+let place: Place;
+let running: Running;
+let banner: string;
+
+beforeAll(async () => {
+  place = await newPlace();
+  running = await serve(place, ["dev"]);
+  banner = await bannerOf(running);
+});
+afterAll(async () => {
+  running.child.kill("SIGINT");
+  expect(await running.exited).toBe(0);
+  place.leave();
+});
+
+async function bannerOf({ logLines }: Running): Promise<string> {
+  await until(() => logLines().some((line) => line.includes("Ctrl-C")), 5000);
+  return logLines().join("\n");
+}
+
+/** The shell blocks of a page that speak to a service: not those that install or start one. */
+function commandsOf(page: string): string {
+  const text = readFileSync(new URL(`../${page}`, import.meta.url), "utf8");
+  const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1] as string);
+  return blocks.filter((block) => /curl|npx latchkey (store|key|prove)/.test(block)).join("\n");
+}
+
+async function run(script: string): Promise<string> {
+  const shown = (name: string) => banner.match(new RegExp(`${name}\\s+(\\S+)`))?.[1] ?? "";
+  const variables = {
+    STORE_ID: shown("store"),
+    CLIENT_ID: shown("client id"),
+    CLIENT_SECRET: shown("client secret"),
+    KEY_ID: banner.match(/application-keys\/([0-9a-f-]{36})/)?.[1] ?? "",
+  };
+  const typed = script
+    .replaceAll("http://localhost:4000", place.url)
+    .replaceAll("npx latchkey", `"${process.execPath}" "${LATCHKEY}"`);
+  const env = { PATH: process.env.PATH, ...place.env, ...variables };
+  const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", typed], {
+    env,
+    cwd: place.folder,
+  });
+  return stdout;
+}
+
+describe.skipIf(!hasCurl)("the commands of", () => {
+  test("the banner work as printed", async () => {
+    const commands = banner
+      .split("\n")
+      .filter((line) => /^ {4}\S|^ {6}(-|\|)/.test(line) && !/^ {4}(API|store|client)/.test(line));
+    const output = await run(commands.join("\n"));
+    expect(output).toContain('"name":"My storefront"');
+    expect(output).toContain('"total_reserved_rate_limit":20');
+    expect(output).not.toContain('"errors"');
+  });
+
+  test("README.md work as printed", async () => {
+    const output = await run(commandsOf("README.md"));
+    expect(output).not.toContain('"errors"');
+    for (const text of ['"reserved_rate_limit":20', "application_key_dry_run", "PROVEN"])
+      expect(output).toContain(text);
+  });
+
+  test("docs/operations.md work as printed", async () => {
+    expect(await run(commandsOf("docs/operations.md"))).toContain("The secret is not shown again.");
+  });
+});
+
+test("starting again keeps the store and its credentials; --reset begins anew", async () => {
+  const own = await newPlace();
+  const { LATCHKEY_MASTER_KEY: _, ...env } = own.env;
+  const started = async (args: string[]) => {
+    const again = await serve({ ...own, env }, args);
+    const secret = again
+      .logLines()
+      .join("\n")
+      .match(/lksk_\w+/)?.[0];
+    again.child.kill("SIGINT");
+    expect(await again.exited).toBe(0);
+    return secret;
+  };
+  const first = await started(["dev"]);
+  expect(first).toBeTruthy();
+  expect(await started(["dev"])).toBe(first);
+  expect(await started(["dev", "--reset"])).not.toBe(first);
+  own.leave();
+});

@@ -1,0 +1,131 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+import { describe, expect, test } from "vitest";
+import { operations } from "../packages/server/src/contract/operations.ts";
+import { problems } from "../packages/server/src/contract/problems.ts";
+import { routes } from "../packages/server/src/routes.ts";
+import { generatedFiles } from "../scripts/generated.ts";
+
+/** The code base tests itself. */
+
+const root = new URL("..", import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), "utf8");
+const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+  cwd: root,
+  encoding: "utf8",
+})
+  .split("\n")
+  .filter((path) => path !== "" && existsSync(new URL(path, root)));
+const sources = files.filter(
+  (path) => path.startsWith("packages/server/src/") && path.endsWith(".ts") && !path.endsWith(".test.ts"),
+);
+
+/** What each room may import. A room that is not listed may import nothing; imports point down. */
+const SLICES = ["rate-limit", "stores", "application-keys", "access"];
+const ROOMS: Record<string, string[]> = {
+  lib: [],
+  contract: ["lib"],
+  storage: ["lib"],
+  http: ["lib", "contract", "storage"],
+  "rate-limit": ["lib", "contract", "storage"],
+  stores: ["lib", "contract", "storage", "rate-limit"],
+  "application-keys": ["lib", "contract", "storage", "rate-limit", "stores"],
+  access: ["lib", "contract", "storage", "rate-limit", "stores", "application-keys"],
+  readiness: ["lib", "contract", "storage"],
+  config: ["lib"],
+  routes: ["app", "contract", "http", ...SLICES],
+  app: ["lib", "contract", "storage", "http", "readiness", "routes", ...SLICES],
+  main: ["app", "config", "http", "lib", "storage"],
+  cli: ["main", "config", "lib", "contract", "storage", ...SLICES],
+};
+
+const roomOf = (path: string) =>
+  path.replace("packages/server/src/", "").split("/")[0]?.replace(/\.ts$/, "") ?? "";
+
+describe("imports", () => {
+  test.each(sources.map((path) => [path.replace("packages/server/src/", ""), path]))(
+    "of %s point down",
+    (_, path) => {
+      for (const [, target] of read(path).matchAll(/from "(\.[^"]+)"|import\("(\.[^"]+)"\)/g)) {
+        const room = roomOf(posix.join(posix.dirname(path), target as string));
+        if (room === roomOf(path)) continue;
+        expect(ROOMS[roomOf(path)], `${path} imports from ${room}`).toContain(room);
+      }
+    },
+  );
+
+  test("Hono is known in http/ only, and the database drivers in storage/ only", () => {
+    for (const path of sources) {
+      const text = read(path);
+      if (roomOf(path) !== "http") expect(text, path).not.toMatch(/from "(hono|@hono\/[^"]+)"/);
+      if (roomOf(path) !== "storage") expect(text, path).not.toMatch(/from "(pg|node:sqlite)"/);
+    }
+  });
+
+  test("the environment is read by the command line and nowhere else", () => {
+    for (const path of sources)
+      if (roomOf(path) !== "cli") expect(read(path), path).not.toContain("process.env");
+  });
+});
+
+describe("files", () => {
+  test("have names that say something", () => {
+    const vague = /(^|[/-])(utils?|helpers?|common|misc|manager|service|handler|impl|base|data|info)\.ts$/;
+    // The contract's operations of the service itself: health, metrics, the document.
+    const allowed = new Set(["packages/server/src/contract/service.ts"]);
+    expect(files.filter((path) => vague.test(path) && !allowed.has(path))).toEqual([]);
+  });
+
+  test("have at most 300 lines", () => {
+    const long = sources.filter((path) => read(path).split("\n").length > 301);
+    expect(long).toEqual([]);
+  });
+
+  test("hold no words of unfinished work and no dead debugging", () => {
+    const words = new RegExp(["TO", "DO|FIX", "ME|X", "XX|not imple", "mented|debug", "ger;"].join(""));
+    for (const path of sources) expect(read(path), path).not.toMatch(words);
+  });
+
+  test("generated from others are up to date: run `npm run generate`", async () => {
+    for (const [path, content] of Object.entries(await generatedFiles()))
+      expect(read(path), path).toBe(content);
+  });
+
+  test("the lock file names no download address", () => {
+    expect(read("package-lock.json")).not.toContain('"resolved": "http');
+  });
+
+  test("decision records have at most 60 lines", () => {
+    for (const path of files.filter((file) => file.startsWith("docs/adr/"))) {
+      expect(read(path).trimEnd().split("\n").length, path).toBeLessThanOrEqual(60);
+    }
+  });
+});
+
+describe("the contract", () => {
+  test("is served whole: every operation has its line in routes.ts, and there is no other", () => {
+    const served = routes({ publicUrl: "" } as never).map(({ operation }) => operation);
+    expect(new Set(served)).toEqual(new Set(operations));
+    expect(served).toHaveLength(operations.length);
+  });
+
+  test("has each id, and each pair of method and path, once", () => {
+    expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
+    expect(new Set(operations.map(({ method, path }) => `${method} ${path}`)).size).toBe(operations.length);
+  });
+
+  test("explains every problem in words that end with a full stop", () => {
+    for (const [code, { means, remedy }] of Object.entries(problems)) {
+      expect(means, code).toMatch(/\.$/);
+      expect(remedy, code).toMatch(/\.$/);
+    }
+  });
+
+  test("has a table for every table: docs/storage.md speaks of each", () => {
+    const tables = [...read("packages/server/src/storage/tables.ts").matchAll(/^ {2}(\w+): \{/gm)].map(
+      (match) => match[1],
+    );
+    for (const table of tables) expect(read("docs/storage.md"), table).toContain(`\`${table}\``);
+  });
+});

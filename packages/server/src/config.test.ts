@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { readConfig, readDatabaseUrl, variables } from "./config.ts";
+
+const KEY = "A".repeat(43);
+const read = (env: Record<string, string> = {}) => readConfig({ LATCHKEY_MASTER_KEY: KEY, ...env });
+
+test("nothing but a master key is needed", () => {
+  expect(read()).toEqual({
+    host: "127.0.0.1",
+    port: 4000,
+    publicUrl: "http://localhost:4000",
+    databaseUrl: "sqlite:./data/latchkey.db",
+    masterKeys: [Buffer.alloc(32)],
+    trustedProxies: [],
+    logLevel: "info",
+  });
+});
+
+test("the public URL follows the port unless it is given, and has no slash at its end", () => {
+  expect(read({ PORT: "5000" }).publicUrl).toBe("http://localhost:5000");
+  expect(read({ LATCHKEY_PUBLIC_URL: "https://keys.example/a/" }).publicUrl).toBe("https://keys.example/a");
+});
+
+test("several master keys keep their order", () => {
+  const second = Buffer.alloc(32, 1).toString("base64url");
+  expect(read({ LATCHKEY_MASTER_KEY: `${second}, ${KEY}` }).masterKeys).toEqual([
+    Buffer.alloc(32, 1),
+    Buffer.alloc(32),
+  ]);
+});
+
+test("an empty variable is one that is not set", () => {
+  expect(read({ PORT: "", HOST: "", LATCHKEY_TRUST_PROXY: "" })).toEqual(read());
+});
+
+test.each([
+  ["PORT", "0"],
+  ["PORT", "65536"],
+  ["PORT", "4000x"],
+  ["LATCHKEY_PUBLIC_URL", "keys.example"],
+  ["LATCHKEY_PUBLIC_URL", "ftp://keys.example"],
+  ["LATCHKEY_PUBLIC_URL", "http://keys.example"],
+  ["LATCHKEY_PUBLIC_URL", "https://keys.example/?x"],
+  ["LATCHKEY_PUBLIC_URL", "https://me:secret@keys.example"],
+  ["LATCHKEY_DATABASE_URL", "sqlite:"],
+  ["LATCHKEY_DATABASE_URL", "mysql://x"],
+  ["LATCHKEY_MASTER_KEY", "short"],
+  ["LATCHKEY_MASTER_KEY", `${KEY},${KEY}A`],
+  ["LATCHKEY_TRUST_PROXY", "10.0.0.0/33"],
+  ["LATCHKEY_TRUST_PROXY", "fd00::/129"],
+  ["LATCHKEY_TRUST_PROXY", "everybody"],
+  ["LATCHKEY_LOG_LEVEL", "loud"],
+])("%s=%s is refused, and the value is not repeated", (name, value) => {
+  const fault = () => read({ [name]: value });
+  expect(fault).toThrow(name);
+  try {
+    fault();
+  } catch (error) {
+    if (name === "LATCHKEY_MASTER_KEY") expect((error as Error).message).not.toContain(value);
+  }
+});
+
+test("all faults are reported at once", () => {
+  expect(() => readConfig({ PORT: "x", LATCHKEY_LOG_LEVEL: "x" })).toThrow(/PORT.*MASTER_KEY.*LOG_LEVEL/s);
+});
+
+test("commands that only touch the database need no master key", () => {
+  expect(readDatabaseUrl({ LATCHKEY_DATABASE_URL: "sqlite::memory:" })).toBe("sqlite::memory:");
+  expect(() => readDatabaseUrl({ LATCHKEY_DATABASE_URL: "x" })).toThrow("LATCHKEY_DATABASE_URL");
+});
+
+test("the help lists every variable that is read", () => {
+  const listed = new Set(variables.map(({ name }) => name));
+  const asked = new Set<string>();
+  const env = new Proxy({} as Record<string, string>, {
+    get(_, name) {
+      asked.add(String(name));
+      return name === "LATCHKEY_MASTER_KEY" ? KEY : undefined;
+    },
+  });
+  readConfig(env);
+  expect(listed).toEqual(asked);
+});

@@ -1,0 +1,136 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { askedByKey, foresee } from "./foresee.ts";
+import { type Plan, plan } from "./plan.ts";
+import type { Use } from "./use-log.ts";
+
+type Asked = Record<string, number>;
+
+const planOf = (rateLimit: number, floors: Asked): Plan =>
+  plan(
+    rateLimit,
+    Object.entries(floors).map(([keyId, reserved]) => ({ keyId, reserved })),
+  );
+
+const inSecond = (second: number, asked: Asked): Use[] =>
+  Object.entries(asked).map(([keyId, asked]) => ({ keyId, second, asked }));
+
+test.each<[string, number, Asked, Asked, Asked]>([
+  ["a quiet second", 100, {}, { a: 10, b: 20 }, {}],
+  ["just the limit", 100, {}, { a: 60, b: 40 }, {}],
+  ["one key over the limit", 100, {}, { a: 130 }, { a: 30 }],
+  ["the pool is dealt evenly", 100, {}, { a: 80, b: 80 }, { a: 30, b: 30 }],
+  ["a small wish is met in full", 100, {}, { a: 10, b: 500 }, { b: 410 }],
+  ["what one leaves goes to the others", 90, {}, { a: 10, b: 35, c: 100 }, { c: 55 }],
+  [
+    "what cannot be dealt evenly is dealt all the same",
+    10,
+    {},
+    { a: 10, b: 10, c: 10 },
+    { a: 7, b: 7, c: 6 },
+  ],
+  ["a floor comes first", 100, { a: 20 }, { a: 20, b: 500 }, { b: 420 }],
+  ["above its floor a key competes like the others", 100, { a: 20 }, { a: 100, b: 100 }, { a: 40, b: 60 }],
+  ["a floor is not lent", 100, { a: 60 }, { b: 100 }, { b: 60 }],
+  ["a part of a floor is not lent", 100, { a: 60 }, { a: 10, b: 50 }, { b: 10 }],
+  ["all is reserved", 100, { a: 100 }, { a: 100, b: 5 }, { b: 5 }],
+  ["a floor that nobody uses", 100, { a: 10 }, { b: 90 }, {}],
+])("%s", (_, rateLimit, floors, asked, refused) => {
+  expect(Object.fromEntries(foresee(inSecond(7, asked), planOf(rateLimit, floors)))).toEqual(refused);
+});
+
+test("each second stands by itself", () => {
+  const uses = [...inSecond(1, { a: 150 }), ...inSecond(2, { a: 50 }), ...inSecond(9, { a: 101 })];
+  expect(foresee(uses, planOf(100, {}))).toEqual(new Map([["a", 51]]));
+});
+
+test("a second that was written down in parts is one second", () => {
+  const uses = [...inSecond(1, { a: 60 }), ...inSecond(2, { a: 5 }), ...inSecond(1, { a: 60 })];
+  expect(foresee(uses, planOf(100, {}))).toEqual(new Map([["a", 20]]));
+  expect(askedByKey(uses)).toEqual(new Map([["a", 125]]));
+});
+
+test("no use, no refusal", () => {
+  expect(foresee([], planOf(100, { a: 10 }))).toEqual(new Map());
+  expect(askedByKey([])).toEqual(new Map());
+});
+
+const keyId = fc.constantFrom("a", "b", "c", "d", "e");
+const somePlan = fc
+  .record({ floors: fc.dictionary(keyId, fc.nat(30)), free: fc.nat(60) })
+  .map(({ floors, free }) => {
+    const reserved = Object.values(floors).reduce((sum, floor) => sum + floor, 0);
+    return { rateLimit: reserved + free, plan: planOf(reserved + free, floors) };
+  });
+const oneSecond = fc.dictionary(keyId, fc.integer({ min: 1, max: 120 })).map((asked) => inSecond(3, asked));
+
+/** What each key asked, had refused, and asked above its floor, in one second. */
+const judge = (uses: readonly Use[], plan: Plan) => {
+  const refused = foresee(uses, plan);
+  return uses.map(({ keyId, asked }) => ({
+    asked,
+    refused: refused.get(keyId) ?? 0,
+    over: Math.max(0, asked - (plan.floors.get(keyId) ?? 0)),
+  }));
+};
+const total = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
+
+test("no second serves more than the limit", () => {
+  fc.assert(
+    fc.property(somePlan, oneSecond, ({ rateLimit, plan }, uses) => {
+      const served = total(judge(uses, plan).map(({ asked, refused }) => asked - refused));
+      expect(served).toBeLessThanOrEqual(rateLimit);
+    }),
+  );
+});
+
+test("nobody is refused within its floor, and nobody above it more than it asked for there", () => {
+  fc.assert(
+    fc.property(somePlan, oneSecond, ({ plan }, uses) => {
+      for (const { refused, over } of judge(uses, plan)) {
+        expect(refused).toBeGreaterThanOrEqual(0);
+        expect(refused).toBeLessThanOrEqual(over);
+      }
+    }),
+  );
+});
+
+test("what is refused is what is asked above the floors and does not fit in the shared pool, and no more", () => {
+  fc.assert(
+    fc.property(somePlan, oneSecond, ({ plan }, uses) => {
+      const judged = judge(uses, plan);
+      const over = total(judged.map(({ over }) => over));
+      expect(total(judged.map(({ refused }) => refused))).toBe(Math.max(0, over - plan.shared));
+    }),
+  );
+});
+
+test("who is refused got at least as much of the pool, less one, as anybody else", () => {
+  fc.assert(
+    fc.property(somePlan, oneSecond, ({ plan }, uses) => {
+      const judged = judge(uses, plan);
+      const most = Math.max(0, ...judged.map(({ over, refused }) => over - refused));
+      for (const { over, refused } of judged) {
+        if (refused > 0) expect(over - refused).toBeGreaterThanOrEqual(most - 1);
+      }
+    }),
+  );
+});
+
+test("without reservations, nothing is refused in a second that asks for no more than the limit", () => {
+  fc.assert(
+    fc.property(oneSecond, fc.nat(50), (uses, more) => {
+      const rateLimit = total(uses.map(({ asked }) => asked)) + more;
+      expect(foresee(uses, planOf(rateLimit, {}))).toEqual(new Map());
+    }),
+  );
+});
+
+test("the order in which use was written down has no say in how much is refused", () => {
+  fc.assert(
+    fc.property(somePlan, oneSecond, ({ plan }, uses) => {
+      const sorted = (map: Map<string, number>) => total([...map.values()]);
+      expect(sorted(foresee(uses.toReversed(), plan))).toBe(sorted(foresee(uses, plan)));
+    }),
+  );
+});

@@ -1,0 +1,261 @@
+import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { createApplicationKey } from "../src/contract/application-keys.ts";
+import type { Operation } from "../src/contract/operation.ts";
+import { operations } from "../src/contract/operations.ts";
+import { SOURCE_BURST } from "../src/rate-limit/source-limiter.ts";
+import type { Database } from "../src/storage/storage.ts";
+import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
+import { type Call, call } from "./support/call.ts";
+
+/** Rules that hold for each operation because of what it is: so that a new one cannot forget them. */
+
+let latchkey: TestApp;
+let store: TestStore;
+let token: string;
+/** A key that an operation may change or delete, other than the one that calls. */
+let target: string;
+
+beforeAll(async () => {
+  latchkey = await createTestApp();
+  store = await latchkey.createStore(100_000);
+  token = await store.token();
+  const json = { data: { type: "application_key", name: "Target" } };
+  target = (await store.call(createApplicationKey, { json })).body.data.id;
+});
+afterAll(() => latchkey.close());
+
+const of = (matches: (operation: Operation) => boolean) =>
+  operations.filter(matches).map((operation) => [operation.id, operation] as const);
+const withBearer = of(({ access }) => Array.isArray(access));
+const withClient = of(({ access }) => access === "client");
+const withBody = of(({ body }) => body !== undefined);
+const withIds = of(({ ids }) => ids !== undefined);
+const withQuery = of(({ query }) => query !== undefined);
+const ofApi = of(({ tag }) => tag !== "Service");
+
+const UNKNOWN = "01890000-0000-7000-8000-000000000000";
+
+/** A request that would be served: what a test then breaks in one place. */
+function goodRequest(operation: Operation): Call {
+  const data = { type: operation.tag === "Store" ? "store" : "application_key", name: "n", grace_seconds: 1 };
+  const client = { client_id: store.key.clientId, client_secret: store.key.clientSecret };
+  return {
+    ids: { id: target },
+    ...(Array.isArray(operation.access) && { token }),
+    ...(operation.body && !operation.body.form && { json: { data } }),
+    ...(operation.body?.form && { form: { grant_type: "implicit", token: "x", ...client } }),
+  };
+}
+
+/** A request whose body would be refused, if anybody read it. */
+const broken = (operation: Operation, by: string | undefined): Call => ({
+  ids: { id: target },
+  token: by,
+  ...(operation.body && { raw: "{", headers: { "content-type": "application/json" } }),
+});
+
+test("the public routes are these and no others; everything else needs a token or client credentials (A74)", () => {
+  expect(of(({ access }) => access === "public").map(([id]) => id)).toEqual([
+    "live",
+    "ready",
+    "metrics",
+    "openapi",
+  ]);
+  expect(withClient.map(([id]) => id)).toEqual(["issueAccessToken", "introspectToken", "revokeToken"]);
+});
+
+describe.each(withBearer)("%s", (_, operation) => {
+  test("401 without a token, with a challenge and no error code; the body is not read (T01)", async () => {
+    const answer = await call(latchkey.app, operation, broken(operation, undefined));
+    expect([answer.status, answer.code]).toEqual([401, "token_missing"]);
+    expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="latchkey"');
+  });
+
+  test("401 for a bad token, the same whatever is wrong with it (T03)", async () => {
+    const bodies = new Set<string>();
+    for (const bad of [token.slice(0, -1), `${token}A`, "lkat_", "x", token.toUpperCase()]) {
+      const answer = await call(latchkey.app, operation, { ...goodRequest(operation), token: bad });
+      expect([answer.status, answer.code]).toEqual([401, "token_invalid"]);
+      expect(answer.headers.get("www-authenticate")).toContain('error="invalid_token"');
+      bodies.add(JSON.stringify({ ...answer.body.errors[0], id: "" }));
+    }
+    expect(bodies.size).toBe(1);
+  });
+
+  test("403 for an implicit token, if only the back office may (T32)", async () => {
+    const answer = await call(latchkey.app, operation, {
+      ...goodRequest(operation),
+      token: await store.token("implicit"),
+    });
+    expect([answer.status, answer.code]).toEqual([403, "not_permitted"]);
+    expect(answer.headers.get("www-authenticate")).toContain("insufficient_scope");
+  });
+
+  test("every answer to a good token carries the rate limit fields", async () => {
+    for (const by of [token, await store.token("implicit")]) {
+      const { headers } = await call(latchkey.app, operation, {
+        ...goodRequest(operation),
+        ids: { id: UNKNOWN },
+        token: by,
+      });
+      expect(headers.has("ratelimit") && headers.has("ratelimit-policy")).toBe(true);
+    }
+  });
+
+  test("429 when the limit is used up, before the body is read", async () => {
+    const tiny = await createTestApp();
+    const poor = await tiny.createStore(1);
+    const implicit = await poor.token("implicit");
+    // Administration has a floor of its own, so it takes a few more than the limit to use everything up.
+    for (let i = 0; i < 8; i++)
+      await call(tiny.app, operation, { ...goodRequest(operation), token: await poor.token() });
+    const answer = await call(tiny.app, operation, broken(operation, implicit));
+    expect([answer.status, answer.code]).toEqual([429, "rate_limit_exceeded"]);
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    await tiny.close();
+  });
+});
+
+describe.each(withClient)("%s", (_, operation) => {
+  test("429 when one address asks too often; another address is served (R36)", async () => {
+    const fresh = await createTestApp();
+    const ask = (peer: string) => call(fresh.app, operation, { form: { grant_type: "x", token: "x" }, peer });
+    for (let i = 0; i < SOURCE_BURST; i++) await ask("192.0.2.1");
+    const answer = await ask("192.0.2.1");
+    expect([answer.status, answer.code]).toEqual([429, "rate_limit_exceeded"]);
+    expect((await ask("192.0.2.2")).status).not.toBe(429);
+    await fresh.close();
+  });
+});
+
+describe.each(withBody)("%s", (_, operation) => {
+  const send = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) => {
+    const { json: _json, form: _form, ...request } = goodRequest(operation);
+    return call(latchkey.app, operation, { ...request, raw, headers });
+  };
+
+  test.each([
+    ["text/plain"],
+    ["application/json\ta"],
+    ["application/json garbage"],
+    ["application/json; charset=utf-7"],
+    ["application/jsonx"],
+    ["multipart/form-data; boundary=x"],
+    ["application/vnd.api+json"],
+  ])("415 for a body of type %s (T37)", async (type) => {
+    const answer = await send("{}", { "content-type": type });
+    expect([answer.status, answer.code]).toEqual([415, "media_type_unsupported"]);
+  });
+
+  test("415 for a compressed body, and for one without a type (T37, A66)", async () => {
+    expect(
+      (await send("{}", { "content-type": "application/json", "content-encoding": "gzip" })).status,
+    ).toBe(415);
+    expect((await send(new Uint8Array([123, 125]), {})).status).toBe(415);
+  });
+
+  test("400 for a body that is not JSON", async () => {
+    const answer = await send("{", { "content-type": "application/json" });
+    expect([answer.status, answer.code]).toEqual([400, "body_not_json"]);
+  });
+
+  test("400 for a member that is missing, and for one of another type", async () => {
+    expect((await send("{}", { "content-type": "application/json" })).codes).toContain("member_missing");
+    const wrong = JSON.stringify({ data: { grace_seconds: "x", name: 7, type: 7 }, grant_type: 7, token: 7 });
+    expect((await send(wrong, { "content-type": "application/json" })).codes).toContain("member_invalid");
+  });
+
+  test("413 for a body over 16 KB, announced or not (T38)", async () => {
+    const long = `{"x":"${"x".repeat(16 * 1024)}"}`;
+    const headers = { "content-type": "application/json" };
+    expect((await send(long, { ...headers, "content-length": String(long.length) })).status).toBe(413);
+    expect((await send(long, headers)).status).toBe(413);
+  });
+});
+
+describe.each(withIds)("%s", (_, operation) => {
+  test("404 for an id that nobody has", async () => {
+    const answer = await call(latchkey.app, operation, { ...goodRequest(operation), ids: { id: UNKNOWN } });
+    expect(answer.status).toBe(404);
+  });
+});
+
+describe.each(withQuery)("%s", (_, operation) => {
+  test("400 for a parameter that is out of bounds", async () => {
+    const answer = await call(latchkey.app, operation, { ...goodRequest(operation), query: "page[limit]=0" });
+    expect(answer.code).toBe("parameter_invalid");
+  });
+});
+
+describe.each(ofApi)("%s", (_, operation) => {
+  test("400 for an access token in the URL, with or without one in the header (T04)", async () => {
+    const query = `access_token=${token}`;
+    const { token: _token, ...bare } = goodRequest(operation);
+    for (const request of [goodRequest(operation), bare]) {
+      const answer = await call(latchkey.app, operation, { ...request, query });
+      expect([answer.status, answer.code]).toEqual([400, "token_misplaced"]);
+    }
+  });
+
+  test("414 for a URL over 8 KB", async () => {
+    const answer = await call(latchkey.app, operation, {
+      ...goodRequest(operation),
+      query: `x=${"x".repeat(8 * 1024)}`,
+    });
+    expect([answer.status, answer.code]).toEqual([414, "url_too_long"]);
+  });
+
+  test("503 with Retry-After when the database is away, 500 for a fault of ours, and neither tells more", async () => {
+    const { db } = latchkey.storage;
+    await call(latchkey.app, operation, goodRequest(operation));
+    const request = operation.access === "client" ? clientRequest() : goodRequest(operation);
+    latchkey.storage.db = brokenDatabase(
+      Object.assign(new Error("connect marker"), { code: "ECONNREFUSED" }),
+    );
+    const away = await call(latchkey.app, operation, request);
+    latchkey.storage.db = brokenDatabase(new TypeError("marker"));
+    const ours = await call(latchkey.app, operation, request);
+    latchkey.storage.db = db;
+    expect([away.status, away.code, away.headers.get("retry-after")]).toEqual([
+      503,
+      "storage_unavailable",
+      "2",
+    ]);
+    expect([ours.status, ours.code]).toEqual([500, "internal_error"]);
+    expect(JSON.stringify([away.body, ours.body])).not.toContain("marker");
+  });
+});
+
+const clientRequest = (): Call => ({
+  form: {
+    grant_type: "client_credentials",
+    token,
+    client_id: store.key.clientId,
+    client_secret: store.key.clientSecret,
+  },
+});
+
+/** A database whose every query fails with this error. */
+function brokenDatabase(error: Error): Database {
+  const fail = async () => {
+    throw error;
+  };
+  return new Kysely({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createDriver: () => ({
+        init: async () => {},
+        acquireConnection: fail,
+        beginTransaction: fail,
+        commitTransaction: fail,
+        rollbackTransaction: fail,
+        releaseConnection: async () => {},
+        destroy: async () => {},
+      }),
+    },
+  });
+}

@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { issueAccessToken } from "../src/contract/access-tokens.ts";
+import {
+  getApplicationKey,
+  listApplicationKeys,
+  updateApplicationKey,
+} from "../src/contract/application-keys.ts";
+import { live, metrics, openapi, ready } from "../src/contract/service.ts";
+import { getStore } from "../src/contract/store.ts";
+import { createTestApp, PUBLIC_URL, type TestApp, type TestStore } from "./support/app.ts";
+import { call } from "./support/call.ts";
+
+let latchkey: TestApp;
+let store: TestStore;
+
+beforeAll(async () => {
+  latchkey = await createTestApp();
+  store = await latchkey.createStore(100_000);
+});
+afterAll(() => latchkey.close());
+
+const fetch = (path: string, init: RequestInit = {}) =>
+  latchkey.app.fetch(new Request(`http://internal${path}`, init));
+
+describe("bearer tokens", () => {
+  test.each([
+    ["Bearer", 401],
+    ["Bearer  ", 401],
+    ["bearer x y", 401],
+    ["Basic !!!", 401],
+    ["Bearer Bearer", 401],
+    [`Bearer ${"x".repeat(100_000)}`, 401],
+    ["Bearer \u00e9", 401],
+    ["Bearer a, Bearer b", 401],
+  ])(
+    "Authorization: %.30s answers %d, and the next good request is served (T02)",
+    async (authorization, status) => {
+      const answer = await call(latchkey.app, listApplicationKeys, { headers: { authorization } });
+      expect(answer.status).toBe(status);
+      expect((await store.call(listApplicationKeys)).status).toBe(200);
+    },
+  );
+
+  test.each(["bearer", "BEARER", "Bearer"])("the scheme is read in any case: %s (R45)", async (scheme) => {
+    const headers = { authorization: `${scheme} ${await store.token()}` };
+    expect((await call(latchkey.app, getStore, { headers })).status).toBe(200);
+  });
+
+  test("401 for an expired token, at the second of its expiry", async () => {
+    const own = await createTestApp();
+    const token = await (await own.createStore()).token();
+    own.clock.advance(3_599_999);
+    expect((await call(own.app, getStore, { token })).status).toBe(200);
+    own.clock.advance(1);
+    expect((await call(own.app, getStore, { token })).code).toBe("token_invalid");
+    await own.close();
+  });
+
+  test("400 for a form instead of a token: no token is taken from a form (T04)", async () => {
+    const form = { access_token: await store.token() };
+    expect((await call(latchkey.app, updateApplicationKey, { ids: { id: store.key.id }, form })).code).toBe(
+      "token_misplaced",
+    );
+  });
+});
+
+describe("addresses", () => {
+  test("forged forwarding fields change nothing that we emit (T34)", async () => {
+    const headers = {
+      host: "evil.example",
+      "x-forwarded-host": "evil.example",
+      "x-forwarded-proto": "http",
+      forwarded: "host=evil.example",
+    };
+    for (const operation of [getApplicationKey, listApplicationKeys, getStore, openapi, ready]) {
+      const { body, headers: answered } = await store.call(operation, { ids: { id: store.key.id }, headers });
+      expect(JSON.stringify([body, ...answered])).not.toContain("evil");
+    }
+    const { body } = await store.call(getApplicationKey, { ids: { id: store.key.id }, headers });
+    expect(body.links.self.startsWith(PUBLIC_URL)).toBe(true);
+  });
+
+  test("a trailing slash is accepted on every path", async () => {
+    const token = await store.token();
+    for (const path of ["/v2/application-keys/", `/v2/application-keys/${store.key.id}/`, "/v2/store/"]) {
+      const answer = await fetch(path, {
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      });
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  test("404 for a path that is not there, with or without a token", async () => {
+    for (const path of ["/v2/nothing", "/", "/v1/application-keys", "/v2/application-keys/x/y/z"]) {
+      const answer = await fetch(path);
+      expect(answer.status).toBe(404);
+      expect(await answer.json()).toMatchObject({ errors: [{ code: "route_not_found", status: "404" }] });
+    }
+  });
+
+  test("405 for a method that a path does not take, with those that it does", async () => {
+    const answer = await fetch("/v2/application-keys", { method: "PATCH" });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get("allow")).toBe("GET, POST");
+  });
+});
+
+describe("other origins", () => {
+  test("a preflight is answered for a day, for any origin, without credentials", async () => {
+    const answer = await fetch("/v2/application-keys", {
+      method: "OPTIONS",
+      headers: { origin: "https://shop.example" },
+    });
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    expect(answer.headers.get("access-control-allow-headers")).toContain("Authorization");
+    expect(answer.headers.get("access-control-max-age")).toBe("86400");
+    expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
+  });
+
+  test("answers and refusals of the API show their limits to any origin", async () => {
+    for (const request of [fetch("/v2/store"), fetch("/oauth/access_token", { method: "POST" })]) {
+      const { headers } = await request;
+      expect(headers.get("access-control-allow-origin")).toBe("*");
+      expect(headers.get("access-control-expose-headers")).toBe(
+        "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
+      );
+    }
+  });
+
+  test("the service's own pages are not for other origins", async () => {
+    for (const path of ["/health/ready", "/metrics", "/docs"]) {
+      expect((await fetch(path)).headers.has("access-control-allow-origin")).toBe(false);
+    }
+  });
+});
+
+describe("the service's own answers", () => {
+  test("200 while the process lives, and while it can serve", async () => {
+    expect((await call(latchkey.app, live)).body).toEqual({ status: "live" });
+    expect((await call(latchkey.app, ready)).body).toEqual({ status: "ready" });
+  });
+
+  test("503 not_ready when the database does not answer, with the reason; 200 again by itself", async () => {
+    const { ping } = latchkey.storage;
+    latchkey.storage.ping = () => Promise.reject(new Error("away"));
+    latchkey.clock.advance(1000);
+    const answer = await call(latchkey.app, ready);
+    latchkey.storage.ping = ping;
+    latchkey.clock.advance(1000);
+    expect(answer.body.errors[0]).toMatchObject({
+      code: "not_ready",
+      meta: { reasons: ["the database does not answer"] },
+    });
+    expect(answer.headers.get("retry-after")).toBe("2");
+    expect((await call(latchkey.app, ready)).status).toBe(200);
+  });
+
+  test("503 not_ready when this machine's clock and the database's are more than a minute apart (T48)", async () => {
+    const { ping } = latchkey.storage;
+    latchkey.storage.ping = async () => ({ nowMs: latchkey.clock.now() - 61_000 });
+    latchkey.clock.advance(1000);
+    const answer = await call(latchkey.app, ready);
+    latchkey.storage.ping = ping;
+    latchkey.clock.advance(1000);
+    expect(answer.body.errors[0].meta.reasons[0]).toContain("60 seconds apart");
+  });
+
+  test("asking often whether we are ready does not mean asking the database often", async () => {
+    let pings = 0;
+    const { ping } = latchkey.storage;
+    latchkey.storage.ping = () => {
+      pings++;
+      return ping();
+    };
+    latchkey.clock.advance(1000);
+    for (let i = 0; i < 50; i++) await call(latchkey.app, ready);
+    latchkey.storage.ping = ping;
+    expect(pings).toBe(1);
+  });
+
+  test("503 not_ready once the instance drains, while requests are still served (T50)", async () => {
+    const own = await createTestApp();
+    const made = await own.createStore();
+    own.app.readiness.drain();
+    expect((await call(own.app, ready)).code).toBe("not_ready");
+    expect((await made.call(getStore)).status).toBe(200);
+    await own.close();
+  });
+
+  test("metrics count requests by route, never by what was sent", async () => {
+    await store.call(getApplicationKey, { ids: { id: store.key.id } });
+    const { body } = await call(latchkey.app, metrics);
+    expect(body).toContain('route="/v2/application-keys/{id}"');
+    expect(body).not.toContain(store.key.id);
+  });
+
+  test("the contract is served with the public URL as its server", async () => {
+    const { body } = await call(latchkey.app, openapi);
+    expect([body.openapi, body.servers]).toEqual(["3.1.0", [{ url: PUBLIC_URL }]]);
+  });
+
+  test("the API reference and all it loads come from us", async () => {
+    const page = await (await fetch("/docs")).text();
+    const loaded = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map((match) => match[1] as string);
+    expect(loaded).toContain("/docs/swagger-ui-bundle.js");
+    expect(page).not.toMatch(/(?:src|href)="https?:/);
+    for (const path of loaded) expect((await fetch(path)).status).toBe(200);
+    expect((await fetch("/docs")).headers.get("content-security-policy")).toContain("default-src 'none'");
+  });
+});
+
+describe("the log", () => {
+  test("has one line a request, with these fields and no others", async () => {
+    latchkey.logLines.length = 0;
+    const { headers } = await store.call(listApplicationKeys, { query: "page[limit]=0&marker=1" });
+    expect(latchkey.logLines).toHaveLength(1);
+    const {
+      time: _time,
+      level: _level,
+      duration_ms: _ms,
+      ...line
+    } = latchkey.logLines[0] as Record<string, unknown>;
+    expect(line).toEqual({
+      event: "request",
+      request_id: headers.get("x-request-id"),
+      method: "GET",
+      route: "/v2/application-keys",
+      status: 400,
+      source: "127.0.0.1",
+      store_id: store.store.id,
+      application_key_id: store.key.id,
+      problems: ["parameter_invalid"],
+    });
+  });
+
+  test("never holds a secret, a token, a header's value or a query string (T28, I10)", async () => {
+    latchkey.logLines.length = 0;
+    const token = await store.token();
+    const form = {
+      grant_type: "client_credentials",
+      client_id: store.key.clientId,
+      client_secret: store.key.clientSecret,
+    };
+    await call(latchkey.app, issueAccessToken, { form, query: "marker-query=1" });
+    await call(latchkey.app, issueAccessToken, { form: { ...form, client_secret: "marker-secret" } });
+    await call(latchkey.app, getStore, { headers: { authorization: "Bearer marker-bearer" } });
+    await call(latchkey.app, getStore, { token, query: `access_token=${token}` });
+    await fetch("/marker-path?marker-query");
+    const text = JSON.stringify(latchkey.logLines);
+    expect(latchkey.logLines.length).toBeGreaterThanOrEqual(6);
+    for (const secret of [token, store.key.clientSecret, "marker"]) expect(text).not.toContain(secret);
+  });
+
+  test("says of an unexpected error what and where, but not its message, which may quote values", async () => {
+    latchkey.logLines.length = 0;
+    const { db } = latchkey.storage;
+    await store.call(getStore);
+    latchkey.storage.db = undefined as never;
+    await store.call(getStore);
+    latchkey.storage.db = db;
+    const line = latchkey.logLines.at(-1) as { level: number; cause: { name: string; at: string[] } };
+    expect(line.cause.name).toBe("TypeError");
+    expect(line.cause.at[0]).toMatch(/^at /);
+    expect(line.cause).not.toHaveProperty("message");
+  });
+});

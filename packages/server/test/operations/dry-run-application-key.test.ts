@@ -1,0 +1,87 @@
+import { afterAll, beforeEach, expect, test } from "vitest";
+import {
+  createApplicationKey,
+  dryRunApplicationKey,
+  getApplicationKey,
+} from "../../src/contract/application-keys.ts";
+import { getStore } from "../../src/contract/store.ts";
+import { createTestApp, getToken, type TestApp, type TestStore } from "../support/app.ts";
+import { call } from "../support/call.ts";
+
+const latchkey: TestApp = await createTestApp();
+let store: TestStore;
+
+beforeEach(async () => {
+  store = await latchkey.createStore(100);
+});
+afterAll(() => latchkey.close());
+
+const dryRun = (keyId: string, reserved?: number) =>
+  store.call(dryRunApplicationKey, {
+    ids: { id: keyId },
+    json: {
+      data: {
+        type: "application_key",
+        name: "n",
+        ...(reserved !== undefined && { reserved_rate_limit: reserved }),
+      },
+    },
+  });
+
+test("200 says for every key how many requests of the last hour would have been refused", async () => {
+  const busy = (
+    await store.call(createApplicationKey, { json: { data: { type: "application_key", name: "Busy" } } })
+  ).body;
+  const key = { id: busy.data.id, clientId: busy.data.client_id, clientSecret: busy.data.client_secret };
+  const token = await getToken(latchkey.app, { store: store.store, key }, "client_credentials");
+  for (let second = 0; second < 3; second++) {
+    latchkey.clock.advance(1000);
+    for (let i = 0; i < 60; i++) await call(latchkey.app, getStore, { token });
+  }
+  latchkey.clock.advance(5000);
+  const { body } = await dryRun(store.key.id, 80);
+  expect(body.data.shared_rate_limit).toEqual({ before: 100, after: 20 });
+  expect(body.data.observed.seconds).toBeGreaterThanOrEqual(3);
+  const verdict = body.data.keys.find((candidate: { id: string }) => candidate.id === key.id);
+  expect(verdict).toMatchObject({ name: "Busy", asked: 180, refused: { before: 0, after: 120 } });
+});
+
+test("200 changes nothing", async () => {
+  const before = (await store.call(getApplicationKey, { ids: { id: store.key.id } })).body.data;
+  const { body } = await dryRun(store.key.id, 80);
+  expect(body.data.keys[0].reserved_rate_limit).toEqual({ before: 0, after: 80 });
+  expect((await store.call(getApplicationKey, { ids: { id: store.key.id } })).body.data).toEqual(before);
+});
+
+test("200 without a reservation compares the limits with themselves", async () => {
+  const { body } = await dryRun(store.key.id);
+  expect(body.data.shared_rate_limit).toEqual({ before: 100, after: 100 });
+});
+
+test("what is older than an hour does not count", async () => {
+  for (let i = 0; i < 10; i++) await store.call(getStore);
+  latchkey.clock.advance(3_601_000);
+  const fresh = await store.token();
+  const { body } = await call(latchkey.app, dryRunApplicationKey, {
+    token: fresh,
+    ids: { id: store.key.id },
+    json: { data: { type: "application_key", name: "n" } },
+  });
+  expect(body.data.keys[0].asked).toBe(1);
+});
+
+test("409 for a reservation that the update would refuse", async () => {
+  expect((await dryRun(store.key.id, 101)).code).toBe("reservation_exceeds_store_limit");
+});
+
+test("409 for a body that was meant for another key", async () => {
+  const json = { data: { id: "x", type: "application_key", name: "n" } };
+  expect((await store.call(dryRunApplicationKey, { ids: { id: store.key.id }, json })).code).toBe(
+    "id_mismatch",
+  );
+});
+
+test("404 for another store's key", async () => {
+  const other = await latchkey.createStore();
+  expect((await dryRun(other.key.id, 1)).code).toBe("application_key_not_found");
+});

@@ -1,0 +1,190 @@
+import { parseList } from "structured-headers";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { issueAccessToken } from "../src/contract/access-tokens.ts";
+import {
+  createApplicationKey,
+  deleteApplicationKey,
+  updateApplicationKey,
+} from "../src/contract/application-keys.ts";
+import { getStore, updateStore } from "../src/contract/store.ts";
+import { trustedProxies } from "../src/lib/source-address.ts";
+import { SOURCE_BURST } from "../src/rate-limit/source-limiter.ts";
+import { createTestApp, getToken, type TestApp, type TestStore } from "./support/app.ts";
+import { call } from "./support/call.ts";
+
+let latchkey: TestApp;
+let store: TestStore;
+
+beforeAll(async () => {
+  latchkey = await createTestApp();
+});
+beforeEach(async () => {
+  store = await latchkey.createStore(50);
+  latchkey.clock.advance(2000);
+});
+afterAll(() => latchkey.close());
+
+/** A second key of the store. Its token is implicit: it has no part in the administrator's floor. */
+async function newKey(reserved: number) {
+  const json = { data: { type: "application_key", name: "Second", reserved_rate_limit: reserved } };
+  const { body } = await store.call(createApplicationKey, { json });
+  const key = { id: body.data.id, clientId: body.data.client_id, clientSecret: body.data.client_secret };
+  return { id: key.id, token: await getToken(latchkey.app, { store: store.store, key }, "implicit") };
+}
+
+/** An implicit token is refused with 403 when it is let through, and with 429 when it is not. */
+const isServed = async (token: string) => (await call(latchkey.app, getStore, { token })).status !== 429;
+
+async function countServed(token: string, requests: number): Promise<number> {
+  let served = 0;
+  for (let i = 0; i < requests; i++) if (await isServed(token)) served++;
+  return served;
+}
+
+test("a key at its floor is never refused while another floods at fifty times the limit (T46, I6)", async () => {
+  const steady = await newKey(20);
+  const flood = await newKey(0);
+  for (let tick = 0; tick < 40; tick++) {
+    latchkey.clock.advance(50);
+    await countServed(flood.token, 25);
+    expect(await isServed(steady.token)).toBe(true);
+  }
+});
+
+test("the flooding key recovers within a second (T46)", async () => {
+  const flood = await newKey(0);
+  await countServed(flood.token, 200);
+  expect(await isServed(flood.token)).toBe(false);
+  latchkey.clock.advance(1000);
+  expect(await isServed(flood.token)).toBe(true);
+});
+
+test("an administrator gets through when all is reserved and everything is used up", async () => {
+  const data = { type: "application_key", name: "Greedy", reserved_rate_limit: 50 };
+  const greedy = await newKey(0);
+  await store.call(updateApplicationKey, { ids: { id: greedy.id }, json: { data } });
+  await countServed(greedy.token, 100);
+  expect(await isServed(await store.token("implicit"))).toBe(false);
+  latchkey.clock.advance(1000);
+  const { status } = await store.call(updateApplicationKey, {
+    ids: { id: greedy.id },
+    json: { data: { ...data, reserved_rate_limit: 1 } },
+  });
+  expect(status).toBe(200);
+});
+
+test("a new reservation, a new store limit and a deleted key are in force at the next request", async () => {
+  const key = await newKey(0);
+  await countServed(key.token, 200);
+  expect(await isServed(key.token)).toBe(false);
+  const data = { type: "application_key", name: "Second", reserved_rate_limit: 10 };
+  await store.call(updateApplicationKey, { ids: { id: key.id }, json: { data } });
+  expect(await isServed(key.token)).toBe(true);
+  await countServed(key.token, 20);
+  expect(await isServed(key.token)).toBe(false);
+  await store.call(updateStore, { json: { data: { type: "store", rate_limit: 500 } } });
+  expect(await isServed(key.token)).toBe(true);
+  latchkey.clock.advance(1000);
+  await store.call(deleteApplicationKey, { ids: { id: key.id } });
+  expect((await call(latchkey.app, getStore, { token: key.token })).status).toBe(401);
+});
+
+test("RateLimit and RateLimit-Policy are structured fields that name the same buckets (R145, R146)", async () => {
+  const { token } = await newKey(20);
+  const { headers } = await call(latchkey.app, getStore, { token });
+  const policies = parseList(headers.get("ratelimit-policy") as string);
+  const states = parseList(headers.get("ratelimit") as string);
+  expect(policies.map(([name, parameters]) => [name, parameters.get("q"), parameters.get("w")])).toEqual([
+    ["reserved", 20, 1],
+    ["shared", 30, 1],
+  ]);
+  expect(states.map(([name]) => name)).toEqual(["reserved", "shared"]);
+  for (const [, parameters] of states) {
+    expect(parameters.get("r")).toBeGreaterThanOrEqual(0);
+    expect(parameters.get("t")).toBeGreaterThanOrEqual(1);
+  }
+});
+
+test("a key without a reservation sees only the shared bucket", async () => {
+  const { headers } = await store.call(getStore);
+  expect(headers.get("ratelimit-policy")).toBe('"shared";q=50;w=1');
+});
+
+test("429 says which bucket refused, what is reserved, used and free, and when to come back", async () => {
+  const { token } = await newKey(5);
+  await countServed(token, 100);
+  const answer = await call(latchkey.app, getStore, { token });
+  expect(answer.status).toBe(429);
+  expect(answer.headers.get("retry-after")).toBe("1");
+  expect(answer.body.errors[0]).toMatchObject({
+    code: "rate_limit_exceeded",
+    meta: { bucket: "shared", reserved: 5, shared: 45, used: 101, free: 0, retry_after_seconds: 1 },
+  });
+});
+
+test("Retry-After is spread over two seconds, so that not all come back at once (R152)", async () => {
+  const late = await createTestApp({ random: () => 0.99 });
+  const made = await late.createStore(1);
+  const token = await made.token("implicit");
+  for (let i = 0; i < 10; i++) await call(late.app, getStore, { token });
+  expect((await call(late.app, getStore, { token })).headers.get("retry-after")).toBe("3");
+  await late.close();
+});
+
+test("requests without a good token use up nobody's quota, and are limited by their source (R151)", async () => {
+  const peer = "198.51.100.7";
+  const left = async () => (await store.call(getStore)).headers.get("ratelimit");
+  latchkey.clock.advance(1000);
+  const before = await left();
+  const statuses = new Set<number>();
+  for (let i = 0; i < SOURCE_BURST + 5; i++) {
+    statuses.add((await call(latchkey.app, getStore, { peer, token: "guess" })).status);
+  }
+  expect([...statuses]).toEqual([401, 429]);
+  latchkey.clock.advance(1000);
+  expect(await left()).toBe(before);
+});
+
+test("a good token is served from an address whose bad ones are refused", async () => {
+  const peer = "198.51.100.8";
+  for (let i = 0; i < SOURCE_BURST + 1; i++) await call(latchkey.app, getStore, { peer, token: "guess" });
+  expect((await call(latchkey.app, getStore, { peer })).status).toBe(429);
+  expect((await store.call(getStore, { peer })).status).toBe(200);
+});
+
+test("a thousand X-Forwarded-For from an untrusted peer are one source; it recovers after the window (T35)", async () => {
+  const ask = (i: number) =>
+    call(latchkey.app, issueAccessToken, {
+      form: { grant_type: "implicit", client_id: store.key.clientId },
+      headers: { "x-forwarded-for": `203.0.113.${i % 250}` },
+      peer: "192.0.2.77",
+    });
+  let served = 0;
+  for (let i = 0; i < 1000; i++) if ((await ask(i)).status === 200) served++;
+  expect(served).toBe(SOURCE_BURST);
+  latchkey.clock.advance(1000);
+  expect((await ask(0)).status).toBe(200);
+});
+
+test("behind a trusted proxy, each client is a source of its own; IPv6 by /64 (A62)", async () => {
+  const own = await createTestApp({ proxies: trustedProxies(["10.0.0.0/8"]) });
+  const ask = async (client: string) =>
+    (await call(own.app, getStore, { peer: "10.0.0.1", headers: { "x-forwarded-for": client } })).status;
+  for (let i = 0; i < SOURCE_BURST; i++) await ask(`2001:db8:0:1::${(i + 1).toString(16)}`);
+  expect(await ask("2001:db8:0:1:ffff::1")).toBe(429);
+  expect(await ask("2001:db8:0:2::1")).toBe(401);
+  expect(await ask("203.0.113.5")).toBe(401);
+  await own.close();
+});
+
+test("a wall clock that jumps by an hour neither frees nor locks anybody (T48)", async () => {
+  const { token } = await newKey(0);
+  await countServed(token, 200);
+  expect(await isServed(token)).toBe(false);
+  latchkey.clock.set(latchkey.clock.now() + 1_800_000);
+  expect(await isServed(token)).toBe(false);
+  latchkey.clock.set(latchkey.clock.now() - 3_600_000);
+  expect(await isServed(token)).toBe(false);
+  latchkey.clock.advance(1000);
+  expect(await isServed(token)).toBe(true);
+});

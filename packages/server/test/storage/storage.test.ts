@@ -1,0 +1,243 @@
+import { sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { updateApplicationKey } from "../../src/application-keys/administer.ts";
+import { createStore } from "../../src/application-keys/create-store.ts";
+import { createLastUsed } from "../../src/rate-limit/last-used.ts";
+import { type Migration, migrate, migrations } from "../../src/storage/migrate.ts";
+import { connectStorage, openStorage } from "../../src/storage/open.ts";
+import { isUnavailable, type Storage } from "../../src/storage/storage.ts";
+import { changeStore, findStore } from "../../src/stores/store.ts";
+import { handClock } from "../support/clock.ts";
+import { latchkey } from "../support/command.ts";
+import { engines, type TestDatabase } from "../support/engines.ts";
+import { until } from "../support/until.ts";
+
+const clock = handClock();
+
+describe.each(engines)("storage on $name", (engine) => {
+  let database: TestDatabase;
+  let opened: Storage[];
+
+  const open = async () => {
+    const storage = await openStorage({ clock }, database.url);
+    opened.push(storage);
+    return storage;
+  };
+  const connect = () => {
+    const storage = connectStorage(database.url);
+    opened.push(storage);
+    return storage;
+  };
+  const newStore = (storage: Storage) => createStore({ storage, clock }, { name: "Shop", rateLimit: 100 });
+
+  beforeEach(async ({ skip }) => {
+    if (!engine.isHere) skip("this engine is not installed");
+    database = await engine.create();
+    opened = [];
+  });
+  afterEach(async () => {
+    for (const storage of opened ?? []) await storage.close();
+    await database?.drop();
+  });
+
+  describe("migrations", () => {
+    test("run once, in order, and then find nothing to do", async () => {
+      const storage = connect();
+      expect(await migrate({ storage, clock })).toEqual(migrations.map(({ name }) => name));
+      expect(await migrate({ storage, clock })).toEqual([]);
+    });
+
+    test("run once when two processes start together", async () => {
+      const answers = await Promise.all(
+        [0, 1].map(() => latchkey(["migrate"], { LATCHKEY_DATABASE_URL: database.url })),
+      );
+      expect(answers.map(({ stdout }) => stdout.trim()).sort()).toEqual([
+        `applied: ${migrations.map(({ name }) => name).join(", ")}`,
+        "nothing to do: the tables are up to date",
+      ]);
+    });
+
+    test("that fail half-way leave the database as it was", async () => {
+      const storage = await open();
+      const failing: Migration = {
+        name: "fails",
+        async up(trx) {
+          await trx.schema.createTable("half_done").addColumn("id", "text").execute();
+          throw new Error("interrupted");
+        },
+      };
+      await expect(migrate({ storage, clock }, [...migrations, failing])).rejects.toThrow("interrupted");
+      await expect(sql`select * from half_done`.execute(storage.db)).rejects.toThrow();
+      expect(await migrate({ storage, clock })).toEqual([]);
+    });
+
+    test("refuse a database that a newer release has written, in words for the operator", async () => {
+      const storage = await open();
+      const added: Migration = { name: "of the future", up: async () => {} };
+      await migrate({ storage, clock }, [...migrations, added]);
+      await expect(open()).rejects.toThrow("written by a newer release");
+    });
+  });
+
+  describe("rows", () => {
+    test("that a transaction wrote are gone when it fails", async () => {
+      const storage = await open();
+      const { store } = await newStore(storage);
+      const failing = changeStore({ storage }, store.id, async (trx) => {
+        await trx.deleteFrom("application_keys").where("store_id", "=", store.id).execute();
+        throw new Error("no");
+      });
+      await expect(failing).rejects.toThrow("no");
+      const rows = await storage.db
+        .selectFrom("application_keys")
+        .selectAll()
+        .where("store_id", "=", store.id)
+        .execute();
+      expect(rows).toHaveLength(1);
+    });
+
+    test("come back as plain numbers and texts, large ones included", async () => {
+      const storage = await open();
+      const { store } = await newStore(storage);
+      const row = await storage.db
+        .selectFrom("stores")
+        .selectAll()
+        .where("id", "=", store.id)
+        .executeTakeFirstOrThrow();
+      expect(row).toEqual({
+        id: store.id,
+        name: "Shop",
+        rate_limit: 100,
+        revision: 0,
+        created_at: clock.now(),
+        updated_at: clock.now(),
+      });
+    });
+
+    test("of a store go with it: keys, secrets, revocations", async () => {
+      const storage = await open();
+      const { store } = await newStore(storage);
+      const revocation = { token_id: "t", store_id: store.id, expires_at: clock.now() };
+      await storage.db.insertInto("access_token_revocations").values(revocation).execute();
+      await storage.db.deleteFrom("stores").where("id", "=", store.id).execute();
+      for (const table of [
+        "application_keys",
+        "application_key_secrets",
+        "access_token_revocations",
+      ] as const) {
+        expect(await storage.db.selectFrom(table).selectAll().execute()).toEqual([]);
+      }
+    });
+
+    test("cannot belong to a store that is not there", async () => {
+      const storage = await open();
+      const revocation = { token_id: "t", store_id: "nobody", expires_at: 0 };
+      await expect(
+        storage.db.insertInto("access_token_revocations").values(revocation).execute(),
+      ).rejects.toThrow();
+    });
+
+    test("survive closing and opening again", async () => {
+      const first = await openStorage({ clock }, database.url);
+      const { store } = await newStore(first);
+      await first.close();
+      expect(await findStore(await open(), store.id)).toEqual(store);
+    });
+  });
+
+  describe("last used", () => {
+    const lastUsedAt = async (storage: Storage, keyId: string) => {
+      const query = storage.db
+        .selectFrom("application_keys")
+        .select(["last_used_at", "updated_at"])
+        .where("id", "=", keyId);
+      return query.executeTakeFirstOrThrow();
+    };
+
+    test("is written by the flush, for the key's store only, and leaves updated_at alone", async () => {
+      const storage = await open();
+      const { store, key } = await newStore(storage);
+      const updatedAt = clock.now();
+      const lastUsed = createLastUsed({ storage, clock });
+      clock.advance(10);
+      lastUsed.noteKey("another store", key.id);
+      await lastUsed.flush();
+      expect((await lastUsedAt(storage, key.id)).last_used_at).toBeNull();
+      lastUsed.noteKey(store.id, key.id);
+      expect((await lastUsedAt(storage, key.id)).last_used_at).toBeNull();
+      await lastUsed.flush();
+      expect(await lastUsedAt(storage, key.id)).toEqual({ last_used_at: clock.now(), updated_at: updatedAt });
+    });
+
+    test("only moves forward, whichever instance is late (I8)", async () => {
+      const storage = await open();
+      const { store, key } = await newStore(storage);
+      const [late, early] = [createLastUsed({ storage, clock }), createLastUsed({ storage, clock })];
+      late.noteKey(store.id, key.id);
+      clock.advance(1000);
+      early.noteKey(store.id, key.id);
+      await early.flush();
+      await late.flush();
+      expect((await lastUsedAt(storage, key.id)).last_used_at).toBe(clock.now());
+    });
+
+    test("is not lost when a write fails: the next one takes it along", async () => {
+      const storage = await open();
+      const { store, key } = await newStore(storage);
+      const lastUsed = createLastUsed({ storage, clock });
+      lastUsed.noteKey(store.id, key.id);
+      const { db } = storage;
+      storage.db = undefined as never;
+      await expect(lastUsed.flush()).rejects.toThrow();
+      storage.db = db;
+      await lastUsed.flush();
+      expect((await lastUsedAt(storage, key.id)).last_used_at).toBe(clock.now());
+    });
+
+    test("is written for hundreds of keys in few statements", async () => {
+      const storage = await open();
+      const made = await Promise.all(Array.from({ length: 450 }, () => newStore(storage)));
+      const lastUsed = createLastUsed({ storage, clock });
+      for (const { store, key } of made) lastUsed.noteKey(store.id, key.id);
+      await lastUsed.flush();
+      const unused = await storage.db
+        .selectFrom("application_keys")
+        .select("id")
+        .where("last_used_at", "is", null)
+        .execute();
+      expect(unused).toEqual([]);
+    });
+  });
+
+  describe("changes", () => {
+    test("made here are heard here at once", async () => {
+      const storage = await open();
+      const { store, key } = await newStore(storage);
+      const heard: (string | undefined)[] = [];
+      storage.changes.listen((storeId) => heard.push(storeId));
+      await updateApplicationKey({ storage, clock }, store.id, key.id, { name: "x" });
+      expect(heard).toContain(store.id);
+    });
+
+    test("made by another process are heard within a second", async () => {
+      const [here, there] = [await open(), await open()];
+      const { store, key } = await newStore(there);
+      let heard = 0;
+      here.changes.listen(() => heard++);
+      await until(() => heard > 0, 1000);
+      heard = 0;
+      await updateApplicationKey({ storage: there, clock }, store.id, key.id, { name: "x" });
+      await until(() => heard > 0, 1000);
+    });
+  });
+
+  test("what is down is told from what is wrong", async () => {
+    const storage = await open();
+    const wrong = await sql`select * from no_such_table`.execute(storage.db).catch((error: unknown) => error);
+    expect(isUnavailable(wrong)).toBe(false);
+    expect(isUnavailable(Object.assign(new Error(), { code: "ECONNREFUSED" }))).toBe(true);
+    expect(isUnavailable(Object.assign(new Error(), { errcode: 5 }))).toBe(true);
+    expect(isUnavailable(Object.assign(new Error(), { errcode: 19 }))).toBe(false);
+    expect(isUnavailable("x")).toBe(false);
+  });
+});

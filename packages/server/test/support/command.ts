@@ -1,0 +1,20 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export const LATCHKEY = fileURLToPath(new URL("../../bin/latchkey.js", import.meta.url));
+
+export type Finished = { code: number | null; stdout: string; stderr: string };
+
+/** Runs `latchkey <args>` as a process of its own, with nothing of our environment but the path. */
+export function latchkey(args: string[], env: Record<string, string>): Promise<Finished> {
+  const child = spawn(process.execPath, [LATCHKEY, ...args], { env: { PATH: process.env.PATH, ...env } });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  return new Promise((resolve) => child.on("close", (code) => resolve({ code, stdout, stderr })));
+}

@@ -1,0 +1,86 @@
+import { sql } from "kysely";
+import { openapiDocument } from "../packages/server/src/contract/openapi.ts";
+import { problemsOf } from "../packages/server/src/contract/operation.ts";
+import { operations } from "../packages/server/src/contract/operations.ts";
+import {
+  type ProblemCode,
+  problemEntry,
+  problems,
+  titles,
+} from "../packages/server/src/contract/problems.ts";
+import { steadyClock } from "../packages/server/src/lib/clock.ts";
+import { openStorage } from "../packages/server/src/storage/open.ts";
+
+/** Every file that is made from another, by path. `npm run generate` writes them; a test fails when one is stale. */
+export async function generatedFiles(): Promise<Record<string, string>> {
+  return {
+    "docs/openapi.json": `${JSON.stringify(openapiDocument("http://localhost:4000"), null, 2)}\n`,
+    "docs/errors.md": errorsPage(),
+    "packages/server/src/storage/tables.ts": await tableTypes(),
+  };
+}
+
+function errorsPage(): string {
+  const codes = Object.keys(problems) as ProblemCode[];
+  const byStatus = [...Map.groupBy(codes, (code) => problemEntry(code).status)].sort(([a], [b]) => a - b);
+  const sections = byStatus.map(([status, ofStatus]) => {
+    const entries = ofStatus.map((code) => {
+      const { means, remedy, oauth } = problemEntry(code);
+      const users = operations
+        .filter((operation) => problemsOf(operation).includes(code))
+        .map(({ id }) => `\`${id}\``);
+      const where = users.length > 0 ? `\n\nAnswered by: ${users.join(", ")}.` : "";
+      const atOauth = oauth ? `\n\nAt the OAuth endpoints: \`error\` is \`${oauth}\`.` : "";
+      return `### ${code}\n\n${means} ${remedy}${atOauth}${where}\n`;
+    });
+    return `## ${status} ${titles[status]}\n\n${entries.join("\n")}`;
+  });
+  return `<!-- Made by \`npm run generate\` from packages/server/src/contract/problems.ts. Do not edit. -->
+
+# Errors
+
+Every refusal has this form. There is one entry for each fault found, and all faults are found at once.
+
+\`\`\`json
+{
+  "errors": [
+    {
+      "status": "404",
+      "code": "application_key_not_found",
+      "title": "Not Found",
+      "detail": "There is no application key with this id.",
+      "id": "01890000-0000-7000-8000-000000000000"
+    }
+  ]
+}
+\`\`\`
+
+\`code\` is stable: programs should look at it. \`detail\` is for people and may change. \`source\` points at the fault:
+\`pointer\` into the body, \`parameter\` of the query, or \`header\`. \`meta\` holds figures that help to decide what to do.
+\`id\` is the request id, which is also in the \`X-Request-Id\` field and in the service's log. The OAuth endpoints answer
+with \`error\` and \`error_description\` (RFC 6749 5.2) and carry \`errors\` beside them.
+
+${sections.join("\n")}`;
+}
+
+/** The tables as the migrations make them on SQLite; the storage suite holds PostgreSQL to the same columns. */
+async function tableTypes(): Promise<string> {
+  const storage = await openStorage({ clock: steadyClock() }, "sqlite::memory:");
+  const names = await sql<{ name: string }>`
+    select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name`.execute(
+    storage.db,
+  );
+  const tables = await Promise.all(
+    names.rows.map(async ({ name }) => {
+      const columns = await sql<{ name: string; type: string; notnull: number; pk: number }>`
+        select name, type, "notnull", pk from pragma_table_info(${name}) order by cid`.execute(storage.db);
+      const members = columns.rows.map((column) => {
+        const type = column.type.toLowerCase() === "text" ? "string" : "number";
+        return `    ${column.name}: ${type}${column.notnull || column.pk ? "" : " | null"};`;
+      });
+      return `  ${name}: {\n${members.join("\n")}\n  };`;
+    }),
+  );
+  await storage.close();
+  return `// Made by \`npm run generate\` from the migrations. Do not edit.\n\nexport type Tables = {\n${tables.join("\n")}\n};\n`;
+}
