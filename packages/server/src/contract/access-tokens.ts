@@ -5,7 +5,10 @@ import { id } from "./shapes.ts";
 /** The longest of our own tokens and credentials is far shorter; whatever is longer need not be looked at. */
 const credential = z.string().max(1024);
 
-const clientFields = { client_id: credential.optional(), client_secret: credential.optional() };
+const clientFields = {
+  client_id: credential.optional().meta({ description: "Unless by HTTP Basic authentication" }),
+  client_secret: credential.optional().meta({ description: "Unless by HTTP Basic authentication" }),
+};
 
 export const issueAccessToken = operation({
   id: "issueAccessToken",
@@ -19,7 +22,14 @@ export const issueAccessToken = operation({
   access: "client",
   body: {
     form: true,
-    schema: z.object({ grant_type: credential, scope: credential.optional(), ...clientFields }),
+    schema: z.object({
+      grant_type: credential.meta({
+        description: "`implicit` or `client_credentials`",
+        examples: ["client_credentials"],
+      }),
+      scope: credential.optional().meta({ description: "Not supported: leave it out" }),
+      ...clientFields,
+    }),
   },
   success: {
     status: 200,

@@ -40,13 +40,11 @@ const inForce = z.strictObject({
   effective_by: timestamp.describe("By then every instance limits by the new figures"),
 });
 
-/** The path names the key. `id` is looked at only to refuse a body that was meant for another one. */
 const writable = z.object({
   data: z.object({
-    id: z.unknown().optional(),
     type: z.literal("application_key"),
-    name,
-    reserved_rate_limit: reservedRateLimit.optional(),
+    name: name.meta({ examples: ["My storefront"] }),
+    reserved_rate_limit: reservedRateLimit.optional().meta({ examples: [20] }),
   }),
 });
 
@@ -151,7 +149,8 @@ export const rotateApplicationKey = operation({
           .min(0)
           .max(limits.graceSeconds)
           .optional()
-          .describe("How long older secrets live on; 86400 if absent"),
+          .describe("How long older secrets live on; 86400 if absent")
+          .meta({ examples: [3600] }),
       }),
     }),
   },

@@ -38,8 +38,11 @@ export const updateStore = operation({
     schema: z.object({
       data: z.object({
         type: z.literal("store"),
-        name: name.optional(),
-        rate_limit: rateLimit.min(1).optional(),
+        name: name.optional().meta({ examples: ["My shop"] }),
+        rate_limit: rateLimit
+          .min(1)
+          .optional()
+          .meta({ examples: [200] }),
       }),
     }),
   },

@@ -15,8 +15,10 @@ export async function readRequest(
 ): Promise<CheckedRequest> {
   const ids = readIds(operation, pathParameters);
   const query = operation.query && readQuery(operation.query, search);
-  const body = operation.body && (await readCheckedBody(operation.body, request));
-  refuseOtherId(ids.id, body);
+  if (!operation.body) return { ids, query, body: undefined };
+  const sent = await readBody(request, operation.body);
+  const body = checkBody(operation.body, sent);
+  refuseOtherId(ids.id, sent);
   return { ids, query, body };
 }
 
@@ -61,11 +63,10 @@ function readQuery(shape: z.ZodObject, search: URLSearchParams): unknown {
   return checked.data;
 }
 
-async function readCheckedBody(body: NonNullable<Operation["body"]>, request: Request): Promise<unknown> {
-  const value = await readBody(request, body);
-  if (value === undefined && body.optional) return undefined;
-  const checked = body.schema.safeParse(value);
-  throwAny((checked.error?.issues ?? []).map((issue) => memberFault(issue, value)));
+function checkBody({ schema, optional }: NonNullable<Operation["body"]>, sent: unknown): unknown {
+  if (sent === undefined && optional) return undefined;
+  const checked = schema.safeParse(sent);
+  throwAny((checked.error?.issues ?? []).map((issue) => memberFault(issue, sent)));
   return checked.data;
 }
 
@@ -104,8 +105,8 @@ function expected(issue: z.core.$ZodIssue): string {
 }
 
 /** A body that names another thing than its path was meant for another request. Empty ids come from form-like clients. */
-function refuseOtherId(pathId: string | undefined, body: unknown): void {
-  const bodyId = (body as { data?: { id?: unknown } } | undefined)?.data?.id ?? "";
+function refuseOtherId(pathId: string | undefined, sent: unknown): void {
+  const bodyId = (sent as { data?: { id?: unknown } } | undefined)?.data?.id ?? "";
   if (pathId !== undefined && bodyId !== "" && bodyId !== pathId) {
     throw new Problem("id_mismatch", { source: { pointer: "/data/id" } });
   }

@@ -42,9 +42,11 @@ body { margin: 0; font-family: system-ui, sans-serif; }
 @media (prefers-color-scheme: dark) { html, body { background: #1c2022; color: #e4e6e6; } }
 @media (max-width: 640px) {
   .swagger-ui .wrapper { padding: 0 12px; }
-  .swagger-ui .opblock .opblock-summary { flex-wrap: wrap; }
-  .swagger-ui .opblock .opblock-summary-description { flex-basis: 100%; padding: 4px 10px; }
-  .swagger-ui .opblock .opblock-summary-path { max-width: calc(100% - 110px); }
+  .swagger-ui .opblock-summary-control { flex-wrap: nowrap; align-items: flex-start; }
+  .swagger-ui .opblock .opblock-summary-method { min-width: 62px; padding: 6px 0; font-size: 12px; }
+  .swagger-ui .opblock-summary-path-description-wrapper { flex-direction: column; align-items: flex-start; gap: 2px; }
+  .swagger-ui .opblock .opblock-summary-path { max-width: 100%; padding: 4px 10px 0; font-size: 13px; }
+  .swagger-ui .opblock .opblock-summary-description { padding: 0 10px; }
 }
 `;
 

@@ -1,8 +1,19 @@
+import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hashesEqual, hashSecret, isWellFormed, newCredential, type Prefix } from "./secrets.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** The checksum is no secret, so a stranger can put a right one behind anything. */
+function withChecksum(body: string): string {
+  let [rest, text] = [crc32(body), ""];
+  for (let i = 0; i < 6; i++) {
+    text = ALPHABET[rest % 62] + text;
+    rest = Math.floor(rest / 62);
+  }
+  return body + text;
+}
 
 describe.each<[Prefix, number]>([
   ["lkid", 22],
@@ -72,6 +83,13 @@ describe.each<[Prefix, number]>([
     );
   });
 
+  test("of another length is refused, also with a right checksum", () => {
+    for (let random = 0; random <= 64; random++) {
+      const isRight = random === randomLength;
+      expect(isWellFormed(prefix, withChecksum(`${prefix}_${"a".repeat(random)}`))).toBe(isRight);
+    }
+  });
+
   test("is made of all letters and digits alike", () => {
     const counts = new Map<string, number>();
     const made = 5000;
@@ -124,4 +142,21 @@ describe("hashes", () => {
       expect(hashesEqual(other, hash)).toBe(false);
     },
   );
+});
+
+describe("known faults", () => {
+  test.fails.each(["\0", " ", "'", "é", "%", "\n"])(
+    "a credential with %j in it was not made by us",
+    (character) => {
+      expect(isWellFormed("lkid", withChecksum(`lkid_${"a".repeat(21)}${character}`))).toBe(false);
+    },
+  );
+
+  test.fails.each([
+    ["zz", "yy"],
+    ["abc", "ab"],
+    ["", "not a hash"],
+  ])("%j and %j are no hashes, so they are not the same hash", (left, right) => {
+    expect(hashesEqual(left, right)).toBe(false);
+  });
 });

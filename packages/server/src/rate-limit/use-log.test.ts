@@ -1,0 +1,137 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createUseLog, USE_LOG_SECONDS, type Use } from "./use-log.ts";
+
+const ENTRIES = 128;
+const CHUNK_BYTES = ENTRIES * 12;
+
+const use = fc.record({
+  keyId: fc.constantFrom("a", "b", "c"),
+  second: fc.nat(3000),
+  asked: fc.nat(2 ** 32 - 1),
+});
+const inOrder = (uses: Use[]): Use[] => uses.toSorted((a, b) => a.second - b.second);
+
+describe("reading", () => {
+  test("gives what was added, to each store its own", () => {
+    const uses = fc.array(fc.record({ storeId: fc.constantFrom("x", "y", "z"), use }), { maxLength: 600 });
+    fc.assert(
+      fc.property(uses, (uses) => {
+        const log = createUseLog();
+        for (const { storeId, use } of uses) log.add(storeId, use.keyId, use.second, use.asked);
+        for (const storeId of ["x", "y", "z"]) {
+          const own = uses.filter((entry) => entry.storeId === storeId).map((entry) => entry.use);
+          expect(log.read(storeId, 0)).toEqual(own);
+        }
+      }),
+    );
+  });
+
+  test("gives nothing from before the second that was asked for", () => {
+    fc.assert(
+      fc.property(fc.array(use, { maxLength: 300 }), fc.nat(3000), (uses, since) => {
+        const log = createUseLog();
+        for (const { keyId, second, asked } of uses) log.add("store", keyId, second, asked);
+        expect(log.read("store", since)).toEqual(uses.filter(({ second }) => second >= since));
+      }),
+    );
+  });
+
+  test("a store that was never seen gives nothing", () => {
+    expect(createUseLog().read("store", 0)).toEqual([]);
+  });
+});
+
+describe("memory", () => {
+  test("an empty log takes none, and a store takes a chunk at a time", () => {
+    const log = createUseLog();
+    expect(log.bytes()).toBe(0);
+    for (let i = 0; i < ENTRIES; i++) log.add("x", "a", i, 1);
+    expect(log.bytes()).toBe(CHUNK_BYTES);
+    log.add("x", "a", ENTRIES, 1);
+    log.add("y", "a", ENTRIES, 1);
+    expect(log.bytes()).toBe(3 * CHUNK_BYTES);
+  });
+
+  test("stays under its ceiling, and what goes is the oldest", () => {
+    const sizes = fc.record({ chunks: fc.integer({ min: 1, max: 5 }), odd: fc.nat(CHUNK_BYTES - 1) });
+    fc.assert(
+      fc.property(sizes, fc.array(use, { maxLength: 1000, size: "max" }), ({ chunks, odd }, uses) => {
+        const maxBytes = chunks * CHUNK_BYTES + odd;
+        const log = createUseLog(maxBytes);
+        for (const { keyId, second, asked } of inOrder(uses)) {
+          log.add("store", keyId, second, asked);
+          expect(log.bytes()).toBeLessThanOrEqual(maxBytes);
+        }
+        const kept = log.read("store", 0);
+        expect(kept).toEqual(inOrder(uses).slice(uses.length - kept.length));
+        expect(kept.length).toBeGreaterThanOrEqual(Math.min(uses.length, (chunks - 1) * ENTRIES + 1));
+      }),
+    );
+  });
+
+  test("stays under its ceiling however many stores there are, and each reads only its own", () => {
+    const maxBytes = 4 * CHUNK_BYTES;
+    const log = createUseLog(maxBytes);
+    for (let i = 0; i < 5000; i++) {
+      log.add(`store ${i % 7}`, `key of ${i % 7}`, i, i);
+      expect(log.bytes()).toBeLessThanOrEqual(maxBytes);
+    }
+    for (let store = 0; store < 7; store++) {
+      for (const { keyId, second } of log.read(`store ${store}`, 0)) {
+        expect([keyId, second % 7]).toEqual([`key of ${store}`, store]);
+      }
+    }
+    expect(log.read(`store ${4999 % 7}`, 4999)).toEqual([
+      { keyId: `key of ${4999 % 7}`, second: 4999, asked: 4999 },
+    ]);
+  });
+
+  test("a store whose last chunk went starts again with the right names", () => {
+    const log = createUseLog(CHUNK_BYTES);
+    log.add("x", "first", 1, 1);
+    log.add("y", "other", 2, 1);
+    expect(log.read("x", 0)).toEqual([]);
+    log.add("x", "second", 3, 5);
+    expect(log.read("x", 0)).toEqual([{ keyId: "second", second: 3, asked: 5 }]);
+    expect(log.read("y", 0)).toEqual([]);
+  });
+
+  test("what is older than an hour goes when room is needed, and nothing younger", () => {
+    const log = createUseLog();
+    for (let i = 0; i < ENTRIES; i++) log.add("x", "a", 100, 1);
+    for (let i = 0; i < ENTRIES; i++) log.add("x", "a", 101, 1);
+    log.add("x", "a", 101 + USE_LOG_SECONDS, 1);
+    expect(log.bytes()).toBe(2 * CHUNK_BYTES);
+    expect(new Set(log.read("x", 0).map(({ second }) => second))).toEqual(
+      new Set([101, 101 + USE_LOG_SECONDS]),
+    );
+  });
+
+  test("one store's use forgets what another store used more than an hour ago", () => {
+    const log = createUseLog();
+    log.add("idle", "a", 100, 1);
+    for (let i = 0; i <= ENTRIES; i++) log.add("busy", "a", 101 + USE_LOG_SECONDS, 1);
+    expect(log.read("idle", 0)).toEqual([]);
+    expect(log.bytes()).toBe(2 * CHUNK_BYTES);
+  });
+});
+
+describe("known faults", () => {
+  test.fails("use of the last hour is not forgotten because an older one was written down after it", () => {
+    const log = createUseLog();
+    for (let i = 1; i < ENTRIES; i++) log.add("store", "busy", 3700, 1);
+    log.add("store", "late", 3630, 1);
+    log.add("store", "busy", 3631 + USE_LOG_SECONDS, 1);
+    expect(log.read("store", 3700)).toHaveLength(ENTRIES);
+  });
+
+  test.fails("when room is needed, a quiet store's newest use outlives a busy store's oldest", () => {
+    const log = createUseLog(2 * CHUNK_BYTES);
+    log.add("quiet", "a", 1, 1);
+    for (let i = 0; i < ENTRIES; i++) log.add("busy", "a", 2, 1);
+    log.add("quiet", "a", 100, 1);
+    log.add("busy", "a", 100, 1);
+    expect(log.read("quiet", 100)).toHaveLength(1);
+  });
+});
