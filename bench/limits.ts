@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import pino from "pino";
 import { createApp } from "../packages/server/src/app.ts";
-import { createStore } from "../packages/server/src/application-keys/create-store.ts";
+import { createStore } from "../packages/server/src/create-store.ts";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
 import { createKeyring } from "../packages/server/src/lib/keyring.ts";
 import { createLimiter, type Draw, type Limiter } from "../packages/server/src/rate-limit/limiter.ts";
@@ -69,15 +69,11 @@ function costOfLookup(keys: number): number {
   return median(rounds);
 }
 
+const nothing = { reserved: { quota: 0, left: 0 }, shared: { quota: 1, left: 1 }, asked: 1 };
+
 const noLimiter: Limiter = {
-  take: () => ({
-    allowed: true,
-    bucket: "shared",
-    reserved: { quota: 0, left: 0 },
-    shared: { quota: 1, left: 1 },
-    asked: 1,
-    retryAfterSeconds: 0,
-  }),
+  take: () => ({ allowed: true, bucket: "shared", ...nothing, retryAfterSeconds: 0 }),
+  look: () => nothing,
   settle() {},
   sweep() {},
   size: () => ({ stores: 0, keys: 0 }),

@@ -13,7 +13,9 @@ for (let run = 1; run <= RUNS; run++) {
   const readyMs = performance.now() - startedMs;
   await sleep(IDLE_MS);
   const resident = readFileSync(`/proc/${child.pid}/status`, "utf8").match(/VmRSS:\s+(\d+)/)?.[1];
-  console.log(`ready after ${readyMs.toFixed(0)} ms, ${Math.round(Number(resident) / 1024)} MB resident when idle`);
+  console.log(
+    `ready after ${readyMs.toFixed(0)} ms, ${Math.round(Number(resident) / 1024)} MB resident when idle`,
+  );
   child.kill("SIGTERM");
   await exited;
   place.leave();

@@ -167,12 +167,14 @@ describe("a SQLite file", () => {
 });
 
 describe("the command line", () => {
-  test.each([
+  test.concurrent.each([
     [["--help"], "prove-limits"],
     [["serve", "--help"], "LATCHKEY_DATABASE_URL"],
     [["store", "--help"], "store create --name"],
     [["key", "--help"], "key rotate --store"],
     [["dev", "--help"], "--reset"],
+    [["doctor", "--help"], "nine requirements"],
+    [["rotate-keys", "--help"], "put the new key first"],
     [["migrate", "--help"], "up to date"],
     [["prove-limits", "--help"], "--seconds"],
     [["openapi"], '"openapi": "3.1.0"'],
@@ -184,7 +186,7 @@ describe("the command line", () => {
     });
   });
 
-  test.each([
+  test.concurrent.each([
     [["nonsense"], "there is no command"],
     [["store", "paint"], "store cannot"],
     [["store", "create"], "--name is required"],
@@ -194,6 +196,7 @@ describe("the command line", () => {
     [["store", "update", "--id", "x", "--name", "y"], "there is no store"],
     [["key", "list", "--store", "x"], "there is no store"],
     [["key", "list", "--colour"], "--colour"],
+    [["doctor"], "which identity provider?"],
     [["prove-limits", "--store", "x"], "there is no store"],
   ])("latchkey %s fails with words, not with a stack", async (args, text) => {
     const { code, stdout, stderr } = await latchkey(args, { LATCHKEY_DATABASE_URL: "sqlite::memory:" });

@@ -34,16 +34,21 @@ export async function newPlace(databaseUrl?: string): Promise<Place> {
   };
 }
 
-export async function serve({ env, url, folder }: Place, args = ["serve"]): Promise<Running> {
+export async function serve(
+  { env, url, folder }: Place,
+  args = ["serve"],
+  stdout: "pipe" | number = "pipe",
+): Promise<Running> {
   const child = spawn(process.execPath, [LATCHKEY, ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...env },
+    stdio: ["ignore", stdout, "pipe"],
   });
   let output = "";
-  child.stdout.on("data", (chunk) => {
+  child.stdout?.on("data", (chunk) => {
     output += chunk;
   });
-  child.stderr.on("data", (chunk) => {
+  child.stderr?.on("data", (chunk) => {
     output += chunk;
   });
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));

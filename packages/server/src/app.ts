@@ -3,12 +3,17 @@ import type { Registry } from "prom-client";
 import { createStandings, type Standings } from "./access/authenticate.ts";
 import { createGate } from "./access/gate.ts";
 import { forgetExpiredRevocations } from "./access/inspect.ts";
+import { openapiDocument } from "./contract/openapi.ts";
 import { createObserver, describeCause, gauge } from "./http/observe.ts";
-import { serveReference } from "./http/reference.ts";
+import { referencePages } from "./http/reference.ts";
 import { serveRoutes } from "./http/serve.ts";
+import type { OnRefused } from "./http/server.ts";
+import { type Calls, createCalls } from "./identity-provider/calls.ts";
+import { createDirectory, type Directory } from "./identity-provider/directory.ts";
+import { createEgress, type Egress } from "./identity-provider/egress.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Keyring } from "./lib/keyring.ts";
-import { type TrustedProxies, trustedProxies } from "./lib/source-address.ts";
+import { canonicalSource, type TrustedProxies, trustedProxies } from "./lib/source-address.ts";
 import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";
 import { createSourceLimiter } from "./rate-limit/source-limiter.ts";
@@ -27,8 +32,13 @@ export type Deps = {
   limiter: Limiter;
   useLog: UseLog;
   lastUsed: LastUsed;
+  calls: Calls;
+  directory: Directory;
+  allowedOrigins: readonly string[];
   readiness: Readiness;
   registry: Registry;
+  /** The document, made once. */
+  openapiText: string;
 };
 
 export type AppOptions = {
@@ -37,7 +47,11 @@ export type AppOptions = {
   clock: Clock;
   keyring: Keyring;
   log: Logger;
+  /** How many lines the log could not keep. */
+  droppedLogLines?: () => number;
   proxies?: TrustedProxies;
+  allowedOrigins?: readonly string[];
+  egress?: Egress;
   random?: () => number;
   /** Stands in for the limiter: benchmarks compare with none. */
   limiter?: Limiter;
@@ -46,6 +60,8 @@ export type AppOptions = {
 export type App = {
   fetch(request: Request, env?: object): Response | Promise<Response>;
   readiness: Readiness;
+  /** For what is refused before there is a request to route. */
+  onRefused: OnRefused;
   /** Work that nobody waits for: writes what was noted, forgets what is over. Runs once a second under `start`. */
   tidy(): Promise<void>;
   start(): void;
@@ -64,7 +80,10 @@ export function createApp(options: AppOptions): App {
   const sourceLimiter = createSourceLimiter({ clock });
   const lastUsed = createLastUsed({ storage, clock });
   const standings = createStandings({ storage });
-  const readiness = createReadiness({ storage, clock });
+  const allowedOrigins = options.allowedOrigins ?? [];
+  const calls = createCalls({ egress: options.egress ?? createEgress({ allowedOrigins }), clock });
+  const directory = createDirectory({ storage, clock, calls, allowedOrigins });
+  const readiness = createReadiness({ storage, clock, calls });
   const { registry } = observer;
   const deps: Deps = {
     publicUrl,
@@ -75,8 +94,12 @@ export function createApp(options: AppOptions): App {
     limiter,
     useLog,
     lastUsed,
+    calls,
+    directory,
+    allowedOrigins,
     readiness,
     registry,
+    openapiText: JSON.stringify(openapiDocument(publicUrl)),
   };
   const gate = createGate({ ...deps, sourceLimiter, random: options.random ?? Math.random });
 
@@ -92,6 +115,16 @@ export function createApp(options: AppOptions): App {
     standings.size(),
   );
 
+  const { droppedLogLines = () => 0 } = options;
+  gauge(registry, "latchkey_log_lines_dropped", "Log lines that could not be written", droppedLogLines);
+  gauge(registry, "latchkey_idp_down", "Identity providers that are down", () => calls.count().down);
+  gauge(
+    registry,
+    "latchkey_idp_degraded",
+    "Identity providers that have just failed",
+    () => calls.count().degraded,
+  );
+
   const app = serveRoutes(
     {
       publicUrl,
@@ -101,8 +134,8 @@ export function createApp(options: AppOptions): App {
       onAnswered: observer.onAnswered,
     },
     routes(deps),
+    referencePages,
   );
-  serveReference(app as never);
 
   let timer: NodeJS.Timeout | undefined;
   let forgotAtMs = clock.monotonicMs();
@@ -124,6 +157,17 @@ export function createApp(options: AppOptions): App {
   return {
     fetch: (request, env) => app.fetch(request, env),
     readiness,
+    onRefused: (problem, requestId, peer) =>
+      observer.onAnswered({
+        requestId,
+        method: "other",
+        route: "unknown",
+        status: problem.status,
+        durationMs: 0,
+        source: canonicalSource(peer),
+        caller: undefined,
+        problem,
+      }),
     tidy,
     start() {
       timer = setInterval(() => {

@@ -11,6 +11,7 @@ test("nothing but a master key is needed", () => {
     publicUrl: "http://localhost:4000",
     databaseUrl: "sqlite:./data/latchkey.db",
     masterKeys: [Buffer.alloc(32)],
+    allowedOrigins: [],
     trustedProxies: [],
     logLevel: "info",
   });
@@ -49,6 +50,9 @@ test.each([
   ["LATCHKEY_TRUST_PROXY", "10.0.0.0/33"],
   ["LATCHKEY_TRUST_PROXY", "fd00::/129"],
   ["LATCHKEY_TRUST_PROXY", "everybody"],
+  ["LATCHKEY_EGRESS_ALLOW", "http://127.0.0.1:9000/path"],
+  ["LATCHKEY_EGRESS_ALLOW", "127.0.0.1:9000"],
+  ["LATCHKEY_EGRESS_ALLOW", "ftp://idp.example"],
   ["LATCHKEY_LOG_LEVEL", "loud"],
 ])("%s=%s is refused, and the value is not repeated", (name, value) => {
   const fault = () => read({ [name]: value });

@@ -8,6 +8,7 @@ export type Config = {
   publicUrl: string;
   databaseUrl: string;
   masterKeys: Buffer[];
+  allowedOrigins: string[];
   trustedProxies: string[];
   logLevel: string;
 };
@@ -31,6 +32,12 @@ export const variables: readonly Variable[] = [
     name: "LATCHKEY_MASTER_KEY",
     meaning: "32 bytes in base64url; several, comma-separated: the first makes, all open",
     default: "none; serve needs one, dev keeps its own beside the database",
+  },
+  {
+    name: "LATCHKEY_EGRESS_ALLOW",
+    meaning:
+      "comma-separated origins of identity providers that may be asked although they are http or not public",
+    default: "none",
   },
   {
     name: "LATCHKEY_TRUST_PROXY",
@@ -57,6 +64,7 @@ export function readConfig(env: Environment): Config {
     publicUrl: read("LATCHKEY_PUBLIC_URL", `http://localhost:${port ?? 4000}`, parsePublicUrl),
     databaseUrl: read("LATCHKEY_DATABASE_URL", DEFAULT_DATABASE_URL, parseDatabaseUrl),
     masterKeys: read("LATCHKEY_MASTER_KEY", "", parseMasterKeys),
+    allowedOrigins: read("LATCHKEY_EGRESS_ALLOW", "", parseOrigins),
     trustedProxies: read("LATCHKEY_TRUST_PROXY", "", parseNetworks),
     logLevel: read("LATCHKEY_LOG_LEVEL", "info", parseLogLevel),
   };
@@ -117,11 +125,24 @@ function parseMasterKeys(text: string): Buffer[] {
   });
 }
 
-function parseNetworks(text: string): string[] {
-  const networks = text
+export function parseOrigins(text: string): string[] {
+  const origins = splitList(text);
+  for (const origin of origins) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin || !/^https?:/.test(origin)) {
+      throw new Error("must be origins such as http://127.0.0.1:9000, separated by commas");
+    }
+  }
+  return origins;
+}
+
+const splitList = (text: string): string[] =>
+  text
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
+
+function parseNetworks(text: string): string[] {
+  const networks = splitList(text);
   for (const network of networks) {
     const [address = "", bits, ...rest] = network.split("/");
     const most = isIP(address) === 4 ? 32 : 128;

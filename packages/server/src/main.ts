@@ -4,8 +4,10 @@ import pino, { type Logger } from "pino";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { createHttpServer } from "./http/server.ts";
+import { refuseMissingKeys } from "./identity-provider/client-secret.ts";
 import { type Clock, steadyClock } from "./lib/clock.ts";
 import { createKeyring } from "./lib/keyring.ts";
+import { createLineWriter, type LineWriter } from "./lib/line-writer.ts";
 import { operatorFault } from "./lib/operator-fault.ts";
 import { trustedProxies } from "./lib/source-address.ts";
 import { openStorage } from "./storage/open.ts";
@@ -20,25 +22,29 @@ type Prepare = (deps: { storage: Storage; clock: Clock }) => Promise<void>;
 
 /** Opens everything and listens. `prepare` may put something into the database before the first request comes. */
 export async function startService(config: Config, prepare?: Prepare): Promise<Service> {
-  const log = createLog(config.logLevel);
+  const lines = createLineWriter(1);
+  const log = createLog(config.logLevel, lines);
   const clock = steadyClock();
-  const storage = await openStorage({ clock }, config.databaseUrl);
+  const storage = await openStorage({ clock }, config.databaseUrl, { claim: true });
   try {
-    storage.claim();
+    const keyring = createKeyring(config.masterKeys);
+    await refuseMissingKeys({ storage, keyring });
     await prepare?.({ storage, clock });
     const app = createApp({
       publicUrl: config.publicUrl,
       storage,
       clock,
-      keyring: createKeyring(config.masterKeys),
+      keyring,
       log,
+      droppedLogLines: lines.dropped,
+      allowedOrigins: config.allowedOrigins,
       proxies: trustedProxies(config.trustedProxies),
     });
-    const server = createHttpServer(app.fetch as never);
+    const server = createHttpServer(app.fetch as never, app.onRefused);
     await listen(server, config);
     app.start();
     log.info({ event: "ready", public_url: config.publicUrl, engine: storage.engine, node: process.version });
-    return { stop: (drainMs) => stop({ app, server, storage, log }, drainMs) };
+    return { stop: (drainMs) => stop({ app, server, storage, log, lines }, drainMs) };
   } catch (error) {
     await storage.close();
     throw error;
@@ -46,16 +52,9 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
 }
 
 /** Standard output, one JSON object a line. */
-function createLog(level: string): Logger {
-  return pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    pino.destination({ fd: 1, sync: false }),
-  );
+function createLog(level: string, lines: LineWriter): Logger {
+  const formatters = { level: (label: string) => ({ level: label }) };
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters }, lines);
 }
 
 async function listen(server: Server, { host, port }: Config): Promise<void> {
@@ -69,11 +68,10 @@ async function listen(server: Server, { host, port }: Config): Promise<void> {
   }
 }
 
+type Running = { app: App; server: Server; storage: Storage; log: Logger; lines: LineWriter };
+
 /** Readiness goes first, so that a balancer looks elsewhere; then what is under way finishes; then memory is written. */
-async function stop(
-  { app, server, storage, log }: { app: App; server: Server; storage: Storage; log: Logger },
-  drainMs: number,
-): Promise<void> {
+async function stop({ app, server, storage, log, lines }: Running, drainMs: number): Promise<void> {
   log.info({ event: "stopping" });
   app.readiness.drain();
   await new Promise((resolve) => setTimeout(resolve, drainMs));
@@ -86,5 +84,5 @@ async function stop(
   await app.stop();
   await storage.close();
   log.info({ event: "stopped" });
-  await new Promise<void>((resolve) => log.flush(() => resolve()));
+  await lines.flush(500);
 }

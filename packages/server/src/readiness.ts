@@ -1,10 +1,14 @@
 import { Problem } from "./contract/problem.ts";
+import type { Calls } from "./identity-provider/calls.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Storage } from "./storage/storage.ts";
 
+/** Identity providers that are not well are told here, and never a reason not to be ready: others are. */
+export type Ready = { status: "ready"; identity_providers: { down: number; degraded: number } };
+
 /** Whether this instance should be sent requests, and if not, why. */
 export type Readiness = {
-  check(): Promise<{ status: "ready" }>;
+  check(): Promise<Ready>;
   /** From now on: no. The balancer hears it before the last request is served. */
   drain(): void;
 };
@@ -13,7 +17,9 @@ const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 const ANSWER_WITHIN_MS = 2000;
 const REMEMBER_MS = 500;
 
-export function createReadiness({ storage, clock }: { storage: Storage; clock: Clock }): Readiness {
+type Deps = { storage: Storage; clock: Clock; calls: Pick<Calls, "count"> };
+
+export function createReadiness({ storage, clock, calls }: Deps): Readiness {
   let draining = false;
   let last: { atMs: number; reasons: Promise<string[]> } | undefined;
 
@@ -51,7 +57,7 @@ export function createReadiness({ storage, clock }: { storage: Storage; clock: C
       }
       const reasons = await last.reasons;
       if (reasons.length > 0) throw new Problem("not_ready", { meta: { reasons } });
-      return { status: "ready" };
+      return { status: "ready", identity_providers: calls.count() };
     },
   };
 }

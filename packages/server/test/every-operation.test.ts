@@ -1,9 +1,14 @@
 import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
-import { createApplicationKey } from "../src/contract/application-keys.ts";
+import { createApplicationKey, getApplicationKey } from "../src/contract/application-keys.ts";
+import { createProfile } from "../src/contract/oidc-profiles.ts";
 import type { Operation } from "../src/contract/operation.ts";
 import { operations } from "../src/contract/operations.ts";
+import { isPermitted } from "../src/contract/permissions.ts";
+import { createRealm } from "../src/contract/realms.ts";
+import { openapi } from "../src/contract/service.ts";
+import { type Egress, egressFault } from "../src/identity-provider/egress.ts";
 import { SOURCE_BURST } from "../src/rate-limit/source-limiter.ts";
 import type { Database } from "../src/storage/storage.ts";
 import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
@@ -14,21 +19,38 @@ import { type Call, call } from "./support/call.ts";
 let latchkey: TestApp;
 let store: TestStore;
 let token: string;
-/** A key that an operation may change or delete, other than the one that calls. */
-let target: string;
+/** Things that an operation may change or delete, other than those that the call depends on. */
+const targets = { key: "", realm: "", profile: "" };
+
+/** No identity provider can be reached; a profile that is not enabled can be saved all the same. */
+const nowhere: Egress = { send: async () => Promise.reject(egressFault("host_unknown")) };
+const PROFILE = {
+  type: "oidc-profile",
+  name: "Target",
+  discovery_url: "https://idp.example/.well-known/openid-configuration",
+  client_id: "c",
+  client_secret: "s",
+  enabled: false,
+};
 
 beforeAll(async () => {
-  latchkey = await createTestApp();
+  latchkey = await createTestApp({ egress: nowhere });
   store = await latchkey.createStore(100_000);
   token = await store.token();
-  const json = { data: { type: "application_key", name: "Target" } };
-  target = (await store.call(createApplicationKey, { json })).body.data.id;
+  const make = async (operation: Operation, data: object) =>
+    (await store.call(operation, { ids: { realm: targets.realm }, json: { data } })).body.data.id;
+  targets.key = await make(createApplicationKey, { type: "application_key", name: "Target" });
+  targets.realm = await make(createRealm, { type: "authentication-realm", name: "Target" });
+  targets.profile = await make(createProfile, PROFILE);
 });
+// What is refused counts against its source; every test starts with a full allowance.
+beforeEach(() => latchkey.clock.advance(2000));
 afterAll(() => latchkey.close());
 
 const of = (matches: (operation: Operation) => boolean) =>
   operations.filter(matches).map((operation) => [operation.id, operation] as const);
 const withBearer = of(({ access }) => Array.isArray(access));
+const forBackOffice = of(({ access }) => Array.isArray(access) && !isPermitted("implicit", access as never));
 const withClient = of(({ access }) => access === "client");
 const withBody = of(({ body }) => body !== undefined);
 const withIds = of(({ ids }) => ids !== undefined);
@@ -37,23 +59,45 @@ const ofApi = of(({ tag }) => tag !== "Service");
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 
+const idsFor = ({ tag }: Operation) => ({
+  realm: targets.realm,
+  id: { Realms: targets.realm, "Identity providers": targets.profile }[tag as string] ?? targets.key,
+});
+
+function dataFor({ id, tag }: Operation): object {
+  if (tag === "Identity providers") return PROFILE;
+  if (tag === "Store") return { type: "store", name: "n" };
+  if (id === "updateAuthenticationSettings") return { type: "customer-authentication-settings" };
+  if (tag === "Realms") return { type: "authentication-realm", name: "n" };
+  return { type: "application_key", name: "n", grace_seconds: 1 };
+}
+
 /** A request that would be served: what a test then breaks in one place. */
 function goodRequest(operation: Operation): Call {
-  const data = { type: operation.tag === "Store" ? "store" : "application_key", name: "n", grace_seconds: 1 };
   const client = { client_id: store.key.clientId, client_secret: store.key.clientSecret };
   return {
-    ids: { id: target },
+    ids: idsFor(operation),
     ...(Array.isArray(operation.access) && { token }),
-    ...(operation.body && !operation.body.form && { json: { data } }),
+    ...(operation.body && !operation.body.form && { json: { data: dataFor(operation) } }),
     ...(operation.body?.form && { form: { grant_type: "implicit", token: "x", ...client } }),
   };
 }
 
 /** A request whose body would be refused, if anybody read it. */
 const broken = (operation: Operation, by: string | undefined): Call => ({
-  ids: { id: target },
+  ids: idsFor(operation),
   token: by,
   ...(operation.body && { raw: "{", headers: { "content-type": "application/json" } }),
+});
+
+test("429 for pages and unknown paths as well, when one address asks too often; never for health and metrics", async () => {
+  const fresh = await createTestApp();
+  const ask = async (path: string) => (await fresh.app.fetch(new Request(`http://internal${path}`))).status;
+  for (let i = 0; i < SOURCE_BURST; i++) await ask("/nothing");
+  for (const path of ["/nothing", "/docs", "/openapi.json"]) expect(await ask(path)).toBe(429);
+  expect((await call(fresh.app, openapi, { peer: "" })).code).toBe("rate_limit_exceeded");
+  for (const path of ["/health/live", "/health/ready", "/metrics"]) expect(await ask(path)).toBe(200);
+  await fresh.close();
 });
 
 test("the public routes are these and no others; everything else needs a token or client credentials (A74)", () => {
@@ -84,20 +128,11 @@ describe.each(withBearer)("%s", (_, operation) => {
     expect(bodies.size).toBe(1);
   });
 
-  test("403 for an implicit token, if only the back office may (T32)", async () => {
-    const answer = await call(latchkey.app, operation, {
-      ...goodRequest(operation),
-      token: await store.token("implicit"),
-    });
-    expect([answer.status, answer.code]).toEqual([403, "not_permitted"]);
-    expect(answer.headers.get("www-authenticate")).toContain("insufficient_scope");
-  });
-
   test("every answer to a good token carries the rate limit fields", async () => {
     for (const by of [token, await store.token("implicit")]) {
       const { headers } = await call(latchkey.app, operation, {
         ...goodRequest(operation),
-        ids: { id: UNKNOWN },
+        ids: { realm: targets.realm, id: UNKNOWN },
         token: by,
       });
       expect(headers.has("ratelimit") && headers.has("ratelimit-policy")).toBe(true);
@@ -107,14 +142,24 @@ describe.each(withBearer)("%s", (_, operation) => {
   test("429 when the limit is used up, before the body is read", async () => {
     const tiny = await createTestApp();
     const poor = await tiny.createStore(1);
-    const implicit = await poor.token("implicit");
+    const own = await poor.token();
     // Administration has a floor of its own, so it takes a few more than the limit to use everything up.
-    for (let i = 0; i < 8; i++)
-      await call(tiny.app, operation, { ...goodRequest(operation), token: await poor.token() });
-    const answer = await call(tiny.app, operation, broken(operation, implicit));
+    for (let i = 0; i < 8; i++) await call(tiny.app, getApplicationKey, { ids: { id: UNKNOWN }, token: own });
+    const answer = await call(tiny.app, operation, broken(operation, own));
     expect([answer.status, answer.code]).toEqual([429, "rate_limit_exceeded"]);
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
     await tiny.close();
+  });
+});
+
+describe.each(forBackOffice)("%s", (_, operation) => {
+  test("403 for an implicit token (T32)", async () => {
+    const answer = await call(latchkey.app, operation, {
+      ...goodRequest(operation),
+      token: await store.token("implicit"),
+    });
+    expect([answer.status, answer.code]).toEqual([403, "not_permitted"]);
+    expect(answer.headers.get("www-authenticate")).toContain("insufficient_scope");
   });
 });
 
@@ -149,6 +194,16 @@ describe.each(withBody)("%s", (_, operation) => {
     expect([answer.status, answer.code]).toEqual([415, "media_type_unsupported"]);
   });
 
+  test("400 for a body that breaks off; it is nobody's outage", async () => {
+    const { json: _json, form: _form, ...request } = goodRequest(operation);
+    const raw = new ReadableStream({
+      start: (controller) => controller.error(Object.assign(new Error("aborted"), { code: "ECONNRESET" })),
+    });
+    const headers = { "content-type": "application/json" };
+    const answer = await call(latchkey.app, operation, { ...request, raw, headers });
+    expect([answer.status, answer.code]).toEqual([400, "body_broke_off"]);
+  });
+
   test("415 for a compressed body, and for one without a type (T37, A66)", async () => {
     expect(
       (await send("{}", { "content-type": "application/json", "content-encoding": "gzip" })).status,
@@ -176,10 +231,14 @@ describe.each(withBody)("%s", (_, operation) => {
 });
 
 describe.each(withIds)("%s", (_, operation) => {
-  test("404 for an id that nobody has", async () => {
-    const answer = await call(latchkey.app, operation, { ...goodRequest(operation), ids: { id: UNKNOWN } });
-    expect(answer.status).toBe(404);
-  });
+  test.each(Object.entries(operation.ids ?? {}))(
+    "404 for a %s that nobody has: %s (T30)",
+    async (name, problem) => {
+      const ids = { ...idsFor(operation), [name]: UNKNOWN };
+      const answer = await call(latchkey.app, operation, { ...goodRequest(operation), ids });
+      expect([answer.status, answer.code]).toEqual([404, problem]);
+    },
+  );
 });
 
 describe.each(withQuery)("%s", (_, operation) => {

@@ -90,6 +90,12 @@ describe("addresses", () => {
     }
   });
 
+  test("the query begins at the first question mark: what stands behind a second one is not hidden (T04)", async () => {
+    const token = await store.token();
+    const answer = await call(latchkey.app, getStore, { token, query: `x=?&access_token=${token}` });
+    expect(answer.code).toBe("token_misplaced");
+  });
+
   test("404 for a path that is not there, with or without a token", async () => {
     for (const path of ["/v2/nothing", "/", "/v1/application-keys", "/v2/application-keys/x/y/z"]) {
       const answer = await fetch(path);
@@ -138,7 +144,8 @@ describe("other origins", () => {
 describe("the service's own answers", () => {
   test("200 while the process lives, and while it can serve", async () => {
     expect((await call(latchkey.app, live)).body).toEqual({ status: "live" });
-    expect((await call(latchkey.app, ready)).body).toEqual({ status: "ready" });
+    const identity_providers = { down: 0, degraded: 0 };
+    expect((await call(latchkey.app, ready)).body).toEqual({ status: "ready", identity_providers });
   });
 
   test("503 not_ready when the database does not answer, with the reason; 200 again by itself", async () => {

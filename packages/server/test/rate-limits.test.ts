@@ -1,11 +1,13 @@
 import { parseList } from "structured-headers";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { updateApplicationKey as updateKey } from "../src/application-keys/administer.ts";
 import { issueAccessToken } from "../src/contract/access-tokens.ts";
 import {
   createApplicationKey,
   deleteApplicationKey,
   updateApplicationKey,
 } from "../src/contract/application-keys.ts";
+import { getAuthenticationSettings } from "../src/contract/realms.ts";
 import { getStore, updateStore } from "../src/contract/store.ts";
 import { trustedProxies } from "../src/lib/source-address.ts";
 import { SOURCE_BURST } from "../src/rate-limit/source-limiter.ts";
@@ -32,8 +34,9 @@ async function newKey(reserved: number) {
   return { id: key.id, token: await getToken(latchkey.app, { store: store.store, key }, "implicit") };
 }
 
-/** An implicit token is refused with 403 when it is let through, and with 429 when it is not. */
-const isServed = async (token: string) => (await call(latchkey.app, getStore, { token })).status !== 429;
+/** An operation that implicit tokens may call. */
+const isServed = async (token: string) =>
+  (await call(latchkey.app, getAuthenticationSettings, { token })).status === 200;
 
 async function countServed(token: string, requests: number): Promise<number> {
   let served = 0;
@@ -73,7 +76,7 @@ test("an administrator gets through when all is reserved and everything is used 
   expect(status).toBe(200);
 });
 
-test("a new reservation, a new store limit and a deleted key are in force at the next request", async () => {
+test("a new reservation, a new store limit and a deleted key are in force from the next request on", async () => {
   const key = await newKey(0);
   await countServed(key.token, 200);
   expect(await isServed(key.token)).toBe(false);
@@ -82,7 +85,11 @@ test("a new reservation, a new store limit and a deleted key are in force at the
   expect(await isServed(key.token)).toBe(true);
   await countServed(key.token, 20);
   expect(await isServed(key.token)).toBe(false);
+  latchkey.clock.advance(10);
+  expect(await isServed(key.token)).toBe(false);
   await store.call(updateStore, { json: { data: { type: "store", rate_limit: 500 } } });
+  expect(await isServed(key.token)).toBe(false);
+  latchkey.clock.advance(10);
   expect(await isServed(key.token)).toBe(true);
   latchkey.clock.advance(1000);
   await store.call(deleteApplicationKey, { ids: { id: key.id } });
@@ -91,7 +98,7 @@ test("a new reservation, a new store limit and a deleted key are in force at the
 
 test("RateLimit and RateLimit-Policy are structured fields that name the same buckets (R145, R146)", async () => {
   const { token } = await newKey(20);
-  const { headers } = await call(latchkey.app, getStore, { token });
+  const { headers } = await call(latchkey.app, getAuthenticationSettings, { token });
   const policies = parseList(headers.get("ratelimit-policy") as string);
   const states = parseList(headers.get("ratelimit") as string);
   expect(policies.map(([name, parameters]) => [name, parameters.get("q"), parameters.get("w")])).toEqual([
@@ -113,7 +120,7 @@ test("a key without a reservation sees only the shared bucket", async () => {
 test("429 says which bucket refused, what is reserved, used and free, and when to come back", async () => {
   const { token } = await newKey(5);
   await countServed(token, 100);
-  const answer = await call(latchkey.app, getStore, { token });
+  const answer = await call(latchkey.app, getAuthenticationSettings, { token });
   expect(answer.status).toBe(429);
   expect(answer.headers.get("retry-after")).toBe("1");
   expect(answer.body.errors[0]).toMatchObject({
@@ -126,8 +133,8 @@ test("Retry-After is spread over two seconds, so that not all come back at once 
   const late = await createTestApp({ random: () => 0.99 });
   const made = await late.createStore(1);
   const token = await made.token("implicit");
-  for (let i = 0; i < 10; i++) await call(late.app, getStore, { token });
-  expect((await call(late.app, getStore, { token })).headers.get("retry-after")).toBe("3");
+  for (let i = 0; i < 10; i++) await call(late.app, getAuthenticationSettings, { token });
+  expect((await call(late.app, getAuthenticationSettings, { token })).headers.get("retry-after")).toBe("3");
   await late.close();
 });
 
@@ -143,6 +150,31 @@ test("requests without a good token use up nobody's quota, and are limited by th
   expect([...statuses]).toEqual([401, 429]);
   latchkey.clock.advance(1000);
   expect(await left()).toBe(before);
+});
+
+test("403 costs the store nothing and counts against its source: an implicit token is public (R151)", async () => {
+  const { token } = await newKey(0);
+  const peer = "198.51.100.9";
+  latchkey.clock.advance(1000);
+  const before = (await store.call(getStore)).headers.get("ratelimit");
+  for (let i = 0; i < SOURCE_BURST; i++) await call(latchkey.app, getStore, { token, peer });
+  expect((await call(latchkey.app, getStore, { token, peer })).status).toBe(429);
+  latchkey.clock.advance(1000);
+  expect((await store.call(getStore)).headers.get("ratelimit")).toBe(before);
+});
+
+test("changing a reservation to and fro mints nothing: the limit holds", async () => {
+  const key = await newKey(0);
+  let served = 0;
+  for (let i = 0; i < 20; i++) {
+    const data = { type: "application_key", name: "n", reserved_rate_limit: i % 2 === 0 ? 40 : 0 };
+    await updateKey({ storage: latchkey.storage, clock: latchkey.clock }, store.store.id, key.id, {
+      name: data.name,
+      reservedRateLimit: data.reserved_rate_limit,
+    });
+    served += await countServed(key.token, 100);
+  }
+  expect(served).toBeLessThanOrEqual(50 + 44 + 2);
 });
 
 test("a good token is served from an address whose bad ones are refused", async () => {

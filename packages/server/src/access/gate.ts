@@ -3,7 +3,7 @@ import type { Operation } from "../contract/operation.ts";
 import { isPermitted } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
-import type { Decision, Limiter } from "../rate-limit/limiter.ts";
+import type { Decision, Left, Limiter } from "../rate-limit/limiter.ts";
 import { SOURCE_RATE, type SourceLimiter } from "../rate-limit/source-limiter.ts";
 import { type AuthenticateDeps, authenticate, type Principal } from "./authenticate.ts";
 
@@ -46,29 +46,36 @@ export function createGate(deps: Deps): Gate {
       if (error instanceof Problem) enterAnonymous(source);
       throw error;
     });
-    const decision = deps.limiter.take({
+    const draw = {
       storeId: principal.storeId,
       keyId: principal.keyId,
       allowance: principal.allowance,
       administration: isAdministration(operation, principal),
-    });
-    const headers = rateLimitHeaders(decision);
-    if (!decision.allowed) return { caller: principal, headers, refusal: refusalOf(decision, deps.random) };
-    deps.lastUsed.noteKey(principal.storeId, principal.keyId);
-    if (!Array.isArray(operation.access) || !isPermitted(principal.grant, operation.access as never)) {
+    };
+    // Refused for what it is, it costs the store nothing: a client id is public, and so is an implicit token.
+    if (!isAllowed(operation, principal)) {
+      enterAnonymous(source);
+      const headers = rateLimitHeaders(deps.limiter.look(draw));
       return { caller: principal, headers, refusal: new Problem("not_permitted") };
     }
+    const decision = deps.limiter.take(draw);
+    const headers = rateLimitHeaders(decision, decision.retryAfterSeconds);
+    if (!decision.allowed) return { caller: principal, headers, refusal: refusalOf(decision, deps.random) };
+    deps.lastUsed.noteKey(principal.storeId, principal.keyId);
     return { caller: principal, headers };
   }
 
   return { enter, enterAnonymous };
 }
 
+const isAllowed = ({ access }: Operation, { grant }: Principal): boolean =>
+  typeof access !== "string" && isPermitted(grant, access);
+
 const isAdministration = (operation: Operation, principal: Principal): boolean =>
   principal.grant === "client_credentials" && ADMINISTRATION.has(operation.access[0] as string);
 
 /** draft-ietf-httpapi-ratelimit-headers-11, structured fields. A key without reservation has only the shared bucket. */
-export function rateLimitHeaders({ reserved, shared, retryAfterSeconds }: Decision): Record<string, string> {
+export function rateLimitHeaders({ reserved, shared }: Left, retryAfterSeconds = 0): Record<string, string> {
   const resetSeconds = Math.max(1, retryAfterSeconds);
   const buckets = [
     ...(reserved.quota > 0 ? [{ name: "reserved", ...reserved }] : []),
@@ -89,8 +96,12 @@ function refusalOf(
     reserved.quota > 0
       ? `This key has used the ${reserved.quota} requests per second that are reserved for it, and the`
       : "This key has no reservation, and the";
+  const rest =
+    shared.quota > 0
+      ? `${shared.quota} requests per second that the store's keys share are used up`
+      : "store's keys share nothing: all of its limit is reserved";
   return new Problem("rate_limit_exceeded", {
-    detail: `${own} ${shared.quota} requests per second that the store's keys share are used up.`,
+    detail: `${own} ${rest}.`,
     meta: {
       bucket,
       reserved: reserved.quota,

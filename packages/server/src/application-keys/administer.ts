@@ -22,10 +22,17 @@ export async function createApplicationKey(
   const created = await changeStore(deps, storeId, async (trx, { rateLimit }) => {
     const reserved = change.reservedRateLimit ?? 0;
     refuseOverLimit(rateLimit, await totalReserved(trx, storeId), reserved);
-    return insertApplicationKey(trx, deps, storeId, { name: change.name, reserved });
+    const { id, clientSecret } = await insertApplicationKey(trx, deps, storeId, {
+      name: change.name,
+      reserved,
+    });
+    return {
+      key: await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, id),
+      clientSecret,
+    };
   });
   if (!created) throw new Problem("token_invalid");
-  return { key: await getApplicationKey(deps, storeId, created.id), clientSecret: created.clientSecret };
+  return created;
 }
 
 /** The bare rows, for callers that have made sure that the reservation fits. */
@@ -65,7 +72,7 @@ export async function updateApplicationKey(
     if (change.reservedRateLimit !== undefined) {
       refuseOverLimit(rateLimit, await totalReserved(trx, storeId, keyId), change.reservedRateLimit);
     }
-    return trx
+    await trx
       .updateTable("application_keys")
       .set({
         name: change.name,
@@ -74,11 +81,11 @@ export async function updateApplicationKey(
       })
       .where("store_id", "=", storeId)
       .where("id", "=", keyId)
-      .returning("id")
-      .executeTakeFirst();
+      .execute();
+    return getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, keyId);
   });
   if (!updated) throw new Problem("application_key_not_found");
-  return getApplicationKey(deps, storeId, keyId);
+  return updated;
 }
 
 export async function deleteApplicationKey(deps: Deps, storeId: string, keyId: string): Promise<undefined> {

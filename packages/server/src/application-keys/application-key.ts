@@ -21,8 +21,14 @@ export type ApplicationKey = {
 };
 
 type Deps = { storage: Storage; clock: Clock };
+/** Also within a transaction: what a change answers is what it made, and not what somebody else made of it since. */
+type ReadDeps = { storage: { db: Database }; clock: Clock };
 
-export async function getApplicationKey(deps: Deps, storeId: string, keyId: string): Promise<ApplicationKey> {
+export async function getApplicationKey(
+  deps: ReadDeps,
+  storeId: string,
+  keyId: string,
+): Promise<ApplicationKey> {
   const row = await deps.storage.db
     .selectFrom("application_keys")
     .selectAll()

@@ -1,8 +1,9 @@
+import { setImmediate } from "node:timers/promises";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
-import { askedByKey, foresee } from "../rate-limit/foresee.ts";
+import { refusedIn } from "../rate-limit/foresee.ts";
 import type { Limiter } from "../rate-limit/limiter.ts";
-import { plan } from "../rate-limit/plan.ts";
+import { type Plan, plan } from "../rate-limit/plan.ts";
 import { USE_LOG_SECONDS, type UseLog } from "../rate-limit/use-log.ts";
 import type { Storage } from "../storage/storage.ts";
 import { getStore } from "../stores/administer.ts";
@@ -40,28 +41,62 @@ export async function dryRun(
   if (reserved !== undefined) refuseOverLimit(rateLimit, byOthers, reserved);
 
   deps.limiter.settle(storeId);
-  const thisSecond = Math.floor(deps.clock.monotonicMs() / 1000);
-  const uses = deps.useLog.read(storeId, thisSecond - USE_LOG_SECONDS);
   const plans = { before: plan(rateLimit, before), after: plan(rateLimit, after) };
-  const refused = { before: foresee(uses, plans.before), after: foresee(uses, plans.after) };
-  const asked = askedByKey(uses);
-  const oldest = uses.reduce((least, use) => Math.min(least, use.second), thisSecond);
+  const played = await play(deps, storeId, plans);
   return {
     keyId,
-    fromMs: deps.clock.now() - (thisSecond - oldest) * 1000,
+    fromMs: deps.clock.now() - (played.thisSecond - played.oldestSecond) * 1000,
     toMs: deps.clock.now(),
-    seconds: new Set(uses.map((use) => use.second)).size,
+    seconds: played.seconds,
     shared: { before: plans.before.shared, after: plans.after.shared },
     keys: before
       .map((key, index) => ({
         id: key.keyId,
         name: key.name,
         reserved: { before: key.reserved, after: after[index]?.reserved ?? key.reserved },
-        asked: asked.get(key.keyId) ?? 0,
-        refused: { before: refused.before.get(key.keyId) ?? 0, after: refused.after.get(key.keyId) ?? 0 },
+        asked: played.asked.get(key.keyId) ?? 0,
+        refused: {
+          before: played.refused.before.get(key.keyId) ?? 0,
+          after: played.refused.after.get(key.keyId) ?? 0,
+        },
       }))
       .filter(
         (key) => key.asked > 0 || key.reserved.before > 0 || key.reserved.after > 0 || key.id === keyId,
       ),
   };
 }
+
+/** How many entries or seconds are looked at before other requests have their turn. */
+const AT_A_TIME = 50;
+
+async function play({ clock, useLog }: Deps, storeId: string, plans: { before: Plan; after: Plan }) {
+  const thisSecond = Math.floor(clock.monotonicMs() / 1000);
+  const bySecond = new Map<number, Map<string, number>>();
+  for (const [index, { keyIds, seconds, asked }] of useLog.read(storeId).entries()) {
+    if (index % AT_A_TIME === AT_A_TIME - 1) await setImmediate();
+    for (const [at, keyId] of keyIds.entries()) {
+      const second = seconds[at] as number;
+      if (second < thisSecond - USE_LOG_SECONDS) continue;
+      const ofSecond = bySecond.get(second) ?? new Map<string, number>();
+      bySecond.set(second, ofSecond);
+      add(ofSecond, keyId, asked[at] as number);
+    }
+  }
+  const total = new Map<string, number>();
+  const refused = { before: new Map<string, number>(), after: new Map<string, number>() };
+  let turn = 0;
+  for (const ofSecond of bySecond.values()) {
+    if (++turn % AT_A_TIME === 0) await setImmediate();
+    for (const [keyId, count] of ofSecond) add(total, keyId, count);
+    for (const when of ["before", "after"] as const) {
+      for (const { keyId, refused: count } of refusedIn(ofSecond, plans[when]))
+        add(refused[when], keyId, count);
+    }
+  }
+  const oldestSecond = [...bySecond.keys()].reduce((least, second) => Math.min(least, second), thisSecond);
+  return { thisSecond, oldestSecond, seconds: bySecond.size, asked: total, refused };
+}
+
+const add = (counts: Map<string, number>, keyId: string, count: number): void => {
+  counts.set(keyId, (counts.get(keyId) ?? 0) + count);
+};

@@ -1,3 +1,4 @@
+import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
@@ -43,15 +44,10 @@ export async function rotateSecret(
   keyId: string,
   graceSeconds = DEFAULT_GRACE_SECONDS,
 ): Promise<KeyWithSecret> {
-  const clientSecret = await changeStore(deps, storeId, async (trx) => {
+  const rotated = await changeStore(deps, storeId, async (trx) => {
     const now = deps.clock.now();
-    const key = await trx
-      .selectFrom("application_keys")
-      .select("id")
-      .where("store_id", "=", storeId)
-      .where("id", "=", keyId)
-      .executeTakeFirst();
-    if (!key) return undefined;
+    const read = { storage: { db: trx }, clock: deps.clock };
+    await getApplicationKey(read, storeId, keyId);
     const expiresAt = now + graceSeconds * 1000;
     await trx
       .updateTable("application_key_secrets")
@@ -60,27 +56,28 @@ export async function rotateSecret(
       .where("application_key_id", "=", keyId)
       .where((eb) => eb.or([eb("expires_at", "is", null), eb("expires_at", ">", expiresAt)]))
       .execute();
-    await forgetOldest(trx, storeId, keyId);
-    return insertSecret(trx, deps, storeId, keyId);
+    await forgetOldest(trx, storeId, keyId, now);
+    const clientSecret = await insertSecret(trx, deps, storeId, keyId);
+    const key = await getApplicationKey(read, storeId, keyId);
+    if (key.secrets.length > limits.liveSecrets) throw new Problem("too_many_live_secrets");
+    return { key, clientSecret };
   });
-  if (!clientSecret) throw new Problem("application_key_not_found");
-  return { key: await getApplicationKey(deps, storeId, keyId), clientSecret };
+  if (!rotated) throw new Problem("application_key_not_found");
+  return rotated;
 }
 
-async function forgetOldest(trx: Trx, storeId: string, keyId: string): Promise<void> {
-  const kept = trx
+async function forgetOldest(trx: Trx, storeId: string, keyId: string, now: number): Promise<void> {
+  const over = trx
     .selectFrom("application_key_secrets")
     .select("id")
     .where("store_id", "=", storeId)
     .where("application_key_id", "=", keyId)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
-    .limit(REMEMBERED_PER_KEY - 1);
+    .where("expires_at", "<=", now);
   await trx
     .deleteFrom("application_key_secrets")
     .where("store_id", "=", storeId)
-    .where("application_key_id", "=", keyId)
-    .where("id", "not in", kept)
+    .where("id", "in", over)
+    .where("id", "not in", over.orderBy("created_at", "desc").orderBy("id", "desc").limit(REMEMBERED_PER_KEY))
     .execute();
 }
 

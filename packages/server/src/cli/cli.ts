@@ -2,10 +2,12 @@ import { Problem } from "../contract/problem.ts";
 import { problemEntry } from "../contract/problems.ts";
 import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
 import { dev } from "./dev.ts";
+import { doctor } from "./doctor.ts";
 import { key } from "./key.ts";
 import { migrateDatabase } from "./migrate.ts";
 import { printOpenapi } from "./openapi.ts";
 import { proveLimits } from "./prove-limits.ts";
+import { rotateKeys } from "./rotate-keys.ts";
 import { serve } from "./serve.ts";
 import { store } from "./store.ts";
 
@@ -17,6 +19,16 @@ const commands: Record<string, Command> = {
   migrate: { usage: "migrate", does: "bring the database's tables up to date", run: migrateDatabase },
   store: { usage: "store create|list|update|delete", does: "administer stores", run: store },
   key: { usage: "key create|list|rotate|delete", does: "administer a store's application keys", run: key },
+  doctor: {
+    usage: "doctor <discovery-url>",
+    does: "examine an identity provider against the nine requirements",
+    run: doctor,
+  },
+  "rotate-keys": {
+    usage: "rotate-keys",
+    does: "seal kept secrets anew with the first master key",
+    run: rotateKeys,
+  },
   "prove-limits": {
     usage: "prove-limits --store <id>",
     does: "flood a store's shared pool and show that reservations hold",

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createStore } from "../application-keys/create-store.ts";
 import { type Config, readConfig, readDatabaseUrl } from "../config.ts";
+import { createStore } from "../create-store.ts";
 import type { Clock } from "../lib/clock.ts";
 import { startService } from "../main.ts";
+import { takeLock } from "../storage/sqlite.ts";
 import type { Storage } from "../storage/storage.ts";
 import { DEFAULT_RATE_LIMIT, findStore } from "../stores/store.ts";
 import { readOptions } from "./options.ts";
@@ -39,6 +40,8 @@ function prepareFolder(reset: boolean): string {
   const path = databaseUrl.startsWith("sqlite:") ? databaseUrl.slice("sqlite:".length) : ":memory:";
   const folder = path === ":memory:" ? "./data" : dirname(path);
   if (reset) {
+    // Taken and let go: whoever serves these files keeps them.
+    if (path !== ":memory:" && existsSync(path)) takeLock(path).close();
     const files = path === ":memory:" ? [] : [path, `${path}-wal`, `${path}-shm`, `${path}-serving`];
     for (const file of [...files, masterKeyFile(folder), credentialsFile(folder)])
       rmSync(file, { force: true });

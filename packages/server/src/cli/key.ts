@@ -17,7 +17,7 @@ import { withStorage } from "./with-storage.ts";
 const USAGE = `latchkey key create --store <store> --name <name> [--reserve <requests per second>] [--json]
 latchkey key list --store <store> [--json]
 latchkey key rotate --store <store> --id <key> [--grace-seconds <seconds>] [--json]
-latchkey key delete --store <store> --id <key>
+latchkey key delete --store <store> --id <key> [--json]
 
 A secret is shown once, when it is made. After a rotation the older ones work for a day, or for --grace-seconds.`;
 
@@ -85,11 +85,15 @@ async function rotate(args: string[]): Promise<void> {
 }
 
 async function remove(args: string[]): Promise<void> {
-  const options = readOptions(USAGE, args, { store: { type: "string" }, id: { type: "string" } });
+  const options = readOptions(USAGE, args, {
+    store: { type: "string" },
+    id: { type: "string" },
+    json: { type: "boolean" },
+  });
   if (!options) return;
   const keyId = required(options.id, "--id");
   await ofStore(options.store, (deps, storeId) => deleteApplicationKey(deps, storeId, keyId));
-  console.log(`deleted ${keyId}`);
+  console.log(options.json ? JSON.stringify({ deleted: keyId }) : `deleted ${keyId}`);
 }
 
 type Deps = { storage: Storage; clock: Clock };

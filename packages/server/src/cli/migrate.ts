@@ -1,7 +1,6 @@
 import { readDatabaseUrl } from "../config.ts";
 import { steadyClock } from "../lib/clock.ts";
-import { migrate } from "../storage/migrate.ts";
-import { connectStorage } from "../storage/open.ts";
+import { connectStorage, migrateUrl } from "../storage/open.ts";
 import { readOptions } from "./options.ts";
 
 const USAGE =
@@ -9,9 +8,10 @@ const USAGE =
 
 export async function migrateDatabase(args: string[]): Promise<void> {
   if (!readOptions(USAGE, args, {})) return;
-  const storage = connectStorage(readDatabaseUrl(process.env));
+  const databaseUrl = readDatabaseUrl(process.env);
+  const storage = connectStorage(databaseUrl);
   try {
-    const applied = await migrate({ storage, clock: steadyClock() });
+    const applied = await migrateUrl({ clock: steadyClock() }, databaseUrl, storage);
     console.log(
       applied.length > 0 ? `applied: ${applied.join(", ")}` : "nothing to do: the tables are up to date",
     );

@@ -54,7 +54,7 @@ export async function proveLimits(args: string[]): Promise<void> {
       );
     }
     const interrupted = new AbortController();
-    process.once("SIGINT", () => interrupted.abort());
+    for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => interrupted.abort());
     const keyIds: string[] = [];
     try {
       const provers = await makeProvers(deps, storeId, Math.floor(free / (2 * STEADY_KEYS)), url, keyIds);
@@ -110,16 +110,23 @@ async function getToken(url: string, { key, clientSecret }: KeyWithSecret): Prom
 
 async function run(url: string, provers: Prover[], seconds: number, interrupted: AbortSignal): Promise<void> {
   const startedMs = performance.now();
-  const isOver = () => interrupted.aborted || performance.now() - startedMs >= seconds * 1000;
+  let failure: unknown;
+  const isOver = () =>
+    failure !== undefined || interrupted.aborted || performance.now() - startedMs >= seconds * 1000;
   const work = provers.flatMap((prover) =>
     prover.floor > 0
       ? [askSteadily(url, prover, startedMs, isOver)]
       : Array.from({ length: FLOOD_IN_FLIGHT }, () => askWithoutPause(url, prover, isOver)),
   );
   const progress = showProgress(provers, startedMs, seconds);
-  await Promise.all(work);
+  // One that fails ends the others, and none is left behind.
+  const failed = (error: unknown) => {
+    failure ??= error;
+  };
+  await Promise.all(work.map((each) => each.catch(failed)));
   clearInterval(progress);
   if (process.stderr.isTTY) process.stderr.write("\r\u001b[K");
+  if (failure) throw failure;
 }
 
 /** One request every 1/floor seconds. What a late timer missed is sent at once, never more than the schedule allows. */
@@ -130,15 +137,22 @@ async function askSteadily(
   isOver: () => boolean,
 ): Promise<void> {
   const underWay = new Set<Promise<void>>();
+  let failure: unknown;
   while (!isOver()) {
     const due = Math.floor(((performance.now() - startedMs) * prover.floor) / 1000);
     while (prover.asked < due) {
-      const request = ask(url, prover).finally(() => underWay.delete(request));
+      const request = ask(url, prover)
+        .catch((error) => {
+          failure ??= error;
+        })
+        .finally(() => underWay.delete(request));
       underWay.add(request);
     }
+    if (failure) throw failure;
     await sleep(Math.min(1000 / prover.floor, 10));
   }
   await Promise.all(underWay);
+  if (failure) throw failure;
 }
 
 async function askWithoutPause(url: string, prover: Prover, isOver: () => boolean): Promise<void> {
@@ -147,7 +161,10 @@ async function askWithoutPause(url: string, prover: Prover, isOver: () => boolea
 
 async function ask(url: string, prover: Prover): Promise<void> {
   prover.asked++;
-  const answer = await fetch(`${url}/v2/store`, { headers: { Authorization: `Bearer ${prover.token}` } });
+  const headers = { Authorization: `Bearer ${prover.token}` };
+  const answer = await fetch(`${url}/v2/store`, { headers }).catch((cause) => {
+    throw operatorFault(`the service at ${url} stopped answering`, cause);
+  });
   await answer.arrayBuffer();
   if (answer.status === 200) prover.served++;
   else if (answer.status === 429) prover.refused++;

@@ -3,6 +3,7 @@ import { startService } from "../main.ts";
 import { readOptions } from "./options.ts";
 
 const DRAIN_MS = 1500;
+const EXIT_WITHIN_MS = 9500;
 
 const USAGE = `latchkey serve
 
@@ -22,6 +23,8 @@ export function stopOnSignal(stop: () => Promise<void>): void {
   const onSignal = () => {
     if (stopping) process.exit(1);
     stopping = true;
+    // Whatever hangs (a database that does not answer) must not keep the process from ending.
+    setTimeout(() => process.exit(1), EXIT_WITHIN_MS).unref();
     stop().then(
       () => process.exit(0),
       (error) => {

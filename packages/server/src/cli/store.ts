@@ -1,4 +1,4 @@
-import { createStore } from "../application-keys/create-store.ts";
+import { createStore } from "../create-store.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { deleteStore, updateStore } from "../stores/administer.ts";
 import { DEFAULT_RATE_LIMIT, findStore, listStores, type Store } from "../stores/store.ts";
@@ -9,7 +9,7 @@ import { withStorage } from "./with-storage.ts";
 const USAGE = `latchkey store create --name <name> [--rate-limit <requests per second>] [--json]
 latchkey store list [--json]
 latchkey store update --id <store> [--name <name>] [--rate-limit <requests per second>] [--json]
-latchkey store delete --id <store> --yes
+latchkey store delete --id <store> --yes [--json]
 
 A new store gets its first application key, whose secret is shown once.`;
 
@@ -82,13 +82,17 @@ async function update(args: string[]): Promise<void> {
 }
 
 async function remove(args: string[]): Promise<void> {
-  const options = readOptions(USAGE, args, { id: { type: "string" }, yes: { type: "boolean" } });
+  const options = readOptions(USAGE, args, {
+    id: { type: "string" },
+    yes: { type: "boolean" },
+    json: { type: "boolean" },
+  });
   if (!options) return;
   const id = required(options.id, "--id");
   if (!options.yes)
     throw operatorFault("this deletes the store with all its keys, for good; say --yes if you mean it");
   if (!(await withStorage((deps) => deleteStore(deps, id)))) throw operatorFault(`there is no store ${id}`);
-  console.log(`deleted ${id}`);
+  console.log(options.json ? JSON.stringify({ deleted: id }) : `deleted ${id}`);
 }
 
 const toJson = (store: Store) => ({ id: store.id, name: store.name, rate_limit: store.rateLimit });

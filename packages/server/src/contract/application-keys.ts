@@ -159,6 +159,7 @@ export const rotateApplicationKey = operation({
     description: "The key with its new secret",
     schema: z.strictObject({ data: keyWithSecret, links }),
   },
+  problems: ["too_many_live_secrets"],
 });
 
 const verdict = z.strictObject({

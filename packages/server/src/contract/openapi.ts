@@ -8,12 +8,14 @@ import { oauthProblemBody, problemBody } from "./shapes.ts";
 export function openapiDocument(publicUrl: string) {
   const components = gatherComponents();
   const paths: Record<string, Record<string, unknown>> = {};
+  const add = (path: string, operation: Operation) => {
+    const ofPath = paths[path] ?? {};
+    paths[path] = ofPath;
+    ofPath[operation.method.toLowerCase()] = describe(operation, components);
+  };
   for (const operation of operations) {
-    paths[operation.path] ??= {};
-    (paths[operation.path] as Record<string, unknown>)[operation.method.toLowerCase()] = describe(
-      operation,
-      components,
-    );
+    add(operation.path, operation);
+    if (operation.alias) add(operation.alias, { ...operation, id: `${operation.id}ByAlias` });
   }
   return {
     openapi: "3.1.0",

@@ -8,13 +8,17 @@ import { type ProblemCode, problemEntry } from "./problems.ts";
  */
 export type Operation = {
   id: string;
-  tag: "Access tokens" | "Application keys" | "Store" | "Service";
+  tag: "Access tokens" | "Application keys" | "Store" | "Realms" | "Identity providers" | "Service";
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
+  /** A second path with the same answer, where existing clients look. */
+  alias?: string;
   summary: string;
   description?: string;
   /** `public`: anybody. `client`: client credentials in the request itself. Otherwise a bearer token with this right. */
   access: "public" | "client" | Permission;
+  /** Answered however often it is asked: what balancers and monitors depend on. */
+  unlimited?: true;
   /** Path parameters: each an id, with the problem that an id nobody has gives. */
   ids?: Record<string, ProblemCode>;
   query?: z.ZodObject;
@@ -46,20 +50,22 @@ export type Output<O extends Operation> = O["success"] extends { schema: infer S
 export function problemsOf(operation: Operation): ProblemCode[] {
   const codes: ProblemCode[] = [...(operation.problems ?? [])];
   const isService = operation.tag === "Service";
-  if (!isService) codes.push("url_too_long", "rate_limit_exceeded", "storage_unavailable", "token_misplaced");
+  if (!operation.unlimited) codes.push("rate_limit_exceeded");
+  if (!isService) codes.push("url_too_long", "storage_unavailable", "token_misplaced");
   if (Array.isArray(operation.access)) codes.push("token_missing", "token_invalid", "not_permitted");
   if (operation.ids) codes.push(...Object.values(operation.ids));
   if (operation.query) codes.push("parameter_invalid");
   if (operation.body) {
     codes.push(
       "body_not_json",
+      "body_broke_off",
       "member_missing",
       "member_invalid",
       "body_too_large",
       "media_type_unsupported",
     );
   }
-  codes.push("internal_error");
+  if (!isService) codes.push("internal_error");
   return [...new Set(codes)].sort(
     (a, b) => problemEntry(a).status - problemEntry(b).status || a.localeCompare(b),
   );

@@ -1,6 +1,8 @@
 import * as token from "./access-tokens.ts";
 import * as key from "./application-keys.ts";
+import * as profile from "./oidc-profiles.ts";
 import type { Operation } from "./operation.ts";
+import * as realm from "./realms.ts";
 import * as service from "./service.ts";
 import * as store from "./store.ts";
 
@@ -18,6 +20,20 @@ export const operations: readonly Operation[] = [
   key.dryRunApplicationKey,
   store.getStore,
   store.updateStore,
+  realm.getAuthenticationSettings,
+  realm.updateAuthenticationSettings,
+  realm.listRealms,
+  realm.createRealm,
+  realm.getRealm,
+  realm.updateRealm,
+  realm.deleteRealm,
+  profile.listProfiles,
+  profile.createProfile,
+  profile.getProfile,
+  profile.updateProfile,
+  profile.deleteProfile,
+  profile.checkProfile,
+  profile.approveDrift,
   service.live,
   service.ready,
   service.metrics,

@@ -3,7 +3,7 @@
  * docs/errors.md adds. `oauth` is the error that an OAuth endpoint answers with (RFC 6749 5.2).
  */
 type Entry = { status: Status; means: string; remedy: string; oauth?: string };
-export type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 414 | 415 | 429 | 431 | 500 | 503;
+export type Status = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 414 | 415 | 422 | 429 | 431 | 500 | 503;
 
 export const problems = {
   // The request as such
@@ -37,6 +37,17 @@ export const problems = {
     means: "The request is not well-formed HTTP/1.1.",
     remedy:
       "Check the client or the proxy in front of it: a header holds bytes that are not allowed, or the framing is broken.",
+  },
+  request_timeout: {
+    status: 408,
+    means: "The request did not arrive in time.",
+    remedy: "Headers must arrive within 10 seconds, the whole request within 20. Check the connection.",
+  },
+  body_broke_off: {
+    status: 400,
+    means: "The body broke off before its end.",
+    remedy: "Send it again.",
+    oauth: "invalid_request",
   },
   route_not_found: {
     status: 404,
@@ -165,6 +176,12 @@ export const problems = {
     means: "The id in the body is not the id in the path.",
     remedy: "Leave `id` out of the body, or send the one in the path.",
   },
+  too_many_live_secrets: {
+    status: 409,
+    means: "The application key has 50 secrets that still work, and can have no more.",
+    remedy:
+      "Wait until some have expired, or rotate with a shorter `grace_seconds`, which ends the older ones sooner.",
+  },
   reservation_exceeds_store_limit: {
     status: 409,
     means: "The reservations of all keys together would exceed the store's rate limit.",
@@ -184,6 +201,72 @@ export const problems = {
     oauth: "temporarily_unavailable",
   },
 
+  // Realms, settings and identity providers
+  realm_not_found: {
+    status: 404,
+    means: "There is no authentication realm with this id.",
+    remedy: "Check the id; a realm of another store answers the same.",
+  },
+  realm_in_use: {
+    status: 409,
+    means: "The store's customer authentication settings use this realm.",
+    remedy: "Point the settings at another realm first.",
+  },
+  realm_has_profiles: {
+    status: 409,
+    means: "The realm still has identity providers.",
+    remedy: "Delete its OIDC profiles first.",
+  },
+  realm_unknown: {
+    status: 422,
+    means: "The realm that the body names is not one of this store's.",
+    remedy: "Use the id of one of the store's authentication realms.",
+  },
+  redirect_uri_invalid: {
+    status: 422,
+    means: "A redirect URI breaks the rules.",
+    remedy:
+      "Redirect URIs are absolute, https (or http on localhost or 127.0.0.1), in ASCII, without fragment, user information, spaces or backslashes. They are compared byte for byte.",
+  },
+  profile_not_found: {
+    status: 404,
+    means: "There is no OIDC profile with this id in this realm.",
+    remedy: "Check both ids; a profile of another store answers the same.",
+  },
+  direct_profile_exists: {
+    status: 409,
+    means: "The realm already has an enabled profile with the direct flow, and can have only one.",
+    remedy: "Use `flow: brokered`, or disable the other profile: a token request does not name its profile.",
+  },
+  direct_client_id_mismatch: {
+    status: 422,
+    means:
+      "A profile with the direct flow must have the client id of the store's customer authentication settings.",
+    remedy:
+      "Change the settings' `client_id` to the one that the identity provider gave you, or use `flow: brokered`.",
+  },
+  client_secret_required: {
+    status: 422,
+    means: "A changed discovery URL or client id needs the client secret in the same request.",
+    remedy: "Send `client_secret` too: a secret is never sent to a place that it was not entered for.",
+  },
+  idp_requirement_not_met: {
+    status: 422,
+    means: "The identity provider does not meet a requirement.",
+    remedy: "`meta` names the requirement, what was found, and what to change at the identity provider.",
+  },
+  idp_unreachable: {
+    status: 422,
+    means: "The identity provider could not be asked.",
+    remedy:
+      "`meta.reason` says why. Save the profile with `enabled: false` to finish later; an address inside your own network must be allowed by the operator (LATCHKEY_EGRESS_ALLOW).",
+  },
+  no_pending_change: {
+    status: 409,
+    means: "There is no change of this identity provider that waits for approval.",
+    remedy: "Read the profile again: `meta.pending_change` shows what waits.",
+  },
+
   // The service itself
   internal_error: {
     status: 500,
@@ -194,7 +277,8 @@ export const problems = {
   storage_unavailable: {
     status: 503,
     means: "The service cannot reach its database at the moment.",
-    remedy: "Nothing was changed. Try again after `Retry-After` seconds.",
+    remedy:
+      "Try again after `Retry-After` seconds. If the answer to a change was lost, the change may have been made: read before you repeat it.",
     oauth: "temporarily_unavailable",
   },
   not_ready: {
@@ -214,10 +298,12 @@ export const titles: Record<Status, string> = {
   403: "Forbidden",
   404: "Not Found",
   405: "Method Not Allowed",
+  408: "Request Timeout",
   409: "Conflict",
   413: "Content Too Large",
   414: "URI Too Long",
   415: "Unsupported Media Type",
+  422: "Unprocessable Content",
   429: "Too Many Requests",
   431: "Request Header Fields Too Large",
   500: "Internal Server Error",

@@ -6,6 +6,7 @@ export const live = operation({
   tag: "Service",
   method: "GET",
   path: "/health/live",
+  unlimited: true,
   summary: "The process lives",
   access: "public",
   success: { status: 200, description: "It does", schema: z.strictObject({ status: z.literal("live") }) },
@@ -16,9 +17,19 @@ export const ready = operation({
   tag: "Service",
   method: "GET",
   path: "/health/ready",
+  unlimited: true,
   summary: "The instance can serve",
   access: "public",
-  success: { status: 200, description: "It can", schema: z.strictObject({ status: z.literal("ready") }) },
+  success: {
+    status: 200,
+    description: "It can",
+    schema: z.strictObject({
+      status: z.literal("ready"),
+      identity_providers: z
+        .strictObject({ down: z.int(), degraded: z.int() })
+        .describe("How many are not well, as this instance sees them; never a reason not to be ready"),
+    }),
+  },
   problems: ["not_ready"],
 });
 
@@ -27,6 +38,7 @@ export const metrics = operation({
   tag: "Service",
   method: "GET",
   path: "/metrics",
+  unlimited: true,
   summary: "Figures for Prometheus",
   access: "public",
   success: { status: 200, description: "Prometheus text", schema: z.string(), mediaType: "text/plain" },

@@ -1,6 +1,6 @@
 import { limits } from "../contract/limits.ts";
 import type { Operation } from "../contract/operation.ts";
-import { type Fault, Problem } from "../contract/problem.ts";
+import { Problem } from "../contract/problem.ts";
 import { type JsonFault, parseStrictJson } from "../lib/strict-json.ts";
 
 const JSON_TYPE = /^application\/json(;\s*charset="?utf-8"?)?$/i;
@@ -39,23 +39,24 @@ async function readBytes(request: Request): Promise<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > limits.bodyBytes) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.length;
-    if (length > limits.bodyBytes) throw tooLarge();
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body ?? []) {
+      length += chunk.length;
+      if (length > limits.bodyBytes) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    throw cause instanceof Problem ? cause : new Problem("body_broke_off", { cause });
   }
   return Buffer.concat(chunks);
 }
 
-/** A field given twice is refused (RFC 6749 3.1 and 3.2), and so is nothing else here. */
+/** A field given twice is refused (RFC 6749 3.1 and 3.2). */
 function parseForm(bytes: Uint8Array): Record<string, string> {
   const fields: Record<string, string> = Object.create(null);
-  const twice: Fault[] = [];
   for (const [name, value] of new URLSearchParams(Buffer.from(bytes).toString("utf8"))) {
-    if (name in fields) twice.push({ code: "member_invalid", detail: "A field is given twice." });
+    if (name in fields) throw new Problem("member_invalid", { detail: "A field is given twice." });
     fields[name] = value;
   }
-  const [first, ...others] = twice;
-  if (first) throw Problem.of([first, ...others]);
   return fields;
 }

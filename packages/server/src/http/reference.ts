@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import type { Hono } from "hono";
+import type { Page } from "./serve.ts";
 
 /** The API reference at /docs: Swagger UI from its package, served by us, nothing fetched from elsewhere. */
 
@@ -53,39 +53,36 @@ body { margin: 0; font-family: system-ui, sans-serif; }
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
 
-const headers = (mediaType: string, cacheControl: string): Record<string, string> => ({
-  "Content-Type": `${mediaType}; charset=utf-8`,
-  "Cache-Control": cacheControl,
-  "Content-Security-Policy": POLICY,
-  "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
-  "X-Frame-Options": "DENY",
-});
-
-export function serveReference(app: Hono<never>): void {
-  const text = (
-    path: string,
-    mediaType: string,
-    body: () => string | Promise<string>,
-    cacheControl: string,
-  ) =>
-    app.on(
-      "GET",
-      path,
-      async () => new Response(await body(), { headers: headers(mediaType, cacheControl) }),
-    );
-
-  text("/docs", "text/html", () => PAGE, "no-cache");
-  text("/docs/page.js", "text/javascript", () => SCRIPT, "no-cache");
-  text("/docs/page.css", "text/css", () => STYLE, "no-cache");
-  text("/docs/swagger-ui.css", "text/css", () => asset("swagger-ui.css"), "public, max-age=86400");
-  text(
-    "/docs/swagger-ui-bundle.js",
-    "text/javascript",
-    () => asset("swagger-ui-bundle.js"),
-    "public, max-age=86400",
-  );
+function page(
+  path: string,
+  mediaType: string,
+  cacheControl: string,
+  read: () => string | Promise<string>,
+): Page {
+  let body: string | Promise<string> | undefined;
+  return {
+    path,
+    async respond() {
+      body ??= read();
+      const headers = {
+        "Content-Type": `${mediaType}; charset=utf-8`,
+        "Cache-Control": cacheControl,
+        "Content-Security-Policy": POLICY,
+      };
+      return new Response(await body, { headers });
+    },
+  };
 }
 
 const asset = (name: string): Promise<string> =>
   readFile(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)), "utf8");
+
+export const referencePages: readonly Page[] = [
+  page("/docs", "text/html", "no-cache", () => PAGE),
+  page("/docs/page.js", "text/javascript", "no-cache", () => SCRIPT),
+  page("/docs/page.css", "text/css", "no-cache", () => STYLE),
+  page("/docs/swagger-ui.css", "text/css", "public, max-age=86400", () => asset("swagger-ui.css")),
+  page("/docs/swagger-ui-bundle.js", "text/javascript", "public, max-age=86400", () =>
+    asset("swagger-ui-bundle.js"),
+  ),
+];

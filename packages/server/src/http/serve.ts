@@ -17,7 +17,10 @@ type Access<O extends Operation> = O["access"] extends "public"
     ? { authorization: string | undefined }
     : { caller: Caller };
 
-type Handler<O extends Operation> = (request: Input<O> & Access<O>) => Promise<Output<O>> | Output<O>;
+/** A text stands for itself: JSON that was made once, or a body of another media type. */
+type Handler<O extends Operation> = (
+  request: Input<O> & Access<O>,
+) => Promise<Output<O> | string> | Output<O> | string;
 
 /** An operation of the contract, and the function of a slice that does it. */
 export type Route = { operation: Operation; handle: (request: never) => unknown };
@@ -61,37 +64,56 @@ export type ServeDeps = {
 type Env = { Bindings: Partial<HttpBindings> };
 type Exchange = { caller: Caller | undefined; headers: Record<string, string>; source: string };
 
-/** Every route of the contract on one Hono application; what is not in it answers 404 or 405. */
-export function serveRoutes(deps: ServeDeps, routes: readonly Route[]): Hono<Env> {
+/** A page of ours for people, with its own headers. */
+export type Page = { path: string; respond(): Promise<Response> };
+
+/** Every route of the contract, and our pages, on one Hono application; what is neither answers 404 or 405. */
+export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: readonly Page[]): Hono<Env> {
   const app = new Hono<Env>({ strict: false });
-  for (const route of routes) {
-    const { method, path } = route.operation;
-    app.on(method, honoPath(path), (context) =>
-      exchange(deps, context, route.operation, (state) => serve(deps, context, route, state)),
+  for (const page of pages) {
+    app.on("GET", page.path, (context) =>
+      exchange(deps, context, page.path, ({ source }) => {
+        deps.gate.enterAnonymous(source);
+        return page.respond();
+      }),
     );
+  }
+  for (const route of routes) {
+    for (const path of pathsOf(route)) {
+      app.on(route.operation.method, honoPath(path), (context) =>
+        exchange(deps, context, route.operation, (state) => serve(deps, context, route, state)),
+      );
+    }
   }
   app.on("OPTIONS", "*", (context, next) => {
     const headers = preflightHeaders(context.req.path);
-    return headers
-      ? exchange(deps, context, "preflight", async () => respond(204, undefined, headers))
-      : next();
+    if (!headers) return next();
+    return exchange(deps, context, "preflight", async ({ source }) => {
+      deps.gate.enterAnonymous(source);
+      return respond(204, undefined, headers);
+    });
   });
-  for (const [path, ofPath] of Map.groupBy(routes, (route) => route.operation.path)) {
-    const Allow = ofPath.map((route) => route.operation.method).join(", ");
+  for (const path of new Set(routes.flatMap(pathsOf))) {
+    const Allow = routes
+      .filter((route) => pathsOf(route).includes(path))
+      .map((route) => route.operation.method)
+      .join(", ");
     app.all(honoPath(path), (context) =>
       exchange(deps, context, path, async (state) => {
         state.headers.Allow = Allow;
-        throw new Problem("method_not_allowed");
+        throw refusedUnread(deps, state, new Problem("method_not_allowed"));
       }),
     );
   }
   app.notFound((context) =>
-    exchange(deps, context, "unknown", async () => {
-      throw new Problem("route_not_found");
+    exchange(deps, context, "unknown", async (state) => {
+      throw refusedUnread(deps, state, new Problem("route_not_found"));
     }),
   );
   return app;
 }
+
+const pathsOf = ({ operation: { path, alias } }: Route): string[] => (alias ? [path, alias] : [path]);
 
 const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
@@ -146,15 +168,13 @@ async function serve(
   const { operation } = route;
   const request = context.req.raw;
   const target = targetOf(context.req.url);
-  if (target.length > limits.urlBytes) throw new Problem("url_too_long");
-  const search = new URLSearchParams(target.split("?")[1]);
+  if (target.length > limits.urlBytes) throw refusedUnread(deps, state, new Problem("url_too_long"));
+  const search = new URLSearchParams(target.includes("?") ? target.slice(target.indexOf("?")) : "");
   const access = await passGate(deps, operation, request, search, state);
   const checked: CheckedRequest = await readRequest(operation, request, context.req.param(), search);
   const result = await route.handle({ ...checked, ...access } as never);
   const { status, mediaType } = operation.success;
-  return result instanceof Response
-    ? result
-    : respond(status, result, mediaType ? { "Content-Type": mediaType } : {});
+  return respond(status, result, mediaType ? { "Content-Type": mediaType } : {});
 }
 
 async function passGate(
@@ -164,16 +184,22 @@ async function passGate(
   search: URLSearchParams,
   state: Exchange,
 ): Promise<object> {
-  if (operation.access === "public") return {};
+  if (operation.access === "public") {
+    if (!operation.unlimited) deps.gate.enterAnonymous(state.source);
+    return {};
+  }
   const authorization = request.headers.get("authorization") ?? undefined;
-  if (search.has("access_token"))
-    throw new Problem("token_misplaced", { source: { parameter: "access_token" } });
+  if (search.has("access_token")) {
+    const source = { parameter: "access_token" };
+    throw refusedUnread(deps, state, new Problem("token_misplaced", { source }));
+  }
   if (operation.access === "client") {
     deps.gate.enterAnonymous(state.source);
     if (search.has("client_id") || search.has("client_secret")) throw new Problem("credentials_in_url");
     return { authorization };
   }
-  if (authorization === undefined && isForm(request)) throw new Problem("token_misplaced");
+  if (authorization === undefined && isForm(request))
+    throw refusedUnread(deps, state, new Problem("token_misplaced"));
   const { caller, headers, refusal } = await deps.gate.enter(operation, {
     authorization,
     source: state.source,
@@ -182,6 +208,12 @@ async function passGate(
   Object.assign(state.headers, headers);
   if (refusal) throw refusal;
   return { caller };
+}
+
+/** What is refused before anybody asked who it is counts against its source, like every request without a good token. */
+function refusedUnread({ gate }: ServeDeps, { source }: Exchange, problem: Problem): Problem {
+  gate.enterAnonymous(source);
+  return problem;
 }
 
 /** Path and query. What stands before them came from the Host header, and is nothing to go by. */
@@ -193,8 +225,7 @@ const isForm = (request: Request): boolean =>
 
 function respond(status: number, body: unknown, headers: Record<string, string>): Response {
   if (body === undefined) return new Response(null, { status, headers });
-  if (typeof body === "string") return new Response(body, { status, headers });
-  return new Response(JSON.stringify(body), {
+  return new Response(typeof body === "string" ? body : JSON.stringify(body), {
     status,
     headers: { "Content-Type": "application/json", ...headers },
   });

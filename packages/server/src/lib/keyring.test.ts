@@ -3,8 +3,7 @@ import { createKeyring, KEY_ID_BYTES, type Purpose } from "./keyring.ts";
 
 const master = (byte: number): Buffer => Buffer.alloc(32, byte);
 const USE: Purpose = "access-token";
-/** There is one purpose today. The rule that purposes are kept apart is older than the second one. */
-const ANOTHER_USE = "something-else" as Purpose;
+const ANOTHER_USE: Purpose = "client-secret";
 
 test("a keyring without a master key cannot be made", () => {
   expect(() => createKeyring([])).toThrow("at least one master key");

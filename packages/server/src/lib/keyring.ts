@@ -11,7 +11,7 @@ export type Keyring = {
   find(purpose: Purpose, keyId: Buffer): KeyObject | undefined;
 };
 
-export type Purpose = "access-token";
+export type Purpose = "access-token" | "client-secret";
 
 export const KEY_ID_BYTES = 4;
 

@@ -111,6 +111,10 @@ test("a checksum that begins with zeros keeps its length", () => {
   expect(made.every((text) => isWellFormed("lkid", text))).toBe(true);
 });
 
+test.each(["\0", " ", "'", "é", "%", "\n"])("a credential with %j in it was not made by us", (character) => {
+  expect(isWellFormed("lkid", withChecksum(`lkid_${"a".repeat(21)}${character}`))).toBe(false);
+});
+
 describe("hashes", () => {
   test("a secret is kept as its SHA-256 (FIPS 180-2, B.1)", () => {
     expect(hashSecret("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -142,17 +146,8 @@ describe("hashes", () => {
       expect(hashesEqual(other, hash)).toBe(false);
     },
   );
-});
 
-describe("known faults", () => {
-  test.fails.each(["\0", " ", "'", "é", "%", "\n"])(
-    "a credential with %j in it was not made by us",
-    (character) => {
-      expect(isWellFormed("lkid", withChecksum(`lkid_${"a".repeat(21)}${character}`))).toBe(false);
-    },
-  );
-
-  test.fails.each([
+  test.each([
     ["zz", "yy"],
     ["abc", "ab"],
     ["", "not a hash"],

@@ -19,7 +19,7 @@ export function newCredential(prefix: Prefix): string {
 /** True when the text has our shape and its checksum fits: it was made by us and copied whole. */
 export function isWellFormed(prefix: Prefix, text: string): boolean {
   const length = prefix.length + 1 + RANDOM_LENGTH[prefix] + CHECKSUM_LENGTH;
-  if (text.length !== length || !text.startsWith(`${prefix}_`)) return false;
+  if (text.length !== length || !text.startsWith(`${prefix}_`) || !/^[0-9A-Za-z_]+$/.test(text)) return false;
   const body = text.slice(0, -CHECKSUM_LENGTH);
   return checksum(body) === text.slice(-CHECKSUM_LENGTH);
 }
@@ -28,8 +28,8 @@ export function isWellFormed(prefix: Prefix, text: string): boolean {
 export const hashSecret = (secret: string): string => createHash("sha256").update(secret).digest("hex");
 
 export function hashesEqual(left: string, right: string): boolean {
-  const a = Buffer.from(left, "hex");
-  const b = Buffer.from(right, "hex");
+  const a = Buffer.from(left);
+  const b = Buffer.from(right);
   return a.length === b.length && timingSafeEqual(a, b);
 }
 

@@ -123,14 +123,14 @@ test("ten tenths are a whole: a sum that misses by a hair is not refused", () =>
 });
 
 test.each([
-  ["what is added can be used at once", 10, 10, 20, 10],
-  ["also when some were left", 10, 4, 20, 16],
+  ["what is added is not there yet: it fills up", 10, 10, 20, 0],
+  ["also when some were left", 10, 4, 20, 6],
   ["what is taken away is gone at once", 20, 0, 5, 5],
   ["what was left stays, if there is room", 20, 17, 5, 3],
   ["to nothing", 20, 0, 0, 0],
-  ["from nothing", 0, 0, 7, 7],
+  ["from nothing", 0, 0, 7, 0],
   ["to the same size", 10, 6, 10, 4],
-])("a new size takes effect at once: %s", (_, before, drawn, after, left) => {
+])("a new size mints nothing: %s", (_, before, drawn, after, left) => {
   const bucket = fullBucket(before, before, 0);
   for (let i = 0; i < drawn; i++) draw(bucket, 0);
   resize(bucket, after, after);

@@ -30,10 +30,9 @@ export function draw(bucket: Bucket, nowMs: number): boolean {
   return true;
 }
 
-/** A new size takes effect at once: what is added can be used at once, what is taken away is gone at once. */
+/** A new size: what is taken away is gone at once, what is added fills up at the new rate. A change mints nothing. */
 export function resize(bucket: Bucket, rate: number, capacity: number): void {
-  const grown = capacity > bucket.capacity ? capacity - bucket.capacity : 0;
-  bucket.tokens = Math.min(capacity, bucket.tokens + grown);
+  bucket.tokens = Math.min(capacity, bucket.tokens);
   bucket.rate = rate;
   bucket.capacity = capacity;
 }

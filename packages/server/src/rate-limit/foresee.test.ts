@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { askedByKey, foresee } from "./foresee.ts";
+import { refusedIn } from "./foresee.ts";
 import { type Plan, plan } from "./plan.ts";
-import type { Use } from "./use-log.ts";
 
 type Asked = Record<string, number>;
 
@@ -12,8 +11,14 @@ const planOf = (rateLimit: number, floors: Asked): Plan =>
     Object.entries(floors).map(([keyId, reserved]) => ({ keyId, reserved })),
   );
 
-const inSecond = (second: number, asked: Asked): Use[] =>
-  Object.entries(asked).map(([keyId, asked]) => ({ keyId, second, asked }));
+type Use = { keyId: string; asked: number };
+
+const inSecond = (asked: Asked): Use[] => Object.entries(asked).map(([keyId, asked]) => ({ keyId, asked }));
+
+const foresee = (uses: readonly Use[], plan: Plan): Map<string, number> => {
+  const asked = new Map(uses.map((use) => [use.keyId, use.asked]));
+  return new Map(refusedIn(asked, plan).map(({ keyId, refused }) => [keyId, refused]));
+};
 
 test.each<[string, number, Asked, Asked, Asked]>([
   ["a quiet second", 100, {}, { a: 10, b: 20 }, {}],
@@ -36,23 +41,11 @@ test.each<[string, number, Asked, Asked, Asked]>([
   ["all is reserved", 100, { a: 100 }, { a: 100, b: 5 }, { b: 5 }],
   ["a floor that nobody uses", 100, { a: 10 }, { b: 90 }, {}],
 ])("%s", (_, rateLimit, floors, asked, refused) => {
-  expect(Object.fromEntries(foresee(inSecond(7, asked), planOf(rateLimit, floors)))).toEqual(refused);
-});
-
-test("each second stands by itself", () => {
-  const uses = [...inSecond(1, { a: 150 }), ...inSecond(2, { a: 50 }), ...inSecond(9, { a: 101 })];
-  expect(foresee(uses, planOf(100, {}))).toEqual(new Map([["a", 51]]));
-});
-
-test("a second that was written down in parts is one second", () => {
-  const uses = [...inSecond(1, { a: 60 }), ...inSecond(2, { a: 5 }), ...inSecond(1, { a: 60 })];
-  expect(foresee(uses, planOf(100, {}))).toEqual(new Map([["a", 20]]));
-  expect(askedByKey(uses)).toEqual(new Map([["a", 125]]));
+  expect(Object.fromEntries(foresee(inSecond(asked), planOf(rateLimit, floors)))).toEqual(refused);
 });
 
 test("no use, no refusal", () => {
   expect(foresee([], planOf(100, { a: 10 }))).toEqual(new Map());
-  expect(askedByKey([])).toEqual(new Map());
 });
 
 const keyId = fc.constantFrom("a", "b", "c", "d", "e");
@@ -62,7 +55,7 @@ const somePlan = fc
     const reserved = Object.values(floors).reduce((sum, floor) => sum + floor, 0);
     return { rateLimit: reserved + free, plan: planOf(reserved + free, floors) };
   });
-const oneSecond = fc.dictionary(keyId, fc.integer({ min: 1, max: 120 })).map((asked) => inSecond(3, asked));
+const oneSecond = fc.dictionary(keyId, fc.integer({ min: 1, max: 120 })).map((asked) => inSecond(asked));
 
 /** What each key asked, had refused, and asked above its floor, in one second. */
 const judge = (uses: readonly Use[], plan: Plan) => {

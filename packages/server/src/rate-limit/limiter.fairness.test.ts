@@ -93,24 +93,3 @@ test.each([
   });
   expect(refused).toBe(0);
 });
-
-test.fails.each([
-  [1, 1],
-  [10, 5],
-])(
-  "known fault: in a pool of %d with %d floods as well, one request every 5n/P seconds is served",
-  (pool, floods) => {
-    const everyMs = (5000 * (floods + 1)) / pool;
-    let [served, refused] = [0, 0];
-    play(
-      pool,
-      [...flood(Array(floods).fill(1)), { keyId: "quiet", firstMs: 2000, everyMs }],
-      20 * everyMs,
-      (keyId, _, allowed) => {
-        if (keyId === "quiet" && allowed) served++;
-        if (keyId === "quiet" && !allowed) refused++;
-      },
-    );
-    expect(served).toBeGreaterThan(refused);
-  },
-);

@@ -18,7 +18,7 @@ import type { UseLog } from "./use-log.ts";
  *     floor     rate r, a tenth more in store so that a jittery second is not refused; never lent
  *     open      four fifths of the shared pool, first come, first served
  *     dealt     one fifth of the shared pool, dealt to keys in turn, so that one key's flood leaves something for others:
- *               with n keys drawing on a pool of P, each is sure of one request every 5n/P seconds
+ *               with n keys drawing on a pool of P, none that keeps asking is refused for longer than 10n/P seconds on end
  *     admin     two a second for administration, when all else is used up
  *
  * Each bucket holds one second's worth, so a quiet store can be asked for a second's worth at once.
@@ -35,18 +35,20 @@ export type Draw = { storeId: string; keyId: string; allowance: Allowance; admin
 
 export type BucketName = "reserved" | "shared" | "administration";
 
-export type Decision = {
-  allowed: boolean;
-  bucket: BucketName;
+/** What a key has, and what is left of it now: never more than the quota, so that nobody is invited to more. */
+export type Left = {
   reserved: { quota: number; left: number };
   shared: { quota: number; left: number };
-  /** Requests of this key in this second, this one included. */
+  /** Requests of this key in this second. */
   asked: number;
-  retryAfterSeconds: number;
 };
+
+export type Decision = Left & { allowed: boolean; bucket: BucketName; retryAfterSeconds: number };
 
 export type Limiter = {
   take(draw: Draw): Decision;
+  /** The same figures without drawing anything. */
+  look(draw: Draw): Left;
   /** Hands the use so far to the log, so that a reader of the log sees it all. */
   settle(storeId: string): void;
   /** Forgets keys and stores whose buckets are full again: they are no different from ones never seen. */
@@ -55,11 +57,15 @@ export type Limiter = {
 };
 
 type KeyState = {
+  /** The one copy of its id that the log of use refers to: each request brings a new one. */
+  id: string;
   floor: Bucket | undefined;
   dealtAtMs: number;
   drewInSecond: number;
   second: number;
   asked: number;
+  /** How many of those asked are in the log already. */
+  logged: number;
 };
 
 type StoreState = {
@@ -86,7 +92,7 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
     const second = Math.floor(nowMs / 1000);
     const store = storeOf(stores, storeId, allowance, nowMs);
     const key = keyOf(store, keyId, allowance, nowMs);
-    count(useLog, storeId, keyId, key, second);
+    count(useLog, storeId, key, second);
 
     let bucket: BucketName = "reserved";
     let allowed = key.floor !== undefined && draw(key.floor, nowMs);
@@ -98,18 +104,21 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
       bucket = "administration";
       allowed = true;
     }
-    return {
-      allowed,
-      bucket,
-      reserved: { quota: key.floor?.rate ?? 0, left: key.floor ? wholeTokens(key.floor) : 0 },
-      shared: { quota: store.shared, left: wholeTokens(store.open) },
-      asked: key.asked,
-      retryAfterSeconds: allowed ? 0 : untilServed(store, key),
-    };
+    const now = left(store, key, nowMs);
+    if (allowed) return { allowed, bucket, ...now, retryAfterSeconds: 0 };
+    // What is there still is dealt to others first: for this key nothing is left.
+    const shared = { ...now.shared, left: 0 };
+    return { allowed, bucket, ...now, shared, retryAfterSeconds: untilServed(store, key, administration) };
+  }
+
+  function look({ storeId, keyId, allowance }: Draw): Left {
+    const nowMs = clock.monotonicMs();
+    const store = storeOf(stores, storeId, allowance, nowMs);
+    return left(store, keyOf(store, keyId, allowance, nowMs), nowMs);
   }
 
   function settle(storeId: string): void {
-    for (const [keyId, key] of stores.get(storeId)?.keys ?? []) handOver(useLog, storeId, keyId, key);
+    for (const key of stores.get(storeId)?.keys.values() ?? []) handOver(useLog, storeId, key);
   }
 
   function sweep(): void {
@@ -119,15 +128,18 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
         if (nowMs - key.second * 1000 < IDLE_AFTER_MS) continue;
         if (key.floor) fill(key.floor, nowMs);
         if (key.floor && !isFull(key.floor)) continue;
-        handOver(useLog, storeId, keyId, key);
+        handOver(useLog, storeId, key);
         store.keys.delete(keyId);
       }
-      if (store.keys.size === 0) stores.delete(storeId);
+      for (const bucket of [store.open, store.dealt, store.administration]) fill(bucket, nowMs);
+      const isRested = isFull(store.open) && isFull(store.dealt) && isFull(store.administration);
+      if (store.keys.size === 0 && isRested) stores.delete(storeId);
     }
   }
 
   return {
     take,
+    look,
     settle,
     sweep,
     size: () => ({
@@ -173,15 +185,22 @@ function storeOf(
 
 function keyOf(store: StoreState, keyId: string, allowance: Allowance, nowMs: number): KeyState {
   let key = store.keys.get(keyId);
+  const isNew = key === undefined;
   if (!key) {
-    key = { floor: undefined, dealtAtMs: Number.NEGATIVE_INFINITY, drewInSecond: -1, second: -1, asked: 0 };
+    key = {
+      id: keyId,
+      floor: undefined,
+      dealtAtMs: Number.NEGATIVE_INFINITY,
+      drewInSecond: -1,
+      second: -1,
+      asked: 0,
+      logged: 0,
+    };
     store.keys.set(keyId, key);
   }
   const { reserved } = allowance;
-  if (allowance.revision === store.revision && (key.floor?.rate ?? 0) !== reserved) {
-    if (reserved === 0) {
-      key.floor = undefined;
-    } else if (!key.floor) {
+  if ((isNew || allowance.revision === store.revision) && (key.floor?.rate ?? 0) !== reserved) {
+    if (!key.floor) {
       key.floor = fullBucket(reserved, floorCapacity(reserved), nowMs);
     } else {
       fill(key.floor, nowMs);
@@ -197,8 +216,11 @@ function drawShared(store: StoreState, key: KeyState, nowMs: number, second: num
   if (draw(store.open, nowMs)) return true;
   fill(store.dealt, nowMs);
   const turnEveryMs = (keys * 1000) / store.dealt.rate;
-  // A full bucket would spill what comes next, so that much is anybody's.
-  if (nowMs - key.dealtAtMs < turnEveryMs && !isFull(store.dealt)) return false;
+  const isItsTurn = nowMs - key.dealtAtMs >= turnEveryMs;
+  // A full bucket would spill what comes next, so that much is anybody's; and a key that is alone leaves one for a
+  // newcomer and may have the rest.
+  const isSpare = isFull(store.dealt) || (keys === 1 && wholeTokens(store.dealt) >= 2);
+  if (!isItsTurn && !isSpare) return false;
   if (!draw(store.dealt, nowMs)) return false;
   key.dealtAtMs = nowMs;
   return true;
@@ -218,17 +240,19 @@ function countDrawing(store: StoreState, key: KeyState, second: number): number 
   return Math.max(store.drawing, store.drewBefore);
 }
 
-function count(useLog: UseLog, storeId: string, keyId: string, key: KeyState, second: number): void {
+function count(useLog: UseLog, storeId: string, key: KeyState, second: number): void {
   if (key.second !== second) {
-    handOver(useLog, storeId, keyId, key);
+    handOver(useLog, storeId, key);
     key.second = second;
+    key.asked = 0;
+    key.logged = 0;
   }
   key.asked++;
 }
 
-function handOver(useLog: UseLog, storeId: string, keyId: string, key: KeyState): void {
-  if (key.asked > 0) useLog.add(storeId, keyId, key.second, key.asked);
-  key.asked = 0;
+function handOver(useLog: UseLog, storeId: string, key: KeyState): void {
+  if (key.asked > key.logged) useLog.add(storeId, key.id, key.second, key.asked - key.logged);
+  key.logged = key.asked;
 }
 
 const floorCapacity = (reserved: number): number => reserved + Math.ceil(reserved / 10);
@@ -243,6 +267,25 @@ const dealtSize = (shared: number): [number, number] => {
   return [rate, shared === 0 ? 0 : Math.max(2, rate)];
 };
 
-/** Never before the end of the window that the policy names (one second). */
-const untilServed = (store: StoreState, key: KeyState): number =>
-  Math.min(secondsUntilToken(store.open) ?? 60, (key.floor && secondsUntilToken(key.floor)) ?? 60);
+function left(store: StoreState, key: KeyState, nowMs: number): Left {
+  fill(store.open, nowMs);
+  fill(store.dealt, nowMs);
+  if (key.floor) fill(key.floor, nowMs);
+  const ofShared = wholeTokens(store.open) + wholeTokens(store.dealt);
+  const floor = key.floor ? { quota: key.floor.rate, left: wholeTokens(key.floor) } : { quota: 0, left: 0 };
+  return {
+    reserved: { quota: floor.quota, left: Math.min(floor.quota, floor.left) },
+    shared: { quota: store.shared, left: Math.min(store.shared, ofShared) },
+    asked: key.asked,
+  };
+}
+
+/** Never before the end of the window that the policy names (one second); a minute where nothing ever comes. */
+function untilServed(store: StoreState, key: KeyState, administration: boolean): number {
+  const buckets = [
+    store.open,
+    ...(key.floor ? [key.floor] : []),
+    ...(administration ? [store.administration] : []),
+  ];
+  return Math.min(...buckets.map((bucket) => secondsUntilToken(bucket) ?? 60));
+}

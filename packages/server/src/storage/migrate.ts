@@ -2,12 +2,13 @@ import { sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { applicationKeys } from "./migrations/0001-application-keys.ts";
+import { identityProviders } from "./migrations/0002-identity-providers.ts";
 import type { Storage, Trx } from "./storage.ts";
 
 export type Migration = { name: string; up(trx: Trx, engine: Storage["engine"]): Promise<void> };
 
 /** In order; a migration that was released is never edited. Its place in the list is its version. */
-export const migrations: readonly Migration[] = [applicationKeys];
+export const migrations: readonly Migration[] = [applicationKeys, identityProviders];
 
 const ADVISORY_LOCK = 4_727_311_002;
 
@@ -19,6 +20,7 @@ export async function migrate(
   { storage, clock }: { storage: Storage; clock: Clock },
   known: readonly Migration[] = migrations,
 ): Promise<string[]> {
+  if ((await versionOf(storage)) === known.length) return [];
   return storage.db.transaction().execute(async (trx) => {
     if (storage.engine === "postgres") await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(trx);
     const version = await currentVersion(trx);
@@ -38,6 +40,13 @@ export async function migrate(
     }
     return pending.map((migration) => migration.name);
   });
+}
+
+/** A look without a lock: most starts have nothing to do, and need not wait for anybody. */
+async function versionOf({ db }: Storage): Promise<number | undefined> {
+  const query = db.selectFrom("schema_migrations").select(({ fn }) => fn.max("version").as("version"));
+  const row = await query.executeTakeFirst().catch(() => undefined);
+  return row?.version;
 }
 
 async function currentVersion(trx: Trx): Promise<number> {

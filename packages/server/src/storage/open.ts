@@ -1,8 +1,9 @@
 import type { Clock } from "../lib/clock.ts";
+import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
 import { migrate } from "./migrate.ts";
 import { openPostgres } from "./postgres.ts";
 import { openSqlite } from "./sqlite.ts";
-import type { Storage } from "./storage.ts";
+import { isUnavailable, type Storage } from "./storage.ts";
 
 /** Connects to `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, whatever state its tables are in. */
 export const connectStorage = (databaseUrl: string): Storage =>
@@ -10,14 +11,51 @@ export const connectStorage = (databaseUrl: string): Storage =>
     ? openSqlite(databaseUrl.slice("sqlite:".length))
     : openPostgres(databaseUrl);
 
-/** Connects, and brings the tables up to this version's. */
-export async function openStorage({ clock }: { clock: Clock }, databaseUrl: string): Promise<Storage> {
+/**
+ * Connects, and brings the tables up to this version's. A service claims its database first: one that is refused has
+ * then changed nothing.
+ */
+export async function openStorage(
+  { clock }: { clock: Clock },
+  databaseUrl: string,
+  { claim = false } = {},
+): Promise<Storage> {
   const storage = connectStorage(databaseUrl);
   try {
-    await migrate({ storage, clock });
+    if (claim) storage.claim();
+    await migrateUrl({ clock }, databaseUrl, storage);
     return storage;
   } catch (error) {
     await storage.close();
-    throw error;
+    throw inWords(error, databaseUrl);
   }
+}
+
+/** Migrations on PostgreSQL have a connection of their own, on which nothing is cut off for taking long. */
+export async function migrateUrl(
+  { clock }: { clock: Clock },
+  databaseUrl: string,
+  storage: Storage,
+): Promise<string[]> {
+  if (storage.engine === "sqlite") return migrate({ storage, clock });
+  const patient = openPostgres(databaseUrl, { patient: true });
+  try {
+    return await migrate({ storage: patient, clock });
+  } finally {
+    await patient.close();
+  }
+}
+
+/** What an operator meets most: no server, no such database, a wrong password. Never the URL, which has the password. */
+function inWords(error: unknown, databaseUrl: string): unknown {
+  if (isOperatorFault(error) || databaseUrl.startsWith("sqlite:")) return error;
+  const { code, message } = error as Error & { code?: string };
+  const isRefused =
+    code?.startsWith("28") || code?.startsWith("3D") || code === "ENOTFOUND" || isUnavailable(error);
+  if (!isRefused) return error;
+  const { host, pathname } = new URL(databaseUrl);
+  return operatorFault(
+    `cannot use the database ${pathname.slice(1)} at ${host} (LATCHKEY_DATABASE_URL): ${message}`,
+    error,
+  );
 }

@@ -1,12 +1,23 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type DatabaseConnection,
+  type Dialect,
+  Kysely,
+  type SqliteDatabase,
+  SqliteDialect,
+  type SqliteStatement,
+} from "kysely";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { createChanges, type Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
-const BUSY_TIMEOUT_MS = 2000;
+// How long SQLite itself may wait for another process, and with it the whole event loop; then we wait beside it.
+const BLOCK_MS = 5;
+const BUSY_MS = 2000;
+const RETRY_MS = 20;
 const WATCH_EVERY_MS = 250;
 const MAX_PREPARED = 200;
 
@@ -15,7 +26,7 @@ export function openSqlite(path: string): Storage {
   if (!inMemory) mkdirSync(dirname(path), { recursive: true });
   const file = openFile(path);
   const changes = createChanges();
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: forKysely(file) }) });
+  const db = new Kysely<Tables>({ dialect: patientDialect(forKysely(file)) });
   const stopWatching = inMemory ? () => {} : watch(file, changes.announceAll);
   let lock: DatabaseSync | undefined;
 
@@ -41,7 +52,7 @@ export function openSqlite(path: string): Storage {
 
 function openFile(path: string): DatabaseSync {
   try {
-    const file = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+    const file = new DatabaseSync(path, { timeout: BLOCK_MS, enableForeignKeyConstraints: true });
     // WAL lets the command line read and write beside the service; FULL makes an acknowledged write survive a power cut.
     file.exec("pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off;");
     return file;
@@ -49,6 +60,56 @@ function openFile(path: string): DatabaseSync {
     throw operatorFault(`cannot open the SQLite database ${path}: ${(cause as Error).message}`, cause);
   }
 }
+
+/**
+ * Waits for another process' lock without stopping the event loop: a statement that found the file locked did nothing,
+ * so it is tried again. The first to wait gives up after two seconds, and whoever comes after it at once, until the
+ * lock is gone: a queue behind a lock would make the last in it wait for all.
+ */
+function patientDialect(database: SqliteDatabase): Dialect {
+  let lockedSinceMs: number | undefined;
+
+  async function patiently<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        const result = await work();
+        lockedSinceMs = undefined;
+        return result;
+      } catch (error) {
+        if (((error as { errcode?: number }).errcode ?? 0) % 256 !== SQLITE_BUSY) throw error;
+        lockedSinceMs ??= performance.now();
+        if (performance.now() - lockedSinceMs > BUSY_MS) throw error;
+        await sleep(RETRY_MS);
+      }
+    }
+  }
+
+  const dialect = new SqliteDialect({ database });
+  return {
+    createAdapter: () => dialect.createAdapter(),
+    createIntrospector: (db) => dialect.createIntrospector(db),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+    createDriver() {
+      const driver = dialect.createDriver();
+      const acquire = driver.acquireConnection.bind(driver);
+      const patient = new WeakMap<DatabaseConnection, DatabaseConnection>();
+      driver.acquireConnection = async () => {
+        const connection = await acquire();
+        const known = patient.get(connection);
+        if (known) return known;
+        const made: DatabaseConnection = {
+          executeQuery: (query) => patiently(() => connection.executeQuery(query)),
+          streamQuery: (query, size) => connection.streamQuery(query, size),
+        };
+        patient.set(connection, made);
+        return made;
+      };
+      return driver;
+    },
+  };
+}
+
+const SQLITE_BUSY = 5;
 
 /** Kysely knows the interface of another SQLite driver; this is node:sqlite behind it, with statements kept prepared. */
 function forKysely(file: DatabaseSync): SqliteDatabase {
@@ -82,10 +143,18 @@ function adapt(statement: StatementSync): SqliteStatement {
 function watch(file: DatabaseSync, onChange: () => void): () => void {
   const statement = file.prepare("pragma data_version");
   const read = () => (statement.get() as { data_version: number }).data_version;
-  let seen = read();
+  const readIfFree = () => {
+    try {
+      return read();
+    } catch {
+      return undefined;
+    }
+  };
+  let seen = readIfFree();
   const timer = setInterval(() => {
     if (!file.isOpen) return;
-    const version = read();
+    const version = readIfFree();
+    if (version === undefined) return;
     if (version !== seen) onChange();
     seen = version;
   }, WATCH_EVERY_MS);
@@ -97,7 +166,7 @@ function watch(file: DatabaseSync, onChange: () => void): () => void {
  * A second database file that is only ever locked. The operating system drops the lock with the process, however it
  * ends, so there is no stale lock to clean up.
  */
-function takeLock(path: string): DatabaseSync {
+export function takeLock(path: string): DatabaseSync {
   const lock = new DatabaseSync(`${path}-serving`, { timeout: 0 });
   try {
     lock.exec("pragma locking_mode = exclusive; begin exclusive;");

@@ -25,6 +25,39 @@ export type Tables = {
     created_at: number;
     updated_at: number;
   };
+  authentication_realms: {
+    id: string;
+    store_id: string;
+    name: string;
+    redirect_uris: string;
+    duplicate_email_policy: string;
+    created_at: number;
+    updated_at: number;
+  };
+  customer_authentication_settings: {
+    store_id: string;
+    client_id: string;
+    realm_id: string;
+    updated_at: number;
+  };
+  oidc_profiles: {
+    id: string;
+    store_id: string;
+    realm_id: string;
+    name: string;
+    discovery_url: string;
+    client_id: string;
+    sealed_client_secret: string;
+    sealed_client_secret_next: string | null;
+    enabled: number;
+    flow: string;
+    provisioning: string;
+    metadata: string | null;
+    pending_metadata: string | null;
+    pending_since: number | null;
+    created_at: number;
+    updated_at: number;
+  };
   schema_migrations: {
     version: number;
     name: string;

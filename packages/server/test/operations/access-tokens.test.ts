@@ -212,6 +212,12 @@ describe("issue", () => {
     expect(answer.headers.has("www-authenticate")).toBe(status === 401);
   });
 
+  test("a form with one field a thousand times gets a short answer", async () => {
+    const raw = "a&".repeat(8000);
+    const answer = await issue({ raw, headers: { "content-type": "application/x-www-form-urlencoded" } });
+    expect(answer.body.errors).toHaveLength(1);
+  });
+
   test("401 secret_rotated for a secret whose grace is over", async () => {
     const old = await latchkey.createStore();
     await old.call(rotateApplicationKey, { ids: { id: old.key.id }, json: { data: { grace_seconds: 0 } } });

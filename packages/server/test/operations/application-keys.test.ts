@@ -234,15 +234,27 @@ describe("rotate", () => {
     expect(await tokenStatus(first.client_id, first.client_secret)).toBe("secret_rotated");
   });
 
-  test("at most ten secrets are remembered", async () => {
+  test("at most ten secrets that are over are remembered, and every one in its grace still works", async () => {
     const key = (await create({ name: "Restless" })).body.data;
-    for (let i = 0; i < 12; i++) await rotate(key.id);
+    for (let i = 0; i < 14; i++) await rotate(key.id, { data: { grace_seconds: 0 } });
     const rows = await latchkey.storage.db
       .selectFrom("application_key_secrets")
       .select("id")
       .where("application_key_id", "=", key.id)
       .execute();
-    expect(rows).toHaveLength(10);
+    expect(rows.length).toBeLessThanOrEqual(12);
+    const first = (await create({ name: "Patient" })).body.data;
+    for (let i = 0; i < 12; i++) await rotate(first.id, { data: { grace_seconds: 2_592_000 } });
+    expect(await tokenStatus(first.client_id, first.client_secret)).toBe(200);
+  });
+
+  test("409 when fifty secrets would still work, and none is made", async () => {
+    store = await latchkey.createStore(1000);
+    const key = (await create({ name: "Hoarder" })).body.data;
+    for (let i = 0; i < 49; i++) expect((await rotate(key.id)).status).toBe(200);
+    expect((await rotate(key.id)).code).toBe("too_many_live_secrets");
+    const { body } = await store.call(getApplicationKey, { ids: { id: key.id } });
+    expect(body.data.meta.secrets).toHaveLength(50);
   });
 
   test.each([-1, 2_592_001, 1.5, "60", null])(

@@ -84,6 +84,9 @@ describe.each(engines)("two instances on $name", (engine) => {
       ),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    for (const [index, { body }] of answers.entries()) {
+      expect(body.data).toMatchObject({ name: `name ${index}`, reserved_rate_limit: index });
+    }
     const reads = await Promise.all(
       [0, 1].map((index) => call(at(index).app, getApplicationKey, { token, ids: { id: keyId } })),
     );

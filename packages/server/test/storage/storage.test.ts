@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { updateApplicationKey } from "../../src/application-keys/administer.ts";
-import { createStore } from "../../src/application-keys/create-store.ts";
+import { createStore } from "../../src/create-store.ts";
 import { createLastUsed } from "../../src/rate-limit/last-used.ts";
 import { type Migration, migrate, migrations } from "../../src/storage/migrate.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";

@@ -11,7 +11,7 @@ export type Call = {
   json?: unknown;
   form?: Record<string, string>;
   /** Instead of `json` or `form`: the body as it is. */
-  raw?: string | Uint8Array<ArrayBuffer>;
+  raw?: string | Uint8Array<ArrayBuffer> | ReadableStream;
   headers?: Record<string, string>;
   /** The address that the request comes from. */
   peer?: string;
@@ -67,9 +67,13 @@ export function toRequest(operation: Operation, request: Call): Request {
   for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value);
   const form = request.form && new URLSearchParams(request.form).toString();
   const body = request.raw ?? form ?? (request.json === undefined ? undefined : JSON.stringify(request.json));
-  return new Request(`http://internal${path}${request.query ? `?${request.query}` : ""}`, {
+  const init = {
     method: operation.method,
     headers,
-    ...(body !== undefined && { body }),
-  });
+    ...(body !== undefined && { body, duplex: "half" }),
+  };
+  return new Request(
+    `http://internal${path}${request.query ? `?${request.query}` : ""}`,
+    init as RequestInit,
+  );
 }

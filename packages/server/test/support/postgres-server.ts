@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -28,19 +28,26 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     );
     return undefined;
   }
+  const server = await startPostgres(binaries);
+  project.provide("postgresUrl", server.url);
+  return server.remove;
+}
+
+export type PostgresServer = {
+  url: string;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  remove(): Promise<void>;
+};
+
+/** A server that can be taken away and brought back, with its data. */
+export async function startPostgres(binaries: string): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-postgres-"));
   const port = await freePort();
   const user = unprivilegedUser();
   if (user) chownSync(folder, user.uid, user.gid);
-  const made = spawnSync(
-    join(binaries, "initdb"),
-    ["-D", folder, "-A", "trust", "-U", "latchkey", "-E", "UTF8", "--no-sync"],
-    {
-      ...user,
-      cwd: folder,
-      encoding: "utf8",
-    },
-  );
+  const flags = ["-D", folder, "-A", "trust", "-U", "latchkey", "-E", "UTF8", "--no-sync"];
+  const made = spawnSync(join(binaries, "initdb"), flags, { ...user, cwd: folder, encoding: "utf8" });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
   const settings = {
     listen_addresses: "127.0.0.1",
@@ -49,23 +56,35 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     fsync: "off",
     max_connections: 200,
   };
-  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const server = spawn(join(binaries, "postgres"), ["-D", folder, ...flags], {
-    ...user,
-    cwd: folder,
-    stdio: "ignore",
-  });
-  await untilListening(port);
-  project.provide("postgresUrl", `postgres://latchkey@127.0.0.1:${port}/postgres`);
-  return async () => {
-    const ended = new Promise((resolve) => server.once("exit", resolve));
-    server.kill("SIGQUIT");
+  const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  let server: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    server = spawn(join(binaries, "postgres"), ["-D", folder, ...options], {
+      ...user,
+      cwd: folder,
+      stdio: "ignore",
+    });
+    await untilListening(port);
+  }
+  async function stop(): Promise<void> {
+    const ended = new Promise((resolve) => server?.once("exit", resolve));
+    server?.kill("SIGQUIT");
     await ended;
-    rmSync(folder, { recursive: true, force: true });
+  }
+  await start();
+  return {
+    url: `postgres://latchkey@127.0.0.1:${port}/postgres`,
+    start,
+    stop,
+    async remove() {
+      await stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 
-function findBinaries(): string | undefined {
+export function findBinaries(): string | undefined {
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
   const folders = [

@@ -1,0 +1,124 @@
+import { openSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  findBinaries,
+  type PostgresServer,
+  startPostgres,
+} from "../packages/server/test/support/postgres-server.ts";
+import { until } from "../packages/server/test/support/until.ts";
+import { createStore, getToken, type Made, newPlace, type Place, type Running, serve } from "./running.ts";
+
+/** What happens to a running service when what it depends on goes away. */
+
+let place: Place;
+let running: Running;
+
+afterEach(async () => {
+  running?.child.kill("SIGKILL");
+  await running?.exited;
+  place?.leave();
+});
+
+const rename = (url: string, { application_key }: Made, token: string, name: string) =>
+  fetch(`${url}/v2/application-keys/${application_key.id}`, {
+    method: "PUT",
+    headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+    body: JSON.stringify({ data: { type: "application_key", name } }),
+  });
+
+const binaries = findBinaries();
+
+describe.skipIf(!binaries)("PostgreSQL", () => {
+  let server: PostgresServer;
+
+  beforeEach(async () => {
+    server = await startPostgres(binaries as string);
+    place = await newPlace(server.url);
+    running = await serve(place);
+  });
+  afterEach(() => server.remove());
+
+  test("taken away under load: 503 with Retry-After within three seconds, nothing else; it recovers by itself (T19)", async () => {
+    const made = await createStore(place, "--rate-limit", "100000");
+    const token = await getToken(place.url, made);
+    const seen = new Map<number, number>();
+    let slowestMs = 0;
+    let isOver = false;
+    const worker = async (index: number) => {
+      for (let i = 0; !isOver && i < 20_000; i++) {
+        const startedMs = performance.now();
+        const answer = await rename(place.url, made, token, `name ${index} ${i}`);
+        slowestMs = Math.max(slowestMs, performance.now() - startedMs);
+        if (answer.status === 503) expect(answer.headers.get("retry-after")).toBe("2");
+        seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1);
+        await answer.arrayBuffer();
+      }
+    };
+    const workers = Array.from({ length: 8 }, (_, index) => worker(index));
+    await until(() => (seen.get(200) ?? 0) > 20, 5000);
+    await server.stop();
+    await until(() => (seen.get(503) ?? 0) > 20, 5000);
+    expect((await fetch(`${place.url}/health/live`)).status).toBe(200);
+    await until(async () => (await fetch(`${place.url}/health/ready`)).status === 503, 3000);
+    await server.start();
+    const before = seen.get(200) ?? 0;
+    await until(() => (seen.get(200) ?? 0) > before + 20, 10_000);
+    isOver = true;
+    await Promise.all(workers);
+    expect(new Set(seen.keys())).toEqual(new Set([200, 503]));
+    expect(slowestMs).toBeLessThan(3000);
+    await until(async () => (await fetch(`${place.url}/health/ready`)).status === 200, 3000);
+  });
+
+  test("gone for good does not keep the service from ending on SIGTERM", async () => {
+    await server.stop();
+    const startedMs = performance.now();
+    running.child.kill("SIGTERM");
+    await running.exited;
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
+    await server.start();
+  });
+});
+
+describe("SQLite", () => {
+  beforeEach(async () => {
+    place = await newPlace();
+    running = await serve(place);
+  });
+
+  test("locked by another process: requests wait up to two seconds, the rest of the service does not", async () => {
+    const made = await createStore(place);
+    const token = await getToken(place.url, made);
+    const other = new DatabaseSync(place.env.LATCHKEY_DATABASE_URL?.slice("sqlite:".length) as string);
+    other.exec("begin immediate");
+    const waiting = rename(place.url, made, token, "In time");
+    for (let i = 0; i < 10; i++) {
+      const startedMs = performance.now();
+      expect((await fetch(`${place.url}/health/live`)).status).toBe(200);
+      expect(performance.now() - startedMs).toBeLessThan(500);
+    }
+    other.exec("rollback");
+    expect((await waiting).status).toBe(200);
+    other.exec("begin immediate");
+    const late = await Promise.all([1, 2, 3, 4].map((i) => rename(place.url, made, token, `Late ${i}`)));
+    other.exec("rollback");
+    other.close();
+    expect(new Set(late.map(({ status }) => status))).toEqual(new Set([503]));
+    expect((await rename(place.url, made, token, "After")).status).toBe(200);
+  });
+});
+
+describe.skipIf(process.platform !== "linux")("a log that cannot be written", () => {
+  test("does not stop the service, and the lines that were lost are counted (T51)", async () => {
+    place = await newPlace();
+    running = await serve(place, ["serve"], openSync("/dev/full", "w"));
+    for (let i = 0; i < 50; i++) expect((await fetch(`${place.url}/health/live`)).status).toBe(200);
+    await until(async () => {
+      const text = await (await fetch(`${place.url}/metrics`)).text();
+      return Number(text.match(/^latchkey_log_lines_dropped (\d+)/m)?.[1]) > 0;
+    }, 3000);
+    running.child.kill("SIGTERM");
+    expect(await running.exited).toBe(0);
+  });
+});

@@ -1,0 +1,225 @@
+import { z } from "zod";
+import { operation } from "./operation.ts";
+import { clientId } from "./realms.ts";
+import { id, name, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
+
+const flow = z.enum(["brokered", "direct"]);
+const provisioning = z.enum(["create", "existing"]);
+
+const pendingChange = z
+  .strictObject({
+    since: timestamp,
+    changes: z.array(
+      z.strictObject({ member: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
+    ),
+  })
+  .describe(
+    "What the identity provider has changed that waits for POST …/approve-drift; until then the old is used",
+  );
+
+const profileMembers = {
+  id,
+  type: z.literal("oidc-profile"),
+  name: z.string(),
+  discovery_url: z.string(),
+  client_id: z.string(),
+  enabled: z.boolean(),
+  flow,
+  provisioning,
+  meta: z.strictObject({
+    issuer: z.string().nullable().describe("From discovery; null until it has been read"),
+    endpoint_hosts: z.array(z.string()).describe("The hosts behind the identity provider's endpoints"),
+    has_next_client_secret: z.boolean(),
+    health: z.strictObject({ status: z.enum(["up", "degraded", "down"]), since: timestamp }),
+    pending_change: pendingChange.nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  }),
+};
+
+const links = z.strictObject({
+  self: url,
+  "authorization-endpoint": url
+    .nullable()
+    .describe("Where a storefront sends the shopper; append parameters with &"),
+  "callback-endpoint": url.describe("What to register at the identity provider"),
+  "client-discovery-url": url,
+});
+
+const profile = z.strictObject(profileMembers).meta({ id: "OidcProfile" });
+const profileAnswer = z.strictObject({ data: profile, links });
+
+const secret = z.string().min(1).max(1024);
+
+const writable = {
+  enabled: z
+    .boolean()
+    .optional()
+    .meta({ examples: [true] }),
+  flow: flow.optional().meta({ examples: ["brokered"] }),
+  provisioning: provisioning.optional().meta({ examples: ["create"] }),
+  client_secret_next: secret
+    .nullable()
+    .optional()
+    .describe("Tried when the identity provider refuses the first; takes its place when it works"),
+};
+const discoveryUrl = z
+  .string()
+  .min(1)
+  .max(2048)
+  .meta({ examples: ["https://idp.example/.well-known/openid-configuration"] });
+
+const ofRealm = { realm: "realm_not_found" } as const;
+const ofProfile = { realm: "realm_not_found", id: "profile_not_found" } as const;
+const LIST = "/v2/authentication-realms/{realm}/oidc-profiles";
+const ONE = `${LIST}/{id}` as const;
+
+const saveProblems = [
+  "idp_requirement_not_met",
+  "idp_unreachable",
+  "direct_profile_exists",
+  "direct_client_id_mismatch",
+] as const;
+
+export const listProfiles = operation({
+  id: "listProfiles",
+  tag: "Identity providers",
+  method: "GET",
+  path: LIST,
+  summary: "List the identity providers of a realm",
+  access: ["authentication_settings", "read"],
+  ids: ofRealm,
+  query: pageQuery,
+  success: {
+    status: 200,
+    description: "One page of profiles, oldest first, each with its authorization-endpoint link",
+    schema: z.strictObject({
+      data: z.array(z.strictObject({ ...profileMembers, links })),
+      meta: z.strictObject(pageMeta),
+      links: pageLinks,
+    }),
+  },
+});
+
+export const createProfile = operation({
+  id: "createProfile",
+  tag: "Identity providers",
+  method: "POST",
+  path: LIST,
+  summary: "Add an identity provider",
+  description: "Reads its discovery document and runs the nine checks; a requirement that is not met is 422.",
+  access: ["authentication_settings", "write"],
+  ids: ofRealm,
+  body: {
+    schema: z.object({
+      data: z.object({
+        type: z.literal("oidc-profile"),
+        name: name.meta({ examples: ["Company account"] }),
+        discovery_url: discoveryUrl,
+        client_id: clientId,
+        client_secret: secret,
+        ...writable,
+      }),
+    }),
+  },
+  success: { status: 201, description: "The profile", schema: profileAnswer },
+  problems: saveProblems,
+});
+
+export const getProfile = operation({
+  id: "getProfile",
+  tag: "Identity providers",
+  method: "GET",
+  path: ONE,
+  summary: "Get an identity provider",
+  access: ["authentication_settings", "read"],
+  ids: ofProfile,
+  success: { status: 200, description: "The profile", schema: profileAnswer },
+});
+
+export const updateProfile = operation({
+  id: "updateProfile",
+  tag: "Identity providers",
+  method: "PUT",
+  path: ONE,
+  summary: "Change an identity provider",
+  description:
+    "Members that are absent stay as they are. A new discovery URL or client id needs `client_secret` too.",
+  access: ["authentication_settings", "write"],
+  ids: ofProfile,
+  body: {
+    schema: z.object({
+      data: z.object({
+        type: z.literal("oidc-profile"),
+        name: name.optional(),
+        discovery_url: discoveryUrl.optional(),
+        client_id: clientId.optional(),
+        client_secret: secret.optional(),
+        ...writable,
+      }),
+    }),
+  },
+  success: { status: 200, description: "The profile as it is now", schema: profileAnswer },
+  problems: ["id_mismatch", "client_secret_required", ...saveProblems],
+});
+
+export const deleteProfile = operation({
+  id: "deleteProfile",
+  tag: "Identity providers",
+  method: "DELETE",
+  path: ONE,
+  summary: "Remove an identity provider",
+  access: ["authentication_settings", "write"],
+  ids: ofProfile,
+  success: { status: 204, description: "The profile is gone" },
+});
+
+export const check = z.strictObject({
+  id: z.string().describe("R1 to R9, in the order of the requirements on an identity provider"),
+  requirement: z.string(),
+  status: z.enum(["met", "not_met", "unknown"]).describe("unknown: only a live sign-on can tell"),
+  evidence: z.string(),
+  remedy: z.string().nullable(),
+});
+
+export const report = z
+  .strictObject({
+    type: z.literal("oidc-profile-checks"),
+    discovery_url: z.string(),
+    issuer: z.string().nullable(),
+    endpoint_hosts: z.array(z.string()),
+    checks: z.array(check),
+    warnings: z.array(z.string()),
+    answer_ms: z.int().nullable().describe("How long the discovery document took"),
+    clock_offset_seconds: z.int().nullable().describe("The identity provider's clock minus ours"),
+  })
+  .meta({ id: "IdentityProviderReport" });
+
+export const checkProfile = operation({
+  id: "checkProfile",
+  tag: "Identity providers",
+  method: "POST",
+  path: `${ONE}/checks`,
+  summary: "Examine an identity provider now",
+  access: ["authentication_settings", "write"],
+  ids: ofProfile,
+  success: {
+    status: 200,
+    description: "What was found, requirement by requirement",
+    schema: z.strictObject({ data: report, links }),
+  },
+});
+
+export const approveDrift = operation({
+  id: "approveDrift",
+  tag: "Identity providers",
+  method: "POST",
+  path: `${ONE}/approve-drift`,
+  summary: "Accept what an identity provider has changed",
+  description:
+    "Reads the discovery document again, runs the checks, and uses the new issuer and hosts from now on.",
+  access: ["authentication_settings", "write"],
+  ids: ofProfile,
+  success: { status: 200, description: "The profile as it is now", schema: profileAnswer },
+  problems: ["no_pending_change", "idp_requirement_not_met", "idp_unreachable"],
+});

@@ -1,0 +1,181 @@
+import { z } from "zod";
+import { limits } from "./limits.ts";
+import { operation } from "./operation.ts";
+import { id, name, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
+
+const links = z.strictObject({ self: url });
+
+// Customer authentication settings
+
+const settings = z
+  .strictObject({
+    id: id.describe("The store's"),
+    type: z.literal("customer-authentication-settings"),
+    client_id: z.string(),
+    realm_id: id,
+    meta: z.strictObject({ client_id: z.string().describe("The same, where older clients look") }),
+    relationships: z.strictObject({
+      "authentication-realm": z.strictObject({
+        data: z.strictObject({ id, type: z.literal("authentication-realm"), links }),
+      }),
+    }),
+  })
+  .meta({ id: "CustomerAuthenticationSettings" });
+
+const settingsAnswer = z.strictObject({ data: settings, links });
+const settingsPaths = {
+  path: "/v2/customer-authentication-settings",
+  alias: "/v2/settings/customer-authentication",
+} as const;
+
+/** What a storefront or an identity provider calls a client: visible ASCII, so that it survives every URL and header. */
+export const clientId = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[\x21-\x7e]*$/, { error: "visible ASCII characters" });
+
+export const getAuthenticationSettings = operation({
+  id: "getAuthenticationSettings",
+  tag: "Realms",
+  method: "GET",
+  ...settingsPaths,
+  summary: "Get the customer authentication settings",
+  access: ["authentication_settings", "read"],
+  success: {
+    status: 200,
+    description: "The settings, with the client id and realm id that sign-on needs",
+    schema: settingsAnswer,
+  },
+});
+
+export const updateAuthenticationSettings = operation({
+  id: "updateAuthenticationSettings",
+  tag: "Realms",
+  method: "PUT",
+  ...settingsPaths,
+  summary: "Change the client id or the realm that customers sign in with",
+  access: ["authentication_settings", "write"],
+  body: {
+    schema: z.object({
+      data: z.object({
+        type: z.literal("customer-authentication-settings"),
+        client_id: clientId.optional(),
+        realm_id: z.string().max(64).optional(),
+      }),
+    }),
+  },
+  success: { status: 200, description: "The settings as they are now", schema: settingsAnswer },
+  problems: ["realm_unknown", "direct_client_id_mismatch"],
+});
+
+// Realms
+
+export const duplicateEmailPolicy = z.enum(["allowed", "api_only", "disallowed"]);
+
+const realmMembers = {
+  id,
+  type: z.literal("authentication-realm"),
+  name: z.string(),
+  redirect_uris: z.array(z.string()),
+  duplicate_email_policy: duplicateEmailPolicy,
+  relationships: z.strictObject({
+    origin: z.strictObject({
+      data: z.strictObject({ id, type: z.literal("customer-authentication-settings") }),
+    }),
+  }),
+  meta: z.strictObject({ created_at: timestamp, updated_at: timestamp }),
+};
+const realm = z.strictObject(realmMembers).meta({ id: "AuthenticationRealm" });
+const realmAnswer = z.strictObject({ data: realm, links });
+
+const writableRealm = {
+  redirect_uris: z
+    .array(z.string().max(limits.redirectUriLength))
+    .max(limits.redirectUris)
+    .optional()
+    .meta({ examples: [["https://shop.example/signed-in"]] }),
+  duplicate_email_policy: duplicateEmailPolicy.optional().meta({ examples: ["allowed"] }),
+};
+
+const ids = { id: "realm_not_found" } as const;
+
+export const listRealms = operation({
+  id: "listRealms",
+  tag: "Realms",
+  method: "GET",
+  path: "/v2/authentication-realms",
+  summary: "List the store's authentication realms",
+  access: ["authentication_settings", "read"],
+  query: pageQuery,
+  success: {
+    status: 200,
+    description: "One page of realms, oldest first",
+    schema: z.strictObject({
+      data: z.array(z.strictObject({ ...realmMembers, links })),
+      meta: z.strictObject(pageMeta),
+      links: pageLinks,
+    }),
+  },
+});
+
+export const createRealm = operation({
+  id: "createRealm",
+  tag: "Realms",
+  method: "POST",
+  path: "/v2/authentication-realms",
+  summary: "Create an authentication realm",
+  access: ["authentication_settings", "write"],
+  body: {
+    schema: z.object({
+      data: z.object({
+        type: z.literal("authentication-realm"),
+        name: name.meta({ examples: ["Wholesale"] }),
+        ...writableRealm,
+      }),
+    }),
+  },
+  success: { status: 201, description: "The realm", schema: realmAnswer },
+  problems: ["redirect_uri_invalid"],
+});
+
+export const getRealm = operation({
+  id: "getRealm",
+  tag: "Realms",
+  method: "GET",
+  path: "/v2/authentication-realms/{id}",
+  summary: "Get an authentication realm",
+  access: ["authentication_settings", "read"],
+  ids,
+  success: { status: 200, description: "The realm", schema: realmAnswer },
+});
+
+export const updateRealm = operation({
+  id: "updateRealm",
+  tag: "Realms",
+  method: "PUT",
+  path: "/v2/authentication-realms/{id}",
+  summary: "Change an authentication realm",
+  description: "Members that are absent stay as they are.",
+  access: ["authentication_settings", "write"],
+  ids,
+  body: {
+    schema: z.object({
+      data: z.object({ type: z.literal("authentication-realm"), name: name.optional(), ...writableRealm }),
+    }),
+  },
+  success: { status: 200, description: "The realm as it is now", schema: realmAnswer },
+  problems: ["id_mismatch", "redirect_uri_invalid"],
+});
+
+export const deleteRealm = operation({
+  id: "deleteRealm",
+  tag: "Realms",
+  method: "DELETE",
+  path: "/v2/authentication-realms/{id}",
+  summary: "Delete an authentication realm",
+  access: ["authentication_settings", "write"],
+  ids,
+  success: { status: 204, description: "The realm is gone" },
+  problems: ["realm_in_use", "realm_has_profiles"],
+});

@@ -1,0 +1,255 @@
+import { Problem } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import type { Keyring } from "../lib/keyring.ts";
+import { seal } from "../lib/seal.ts";
+import { findRealm, getRealm } from "../realms/realm.ts";
+import { getSettings } from "../realms/settings.ts";
+import { laterThan } from "../storage/later-than.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import { changeStore } from "../stores/store.ts";
+import type { Calls } from "./calls.ts";
+import type { Metadata } from "./discovery.ts";
+import { examine, type Report, reasons } from "./doctor.ts";
+import { type Flow, getProfile, type Profile, type ProfileKey, type Provisioning } from "./profile.ts";
+
+type Deps = {
+  storage: Storage;
+  clock: Clock;
+  keyring: Keyring;
+  calls: Calls;
+  allowedOrigins: readonly string[];
+};
+
+export type NewProfile = ProfileChange & {
+  name: string;
+  discoveryUrl: string;
+  clientId: string;
+  clientSecret: string;
+};
+
+export type ProfileChange = {
+  name?: string | undefined;
+  discoveryUrl?: string | undefined;
+  clientId?: string | undefined;
+  clientSecret?: string | undefined;
+  /** `null` takes it away. */
+  clientSecretNext?: string | null | undefined;
+  enabled?: boolean | undefined;
+  flow?: Flow | undefined;
+  provisioning?: Provisioning | undefined;
+};
+
+export async function createProfile(
+  deps: Deps,
+  storeId: string,
+  realmId: string,
+  given: NewProfile,
+): Promise<Profile> {
+  await getRealm(deps, storeId, realmId);
+  const key = { storeId, realmId, profileId: newId() };
+  const enabled = given.enabled ?? true;
+  // The network first, the transaction after: none is open while we wait for somebody else's server.
+  const metadata = await acceptedMetadata(deps, key.profileId, given.discoveryUrl, enabled);
+  const now = deps.clock.now();
+  const flow = given.flow ?? "brokered";
+  await changeProfile(deps, key, { enabled, flow, clientId: given.clientId }, (trx) =>
+    trx
+      .insertInto("oidc_profiles")
+      .values({
+        id: key.profileId,
+        store_id: storeId,
+        realm_id: realmId,
+        name: given.name,
+        discovery_url: given.discoveryUrl,
+        client_id: given.clientId,
+        sealed_client_secret: sealSecret(deps, key.profileId, given.clientSecret),
+        sealed_client_secret_next: given.clientSecretNext
+          ? sealSecret(deps, key.profileId, given.clientSecretNext)
+          : null,
+        enabled: enabled ? 1 : 0,
+        flow,
+        provisioning: given.provisioning ?? "create",
+        metadata: metadata && JSON.stringify(metadata),
+        pending_metadata: null,
+        pending_since: null,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute(),
+  );
+  return getProfile(deps, key);
+}
+
+export async function updateProfile(deps: Deps, key: ProfileKey, change: ProfileChange): Promise<Profile> {
+  const before = await getProfile(deps, key);
+  const after = {
+    discoveryUrl: change.discoveryUrl ?? before.discoveryUrl,
+    clientId: change.clientId ?? before.clientId,
+    enabled: change.enabled ?? before.enabled,
+    flow: change.flow ?? before.flow,
+  };
+  const isElsewhere = after.discoveryUrl !== before.discoveryUrl || after.clientId !== before.clientId;
+  if (isElsewhere && change.clientSecret === undefined) {
+    throw new Problem("client_secret_required", { source: { pointer: "/data/client_secret" } });
+  }
+  // A rename works while the provider is down; what depends on the provider does not.
+  const mustAsk = isElsewhere || (after.enabled && (!before.enabled || before.metadata === null));
+  const metadata = mustAsk
+    ? await acceptedMetadata(deps, key.profileId, after.discoveryUrl, after.enabled)
+    : before.metadata;
+  const { clientSecret, clientSecretNext } = change;
+  await changeProfile(deps, key, after, (trx) =>
+    trx
+      .updateTable("oidc_profiles")
+      .set({
+        ...(change.name !== undefined && { name: change.name }),
+        ...(change.provisioning !== undefined && { provisioning: change.provisioning }),
+        discovery_url: after.discoveryUrl,
+        client_id: after.clientId,
+        enabled: after.enabled ? 1 : 0,
+        flow: after.flow,
+        ...(clientSecret !== undefined && {
+          sealed_client_secret: sealSecret(deps, key.profileId, clientSecret),
+        }),
+        // A new place starts without the old place's second secret.
+        ...((isElsewhere || clientSecretNext === null) && { sealed_client_secret_next: null }),
+        ...(clientSecretNext && {
+          sealed_client_secret_next: sealSecret(deps, key.profileId, clientSecretNext),
+        }),
+        ...(mustAsk && {
+          metadata: metadata && JSON.stringify(metadata),
+          pending_metadata: null,
+          pending_since: null,
+        }),
+        updated_at: laterThan("updated_at", deps.clock.now()),
+      })
+      .where("store_id", "=", key.storeId)
+      .where("realm_id", "=", key.realmId)
+      .where("id", "=", key.profileId)
+      .execute(),
+  );
+  return getProfile(deps, key);
+}
+
+export async function deleteProfile(deps: Deps, key: ProfileKey): Promise<undefined> {
+  await getProfile(deps, key);
+  await changeStore(deps, key.storeId, (trx) =>
+    trx
+      .deleteFrom("oidc_profiles")
+      .where("store_id", "=", key.storeId)
+      .where("realm_id", "=", key.realmId)
+      .where("id", "=", key.profileId)
+      .execute(),
+  );
+  deps.calls.forget(key.profileId);
+}
+
+export async function checkProfile(
+  deps: Deps,
+  key: ProfileKey,
+): Promise<{ profile: Profile; report: Report }> {
+  const profile = await getProfile(deps, key);
+  return { profile, report: await examineFor(deps, profile.id, profile.discoveryUrl) };
+}
+
+/** Looks again, so that what is accepted is what is there now and not what was there when it was noticed. */
+export async function approveDrift(deps: Deps, key: ProfileKey): Promise<Profile> {
+  const profile = await getProfile(deps, key);
+  if (!profile.pending) throw new Problem("no_pending_change");
+  const metadata = await acceptedMetadata(deps, profile.id, profile.discoveryUrl, true);
+  await saveMetadata(deps, profile, { metadata, pending: null });
+  return getProfile(deps, key);
+}
+
+/** Keeps what discovery found. Only for the profile as it was when we asked: an update in between wins. */
+export async function saveMetadata(
+  { storage, clock }: { storage: Storage; clock: Clock },
+  profile: Profile,
+  { metadata, pending }: { metadata: Metadata | null; pending: Metadata | null },
+): Promise<void> {
+  await storage.db
+    .updateTable("oidc_profiles")
+    .set({
+      metadata: metadata && JSON.stringify(metadata),
+      pending_metadata: pending && JSON.stringify(pending),
+      pending_since: pending && clock.now(),
+    })
+    .where("store_id", "=", profile.storeId)
+    .where("id", "=", profile.id)
+    .where("updated_at", "=", profile.updatedAt)
+    .execute();
+}
+
+const examineFor = (
+  { calls, clock, allowedOrigins }: Deps,
+  profileId: string,
+  discoveryUrl: string,
+): Promise<Report> =>
+  examine({ send: (request) => calls.send(profileId, request), clock, allowedOrigins }, discoveryUrl);
+
+/** The provider's metadata if it meets every requirement; a refusal for each that it does not. */
+async function acceptedMetadata(
+  deps: Deps,
+  profileId: string,
+  discoveryUrl: string,
+  enabled: boolean,
+): Promise<Metadata | null> {
+  const report = await examineFor(deps, profileId, discoveryUrl);
+  if (report.unreachable) {
+    if (!enabled && report.unreachable !== "address_not_allowed") return null;
+    throw new Problem("idp_unreachable", {
+      source: { pointer: "/data/discovery_url" },
+      detail: `The identity provider could not be asked: ${reasons[report.unreachable]}.`,
+      meta: { reason: report.unreachable },
+    });
+  }
+  const missed = report.checks.filter(({ status }) => status === "not_met");
+  const [first, ...others] = missed.map(({ id, requirement, evidence, remedy }) => ({
+    code: "idp_requirement_not_met" as const,
+    source: { pointer: "/data/discovery_url" },
+    detail: `${requirement} ${evidence}`,
+    meta: { requirement: id, evidence, remedy },
+  }));
+  if (first) throw Problem.of([first, ...others]);
+  return report.metadata;
+}
+
+/** Writes a profile, with the rules that several profiles must keep together checked under the store's lock. */
+async function changeProfile(
+  deps: Deps,
+  key: ProfileKey,
+  after: { enabled: boolean; flow: Flow; clientId: string },
+  write: (trx: Trx) => Promise<unknown>,
+): Promise<void> {
+  await changeStore(deps, key.storeId, async (trx) => {
+    if (!(await findRealm(trx, key.storeId, key.realmId))) throw new Problem("realm_not_found");
+    if (after.enabled && after.flow === "direct") await refuseSecondDirect(trx, key, after.clientId);
+    await write(trx);
+  });
+  deps.calls.forget(key.profileId);
+}
+
+async function refuseSecondDirect(
+  trx: Trx,
+  { storeId, realmId, profileId }: ProfileKey,
+  clientId: string,
+): Promise<void> {
+  const other = await trx
+    .selectFrom("oidc_profiles")
+    .select("id")
+    .where("store_id", "=", storeId)
+    .where("realm_id", "=", realmId)
+    .where("id", "!=", profileId)
+    .where("flow", "=", "direct")
+    .where("enabled", "=", 1)
+    .executeTakeFirst();
+  if (other) throw new Problem("direct_profile_exists", { source: { pointer: "/data/flow" } });
+  const settings = await getSettings({ storage: { db: trx } }, storeId);
+  if (settings.clientId !== clientId) {
+    throw new Problem("direct_client_id_mismatch", { source: { pointer: "/data/client_id" } });
+  }
+}
+
+export const sealSecret = ({ keyring }: { keyring: Keyring }, profileId: string, secret: string): string =>
+  seal(keyring, "client-secret", profileId, secret);

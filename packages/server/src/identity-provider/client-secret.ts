@@ -1,0 +1,97 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Keyring } from "../lib/keyring.ts";
+import { operatorFault } from "../lib/operator-fault.ts";
+import { keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
+import type { Storage } from "../storage/storage.ts";
+import { changeStore } from "../stores/store.ts";
+import type { Profile } from "./profile.ts";
+
+type Deps = { storage: Storage; clock: Clock; keyring: Keyring };
+
+const PURPOSE = "client-secret";
+
+/** The secrets to try at the identity provider, in order: the one in use, and the one that may have replaced it. */
+export function openSecrets(
+  { keyring }: { keyring: Keyring },
+  profile: Profile,
+): { current: string; next: string | undefined } {
+  const open = (sealed: string) => {
+    const secret = unseal(keyring, PURPOSE, profile.id, sealed);
+    if (secret === undefined)
+      throw new Error("a client secret was sealed with a master key that is not here");
+    return secret;
+  };
+  const { sealedClientSecretNext } = profile;
+  return {
+    current: open(profile.sealedClientSecret),
+    next: sealedClientSecretNext ? open(sealedClientSecretNext) : undefined,
+  };
+}
+
+/** The next secret has worked: it is the secret now. Only if it is still the next one. */
+export async function promoteNextSecret({ storage }: { storage: Storage }, profile: Profile): Promise<void> {
+  const { sealedClientSecretNext } = profile;
+  if (!sealedClientSecretNext) return;
+  await changeStore({ storage }, profile.storeId, (trx) =>
+    trx
+      .updateTable("oidc_profiles")
+      .set({ sealed_client_secret: sealedClientSecretNext, sealed_client_secret_next: null })
+      .where("store_id", "=", profile.storeId)
+      .where("id", "=", profile.id)
+      .where("sealed_client_secret_next", "=", sealedClientSecretNext)
+      .execute(),
+  );
+}
+
+/** Seals every secret anew with the first master key, so that the others can be taken away. Says how many it sealed. */
+export async function resealSecrets({
+  storage,
+  keyring,
+}: Omit<Deps, "clock">): Promise<{ resealed: number; kept: number }> {
+  const currentId = keyring.current(PURPOSE).keyId.toString("hex");
+  const rows = await storage.db
+    .selectFrom("oidc_profiles")
+    .select(["id", "store_id", "sealed_client_secret", "sealed_client_secret_next"])
+    .execute();
+  let resealed = 0;
+  for (const row of rows) {
+    const renew = (sealed: string) => {
+      if (keyIdOfSealed(sealed) === currentId) return sealed;
+      const secret = unseal(keyring, PURPOSE, row.id, sealed);
+      if (secret === undefined)
+        throw operatorFault(`the client secret of profile ${row.id} cannot be opened with these master keys`);
+      return seal(keyring, PURPOSE, row.id, secret);
+    };
+    const renewed = renew(row.sealed_client_secret);
+    const renewedNext = row.sealed_client_secret_next && renew(row.sealed_client_secret_next);
+    if (renewed === row.sealed_client_secret && renewedNext === row.sealed_client_secret_next) continue;
+    // Only if nobody has changed it since: what they sealed is newer.
+    await storage.db
+      .updateTable("oidc_profiles")
+      .set({ sealed_client_secret: renewed, sealed_client_secret_next: renewedNext })
+      .where("store_id", "=", row.store_id)
+      .where("id", "=", row.id)
+      .where("sealed_client_secret", "=", row.sealed_client_secret)
+      .execute();
+    resealed++;
+  }
+  return { resealed, kept: rows.length - resealed };
+}
+
+/** A service that cannot open the secrets it has would fail at the first sign-on; it refuses to start instead. */
+export async function refuseMissingKeys({ storage, keyring }: Omit<Deps, "clock">): Promise<void> {
+  const rows = await storage.db
+    .selectFrom("oidc_profiles")
+    .select(["sealed_client_secret as sealed", "sealed_client_secret_next as next"])
+    .execute();
+  const ids = new Set(
+    rows.flatMap(({ sealed, next }) => [sealed, ...(next ? [next] : [])]).map(keyIdOfSealed),
+  );
+  const missing = [...ids].filter((id) => !keyring.find(PURPOSE, Buffer.from(id, "hex")));
+  if (missing.length > 0) {
+    throw operatorFault(
+      `client secrets of identity providers are sealed with a master key that is not in LATCHKEY_MASTER_KEY (key id ${missing.join(", ")}). ` +
+        "Add that key to the end of the list, run `latchkey rotate-keys`, then take it away.",
+    );
+  }
+}

@@ -1,0 +1,118 @@
+import { limits } from "../contract/limits.ts";
+import { parseStrictJson } from "../lib/strict-json.ts";
+import { type EgressAnswer, type EgressReason, type EgressRequest, isEgressFault } from "./egress.ts";
+
+/** What an identity provider says of itself: input, not truth. Only what we use is taken over, each member by its type. */
+export type Metadata = {
+  issuer: string;
+  authorizationEndpoint: string;
+  tokenEndpoint: string;
+  jwksUri: string;
+  userinfoEndpoint: string | null;
+  signingAlgorithms: string[];
+  sendsIss: boolean;
+  supportsS256: boolean;
+};
+
+export type Document = Record<string, unknown>;
+
+export type DocumentReason = EgressReason | "redirected" | "status_not_200" | "not_json";
+
+/** One document of an identity provider, or why there is none. */
+export type Fetched =
+  | { document: Document; elapsedMs: number; dateMs: number | undefined }
+  | { reason: DocumentReason };
+
+export type Send = (request: EgressRequest) => Promise<EgressAnswer>;
+
+const SUFFIX = "/.well-known/openid-configuration";
+
+/** An administrator may paste the issuer: the document stands at one known place behind it (Discovery 4.1). */
+export const toDiscoveryUrl = (text: string): string =>
+  text.endsWith(SUFFIX) ? text : `${text.replace(/\/$/, "")}${SUFFIX}`;
+
+/**
+ * The issuer must be what the document's address was made from (Discovery 4.3), to the letter. A slash at the issuer's end
+ * is dropped when the address is made, so from the address alone both spellings are right; whichever the document
+ * has is pinned from then on.
+ */
+export function isIssuerOf(issuer: string, discoveryUrl: string): boolean {
+  const prefix = toDiscoveryUrl(discoveryUrl).slice(0, -SUFFIX.length);
+  return issuer === prefix || issuer === `${prefix}/`;
+}
+
+export const fetchDiscovery = (send: Send, discoveryUrl: string): Promise<Fetched> =>
+  fetchDocument(send, toDiscoveryUrl(discoveryUrl), limits.discoveryBytes);
+
+export async function fetchDocument(send: Send, url: string, maxBytes: number): Promise<Fetched> {
+  try {
+    const { status, headers, body, elapsedMs } = await send({ url, maxBytes });
+    if (status >= 300 && status < 400) return { reason: "redirected" };
+    if (status !== 200) return { reason: "status_not_200" };
+    if (!isJson(headers["content-type"])) return { reason: "not_json" };
+    const parsed = parseStrictJson(body, limits.jsonDepth);
+    if ("fault" in parsed || !isObject(parsed.value)) return { reason: "not_json" };
+    const date = Date.parse(headers.date ?? "");
+    return { document: parsed.value, elapsedMs, dateMs: Number.isNaN(date) ? undefined : date };
+  } catch (error) {
+    if (isEgressFault(error)) return { reason: error.reason };
+    throw error;
+  }
+}
+
+const isJson = (mediaType: string | undefined): boolean =>
+  /^application\/(jwk-set\+)?json\s*(;|$)/i.test(mediaType ?? "");
+
+export const isObject = (value: unknown): value is Document =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const textOf = (document: Document, member: string): string | undefined => {
+  const value = document[member];
+  return typeof value === "string" && value !== "" ? value : undefined;
+};
+
+/** A list of texts; `undefined` when the member is not there; an empty list when it is something else. */
+export function textsOf(document: Document, member: string): string[] | undefined {
+  const value = document[member];
+  if (value === undefined) return undefined;
+  return Array.isArray(value) && value.every((item) => typeof item === "string") ? value : [];
+}
+
+export const ENDPOINTS = [
+  "authorization_endpoint",
+  "token_endpoint",
+  "jwks_uri",
+  "userinfo_endpoint",
+] as const;
+
+/** Only for documents that have passed the checks. */
+export function toMetadata(document: Document): Metadata {
+  return {
+    issuer: textOf(document, "issuer") ?? "",
+    authorizationEndpoint: textOf(document, "authorization_endpoint") ?? "",
+    tokenEndpoint: textOf(document, "token_endpoint") ?? "",
+    jwksUri: textOf(document, "jwks_uri") ?? "",
+    userinfoEndpoint: textOf(document, "userinfo_endpoint") ?? null,
+    signingAlgorithms: usableAlgorithms(document),
+    sendsIss: document.authorization_response_iss_parameter_supported === true,
+    supportsS256: textsOf(document, "code_challenge_methods_supported")?.includes("S256") ?? false,
+  };
+}
+
+/** Asymmetric ones only: whoever can check a token must not be able to make one. */
+const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"];
+
+export const usableAlgorithms = (document: Document): string[] =>
+  (textsOf(document, "id_token_signing_alg_values_supported") ?? []).filter((name) =>
+    ALGORITHMS.includes(name),
+  );
+
+export function hostsOf(metadata: Metadata): string[] {
+  const urls = [
+    metadata.authorizationEndpoint,
+    metadata.tokenEndpoint,
+    metadata.jwksUri,
+    metadata.userinfoEndpoint,
+  ];
+  return [...new Set(urls.flatMap((url) => (url ? [new URL(url).host] : [])))];
+}

@@ -1,0 +1,60 @@
+import { createPublicKey, type KeyObject } from "node:crypto";
+import { limits } from "../contract/limits.ts";
+import { type Document, isObject } from "./discovery.ts";
+
+/** A key that may sign ID tokens. It is only ever used with an algorithm of its own kind. */
+export type SigningKey = { kid: string | undefined; algorithms: string[]; key: KeyObject };
+
+/**
+ * The usable keys of a JWKS, or undefined when it is none. Keys for encryption, symmetric keys, private members and
+ * whatever cannot be read are passed over: decoys are common, and no reason to refuse the rest.
+ */
+export function readKeys(document: Document): SigningKey[] | undefined {
+  const { keys } = document;
+  if (!Array.isArray(keys) || keys.length > limits.keys) return undefined;
+  return keys.flatMap((jwk) => {
+    const key = isObject(jwk) ? readKey(jwk) : undefined;
+    return key ? [key] : [];
+  });
+}
+
+function readKey(jwk: Document): SigningKey | undefined {
+  if (jwk.use !== undefined && jwk.use !== "sig") return undefined;
+  if (jwk.kid !== undefined && typeof jwk.kid !== "string") return undefined;
+  const algorithms = algorithmsOf(jwk);
+  if (algorithms.length === 0) return undefined;
+  const { kty, n, e, crv, x, y } = jwk;
+  try {
+    const key = createPublicKey({ key: { kty, n, e, crv, x, y } as never, format: "jwk" });
+    const { modulusLength } = key.asymmetricKeyDetails ?? {};
+    if (modulusLength !== undefined && modulusLength < 2048) return undefined;
+    return { kid: jwk.kid, algorithms, key };
+  } catch {
+    return undefined;
+  }
+}
+
+/** One key, one kind of algorithm (RFC 8725 3.1): the key says which, the token's header never does. */
+function algorithmsOf({ kty, crv, alg }: Document): string[] {
+  const ofKind =
+    kty === "RSA"
+      ? ["RS256", "PS256"]
+      : kty === "EC" && crv === "P-256"
+        ? ["ES256"]
+        : kty === "OKP" && crv === "Ed25519"
+          ? ["EdDSA", "Ed25519"]
+          : [];
+  return alg === undefined ? ofKind : ofKind.filter((name) => name === alg);
+}
+
+/** The one key that a token's header can mean. Without a key id it must be the only one of its kind (Core 10.1). */
+export function selectKey(
+  keys: readonly SigningKey[],
+  kid: unknown,
+  algorithm: string,
+): SigningKey | undefined {
+  const fitting = keys.filter(
+    (key) => key.algorithms.includes(algorithm) && (kid === undefined || key.kid === kid),
+  );
+  return fitting.length === 1 ? fitting[0] : undefined;
+}

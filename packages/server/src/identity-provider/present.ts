@@ -1,0 +1,125 @@
+import type * as contract from "../contract/oidc-profiles.ts";
+import type { Input, Output } from "../contract/operation.ts";
+import { presentPage, presentPageLinks } from "../contract/paging.ts";
+import { toIso } from "../lib/clock.ts";
+import type { NewProfile, ProfileChange } from "./administer.ts";
+import type { Calls } from "./calls.ts";
+import { hostsOf, type Metadata } from "./discovery.ts";
+import type { Report } from "./doctor.ts";
+import type { Profile, ProfileList } from "./profile.ts";
+
+type Where = { publicUrl: string; calls: Calls };
+type Answer = Output<typeof contract.getProfile>;
+
+const presentMembers = ({ calls }: Where, profile: Profile): Answer["data"] => {
+  const health = calls.healthOf(profile.id) ?? { status: "up", since: profile.updatedAt };
+  return {
+    id: profile.id,
+    type: "oidc-profile",
+    name: profile.name,
+    discovery_url: profile.discoveryUrl,
+    client_id: profile.clientId,
+    enabled: profile.enabled,
+    flow: profile.flow,
+    provisioning: profile.provisioning,
+    meta: {
+      issuer: profile.metadata?.issuer ?? null,
+      endpoint_hosts: profile.metadata ? hostsOf(profile.metadata) : [],
+      has_next_client_secret: profile.sealedClientSecretNext !== null,
+      health: { status: health.status, since: toIso(health.since) },
+      pending_change: presentPending(profile),
+      created_at: toIso(profile.createdAt),
+      updated_at: toIso(profile.updatedAt),
+    },
+  };
+};
+
+const MEMBERS = {
+  issuer: "issuer",
+  authorization_endpoint: "authorizationEndpoint",
+  token_endpoint: "tokenEndpoint",
+  jwks_uri: "jwksUri",
+  userinfo_endpoint: "userinfoEndpoint",
+} as const satisfies Record<string, keyof Metadata>;
+
+function presentPending({ metadata, pending }: Profile): Answer["data"]["meta"]["pending_change"] {
+  if (!pending) return null;
+  const changes = Object.entries(MEMBERS).flatMap(([member, name]) => {
+    const [before, after] = [metadata?.[name] ?? null, pending.metadata[name]];
+    return before === after ? [] : [{ member, before, after }];
+  });
+  return { since: toIso(pending.since), changes };
+}
+
+/** The link has a query already, so that clients can append with `&` whatever the flow is. */
+function presentLinks({ publicUrl }: Where, profile: Profile): Answer["links"] {
+  const { storeId, realmId, id } = profile;
+  const signOn = `${publicUrl}/sign-on/stores/${storeId}/realms/${realmId}`;
+  return {
+    self: `${publicUrl}/v2/authentication-realms/${realmId}/oidc-profiles/${id}`,
+    "authorization-endpoint":
+      profile.flow === "direct" ? directLink(profile) : `${signOn}/authorize?profile=${id}`,
+    "callback-endpoint": `${signOn}/profiles/${id}/callback`,
+    "client-discovery-url": `${signOn}/.well-known/openid-configuration`,
+  };
+}
+
+function directLink({ id, metadata }: Profile): string | null {
+  if (!metadata) return null;
+  const { authorizationEndpoint } = metadata;
+  return `${authorizationEndpoint}${authorizationEndpoint.includes("?") ? "&" : "?"}profile=${id}`;
+}
+
+export const presentProfile = (where: Where, profile: Profile): Answer => ({
+  data: presentMembers(where, profile),
+  links: presentLinks(where, profile),
+});
+
+export const presentProfileList = (
+  where: Where,
+  { profiles, total, page, realmId }: ProfileList,
+): Output<typeof contract.listProfiles> => ({
+  data: profiles.map((profile) => ({
+    ...presentMembers(where, profile),
+    links: presentLinks(where, profile),
+  })),
+  meta: presentPage(page, total),
+  links: presentPageLinks(
+    `${where.publicUrl}/v2/authentication-realms/${realmId}/oidc-profiles`,
+    page,
+    total,
+  ),
+});
+
+export const presentReportMembers = (report: Report): Output<typeof contract.checkProfile>["data"] => ({
+  type: "oidc-profile-checks",
+  discovery_url: report.discoveryUrl,
+  issuer: report.issuer,
+  endpoint_hosts: report.hosts,
+  checks: report.checks,
+  warnings: report.warnings,
+  answer_ms: report.answerMs,
+  clock_offset_seconds: report.clockOffsetSeconds,
+});
+
+export const presentReport = (
+  where: Where,
+  { profile, report }: { profile: Profile; report: Report },
+): Output<typeof contract.checkProfile> => ({
+  data: presentReportMembers(report),
+  links: presentLinks(where, profile),
+});
+
+export const toNewProfile = (body: Input<typeof contract.createProfile>["body"]): NewProfile =>
+  toProfileChange(body) as NewProfile;
+
+export const toProfileChange = ({ data }: Input<typeof contract.updateProfile>["body"]): ProfileChange => ({
+  name: data.name,
+  discoveryUrl: data.discovery_url,
+  clientId: data.client_id,
+  clientSecret: data.client_secret,
+  clientSecretNext: data.client_secret_next,
+  enabled: data.enabled,
+  flow: data.flow,
+  provisioning: data.provisioning,
+});

@@ -1,0 +1,107 @@
+import type { Page } from "../contract/paging.ts";
+import { Problem } from "../contract/problem.ts";
+import { getRealm } from "../realms/realm.ts";
+import type { Database, Storage } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import type { Metadata } from "./discovery.ts";
+
+/** An identity provider as a store has configured it for a realm. */
+export type Profile = {
+  id: string;
+  storeId: string;
+  realmId: string;
+  name: string;
+  discoveryUrl: string;
+  clientId: string;
+  sealedClientSecret: string;
+  sealedClientSecretNext: string | null;
+  enabled: boolean;
+  flow: Flow;
+  provisioning: Provisioning;
+  /** What we go by: the last document that was accepted. Null: none was read yet. */
+  metadata: Metadata | null;
+  /** A document with another issuer or other hosts, which waits for an administrator. */
+  pending: { metadata: Metadata; since: number } | null;
+  createdAt: number;
+  updatedAt: number;
+};
+
+export type Flow = "brokered" | "direct";
+export type Provisioning = "create" | "existing";
+
+export const fromRow = (row: Tables["oidc_profiles"]): Profile => ({
+  id: row.id,
+  storeId: row.store_id,
+  realmId: row.realm_id,
+  name: row.name,
+  discoveryUrl: row.discovery_url,
+  clientId: row.client_id,
+  sealedClientSecret: row.sealed_client_secret,
+  sealedClientSecretNext: row.sealed_client_secret_next,
+  enabled: row.enabled === 1,
+  flow: row.flow as Flow,
+  provisioning: row.provisioning as Provisioning,
+  metadata: row.metadata === null ? null : JSON.parse(row.metadata),
+  pending:
+    row.pending_metadata === null
+      ? null
+      : { metadata: JSON.parse(row.pending_metadata), since: row.pending_since ?? 0 },
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+/** Which profile of which realm of which store: every query names all three. */
+export type ProfileKey = { storeId: string; realmId: string; profileId: string };
+
+export const profileKey = (caller: { storeId: string }, ids: { realm: string; id: string }): ProfileKey => ({
+  storeId: caller.storeId,
+  realmId: ids.realm,
+  profileId: ids.id,
+});
+
+export async function findProfile(
+  db: Database,
+  { storeId, realmId, profileId }: ProfileKey,
+): Promise<Profile | undefined> {
+  const row = await db
+    .selectFrom("oidc_profiles")
+    .selectAll()
+    .where("store_id", "=", storeId)
+    .where("realm_id", "=", realmId)
+    .where("id", "=", profileId)
+    .executeTakeFirst();
+  return row && fromRow(row);
+}
+
+export async function getProfile(deps: { storage: Storage }, key: ProfileKey): Promise<Profile> {
+  await getRealm(deps, key.storeId, key.realmId);
+  const profile = await findProfile(deps.storage.db, key);
+  if (!profile) throw new Problem("profile_not_found");
+  return profile;
+}
+
+export type ProfileList = { profiles: Profile[]; total: number; page: Page; realmId: string };
+
+export async function listProfiles(
+  deps: { storage: Storage },
+  storeId: string,
+  realmId: string,
+  page: Page,
+): Promise<ProfileList> {
+  await getRealm(deps, storeId, realmId);
+  const ofRealm = deps.storage.db
+    .selectFrom("oidc_profiles")
+    .where("store_id", "=", storeId)
+    .where("realm_id", "=", realmId);
+  const rows = await ofRealm
+    .selectAll()
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  const { total } = await ofRealm
+    .select(({ fn }) => fn.countAll<number>().as("total"))
+    .executeTakeFirstOrThrow();
+  return { profiles: rows.map(fromRow), total, page, realmId };
+}

@@ -1,0 +1,48 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { KEY_ID_BYTES, type Keyring, type Purpose } from "./keyring.ts";
+
+/**
+ * Text that only we can read, for keeping secrets that we must be able to use again. AES-256-GCM under a key of the
+ * purpose; bound to its context, so that a sealed text copied to another row does not open there.
+ *
+ *     <master key's id, hex> . base64url( nonce 12 | tag 16 | text )
+ */
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export function seal(keyring: Keyring, purpose: Purpose, context: string, text: string): string {
+  const { keyId, key } = keyring.current(purpose);
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce);
+  cipher.setAAD(Buffer.from(context));
+  const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+  return `${keyId.toString("hex")}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url")}`;
+}
+
+/** The text, or undefined when it was not sealed by us, for this purpose and context, with a key that we still have. */
+export function unseal(
+  keyring: Keyring,
+  purpose: Purpose,
+  context: string,
+  sealed: string,
+): string | undefined {
+  const key = keyring.find(purpose, Buffer.from(keyIdOfSealed(sealed), "hex"));
+  const bytes = Buffer.from(sealed.slice(KEY_ID_BYTES * 2 + 1), "base64url");
+  if (!key || bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
+  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
+  decipher.setAAD(Buffer.from(context));
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  try {
+    return Buffer.concat([
+      decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)),
+      decipher.final(),
+    ]).toString("utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Which master key a text was sealed with, without opening it. */
+export const keyIdOfSealed = (sealed: string): string => sealed.slice(0, KEY_ID_BYTES * 2);

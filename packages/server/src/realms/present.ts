@@ -1,0 +1,68 @@
+import type { Input, Output } from "../contract/operation.ts";
+import { presentPage, presentPageLinks } from "../contract/paging.ts";
+import type * as contract from "../contract/realms.ts";
+import { toIso } from "../lib/clock.ts";
+import type { Realm, RealmChange, RealmList } from "./realm.ts";
+import type { AuthenticationSettings, SettingsChange } from "./settings.ts";
+
+type Where = { publicUrl: string };
+
+const realmUrl = (publicUrl: string, realmId: string): string =>
+  `${publicUrl}/v2/authentication-realms/${realmId}`;
+
+export const presentSettings = (
+  { publicUrl }: Where,
+  { storeId, clientId, realmId }: AuthenticationSettings,
+): Output<typeof contract.getAuthenticationSettings> => ({
+  data: {
+    id: storeId,
+    type: "customer-authentication-settings",
+    client_id: clientId,
+    realm_id: realmId,
+    meta: { client_id: clientId },
+    relationships: {
+      "authentication-realm": {
+        data: { id: realmId, type: "authentication-realm", links: { self: realmUrl(publicUrl, realmId) } },
+      },
+    },
+  },
+  links: { self: `${publicUrl}/v2/customer-authentication-settings` },
+});
+
+export const toSettingsChange = ({
+  data,
+}: Input<typeof contract.updateAuthenticationSettings>["body"]): SettingsChange => ({
+  clientId: data.client_id,
+  realmId: data.realm_id,
+});
+
+const presentMembers = (realm: Realm): Output<typeof contract.getRealm>["data"] => ({
+  id: realm.id,
+  type: "authentication-realm",
+  name: realm.name,
+  redirect_uris: realm.redirectUris,
+  duplicate_email_policy: realm.duplicateEmailPolicy,
+  relationships: { origin: { data: { id: realm.storeId, type: "customer-authentication-settings" } } },
+  meta: { created_at: toIso(realm.createdAt), updated_at: toIso(realm.updatedAt) },
+});
+
+export const presentRealm = ({ publicUrl }: Where, realm: Realm): Output<typeof contract.getRealm> => ({
+  data: presentMembers(realm),
+  links: { self: realmUrl(publicUrl, realm.id) },
+});
+
+export const presentRealmList = (
+  { publicUrl }: Where,
+  { realms, total, page }: RealmList,
+): Output<typeof contract.listRealms> => ({
+  data: realms.map((realm) => ({ ...presentMembers(realm), links: { self: realmUrl(publicUrl, realm.id) } })),
+  meta: presentPage(page, total),
+  links: presentPageLinks(`${publicUrl}/v2/authentication-realms`, page, total),
+});
+
+export const toRealmChange = <T extends Input<typeof contract.updateRealm>["body"]>({ data }: T) =>
+  ({
+    name: data.name,
+    redirectUris: data.redirect_uris,
+    duplicateEmailPolicy: data.duplicate_email_policy,
+  }) as RealmChange & { name: T["data"]["name"] };

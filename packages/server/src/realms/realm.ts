@@ -1,0 +1,166 @@
+import type { Page } from "../contract/paging.ts";
+import { Problem } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import { laterThan } from "../storage/later-than.ts";
+import type { Database, Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import { changeStore } from "../stores/store.ts";
+import { isAllowedRedirectUri } from "./redirect-uri.ts";
+
+/** A set of customers, the places they may be sent back to, and what to do when two of them have one e-mail. */
+export type Realm = {
+  id: string;
+  storeId: string;
+  name: string;
+  redirectUris: string[];
+  duplicateEmailPolicy: DuplicateEmailPolicy;
+  createdAt: number;
+  updatedAt: number;
+};
+
+export type DuplicateEmailPolicy = "allowed" | "api_only" | "disallowed";
+
+export type RealmChange = {
+  name?: string | undefined;
+  redirectUris?: string[] | undefined;
+  duplicateEmailPolicy?: DuplicateEmailPolicy | undefined;
+};
+
+type Deps = { storage: Storage; clock: Clock };
+
+const fromRow = (row: Tables["authentication_realms"]): Realm => ({
+  id: row.id,
+  storeId: row.store_id,
+  name: row.name,
+  redirectUris: JSON.parse(row.redirect_uris),
+  duplicateEmailPolicy: row.duplicate_email_policy as DuplicateEmailPolicy,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+export async function findRealm(db: Database, storeId: string, realmId: string): Promise<Realm | undefined> {
+  const row = await db
+    .selectFrom("authentication_realms")
+    .selectAll()
+    .where("store_id", "=", storeId)
+    .where("id", "=", realmId)
+    .executeTakeFirst();
+  return row && fromRow(row);
+}
+
+export async function getRealm(
+  { storage }: { storage: Storage },
+  storeId: string,
+  realmId: string,
+): Promise<Realm> {
+  const realm = await findRealm(storage.db, storeId, realmId);
+  if (!realm) throw new Problem("realm_not_found");
+  return realm;
+}
+
+export type RealmList = { realms: Realm[]; total: number; page: Page };
+
+export async function listRealms(
+  { storage }: { storage: Storage },
+  storeId: string,
+  page: Page,
+): Promise<RealmList> {
+  const ofStore = storage.db.selectFrom("authentication_realms").where("store_id", "=", storeId);
+  const rows = await ofStore
+    .selectAll()
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  const { total } = await ofStore
+    .select(({ fn }) => fn.countAll<number>().as("total"))
+    .executeTakeFirstOrThrow();
+  return { realms: rows.map(fromRow), total, page };
+}
+
+export async function insertRealm(
+  trx: Trx,
+  { clock }: { clock: Clock },
+  storeId: string,
+  change: RealmChange & { name: string },
+): Promise<Realm> {
+  const now = clock.now();
+  const row = {
+    id: newId(),
+    store_id: storeId,
+    name: change.name,
+    redirect_uris: JSON.stringify(change.redirectUris ?? []),
+    duplicate_email_policy: change.duplicateEmailPolicy ?? "allowed",
+    created_at: now,
+    updated_at: now,
+  };
+  await trx.insertInto("authentication_realms").values(row).execute();
+  return fromRow(row);
+}
+
+export async function createRealm(
+  deps: Deps,
+  storeId: string,
+  change: RealmChange & { name: string },
+): Promise<Realm> {
+  refuseBadRedirectUris(change.redirectUris);
+  return deps.storage.db.transaction().execute((trx) => insertRealm(trx, deps, storeId, change));
+}
+
+export async function updateRealm(
+  deps: Deps,
+  storeId: string,
+  realmId: string,
+  change: RealmChange,
+): Promise<Realm> {
+  refuseBadRedirectUris(change.redirectUris);
+  const row = await deps.storage.db
+    .updateTable("authentication_realms")
+    .set({
+      ...(change.name !== undefined && { name: change.name }),
+      ...(change.redirectUris !== undefined && { redirect_uris: JSON.stringify(change.redirectUris) }),
+      ...(change.duplicateEmailPolicy !== undefined && {
+        duplicate_email_policy: change.duplicateEmailPolicy,
+      }),
+      updated_at: laterThan("updated_at", deps.clock.now()),
+    })
+    .where("store_id", "=", storeId)
+    .where("id", "=", realmId)
+    .returningAll()
+    .executeTakeFirst();
+  if (!row) throw new Problem("realm_not_found");
+  return fromRow(row);
+}
+
+/** Under the store's lock, like everything that brings a realm into use, so that none slips in between. */
+export async function deleteRealm(deps: Deps, storeId: string, realmId: string): Promise<undefined> {
+  await changeStore(deps, storeId, async (trx) => {
+    const uses = (table: "customer_authentication_settings" | "oidc_profiles") =>
+      trx
+        .selectFrom(table)
+        .select("realm_id")
+        .where("store_id", "=", storeId)
+        .where("realm_id", "=", realmId)
+        .executeTakeFirst();
+    if (await uses("customer_authentication_settings")) throw new Problem("realm_in_use");
+    if (await uses("oidc_profiles")) throw new Problem("realm_has_profiles");
+    const { numDeletedRows } = await trx
+      .deleteFrom("authentication_realms")
+      .where("store_id", "=", storeId)
+      .where("id", "=", realmId)
+      .executeTakeFirst();
+    if (numDeletedRows === 0n) throw new Problem("realm_not_found");
+  });
+}
+
+function refuseBadRedirectUris(redirectUris: readonly string[] | undefined): void {
+  const faults = (redirectUris ?? []).flatMap((uri, index) =>
+    isAllowedRedirectUri(uri)
+      ? []
+      : [{ code: "redirect_uri_invalid" as const, source: { pointer: `/data/redirect_uris/${index}` } }],
+  );
+  const [first, ...others] = faults;
+  if (first) throw Problem.of([first, ...others]);
+}

@@ -1,0 +1,78 @@
+import { Problem } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Database, Storage, Trx } from "../storage/storage.ts";
+import { changeStore } from "../stores/store.ts";
+import { findRealm } from "./realm.ts";
+
+/** Which realm a store's customers sign in to, and the client id that its storefronts use for that. */
+export type AuthenticationSettings = { storeId: string; clientId: string; realmId: string };
+export type SettingsChange = { clientId?: string | undefined; realmId?: string | undefined };
+
+export const FIRST_REALM_NAME = "Customers";
+export const FIRST_CLIENT_ID = "customers";
+
+type Deps = { storage: Storage; clock: Clock };
+
+export async function insertSettings(
+  trx: Trx,
+  { clock }: { clock: Clock },
+  settings: AuthenticationSettings,
+): Promise<void> {
+  const { storeId, clientId, realmId } = settings;
+  const row = { store_id: storeId, client_id: clientId, realm_id: realmId, updated_at: clock.now() };
+  await trx.insertInto("customer_authentication_settings").values(row).execute();
+}
+
+export async function getSettings(
+  { storage }: { storage: { db: Database } },
+  storeId: string,
+): Promise<AuthenticationSettings> {
+  const row = await storage.db
+    .selectFrom("customer_authentication_settings")
+    .selectAll()
+    .where("store_id", "=", storeId)
+    .executeTakeFirst();
+  if (!row) throw new Problem("token_invalid");
+  return { storeId, clientId: row.client_id, realmId: row.realm_id };
+}
+
+export async function updateSettings(
+  deps: Deps,
+  storeId: string,
+  change: SettingsChange,
+): Promise<AuthenticationSettings> {
+  await changeStore(deps, storeId, async (trx) => {
+    const current = await getSettings({ storage: { db: trx } }, storeId);
+    const clientId = change.clientId ?? current.clientId;
+    const realmId = change.realmId ?? current.realmId;
+    if (!(await findRealm(trx, storeId, realmId))) {
+      throw new Problem("realm_unknown", { source: { pointer: "/data/realm_id" } });
+    }
+    await refuseDirectMismatch(trx, storeId, realmId, clientId);
+    await trx
+      .updateTable("customer_authentication_settings")
+      .set({ client_id: clientId, realm_id: realmId, updated_at: deps.clock.now() })
+      .where("store_id", "=", storeId)
+      .execute();
+  });
+  return getSettings(deps, storeId);
+}
+
+/** With the direct flow the storefront shows the settings' client id to the identity provider: it must be the profile's. */
+async function refuseDirectMismatch(
+  trx: Trx,
+  storeId: string,
+  realmId: string,
+  clientId: string,
+): Promise<void> {
+  const other = await trx
+    .selectFrom("oidc_profiles")
+    .select("id")
+    .where("store_id", "=", storeId)
+    .where("realm_id", "=", realmId)
+    .where("flow", "=", "direct")
+    .where("enabled", "=", 1)
+    .where("client_id", "!=", clientId)
+    .executeTakeFirst();
+  if (other) throw new Problem("direct_client_id_mismatch", { source: { pointer: "/data/client_id" } });
+}

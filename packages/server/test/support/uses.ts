@@ -1,0 +1,12 @@
+import type { UseLog } from "../../src/rate-limit/use-log.ts";
+
+export type Use = { keyId: string; second: number; asked: number };
+
+/** A store's use as rows, from a second on. */
+export const readUses = (log: UseLog, storeId: string, sinceSecond: number): Use[] =>
+  log
+    .read(storeId)
+    .flatMap(({ keyIds, seconds, asked }) =>
+      keyIds.map((keyId, at) => ({ keyId, second: seconds[at] as number, asked: asked[at] as number })),
+    )
+    .filter(({ second }) => second >= sinceSecond);
