@@ -11,6 +11,7 @@ const JSON_FAULTS: Record<JsonFault, string> = {
   not_json: "The body is not JSON.",
   too_deep: `The body is nested deeper than ${limits.jsonDepth} levels.`,
   duplicate_member: "A member is named twice in one object.",
+  escaped_member: "A member's name is written with a backslash.",
   reserved_member: "A member has a name that is not allowed.",
   lone_surrogate: "A text holds half of a surrogate pair.",
 };

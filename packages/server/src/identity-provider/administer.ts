@@ -158,7 +158,21 @@ export async function approveDrift(deps: Deps, key: ProfileKey): Promise<Profile
   const profile = await getProfile(deps, key);
   if (!profile.pending) throw new Problem("no_pending_change");
   const metadata = await acceptedMetadata(deps, profile.id, profile.discoveryUrl, true);
-  await saveMetadata(deps, profile, { metadata, pending: null });
+  // A change of the profile like any other: every instance drops what it knew of the provider.
+  await changeProfile(deps, key, profile, (trx) =>
+    trx
+      .updateTable("oidc_profiles")
+      .set({
+        metadata: metadata && JSON.stringify(metadata),
+        pending_metadata: null,
+        pending_since: null,
+        updated_at: laterThan("updated_at", deps.clock.now()),
+      })
+      .where("store_id", "=", key.storeId)
+      .where("realm_id", "=", key.realmId)
+      .where("id", "=", key.profileId)
+      .execute(),
+  );
   return getProfile(deps, key);
 }
 

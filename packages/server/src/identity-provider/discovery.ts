@@ -49,7 +49,7 @@ export async function fetchDocument(send: Send, url: string, maxBytes: number): 
     const { status, headers, body, elapsedMs } = await send({ url, maxBytes });
     if (status >= 300 && status < 400) return { reason: "redirected" };
     if (status !== 200) return { reason: "status_not_200" };
-    if (!isJson(headers["content-type"])) return { reason: "not_json" };
+    if (!isJsonType(headers["content-type"])) return { reason: "not_json" };
     const parsed = parseStrictJson(body, limits.jsonDepth);
     if ("fault" in parsed || !isObject(parsed.value)) return { reason: "not_json" };
     const date = Date.parse(headers.date ?? "");
@@ -60,7 +60,7 @@ export async function fetchDocument(send: Send, url: string, maxBytes: number): 
   }
 }
 
-const isJson = (mediaType: string | undefined): boolean =>
+export const isJsonType = (mediaType: string | undefined): boolean =>
   /^application\/(jwk-set\+)?json\s*(;|$)/i.test(mediaType ?? "");
 
 export const isObject = (value: unknown): value is Document =>

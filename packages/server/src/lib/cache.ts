@@ -13,13 +13,11 @@ export type GroupCache<T> = {
 
 export function createGroupCache<T>(maxEntries: number): GroupCache<T> {
   const groups = new Map<string, Map<string, T>>();
-  const loading = new Map<string, Promise<T>>();
+  const loading = new Map<string, Map<string, Promise<T>>>();
   let entries = 0;
-  let generation = 0;
 
   function drop(group: string): void {
-    generation++;
-    loading.clear();
+    loading.delete(group);
     entries -= groups.get(group)?.size ?? 0;
     groups.delete(group);
   }
@@ -30,13 +28,34 @@ export function createGroupCache<T>(maxEntries: number): GroupCache<T> {
       const oldest = groups.keys().next().value;
       if (oldest !== undefined) drop(oldest);
     }
-    let members = groups.get(group);
-    if (!members) {
-      members = new Map();
-      groups.set(group, members);
-    }
+    const members = groups.get(group) ?? new Map<string, T>();
+    groups.set(group, members);
     if (!members.has(key)) entries++;
     members.set(key, value);
+  }
+
+  function startLoading(group: string, key: string, load: () => Promise<T>): Promise<T> {
+    const ofGroup = loading.get(group) ?? new Map<string, Promise<T>>();
+    loading.set(group, ofGroup);
+    const loaded = load().then(
+      (value) => {
+        if (isCurrent()) keep(group, key, value);
+        end();
+        return value;
+      },
+      (error) => {
+        end();
+        throw error;
+      },
+    );
+    /** Whether the group has not been dropped since. */
+    const isCurrent = () => loading.get(group)?.get(key) === loaded;
+    const end = () => {
+      if (isCurrent()) loading.get(group)?.delete(key);
+      if (loading.get(group)?.size === 0) loading.delete(group);
+    };
+    ofGroup.set(key, loaded);
+    return loaded;
   }
 
   return {
@@ -44,24 +63,10 @@ export function createGroupCache<T>(maxEntries: number): GroupCache<T> {
     getOrLoad(group, key, load) {
       const known = groups.get(group)?.get(key);
       if (known !== undefined) return Promise.resolve(known);
-      const name = `${group}/${key}`;
-      const underWay = loading.get(name);
-      if (underWay) return underWay;
-      const startedIn = generation;
-      const loaded = load()
-        .then((value) => {
-          if (generation === startedIn) keep(group, key, value);
-          return value;
-        })
-        .finally(() => {
-          if (loading.get(name) === loaded) loading.delete(name);
-        });
-      loading.set(name, loaded);
-      return loaded;
+      return loading.get(group)?.get(key) ?? startLoading(group, key, load);
     },
     drop,
     dropAll() {
-      generation++;
       loading.clear();
       groups.clear();
       entries = 0;

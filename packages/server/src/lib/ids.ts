@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from "node:crypto";
 
-/** Ids sort by the time they were made, so a list in id order is a list in order of creation. */
+/** Ids sort by the millisecond in which they were made; within one, by chance. */
 export const newId = (): string => randomUUIDv7();
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -11,7 +11,7 @@ const wholeText = fc.string({ unit: "grapheme" });
 const memberName = fc
   .oneof(wholeText, fc.constantFrom("toString", "hasOwnProperty", "", "a", "'", "{", "proto__"))
   .filter((name) => !["__proto__", "constructor", "prototype"].includes(name) && isWrittenAsItIs(name));
-/** V8 may misread a name with an escape in it (nodejs/node#63785); see the last test. */
+/** Names that need a backslash are refused. */
 const isWrittenAsItIs = (name: string): boolean => JSON.stringify(name) === `"${name}"`;
 const leaf = fc.oneof(wholeText, fc.integer(), fc.double({ noNaN: true }), fc.boolean(), fc.constant(null));
 const plainData = fc.letrec((tie) => ({
@@ -67,8 +67,6 @@ describe("refuses", () => {
     ["a member named twice", '{"a":1,"a":1}'],
     ["a member named twice, far apart", '{"a":[{"b":1}],"b":{"a":2},"a":3}'],
     ["a member named twice, deep inside", '[[{"x":{"a":1,"b":2,"a":3}}]]'],
-    ["the same name, once escaped", '{"a":1,"\\u0061":2}'],
-    ["the same name, escaped in two ways", '{"\\/":1,"\\u002f":2}'],
     ["the empty name twice", '{"":1,"":2}'],
     ["a member named twice, with white space", '{ "a" : 1 ,\n "a" : 2 }'],
   ])("%s", (_, text) => {
@@ -81,18 +79,26 @@ describe("refuses", () => {
     '{"prototype":1}',
     '{"a":[{"b":{"__proto__":1}}]}',
     '{"a":1,"constructor":2}',
-    '{"__pr\\u006fto__":1}',
-    '{"\\u005f\\u005fproto\\u005f\\u005f":1}',
   ])("a member with a special name: %s", (text) => {
     expect(parse(text)).toEqual({ fault: "reserved_member" });
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
 
   test.each([
+    ["the same name, once escaped", '{"a":1,"\\u0061":2}'],
+    ["a special name", '{"__pr\\u006fto__":1}'],
+    ["half a surrogate pair as a name", '{"\\ud83d":1}'],
+    ["with white space before the colon", '{"\\u0061" \n :1}'],
+    ["deep inside, and behind other texts", '[{"a":"\\"x"},{"b":{"\\u0063":1}}]'],
+    ["in what is not JSON", '{"\\u0061":'],
+  ])("a name that is written with a backslash: %s", (_, text) => {
+    expect(parse(text)).toEqual({ fault: "escaped_member" });
+  });
+
+  test.each([
     ["a first half as a value", '"\\ud83d"'],
     ["a second half as a value", '["\\udd11"]'],
     ["the halves in the wrong order", '"\\udd11\\ud83d"'],
-    ["a half as a name", '{"\\ud83d":1}'],
     ["a half between letters", '{"a":"b\\ud83dc"}'],
   ])("half a surrogate pair: %s", (_, text) => {
     expect(parse(text)).toEqual({ fault: "lone_surrogate" });
@@ -134,18 +140,14 @@ describe("refuses", () => {
 
 test("a name that is added to plain data a second time is found, wherever it is", () => {
   fc.assert(
-    fc.property(plainData, memberName, plainData, fc.boolean(), (data, name, other, escaped) => {
-      const first = JSON.stringify(name);
-      const again = escaped ? `"${[...name].map(escapeAll).join("")}"` : first;
-      const text = `{${first}:${JSON.stringify(data)},${again}:${JSON.stringify(other)}}`;
+    fc.property(plainData, memberName, plainData, (data, name, other) => {
+      fc.pre(!JSON.stringify(name).includes("\\"));
+      const member = JSON.stringify(name);
+      const text = `{${member}:${JSON.stringify(data)},${member}:${JSON.stringify(other)}}`;
       expect(parse(text, DEPTH + 2)).toEqual({ fault: "duplicate_member" });
     }),
   );
 });
-
-const escapeAll = (character: string): string =>
-  Array.from({ length: character.length }, (_, at) => `\\u${hex(character.charCodeAt(at))}`).join("");
-const hex = (unit: number): string => unit.toString(16).padStart(4, "0");
 
 test("bytes of any kind are a value or a fault, never an exception", () => {
   const pieces = fc.constantFrom(
@@ -195,9 +197,4 @@ test.each([
     return performance.now() - startedMs;
   });
   expect(Math.min(...timesMs)).toBeLessThan(50);
-});
-
-test.fails("known fault of V8 (nodejs/node#63785): a name written with escapes is read as it is, whatever was read before", () => {
-  parse(String.raw`{"first":1,"\\":2}`);
-  expect(parse(String.raw`{"first":1,"\u0061":2}`)).toEqual({ value: { first: 1, a: 2 } });
 });

@@ -6,7 +6,8 @@ export type SecondOfUse = ReadonlyMap<string, number>;
 /**
  * How many requests of each key a plan would have refused in one second, taken by itself: a key uses its floor, what is
  * left over competes for the shared pool, and the pool is dealt evenly (nobody gets more than it asked for, and what
- * one leaves goes to the others). The live limiter carries unused tokens over by one second, so it refuses no more.
+ * one leaves goes to the others). The live limiter knows no second boundaries: where two busy seconds meet it may refuse
+ * more, after a quiet one less.
  */
 export function refusedIn(asked: SecondOfUse, plan: Plan): { keyId: string; refused: number }[] {
   const wanting: { keyId: string; over: number }[] = [];

@@ -15,13 +15,14 @@ import type { UseLog } from "./use-log.ts";
 /**
  * Decides whether a request may pass. A request draws on its key's floor first, then on what the store's keys share:
  *
- *     floor     rate r, a tenth more in store so that a jittery second is not refused; never lent
+ *     floor     rate r, in store a second's worth and a tenth more, so that a jittery second is not refused; never lent
  *     open      four fifths of the shared pool, first come, first served
  *     dealt     one fifth of the shared pool, dealt to keys in turn, so that one key's flood leaves something for others:
- *               with n keys drawing on a pool of P, none that keeps asking is refused for longer than 10n/P seconds on end
+ *               while n keys draw on a pool of P, none that asks at least twice a second is refused for longer than
+ *               10n/P seconds on end
  *     admin     two a second for administration, when all else is used up
  *
- * Each bucket holds one second's worth, so a quiet store can be asked for a second's worth at once.
+ * Each bucket holds about one second's worth, so a quiet store can be asked for a second's worth at once.
  */
 export type Allowance = {
   /** The store's revision that these figures belong to: older ones never replace newer ones. */
@@ -276,7 +277,7 @@ function left(store: StoreState, key: KeyState, nowMs: number): Left {
   return {
     reserved: { quota: floor.quota, left: Math.min(floor.quota, floor.left) },
     shared: { quota: store.shared, left: Math.min(store.shared, ofShared) },
-    asked: key.asked,
+    asked: key.second === Math.floor(nowMs / 1000) ? key.asked : 0,
   };
 }
 

@@ -43,7 +43,7 @@ export async function findStore({ db }: { db: Database }, storeId: string): Prom
 }
 
 export async function listStores({ db }: { db: Database }): Promise<Store[]> {
-  const rows = await db.selectFrom("stores").selectAll().orderBy("id").execute();
+  const rows = await db.selectFrom("stores").selectAll().orderBy("created_at").orderBy("id").execute();
   return Promise.all(rows.map(async (row) => fromRow(row, await totalReserved(db, row.id))));
 }
 

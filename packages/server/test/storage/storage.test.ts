@@ -1,8 +1,12 @@
+import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { updateApplicationKey } from "../../src/application-keys/administer.ts";
 import { createStore } from "../../src/create-store.ts";
+import { newId } from "../../src/lib/ids.ts";
 import { createLastUsed } from "../../src/rate-limit/last-used.ts";
+import { findRealm } from "../../src/realms/realm.ts";
+import { getSettings } from "../../src/realms/settings.ts";
 import { type Migration, migrate, migrations } from "../../src/storage/migrate.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";
 import { isUnavailable, type Storage } from "../../src/storage/storage.ts";
@@ -13,6 +17,12 @@ import { engines, type TestDatabase } from "../support/engines.ts";
 import { until } from "../support/until.ts";
 
 const clock = handClock();
+
+const namesOnly = (tables: unknown) =>
+  (tables as [string, [string, boolean][]][]).map(([name, columns]) => [
+    name,
+    columns.map(([column]) => column),
+  ]);
 
 describe.each(engines)("storage on $name", (engine) => {
   let database: TestDatabase;
@@ -55,6 +65,36 @@ describe.each(engines)("storage on $name", (engine) => {
         `applied: ${migrations.map(({ name }) => name).join(", ")}`,
         "nothing to do: the tables are up to date",
       ]);
+    });
+
+    test("give stores of before a realm and settings, as a new store has", async () => {
+      const storage = connect();
+      await migrate({ storage, clock }, migrations.slice(0, 1));
+      const row = { id: newId(), name: "Old", rate_limit: 10, revision: 0, created_at: 1, updated_at: 1 };
+      await storage.db.insertInto("stores").values(row).execute();
+      await migrate({ storage, clock });
+      const settings = await getSettings({ storage }, row.id);
+      expect(settings.clientId).toBe("customers");
+      expect(await findRealm(storage.db, row.id, settings.realmId)).toMatchObject({ name: "Customers" });
+    });
+
+    test("make the tables that the types describe, with the same columns on either engine", async () => {
+      const storage = await open();
+      const found = (await storage.db.introspection.getTables())
+        .filter(({ name }) => !name.startsWith("sqlite_"))
+        .map(({ name, columns }) => [name, columns.map((column) => [column.name, column.isNullable]).sort()]);
+      const made = await readFile(new URL("../../src/storage/tables.ts", import.meta.url), "utf8");
+      const described = [...made.matchAll(/^ {2}(\w+): \{\n([\s\S]*?)^ {2}\};/gm)].map(
+        ([, name, members = ""]) => [
+          name,
+          [...members.matchAll(/(\w+): (.+);/g)]
+            .map(([, column, type]) => [column, type?.includes("null")])
+            .sort(),
+        ],
+      );
+      // SQLite calls a primary key nullable unless it is told otherwise; the types do not.
+      const nullable = (tables: unknown) => (engine.name === "sqlite" ? namesOnly(tables) : tables);
+      expect(nullable(found.sort())).toEqual(nullable(described.sort()));
     });
 
     test("that fail half-way leave the database as it was", async () => {

@@ -1,0 +1,252 @@
+import { describe, expect, test } from "vitest";
+import { handClock } from "../../test/support/clock.ts";
+import { limits } from "../contract/limits.ts";
+import { createCalls } from "./calls.ts";
+import { type EgressAnswer, egressFault } from "./egress.ts";
+
+const REST_MS = 10_000;
+const request = { url: "https://idp.example/", maxBytes: 1 };
+const answer = (status: number): EgressAnswer => ({ status, headers: {}, body: Buffer.alloc(0), elapsedMs: 1 });
+
+/** Calls over a door that the test opens by hand: each request waits until it is told how it ends. */
+function setup() {
+  const clock = handClock();
+  const waiting: PromiseWithResolvers<EgressAnswer>[] = [];
+  const egress = {
+    send: () => {
+      const end = Promise.withResolvers<EgressAnswer>();
+      waiting.push(end);
+      return end.promise;
+    },
+  };
+  const calls = createCalls({ egress, clock });
+  /** One request that has ended: with a status, or with a fault. */
+  async function call(profileId: string, end: number | Error): Promise<unknown> {
+    const asked = waiting.length;
+    const sent = calls.send(profileId, request).catch((error) => error);
+    const asking = waiting[asked];
+    if (typeof end === "number") asking?.resolve(answer(end));
+    else asking?.reject(end);
+    return await sent;
+  }
+  async function fail(profileId: string, times: number): Promise<void> {
+    for (let time = 0; time < times; time++) await call(profileId, egressFault("too_slow"));
+  }
+  const statusOf = (profileId: string) => calls.healthOf(profileId)?.status;
+  return { calls, clock, waiting, call, fail, statusOf };
+}
+
+test("what the provider answers comes back, whatever its status", async () => {
+  const { call } = setup();
+  for (const status of [200, 302, 404, 500]) expect(await call("a", status)).toEqual(answer(status));
+});
+
+test("what went wrong comes back as it is", async () => {
+  const { call } = setup();
+  const fault = egressFault("tls_failed");
+  expect(await call("a", fault)).toBe(fault);
+});
+
+describe("requests under way", () => {
+  test("are at most fifty for a profile, and one more is refused without being sent (A57)", async () => {
+    const { calls, waiting } = setup();
+    expect(limits.idpInFlight).toBe(50);
+    const sent = Array.from({ length: 50 }, () => calls.send("a", request));
+    await expect(calls.send("a", request)).rejects.toMatchObject({ reason: "busy" });
+    expect(waiting).toHaveLength(50);
+    for (const { resolve } of waiting) resolve(answer(200));
+    await Promise.all(sent);
+  });
+
+  test("of one profile take no place of another's", async () => {
+    const { calls, waiting, call } = setup();
+    for (let index = 0; index < 50; index++) void calls.send("a", request);
+    expect(await call("b", 200)).toEqual(answer(200));
+    expect(waiting).toHaveLength(51);
+  });
+
+  test.each([
+    ["an answer", 200],
+    ["a failure", egressFault("connect_failed")],
+  ])("give their place back with %s", async (_, end) => {
+    const { calls, waiting, call } = setup();
+    const sent = Array.from({ length: 50 }, () => calls.send("a", request).catch(() => {}));
+    if (typeof end === "number") waiting[0]?.resolve(answer(end));
+    else waiting[0]?.reject(end);
+    await sent[0];
+    expect(await call("a", 200)).toEqual(answer(200));
+  });
+
+  test("still count after the profile was forgotten", async () => {
+    const { calls } = setup();
+    for (let index = 0; index < 50; index++) void calls.send("a", request);
+    calls.forget("a");
+    await expect(calls.send("a", request)).rejects.toMatchObject({ reason: "busy" });
+  });
+
+  test("that are refused as busy are no failures", async () => {
+    const { calls, statusOf } = setup();
+    for (let index = 0; index < 50; index++) void calls.send("a", request);
+    for (let index = 0; index < 10; index++) await calls.send("a", request).catch(() => {});
+    expect(statusOf("a")).toBe("up");
+    expect(calls.count()).toEqual({ down: 0, degraded: 0 });
+  });
+});
+
+describe("health", () => {
+  test("is not known of a profile that was never asked", () => {
+    expect(setup().calls.healthOf("a")).toBeUndefined();
+  });
+
+  test("is up since the first request", async () => {
+    const { calls, clock, call } = setup();
+    const startedAt = clock.now();
+    await call("a", 200);
+    clock.advance(1000);
+    await call("a", 200);
+    expect(calls.healthOf("a")).toEqual({ status: "up", since: startedAt });
+  });
+
+  test("is degraded after one failure, and since then", async () => {
+    const { calls, clock, call, fail } = setup();
+    await call("a", 200);
+    clock.advance(1000);
+    const failedAt = clock.now();
+    await fail("a", 1);
+    clock.advance(1000);
+    await fail("a", 3);
+    expect(calls.healthOf("a")).toEqual({ status: "degraded", since: failedAt });
+  });
+
+  test("is down after five failures in a row, and since then", async () => {
+    const { calls, clock, fail, statusOf } = setup();
+    await fail("a", 4);
+    expect(statusOf("a")).toBe("degraded");
+    clock.advance(1000);
+    await fail("a", 1);
+    expect(calls.healthOf("a")).toEqual({ status: "down", since: clock.now() });
+  });
+
+  test("starts to count anew with every success", async () => {
+    const { call, fail, statusOf } = setup();
+    for (let round = 0; round < 3; round++) {
+      await fail("a", 4);
+      await call("a", 200);
+      expect(statusOf("a")).toBe("up");
+    }
+  });
+
+  test.each([500, 502, 503, 599])("takes %d for a failure", async (status) => {
+    const { call, statusOf } = setup();
+    for (let time = 0; time < 5; time++) await call("a", status);
+    expect(statusOf("a")).toBe("down");
+  });
+
+  test.each([200, 204, 302, 400, 401, 403, 404, 429, 499])("takes %d for an answer", async (status) => {
+    const { call, fail, statusOf } = setup();
+    await fail("a", 4);
+    await call("a", status);
+    expect(statusOf("a")).toBe("up");
+  });
+
+  test("of one profile says nothing of another's", async () => {
+    const { calls, fail, call, statusOf } = setup();
+    await fail("a", 5);
+    await fail("b", 1);
+    await call("c", 200);
+    expect([statusOf("a"), statusOf("b"), statusOf("c")]).toEqual(["down", "degraded", "up"]);
+    expect(calls.count()).toEqual({ down: 1, degraded: 1 });
+  });
+
+  test("is forgotten when it is told to, and only of that profile", async () => {
+    const { calls, fail, call } = setup();
+    await fail("a", 5);
+    await fail("b", 5);
+    calls.forget("a");
+    calls.forget("never asked");
+    expect(calls.healthOf("a")).toBeUndefined();
+    expect(calls.count()).toEqual({ down: 1, degraded: 0 });
+    expect(await call("a", 200)).toEqual(answer(200));
+  });
+});
+
+describe("a profile that is down", () => {
+  test("is left alone for ten seconds", async () => {
+    const { calls, clock, fail, waiting } = setup();
+    await fail("a", 5);
+    clock.advance(REST_MS - 1);
+    await expect(calls.send("a", request)).rejects.toMatchObject({ reason: "resting" });
+    expect(waiting).toHaveLength(5);
+  });
+
+  test("does not rest longer because the wall clock was set back", async () => {
+    const { clock, fail, call } = setup();
+    await fail("a", 5);
+    clock.advance(REST_MS);
+    clock.set(0);
+    expect(await call("a", 200)).toEqual(answer(200));
+  });
+
+  test("does not rest longer because somebody asked", async () => {
+    const { calls, clock, fail, call } = setup();
+    await fail("a", 5);
+    for (let second = 0; second < 9; second++) {
+      clock.advance(1000);
+      await calls.send("a", request).catch(() => {});
+    }
+    clock.advance(1000);
+    expect(await call("a", 200)).toEqual(answer(200));
+  });
+
+  test("is then asked once, while the others go on resting", async () => {
+    const { calls, clock, fail, waiting } = setup();
+    await fail("a", 5);
+    clock.advance(REST_MS);
+    const probe = calls.send("a", request);
+    for (let index = 0; index < 100; index++) {
+      await expect(calls.send("a", request)).rejects.toMatchObject({ reason: "resting" });
+    }
+    expect(waiting).toHaveLength(6);
+    waiting[5]?.resolve(answer(200));
+    await probe;
+  });
+
+  test("is up, since now, when that goes well", async () => {
+    const { calls, clock, fail, call } = setup();
+    await fail("a", 5);
+    clock.advance(REST_MS);
+    await call("a", 200);
+    expect(calls.healthOf("a")).toEqual({ status: "up", since: clock.now() });
+    expect(await call("a", 200)).toEqual(answer(200));
+  });
+
+  test("rests ten seconds more when that fails, and has been down since the beginning", async () => {
+    const { calls, clock, fail, call, waiting } = setup();
+    await fail("a", 5);
+    const downAt = clock.now();
+    clock.advance(REST_MS);
+    await fail("a", 1);
+    expect(waiting).toHaveLength(6);
+    clock.advance(REST_MS - 1);
+    await expect(calls.send("a", request)).rejects.toMatchObject({ reason: "resting" });
+    expect(calls.healthOf("a")).toEqual({ status: "down", since: downAt });
+    clock.advance(1);
+    expect(await call("a", 200)).toEqual(answer(200));
+  });
+
+  test("does not take refusals while it rests for failures", async () => {
+    const { calls, clock, fail, call, statusOf } = setup();
+    await fail("a", 5);
+    for (let index = 0; index < 20; index++) await calls.send("a", request).catch(() => {});
+    clock.advance(REST_MS);
+    await call("a", 200);
+    await fail("a", 4);
+    expect(statusOf("a")).toBe("degraded");
+  });
+
+  test("leaves the others alone", async () => {
+    const { fail, call } = setup();
+    await fail("a", 5);
+    expect(await call("b", 200)).toEqual(answer(200));
+  });
+});

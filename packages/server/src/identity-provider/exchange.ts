@@ -1,0 +1,86 @@
+import { limits } from "../contract/limits.ts";
+import type { Keyring } from "../lib/keyring.ts";
+import { parseStrictJson } from "../lib/strict-json.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Calls } from "./calls.ts";
+import { openSecrets, promoteNextSecret } from "./client-secret.ts";
+import { type Document, isJsonType, isObject, type Metadata, textOf } from "./discovery.ts";
+import { type EgressAnswer, type EgressReason, isEgressFault } from "./egress.ts";
+import type { Profile } from "./profile.ts";
+
+/** What the identity provider's redirect brought, and what belongs to it on our side. */
+export type IdpGrant = { idpCode: string; idpVerifier: string; idpRedirectUri: string };
+
+/** `refused`: it answered, and said no. `client_refused`: it does not know us. The rest: it gave no answer to go by. */
+export type ExchangeReason = EgressReason | "refused" | "client_refused" | "status_not_200" | "not_json";
+export type Exchanged = { tokens: Document } | { reason: ExchangeReason };
+
+type Deps = { storage: Storage; keyring: Keyring; calls: Calls };
+
+/**
+ * Redeems a code at the identity provider. When it refuses our client secret and a next one is set, that one is tried, and
+ * takes the first one's place when it works: so a secret is replaced there and here at different times without an
+ * outage. A code is never tried again for any other reason.
+ */
+export async function exchangeCode(
+  deps: Deps,
+  profile: Profile,
+  metadata: Metadata,
+  grant: IdpGrant,
+): Promise<Exchanged> {
+  const { current, next } = openSecrets(deps, profile);
+  const first = await request(deps, profile, metadata, grant, current);
+  if (next === undefined || !("reason" in first) || first.reason !== "client_refused") return first;
+  const second = await request(deps, profile, metadata, grant, next);
+  if ("tokens" in second) await promoteNextSecret(deps, profile);
+  return second;
+}
+
+async function request(
+  { calls }: Deps,
+  profile: Profile,
+  metadata: Metadata,
+  grant: IdpGrant,
+  clientSecret: string,
+): Promise<Exchanged> {
+  const form = new URLSearchParams({
+    grant_type: "authorization_code",
+    code: grant.idpCode,
+    redirect_uri: grant.idpRedirectUri,
+    code_verifier: grant.idpVerifier,
+  });
+  try {
+    const answer = await calls.send(profile.id, {
+      url: metadata.tokenEndpoint,
+      method: "POST",
+      headers: {
+        Authorization: basic(profile.clientId, clientSecret),
+        "Content-Type": "application/x-www-form-urlencoded",
+      },
+      body: form.toString(),
+      maxBytes: limits.idpAnswerBytes,
+    });
+    return judge(answer);
+  } catch (error) {
+    if (isEgressFault(error)) return { reason: error.reason };
+    throw error;
+  }
+}
+
+function judge({ status, headers, body }: EgressAnswer): Exchanged {
+  const parsed = isJsonType(headers["content-type"])
+    ? parseStrictJson(body, limits.jsonDepth)
+    : { fault: "not_json" };
+  const document = "value" in parsed && isObject(parsed.value) ? parsed.value : undefined;
+  const error = document && textOf(document, "error");
+  if (status === 401 || error === "invalid_client") return { reason: "client_refused" };
+  if (error !== undefined) return { reason: "refused" };
+  if (status !== 200) return { reason: "status_not_200" };
+  return document ? { tokens: document } : { reason: "not_json" };
+}
+
+/** RFC 6749 2.3.1: each half is form-encoded before the two are joined; a colon or plus in a secret depends on it. */
+function basic(clientId: string, clientSecret: string): string {
+  const encode = (text: string) => new URLSearchParams({ x: text }).toString().slice(2);
+  return `Basic ${Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString("base64")}`;
+}

@@ -1,0 +1,170 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createProfile } from "../src/contract/oidc-profiles.ts";
+import { getAuthenticationSettings } from "../src/contract/realms.ts";
+import { createCalls } from "../src/identity-provider/calls.ts";
+import { createDirectory, type Directory } from "../src/identity-provider/directory.ts";
+import { createEgress } from "../src/identity-provider/egress.ts";
+import { findProfile, type Profile } from "../src/identity-provider/profile.ts";
+import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
+import { type HostileIdp, startHostileIdp } from "./support/hostile-idp.ts";
+
+/** What is kept of identity providers: fresh for five minutes, good for a day, never hammered. */
+
+let latchkey: TestApp;
+let store: TestStore;
+let idp: HostileIdp;
+let directory: Directory;
+let profile: Profile;
+
+const DISCOVERY = "/.well-known/openid-configuration";
+const MINUTE = 60_000;
+
+beforeAll(async () => {
+  idp = await startHostileIdp();
+});
+afterAll(() => idp.close());
+beforeEach(async () => {
+  idp.hooks = {};
+  latchkey = await createTestApp({ allowedOrigins: [idp.origin] });
+  store = await latchkey.createStore(10_000);
+  directory = newDirectory();
+  profile = await newProfile();
+  idp.journal.length = 0;
+});
+afterEach(() => latchkey.close());
+
+function newDirectory(): Directory {
+  const { storage, clock } = latchkey;
+  const allowedOrigins = [idp.origin];
+  const calls = createCalls({ egress: createEgress({ allowedOrigins, callMs: 1000 }), clock });
+  return createDirectory({ storage, clock, calls, allowedOrigins });
+}
+
+async function newProfile(): Promise<Profile> {
+  const realmId = (await store.call(getAuthenticationSettings)).body.data.realm_id;
+  const data = {
+    type: "oidc-profile",
+    name: "n",
+    discovery_url: idp.discoveryUrl,
+    client_id: "c",
+    client_secret: "s",
+  };
+  const { body } = await store.call(createProfile, { ids: { realm: realmId }, json: { data } });
+  const key = { storeId: store.store.id, realmId, profileId: body.data.id };
+  return (await findProfile(latchkey.storage.db, key)) as Profile;
+}
+
+const isKnown = async (kid: string, of = profile) => (await directory.keyFor(of, kid, "ES256")) !== undefined;
+const currentKid = () =>
+  JSON.parse(Buffer.from(idp.signToken({}).split(".")[0] as string, "base64url").toString()).kid;
+const down = { [DISCOVERY]: (_: unknown, response: { destroy(): void }) => void response.destroy() };
+
+test("nothing is asked before something is needed", async () => {
+  newDirectory();
+  expect(idp.journal).toEqual([]);
+});
+
+test("a thousand that need it at once cost one reading; within five minutes there is no other", async () => {
+  await Promise.all(Array.from({ length: 1000 }, () => directory.metadataOf(profile)));
+  latchkey.clock.advance(5 * MINUTE - 1);
+  await directory.metadataOf(profile);
+  expect([idp.asked(DISCOVERY), idp.asked("/keys")]).toEqual([1, 1]);
+  latchkey.clock.advance(1);
+  await directory.metadataOf(profile);
+  expect(idp.asked(DISCOVERY)).toBe(2);
+});
+
+describe("keys", () => {
+  test("a new key works at once, through one more reading, also a second time within a minute (N53, N54)", async () => {
+    expect(await isKnown(currentKid())).toBe(true);
+    idp.rotateKey();
+    expect(await isKnown(currentKid())).toBe(true);
+    latchkey.clock.advance(10_000);
+    idp.rotateKey();
+    expect(await isKnown(currentKid())).toBe(true);
+    expect(idp.asked("/keys")).toBe(3);
+  });
+
+  test("a thousand unknown keys within a second cost one more reading, and ten seconds later one more (A45, N32)", async () => {
+    await directory.metadataOf(profile);
+    idp.journal.length = 0;
+    await Promise.all(Array.from({ length: 1000 }, (_, i) => isKnown(`unknown ${i}`)));
+    for (let i = 0; i < 1000; i++) await isKnown(`unknown ${i}`);
+    expect(idp.journal).toHaveLength(1);
+    latchkey.clock.advance(10_000);
+    await isKnown("unknown");
+    expect(idp.journal).toHaveLength(2);
+  });
+
+  test("a key that was removed is dead after five minutes: the set is replaced, not added to (N55, A44)", async () => {
+    const old = currentKid();
+    expect(await isKnown(old)).toBe(true);
+    idp.rotateKey();
+    latchkey.clock.advance(5 * MINUTE);
+    expect(await isKnown(old)).toBe(false);
+  });
+
+  test("a key that was removed dies at once when an unknown one makes us look", async () => {
+    const old = currentKid();
+    expect(await isKnown(old)).toBe(true);
+    idp.rotateKey();
+    expect(await isKnown(currentKid())).toBe(true);
+    expect(await isKnown(old)).toBe(false);
+  });
+
+  test("reading the keys again for a bad signature is held to the same ten seconds", async () => {
+    await directory.metadataOf(profile);
+    expect(await directory.rereadKeys(profile)).toBe(false);
+    latchkey.clock.advance(1);
+    idp.journal.length = 0;
+    for (let i = 0; i < 50; i++) await directory.rereadKeys(profile);
+    expect(idp.journal).toEqual([]);
+  });
+
+  test("two profiles never share keys (A43)", async () => {
+    const other = await newProfile();
+    const kid = currentKid();
+    expect(await isKnown(kid)).toBe(true);
+    idp.hooks.keys = () => ({ keys: [] });
+    expect(await isKnown(kid, other)).toBe(false);
+    expect(await isKnown(kid)).toBe(true);
+  });
+});
+
+describe("while the provider is down", () => {
+  test("what was read is used for a day, and it is asked once every ten seconds at most (N56, T42)", async () => {
+    const kid = currentKid();
+    expect(await isKnown(kid)).toBe(true);
+    idp.hooks.answer = { ...down, "/keys": down[DISCOVERY] as never };
+    idp.journal.length = 0;
+    for (let minute = 0; minute < 30; minute++) {
+      latchkey.clock.advance(MINUTE);
+      for (let i = 0; i < 5; i++) expect(await isKnown(kid)).toBe(true);
+    }
+    expect(idp.journal.length).toBeLessThanOrEqual(30);
+    latchkey.clock.advance(24 * 60 * MINUTE);
+    expect(await isKnown(kid)).toBe(false);
+    expect(await directory.metadataOf(profile)).toBeUndefined();
+    idp.hooks = {};
+    latchkey.clock.advance(MINUTE);
+    expect(await isKnown(kid)).toBe(true);
+  });
+
+  test("another instance that has just started goes by the metadata that was accepted", async () => {
+    idp.hooks.answer = down as never;
+    expect((await newDirectory().metadataOf(profile))?.issuer).toBe(idp.origin);
+  });
+
+  test("a document that has become unsound is not taken over (N60)", async () => {
+    const before = await directory.metadataOf(profile);
+    idp.hooks.discovery = (document) => ({ ...document, token_endpoint: ["x"] });
+    latchkey.clock.advance(5 * MINUTE);
+    expect(await directory.metadataOf(profile)).toEqual(before);
+  });
+});
+
+test("an update of the profile begins anew", async () => {
+  await directory.metadataOf(profile);
+  await directory.metadataOf({ ...profile, updatedAt: profile.updatedAt + 1 });
+  expect(idp.asked(DISCOVERY)).toBe(2);
+});

@@ -1,0 +1,178 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createProfile, getProfile } from "../src/contract/oidc-profiles.ts";
+import { getAuthenticationSettings } from "../src/contract/realms.ts";
+import { type Calls, createCalls } from "../src/identity-provider/calls.ts";
+import type { Metadata } from "../src/identity-provider/discovery.ts";
+import { createEgress } from "../src/identity-provider/egress.ts";
+import { exchangeCode } from "../src/identity-provider/exchange.ts";
+import { findProfile, type Profile } from "../src/identity-provider/profile.ts";
+import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
+import { type HostileIdp, startHostileIdp } from "./support/hostile-idp.ts";
+
+/** The code of an identity provider, redeemed there. */
+
+let latchkey: TestApp;
+let store: TestStore;
+let idp: HostileIdp;
+let calls: Calls;
+let realmId: string;
+
+beforeAll(async () => {
+  idp = await startHostileIdp();
+});
+afterAll(() => idp.close());
+beforeEach(async () => {
+  idp.hooks = {};
+  idp.journal.length = 0;
+  latchkey = await createTestApp({ allowedOrigins: [idp.origin] });
+  store = await latchkey.createStore(10_000);
+  realmId = (await store.call(getAuthenticationSettings)).body.data.realm_id;
+  const egress = createEgress({ allowedOrigins: [idp.origin], callMs: 300 });
+  calls = createCalls({ egress, clock: latchkey.clock });
+});
+afterEach(() => latchkey.close());
+
+async function newProfile(data: object = {}): Promise<Profile> {
+  const given = {
+    type: "oidc-profile",
+    name: "n",
+    discovery_url: idp.discoveryUrl,
+    client_id: idp.clientId,
+    client_secret: "s",
+  };
+  const { body } = await store.call(createProfile, {
+    ids: { realm: realmId },
+    json: { data: { ...given, ...data } },
+  });
+  return reread(body.data.id);
+}
+
+const reread = async (profileId: string) =>
+  (await findProfile(latchkey.storage.db, { storeId: store.store.id, realmId, profileId })) as Profile;
+
+const exchange = (profile: Profile) =>
+  exchangeCode({ ...latchkey, calls }, profile, profile.metadata as Metadata, {
+    idpCode: "the code",
+    idpVerifier: "the verifier",
+    idpRedirectUri: "https://keys.example/cb",
+  });
+
+/** Knows only these secrets, as a provider does that follows RFC 6749 2.3.1. */
+const knows = (...secrets: string[]) => {
+  idp.hooks.answer = {
+    "/token": (request, response) => {
+      const [id, secret] = atob(request.headers.authorization?.slice("Basic ".length) ?? "").split(":");
+      const decode = (text = "") => decodeURIComponent(text.replaceAll("+", " "));
+      const isKnown = decode(id) === idp.clientId && secrets.includes(decode(secret));
+      response.writeHead(isKnown ? 200 : 401, { "content-type": "application/json" });
+      response.end(
+        JSON.stringify(isKnown ? { id_token: "x", token_type: "Bearer" } : { error: "invalid_client" }),
+      );
+    },
+  };
+};
+
+test("sends code, verifier and redirect URI by client_secret_basic, and nothing in the URL", async () => {
+  expect(await exchange(await newProfile())).toEqual({
+    tokens: expect.objectContaining({ access_token: "at" }),
+  });
+  const sent = idp.journal.at(-1);
+  expect(sent).toMatchObject({ method: "POST", path: "/token" });
+  expect(Object.fromEntries(new URLSearchParams(sent?.body))).toEqual({
+    grant_type: "authorization_code",
+    code: "the code",
+    code_verifier: "the verifier",
+    redirect_uri: "https://keys.example/cb",
+  });
+});
+
+test("a secret of any characters arrives as it is (N70)", async () => {
+  const secret = "a:b+c%/ &=é";
+  knows(secret);
+  expect(await exchange(await newProfile({ client_secret: secret }))).toHaveProperty("tokens");
+});
+
+describe("two secrets", () => {
+  test("the next one is tried when the first is refused, and takes its place when it works", async () => {
+    const profile = await newProfile({ client_secret: "old", client_secret_next: "new" });
+    knows("new");
+    expect(await exchange(profile)).toHaveProperty("tokens");
+    expect(idp.asked("/token")).toBe(2);
+    const { body } = await store.call(getProfile, { ids: { realm: realmId, id: profile.id } });
+    expect(body.data.meta.has_next_client_secret).toBe(false);
+    expect(await exchange(await reread(profile.id))).toHaveProperty("tokens");
+    expect(idp.asked("/token")).toBe(3);
+  });
+
+  test("the next one is left alone while the first works, and when both are refused", async () => {
+    const profile = await newProfile({ client_secret: "old", client_secret_next: "new" });
+    knows("old");
+    expect(await exchange(profile)).toHaveProperty("tokens");
+    expect(idp.asked("/token")).toBe(1);
+    knows();
+    expect(await exchange(profile)).toEqual({ reason: "client_refused" });
+    expect((await reread(profile.id)).sealedClientSecretNext).toBe(profile.sealedClientSecretNext);
+  });
+
+  test("a code is not tried again for any other refusal (N74)", async () => {
+    const profile = await newProfile({ client_secret_next: "new" });
+    idp.hooks.answer = {
+      "/token": (_, response) => {
+        response.writeHead(400, { "content-type": "application/json" }).end('{"error":"invalid_grant"}');
+      },
+    };
+    expect(await exchange(profile)).toEqual({ reason: "refused" });
+    expect(idp.asked("/token")).toBe(1);
+  });
+});
+
+const json = { "content-type": "application/json" };
+const broken: [string, string, NonNullable<HostileIdp["hooks"]["answer"]>[string]][] = [
+  ["an error with status 200", "refused", (_, r) => void r.writeHead(200, json).end('{"error":"x"}')],
+  ["HTML", "not_json", (_, r) => void r.writeHead(200, { "content-type": "text/html" }).end("<p>")],
+  ["nothing", "not_json", (_, r) => void r.writeHead(200, json).end()],
+  ["half of a JSON", "not_json", (_, r) => void r.writeHead(200, json).end('{"id_token":')],
+  ["an array", "not_json", (_, r) => void r.writeHead(200, json).end("[]")],
+  ["a member twice", "not_json", (_, r) => void r.writeHead(200, json).end('{"a":1,"a":2}')],
+  ["a megabyte", "too_large", (_, r) => void r.writeHead(200, json).end("x".repeat(1_000_000))],
+  ["a redirect", "status_not_200", (_, r) => void r.writeHead(307, { location: "/keys" }).end()],
+  ["500", "status_not_200", (_, r) => void r.writeHead(500).end()],
+  [
+    "a reset in the middle",
+    "answer_broken",
+    (_, r) => void r.writeHead(200, { ...json, "content-length": "100" }).write("{", () => r.destroy()),
+  ],
+  ["no answer at all (T40)", "too_slow", () => {}],
+];
+
+test.each(broken)(
+  "%s from the token endpoint is %s, in bounded time (N73 to N75)",
+  async (_, reason, answer) => {
+    const profile = await newProfile();
+    idp.hooks.answer = { "/token": answer };
+    expect(await exchange(profile)).toEqual({ reason });
+    idp.hooks = {};
+    latchkey.clock.advance(10_000);
+    expect(await exchange(profile)).toHaveProperty("tokens");
+  },
+);
+
+test("two hundred at once on a provider that drips: fifty wait for it, the rest are told; another is not touched (T41)", async () => {
+  const [dripping, healthy] = [await newProfile(), await newProfile()];
+  idp.hooks.answer = {
+    "/token": (request, response) => {
+      if (request.headers.authorization?.includes("x")) response.end();
+    },
+  };
+  const startedMs = performance.now();
+  const stuck = Promise.all(Array.from({ length: 200 }, () => exchange(dripping)));
+  const answered = await calls.send(healthy.id, { url: idp.discoveryUrl, maxBytes: 65_536 });
+  expect(answered.status).toBe(200);
+  const reasons = (await stuck).map((result) => ("reason" in result ? result.reason : "none"));
+  expect(performance.now() - startedMs).toBeLessThan(3000);
+  expect(reasons.filter((reason) => reason === "busy")).toHaveLength(150);
+  expect(reasons.filter((reason) => reason === "too_slow")).toHaveLength(50);
+  expect(await exchange(dripping)).toEqual({ reason: "resting" });
+  expect(calls.healthOf(dripping.id)?.status).toBe("down");
+  expect(calls.healthOf(healthy.id)?.status).toBe("up");
+});

@@ -1,0 +1,407 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  approveDrift,
+  checkProfile,
+  createProfile,
+  deleteProfile,
+  getProfile,
+  listProfiles,
+  updateProfile,
+} from "../../src/contract/oidc-profiles.ts";
+import { getAuthenticationSettings, updateAuthenticationSettings } from "../../src/contract/realms.ts";
+import { ready } from "../../src/contract/service.ts";
+import { createCalls } from "../../src/identity-provider/calls.ts";
+import { createDirectory, type Directory } from "../../src/identity-provider/directory.ts";
+import { createEgress } from "../../src/identity-provider/egress.ts";
+import { findProfile } from "../../src/identity-provider/profile.ts";
+import { createTestApp, PUBLIC_URL, type TestApp, type TestStore } from "../support/app.ts";
+import { call } from "../support/call.ts";
+import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
+
+let latchkey: TestApp;
+let idp: HostileIdp;
+let elsewhere: HostileIdp;
+let directory: Directory;
+let store: TestStore;
+let realm: string;
+
+beforeAll(async () => {
+  idp = await startHostileIdp();
+  elsewhere = await startHostileIdp();
+});
+afterAll(async () => {
+  await idp.close();
+  await elsewhere.close();
+});
+beforeEach(async () => {
+  idp.hooks = {};
+  idp.journal.length = 0;
+  idp.issuer = idp.origin;
+  const allowedOrigins = [idp.origin, elsewhere.origin];
+  latchkey = await createTestApp({ allowedOrigins });
+  const { storage, clock } = latchkey;
+  const calls = createCalls({ egress: createEgress({ allowedOrigins }), clock });
+  directory = createDirectory({ storage, clock, calls, allowedOrigins });
+  store = await latchkey.createStore(10_000);
+  realm = (await store.call(getAuthenticationSettings)).body.data.realm_id;
+});
+afterEach(() => latchkey.close());
+
+const given = () => ({
+  type: "oidc-profile",
+  name: "Company account",
+  discovery_url: idp.discoveryUrl,
+  client_id: idp.clientId,
+  client_secret: "marker secret",
+});
+const create = (data: object = {}) =>
+  store.call(createProfile, { ids: { realm }, json: { data: { ...given(), ...data } } });
+const created = async (data: object = {}) => (await create(data)).body.data as { id: string };
+const update = (id: string, data: object) =>
+  store.call(updateProfile, { ids: { realm, id }, json: { data: { type: "oidc-profile", ...data } } });
+const read = async (id: string) => (await store.call(getProfile, { ids: { realm, id } })).body;
+const directoryMetadata = async (id: string) => {
+  const profile = await findProfile(latchkey.storage.db, {
+    storeId: store.store.id,
+    realmId: realm,
+    profileId: id,
+  });
+  return profile && directory.metadataOf(profile);
+};
+
+describe("create", () => {
+  test("201 reads the discovery document and gives the four links (seed 4.2)", async () => {
+    const { status, body } = await create();
+    expect(status).toBe(201);
+    const { id } = body.data;
+    const signOn = `${PUBLIC_URL}/sign-on/stores/${store.store.id}/realms/${realm}`;
+    expect(body.links).toEqual({
+      self: `${PUBLIC_URL}/v2/authentication-realms/${realm}/oidc-profiles/${id}`,
+      "authorization-endpoint": `${signOn}/authorize?profile=${id}`,
+      "callback-endpoint": `${signOn}/profiles/${id}/callback`,
+      "client-discovery-url": `${signOn}/.well-known/openid-configuration`,
+    });
+    expect(body.data).toMatchObject({ enabled: true, flow: "brokered", provisioning: "create" });
+    expect(body.data.meta).toMatchObject({
+      issuer: idp.origin,
+      health: { status: "up" },
+      pending_change: null,
+    });
+  });
+
+  test("201 with a slash at the path's end, an empty id and null relationships, as one client sends it", async () => {
+    const json = { data: { ...given(), id: "", relationships: null } };
+    const answer = await latchkey.app.fetch(
+      new Request(`http://internal/v2/authentication-realms/${realm}/oidc-profiles/`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${await store.token()}`, "content-type": "application/json" },
+        body: JSON.stringify(json),
+      }),
+    );
+    expect(answer.status).toBe(201);
+  });
+
+  test("the issuer's own address does as a discovery URL", async () => {
+    expect((await create({ discovery_url: idp.origin })).status).toBe(201);
+  });
+
+  const broken: [string, string, (document: Record<string, unknown>) => object][] = [
+    ["R1", "another issuer (N50)", (d) => ({ ...d, issuer: `${d.issuer}INVALID` })],
+    [
+      "R1",
+      "an issuer in other case (N51)",
+      (d) => ({ ...d, issuer: String(d.issuer).replace("http", "HTTP") }),
+    ],
+    ["R1", "an issuer with a path (N51)", (d) => ({ ...d, issuer: `${d.issuer}/x` })],
+    ["R1", "no token endpoint", ({ token_endpoint: _, ...d }) => d],
+    ["R1", "an array for an endpoint (N60)", (d) => ({ ...d, token_endpoint: ["x"] })],
+    [
+      "R1",
+      "an endpoint at the metadata address (N58)",
+      (d) => ({ ...d, userinfo_endpoint: "http://169.254.169.254/" }),
+    ],
+    ["R1", "an endpoint with a password (N58)", (d) => ({ ...d, jwks_uri: "https://a:b@idp.example/" })],
+    [
+      "R1",
+      "only symmetric signatures",
+      (d) => ({ ...d, id_token_signing_alg_values_supported: ["HS256", "none"] }),
+    ],
+    [
+      "R2",
+      "no client_secret_basic",
+      (d) => ({ ...d, token_endpoint_auth_methods_supported: ["client_secret_post"] }),
+    ],
+    ["R3", "no code flow", (d) => ({ ...d, response_types_supported: ["id_token"] })],
+    ["R3", "no code grant", (d) => ({ ...d, grant_types_supported: ["implicit"] })],
+    ["R4", "no email scope (R129)", (d) => ({ ...d, scopes_supported: ["openid"] })],
+  ];
+
+  test.each(broken)("422 names %s for %s, and nothing is saved", async (requirement, _, hook) => {
+    idp.hooks.discovery = hook;
+    const answer = await create();
+    expect([answer.status, answer.code]).toEqual([422, "idp_requirement_not_met"]);
+    expect(answer.body.errors[0].meta).toMatchObject({ requirement, remedy: expect.any(String) });
+    expect((await store.call(listProfiles, { ids: { realm } })).body.data).toEqual([]);
+  });
+
+  test("422 has one error for each requirement that is not met", async () => {
+    idp.hooks.discovery = (d) => ({ ...d, scopes_supported: [], token_endpoint_auth_methods_supported: [] });
+    const { body } = await create();
+    expect(body.errors.map((error: { meta: { requirement: string } }) => error.meta.requirement)).toEqual([
+      "R2",
+      "R4",
+    ]);
+  });
+
+  test("a slash at the issuer's end is the issuer's business (ADR 8)", async () => {
+    idp.issuer = `${idp.origin}/`;
+    expect((await create()).body.data.meta.issuer).toBe(`${idp.origin}/`);
+  });
+
+  test.each([
+    ["address_not_allowed", "http://idp.example"],
+    ["address_not_allowed", "https://127.0.0.1"],
+    ["address_not_allowed", "https://localhost"],
+    ["address_not_allowed", "not a url"],
+    ["status_not_200", "/nothing"],
+  ])("422 idp_unreachable with the reason %s for %s (T25)", async (reason, url) => {
+    const answer = await create({ discovery_url: url.startsWith("/") ? idp.origin + url : url });
+    expect([answer.status, answer.code]).toEqual([422, "idp_unreachable"]);
+    expect(answer.body.errors[0].meta).toEqual({ reason });
+  });
+
+  test("no text of the provider is in our answer", async () => {
+    idp.hooks.answer = {
+      "/.well-known/openid-configuration": (_, response) =>
+        void response.writeHead(500).end("marker from upstream"),
+    };
+    expect(JSON.stringify((await create()).body)).not.toContain("marker");
+  });
+
+  test("201 for a provider that cannot be reached, if it is not enabled; enabling it asks again", async () => {
+    idp.hooks.answer = {
+      "/.well-known/openid-configuration": (_, response) => void response.writeHead(503).end(),
+    };
+    const profile = await created({ enabled: false });
+    expect((await read(profile.id)).data.meta.issuer).toBeNull();
+    expect((await update(profile.id, { enabled: true })).code).toBe("idp_unreachable");
+    idp.hooks = {};
+    expect((await update(profile.id, { enabled: true })).body.data.meta.issuer).toBe(idp.origin);
+  });
+
+  test("an address that may never be asked is refused even if it is not enabled", async () => {
+    expect((await create({ enabled: false, discovery_url: "https://10.0.0.1" })).code).toBe(
+      "idp_unreachable",
+    );
+  });
+});
+
+describe("secrets", () => {
+  test("are in no answer, no log line and not in the database as they are (T27, A56)", async () => {
+    const { id } = await created({ client_secret_next: "marker next" });
+    const answers = [await read(id), (await store.call(listProfiles, { ids: { realm } })).body];
+    const rows = await latchkey.storage.db.selectFrom("oidc_profiles").selectAll().execute();
+    expect(JSON.stringify([answers, rows, latchkey.logLines])).not.toContain("marker");
+    expect(answers[0].data.meta.has_next_client_secret).toBe(true);
+  });
+
+  test.each([
+    ["discovery URL", () => ({ discovery_url: `${idp.origin}/` })],
+    ["client id", () => ({ client_id: "another" })],
+  ])(
+    "422 for a changed %s without the secret; nothing changes and nobody is asked (T26, A55)",
+    async (_, change) => {
+      const { id } = await created();
+      const before = await read(id);
+      idp.journal.length = 0;
+      expect((await update(id, change())).code).toBe("client_secret_required");
+      expect(idp.journal).toEqual([]);
+      expect(await read(id)).toEqual(before);
+      expect((await update(id, { ...change(), client_secret: "new" })).status).toBe(200);
+    },
+  );
+
+  test("the next secret can be set and taken away, and goes when the provider is another", async () => {
+    const { id } = await created({ client_secret_next: "n" });
+    const hasNext = async () => (await read(id)).data.meta.has_next_client_secret;
+    await update(id, { client_secret_next: null });
+    expect(await hasNext()).toBe(false);
+    await update(id, { client_secret_next: "n" });
+    await update(id, { name: "Renamed" });
+    expect(await hasNext()).toBe(true);
+    await update(id, { client_id: "another", client_secret: "s" });
+    expect(await hasNext()).toBe(false);
+  });
+});
+
+describe("update, list, delete", () => {
+  test("200 renames while the provider is down", async () => {
+    const { id } = await created();
+    idp.hooks.answer = { "/.well-known/openid-configuration": (_, response) => void response.destroy() };
+    expect((await update(id, { name: "Renamed" })).body.data.name).toBe("Renamed");
+  });
+
+  test("422 for an update to a provider that misses a requirement; the old one stays in force", async () => {
+    const { id } = await created();
+    const before = await read(id);
+    idp.hooks.discovery = (d) => ({ ...d, scopes_supported: ["openid"] });
+    const answer = await update(id, { discovery_url: `${idp.origin}/`, client_secret: "s" });
+    expect(answer.code).toBe("idp_requirement_not_met");
+    expect(await read(id)).toEqual(before);
+  });
+
+  test("409 for a body that names another profile", async () => {
+    const { id } = await created();
+    expect((await update(id, { id: "another" })).code).toBe("id_mismatch");
+  });
+
+  test("200 lists with links in each item, for storefronts too (seed 4.2)", async () => {
+    await created();
+    await created({ name: "Second" });
+    const { body } = await call(latchkey.app, listProfiles, {
+      ids: { realm },
+      token: await store.token("implicit"),
+    });
+    expect(body.data.map((profile: { name: string }) => profile.name)).toEqual(["Company account", "Second"]);
+    for (const profile of body.data) {
+      expect(profile.links["authorization-endpoint"]).toContain(`?profile=${profile.id}`);
+    }
+  });
+
+  test("404 for another store's profile on every path, and it lives on (T30)", async () => {
+    const { id } = await created();
+    const other = await latchkey.createStore();
+    for (const operation of [getProfile, deleteProfile, checkProfile, approveDrift]) {
+      expect((await other.call(operation, { ids: { realm, id } })).code).toBe("realm_not_found");
+    }
+    expect((await read(id)).data.id).toBe(id);
+  });
+
+  test("204 removes it", async () => {
+    const { id } = await created();
+    expect((await store.call(deleteProfile, { ids: { realm, id } })).status).toBe(204);
+    expect((await store.call(getProfile, { ids: { realm, id } })).code).toBe("profile_not_found");
+  });
+});
+
+describe("the direct flow", () => {
+  const direct = () => ({ flow: "direct", client_id: "customers" });
+
+  test("its link is the provider's own endpoint, with a query to append to (wire 15)", async () => {
+    const { body } = await create(direct());
+    expect(body.links["authorization-endpoint"]).toBe(`${idp.origin}/authorize?profile=${body.data.id}`);
+    idp.hooks.discovery = (d) => ({ ...d, authorization_endpoint: `${idp.origin}/authorize?a=1` });
+    const second = await create({ ...direct(), enabled: false });
+    expect(second.body.links["authorization-endpoint"]).toBe(
+      `${idp.origin}/authorize?a=1&profile=${second.body.data.id}`,
+    );
+  });
+
+  test("409 for a second one in the realm, also when two race", async () => {
+    const answers = await Promise.all([create(direct()), create(direct())]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+    expect((await create(direct())).code).toBe("direct_profile_exists");
+    const { id } = await created();
+    expect((await update(id, { ...direct(), client_secret: "s" })).code).toBe("direct_profile_exists");
+  });
+
+  test("422 when its client id is not that of the settings, from either side", async () => {
+    expect((await create({ flow: "direct" })).code).toBe("direct_client_id_mismatch");
+    const { id } = await created(direct());
+    const json = { data: { type: "customer-authentication-settings", client_id: "other" } };
+    expect((await store.call(updateAuthenticationSettings, { json })).code).toBe("direct_client_id_mismatch");
+    expect((await update(id, { client_id: "other", client_secret: "s" })).code).toBe(
+      "direct_client_id_mismatch",
+    );
+  });
+});
+
+describe("the doctor", () => {
+  test("200 says of each requirement whether it is met, with evidence", async () => {
+    const { id } = await created();
+    const { body } = await store.call(checkProfile, { ids: { realm, id } });
+    const statuses = Object.fromEntries(
+      body.data.checks.map((check: { id: string; status: string }) => [check.id, check.status]),
+    );
+    expect(statuses).toEqual({
+      R1: "met",
+      R2: "met",
+      R3: "met",
+      R4: "met",
+      R5: "met",
+      R6: "unknown",
+      R7: "unknown",
+      R8: "unknown",
+      R9: "unknown",
+    });
+    expect(body.data.answer_ms).toBeGreaterThanOrEqual(0);
+    expect(body.data.clock_offset_seconds).toEqual(expect.any(Number));
+  });
+
+  test("200 also for a provider that has broken since", async () => {
+    const { id } = await created();
+    idp.hooks.discovery = () => ({});
+    const { body } = await store.call(checkProfile, { ids: { realm, id } });
+    expect(body.data.checks[0]).toMatchObject({ id: "R1", status: "not_met", remedy: expect.any(String) });
+  });
+});
+
+describe("drift", () => {
+  const FRESH_MS = 5 * 60_000;
+
+  test("another issuer or host waits for an administrator, and the old one is used until then", async () => {
+    const { id } = await created();
+    const before = await directoryMetadata(id);
+    idp.hooks.discovery = (d) => ({ ...d, token_endpoint: `${elsewhere.origin}/token` });
+    latchkey.clock.advance(FRESH_MS + 1);
+    expect(await directoryMetadata(id)).toEqual(before);
+    const { pending_change } = (await read(id)).data.meta;
+    expect(pending_change.changes).toEqual([
+      { member: "token_endpoint", before: `${idp.origin}/token`, after: `${elsewhere.origin}/token` },
+    ]);
+    const { body } = await store.call(approveDrift, { ids: { realm, id } });
+    expect(body.data.meta).toMatchObject({
+      pending_change: null,
+      endpoint_hosts: expect.arrayContaining([new URL(elsewhere.origin).host]),
+    });
+    expect((await directoryMetadata(id))?.tokenEndpoint).toBe(`${elsewhere.origin}/token`);
+  });
+
+  test("409 when nothing waits", async () => {
+    const { id } = await created();
+    expect((await store.call(approveDrift, { ids: { realm, id } })).code).toBe("no_pending_change");
+  });
+
+  test("another path on the same host is taken over by itself", async () => {
+    const { id } = await created();
+    await directoryMetadata(id);
+    idp.hooks.discovery = (d) => ({ ...d, token_endpoint: `${idp.origin}/token/v2` });
+    latchkey.clock.advance(FRESH_MS + 1);
+    expect((await directoryMetadata(id))?.tokenEndpoint).toBe(`${idp.origin}/token/v2`);
+    expect((await read(id)).data.meta.pending_change).toBeNull();
+  });
+});
+
+describe("health", () => {
+  test("a provider that fails shows in its profile, in readiness and in the metrics, and readiness stays", async () => {
+    const { id } = await created();
+    idp.hooks.answer = {
+      "/.well-known/openid-configuration": (_, response) => void response.writeHead(500).end(),
+    };
+    const statuses: string[] = [];
+    for (let i = 0; i < 6; i++) {
+      await store.call(checkProfile, { ids: { realm, id } });
+      statuses.push((await read(id)).data.meta.health.status);
+    }
+    expect(statuses).toEqual(["degraded", "degraded", "degraded", "degraded", "down", "down"]);
+    expect(idp.asked("/.well-known/openid-configuration")).toBe(1 + 5);
+    expect((await call(latchkey.app, ready)).body).toEqual({
+      status: "ready",
+      identity_providers: { down: 1, degraded: 0 },
+    });
+    idp.hooks = {};
+    latchkey.clock.advance(10_000);
+    await store.call(checkProfile, { ids: { realm, id } });
+    expect((await read(id)).data.meta.health.status).toBe("up");
+  });
+});

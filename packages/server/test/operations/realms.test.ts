@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createProfile } from "../../src/contract/oidc-profiles.ts";
+import {
+  createRealm,
+  deleteRealm,
+  getAuthenticationSettings,
+  getRealm,
+  listRealms,
+  updateAuthenticationSettings,
+  updateRealm,
+} from "../../src/contract/realms.ts";
+import { egressFault } from "../../src/identity-provider/egress.ts";
+import { createTestApp, PUBLIC_URL, type TestApp, type TestStore } from "../support/app.ts";
+import { call } from "../support/call.ts";
+
+let latchkey: TestApp;
+let store: TestStore;
+let other: TestStore;
+
+beforeAll(async () => {
+  latchkey = await createTestApp({ egress: { send: () => Promise.reject(egressFault("host_unknown")) } });
+  store = await latchkey.createStore(10_000);
+  other = await latchkey.createStore(10_000);
+});
+afterAll(() => latchkey.close());
+
+const settings = async (by = store) => (await by.call(getAuthenticationSettings)).body.data;
+const create = (data: object, by = store) =>
+  by.call(createRealm, { json: { data: { type: "authentication-realm", ...data } } });
+const update = (id: string, data: object) =>
+  store.call(updateRealm, { ids: { id }, json: { data: { type: "authentication-realm", ...data } } });
+
+test("200 gives the client id and realm id of a new store, where the seed and existing clients look (seed 4.1)", async () => {
+  const { body } = await call(latchkey.app, getAuthenticationSettings, {
+    token: await store.token("implicit"),
+  });
+  expect(body.data).toMatchObject({
+    id: store.store.id,
+    type: "customer-authentication-settings",
+    client_id: "customers",
+    meta: { client_id: "customers" },
+  });
+  const realm = body.data.relationships["authentication-realm"].data;
+  expect(realm.id).toBe(body.data.realm_id);
+  expect(realm.links.self).toBe(`${PUBLIC_URL}/v2/authentication-realms/${realm.id}`);
+  expect((await store.call(getRealm, { ids: { id: realm.id } })).body.data.name).toBe("Customers");
+});
+
+test("both paths of the settings give the same answer, with and without a slash", async () => {
+  const headers = { authorization: `Bearer ${await store.token()}` };
+  const bodies = new Set<string>();
+  for (const path of [
+    "customer-authentication-settings",
+    "settings/customer-authentication",
+    "settings/customer-authentication/",
+  ]) {
+    const answer = await latchkey.app.fetch(new Request(`http://internal/v2/${path}`, { headers }));
+    bodies.add(await answer.text());
+  }
+  expect(bodies.size).toBe(1);
+});
+
+test("200 changes the settings one by one; 422 for another store's realm, and nothing changes", async () => {
+  const put = (data: object) =>
+    store.call(updateAuthenticationSettings, {
+      json: { data: { type: "customer-authentication-settings", ...data } },
+    });
+  const second = (await create({ name: "Second" })).body.data.id;
+  expect((await put({ client_id: "web" })).body.data.client_id).toBe("web");
+  expect((await put({ realm_id: second })).body.data).toMatchObject({ client_id: "web", realm_id: second });
+  const answer = await put({ realm_id: (await settings(other)).realm_id, client_id: "x" });
+  expect([answer.status, answer.code]).toEqual([422, "realm_unknown"]);
+  expect((await put({ realm_id: "nonsense" })).code).toBe("realm_unknown");
+  expect(await settings()).toMatchObject({ client_id: "web", realm_id: second });
+});
+
+test("201 creates a realm with defaults; 200 changes only what is there", async () => {
+  const { status, body } = await create({ name: "Wholesale" });
+  expect(status).toBe(201);
+  expect(body.data).toMatchObject({
+    name: "Wholesale",
+    redirect_uris: [],
+    duplicate_email_policy: "allowed",
+  });
+  expect(body.data.relationships.origin.data.id).toBe(store.store.id);
+  expect(body.links.self).toBe(`${PUBLIC_URL}/v2/authentication-realms/${body.data.id}`);
+  const uris = ["https://shop.example/cb", "http://localhost:3000/cb"];
+  await update(body.data.id, { redirect_uris: uris });
+  const { body: after } = await update(body.data.id, { duplicate_email_policy: "api_only" });
+  expect(after.data).toMatchObject({
+    name: "Wholesale",
+    redirect_uris: uris,
+    duplicate_email_policy: "api_only",
+  });
+});
+
+test("409 for a body that names another realm", async () => {
+  const { body } = await create({ name: "Mine" });
+  expect((await update(body.data.id, { id: "another" })).code).toBe("id_mismatch");
+});
+
+test("422 points at each redirect URI that breaks the rules, and nothing changes", async () => {
+  const { body } = await create({ name: "Strict", redirect_uris: ["https://shop.example/cb"] });
+  const answer = await update(body.data.id, {
+    name: "Renamed",
+    redirect_uris: [
+      "https://shop.example/ok",
+      "http://shop.example/",
+      "https://shop.example/#f",
+      "javascript:alert(1)",
+    ],
+  });
+  expect(answer.status).toBe(422);
+  expect(answer.body.errors.map((error: { source: { pointer: string } }) => error.source.pointer)).toEqual([
+    "/data/redirect_uris/1",
+    "/data/redirect_uris/2",
+    "/data/redirect_uris/3",
+  ]);
+  expect((await store.call(getRealm, { ids: { id: body.data.id } })).body.data).toEqual(body.data);
+  expect((await create({ name: "x", redirect_uris: ["//evil"] })).code).toBe("redirect_uri_invalid");
+});
+
+test("400 for more than fifty redirect URIs, and for a policy that is none", async () => {
+  const many = Array.from({ length: 51 }, (_, i) => `https://shop.example/${i}`);
+  expect((await create({ name: "Many", redirect_uris: many })).status).toBe(400);
+  expect((await create({ name: "Odd", duplicate_email_policy: "sometimes" })).status).toBe(400);
+});
+
+test("204 deletes a realm; 409 one that the settings use or that has identity providers", async () => {
+  const id = (await create({ name: "Short-lived" })).body.data.id;
+  expect((await store.call(deleteRealm, { ids: { id } })).status).toBe(204);
+  expect((await store.call(getRealm, { ids: { id } })).status).toBe(404);
+  expect((await store.call(deleteRealm, { ids: { id: (await settings()).realm_id } })).code).toBe(
+    "realm_in_use",
+  );
+  const full = (await create({ name: "Full" })).body.data.id;
+  const data = {
+    type: "oidc-profile",
+    name: "n",
+    discovery_url: "https://idp.example",
+    client_id: "c",
+    client_secret: "s",
+    enabled: false,
+  };
+  await store.call(createProfile, { ids: { realm: full }, json: { data } });
+  expect((await store.call(deleteRealm, { ids: { id: full } })).code).toBe("realm_has_profiles");
+});
+
+test("404 for another store's realm, the same as for none (T30)", async () => {
+  const foreign = (await settings(other)).realm_id;
+  const answers = await Promise.all(
+    [foreign, "01890000-0000-7000-8000-000000000000"].map((id) => store.call(getRealm, { ids: { id } })),
+  );
+  const [first, second] = answers.map(({ body }) => ({ ...body.errors[0], id: "" }));
+  expect(first).toEqual(second);
+});
+
+test("a list has the store's own realms only, and pages", async () => {
+  const { body } = await other.call(listRealms);
+  expect(body.data.map((realm: { name: string }) => realm.name)).toEqual(["Customers"]);
+  expect(body.data[0].links.self).toContain(body.data[0].id);
+  expect((await store.call(listRealms, { query: "page[limit]=1" })).body.links.next).not.toBeNull();
+});

@@ -1,0 +1,132 @@
+import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+
+/**
+ * An identity provider that does as it is told. Each step has a hook that may answer instead of the honest code, and a
+ * journal keeps what arrived, so that a test can say "it was never asked".
+ */
+export type HostileIdp = {
+  origin: string;
+  issuer: string;
+  discoveryUrl: string;
+  clientId: string;
+  clientSecrets: string[];
+  hooks: Hooks;
+  journal: { method: string; path: string; authorization: string | undefined; body: string }[];
+  /** How often a path was asked. */
+  asked(path: string): number;
+  /** A new signing key; the old one is gone from the key set unless it is kept. */
+  rotateKey(options?: { keep?: boolean }): void;
+  signToken(claims: object, header?: object): string;
+  close(): Promise<void>;
+};
+
+type Document = Record<string, unknown>;
+type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void | Promise<void>;
+
+export type Hooks = {
+  /** Changes the discovery document. */
+  discovery?: (document: Document) => unknown;
+  /** Changes the key set. */
+  keys?: (keySet: { keys: Document[] }) => unknown;
+  /** Changes what the token endpoint answers. */
+  token?: (answer: Document, form: URLSearchParams) => unknown;
+  userinfo?: (claims: Document) => unknown;
+  /** Answers a path by itself: raw bytes, no answer, one byte a second. */
+  answer?: Record<string, Answer>;
+};
+
+type SigningKey = { kid: string; privateKey: KeyObject; jwk: Document };
+
+function newKey(index: number): SigningKey {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const kid = `key-${index}`;
+  return { kid, privateKey, jwk: { ...publicKey.export({ format: "jwk" }), kid, use: "sig", alg: "ES256" } };
+}
+
+export async function startHostileIdp(): Promise<HostileIdp> {
+  let keys = [newKey(1)];
+  let made = 1;
+  const server: Server = createServer((request, response) => void serve(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const origin = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  const current = () => keys.at(-1) as SigningKey;
+
+  const idp: HostileIdp = {
+    origin,
+    issuer: origin,
+    discoveryUrl: `${origin}/.well-known/openid-configuration`,
+    clientId: "the-store",
+    clientSecrets: ["first secret"],
+    hooks: {},
+    journal: [],
+    asked: (path) => idp.journal.filter((entry) => entry.path === path).length,
+    rotateKey({ keep = false } = {}) {
+      keys = [...(keep ? keys : []), newKey(++made)];
+    },
+    signToken(claims, header = {}) {
+      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+      const signed = `${part({ alg: "ES256", kid: current().kid, ...header })}.${part(claims)}`;
+      const key = { key: current().privateKey, dsaEncoding: "ieee-p1363" as const };
+      return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+
+  const honest: Record<string, (body: string) => unknown> = {
+    "/.well-known/openid-configuration": () => change(idp.hooks.discovery, discoveryDocument(idp)),
+    "/keys": () => change(idp.hooks.keys, { keys: keys.map(({ jwk }) => jwk) }),
+    "/token": (body) => {
+      const form = new URLSearchParams(body);
+      const answer = { access_token: "at", token_type: "Bearer", expires_in: 60 };
+      return idp.hooks.token ? idp.hooks.token(answer, form) : answer;
+    },
+    "/userinfo": () => change(idp.hooks.userinfo, { sub: "subject" }),
+  };
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url?.split("?")[0] ?? "";
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString();
+    idp.journal.push({
+      method: request.method ?? "",
+      path,
+      authorization: request.headers.authorization,
+      body,
+    });
+    const raw = idp.hooks.answer?.[path];
+    if (raw) return raw(request, response, body);
+    const answer = honest[path]?.(body);
+    if (answer === undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(answer));
+  }
+
+  return idp;
+}
+
+const change = <T>(hook: ((value: T) => unknown) | undefined, value: T): unknown =>
+  hook ? hook(value) : value;
+
+const discoveryDocument = ({ issuer, origin }: HostileIdp): Document => ({
+  issuer,
+  authorization_endpoint: `${origin}/authorize`,
+  token_endpoint: `${origin}/token`,
+  userinfo_endpoint: `${origin}/userinfo`,
+  jwks_uri: `${origin}/keys`,
+  response_types_supported: ["code"],
+  grant_types_supported: ["authorization_code"],
+  subject_types_supported: ["public"],
+  id_token_signing_alg_values_supported: ["ES256"],
+  token_endpoint_auth_methods_supported: ["client_secret_basic"],
+  scopes_supported: ["openid", "email"],
+  claims_supported: ["sub", "email", "email_verified"],
+  code_challenge_methods_supported: ["S256"],
+});
