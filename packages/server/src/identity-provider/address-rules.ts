@@ -5,7 +5,9 @@ export function isAllowedUrl(text: string, allowedOrigins: readonly string[]): b
   const isPlain = text.length <= 2048 && /^[\x21-\x7e]+$/.test(text) && !text.includes("\\");
   if (!isPlain || !URL.canParse(text)) return false;
   const url = new URL(text);
-  if (url.username !== "" || url.password !== "" || url.hash !== "") return false;
+  // Written out: the scheme, two slashes, and a host that is not encoded, without a user before it.
+  const authority = /^[a-z]+:\/\/([^/?]*)/i.exec(text)?.[1] ?? "";
+  if (authority === "" || /[@%]/.test(authority) || text.includes("#")) return false;
   if (allowedOrigins.includes(url.origin)) return true;
   return url.protocol === "https:" && url.port === "" && isHostName(url.hostname);
 }

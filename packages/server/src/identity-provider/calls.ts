@@ -60,7 +60,8 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
       note(state, false);
       throw error;
     } finally {
-      state.inFlight--;
+      // Of the state that is there now: the profile may have been forgotten meanwhile, but not what is under way.
+      stateOf(profileId).inFlight--;
     }
   }
 
@@ -75,8 +76,11 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
       const of = (status: HealthStatus) => all.filter((state) => state.status === status).length;
       return { down: of("down"), degraded: of("degraded") };
     },
-    forget: (profileId) => {
+    forget(profileId) {
+      // Those under way go on, and still count: they hold connections.
+      const inFlight = states.get(profileId)?.inFlight ?? 0;
       states.delete(profileId);
+      if (inFlight > 0) stateOf(profileId).inFlight = inFlight;
     },
   };
 }

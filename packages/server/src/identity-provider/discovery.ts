@@ -38,7 +38,7 @@ export const toDiscoveryUrl = (text: string): string =>
  */
 export function isIssuerOf(issuer: string, discoveryUrl: string): boolean {
   const prefix = toDiscoveryUrl(discoveryUrl).slice(0, -SUFFIX.length);
-  return issuer === prefix || issuer === `${prefix}/`;
+  return issuer === `${prefix}/` || (issuer === prefix && !prefix.endsWith("/"));
 }
 
 export const fetchDiscovery = (send: Send, discoveryUrl: string): Promise<Fetched> =>

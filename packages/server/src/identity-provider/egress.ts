@@ -137,6 +137,8 @@ function connectTo({ address, port, host, secure, ca }: Connection): Socket {
     port,
     ...(isIP(host) ? {} : { servername: host }),
     ALPNProtocols: ["http/1.1"],
+    // Said out loud, because an environment variable of Node would switch it off otherwise.
+    rejectUnauthorized: true,
     ...(ca && { ca }),
   });
 }
@@ -177,6 +179,7 @@ function exchange(
       },
     });
     outgoing.on("error", broken);
+    outgoing.on("upgrade", broken);
     outgoing.on("response", (incoming) => {
       readAnswer(incoming, request.maxBytes).then(resolve, broken);
     });

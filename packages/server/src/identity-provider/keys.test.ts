@@ -127,7 +127,14 @@ describe("a decoy is passed over, and the key beside it is found (N29)", () => {
   });
 
   test("and if there are only decoys, there is no key", () => {
-    expect(readKeys({ keys: [{ kty: "oct", k: "AAAA" }, { ...rsa, use: "enc" }] })).toEqual([]);
+    expect(
+      readKeys({
+        keys: [
+          { kty: "oct", k: "AAAA" },
+          { ...rsa, use: "enc" },
+        ],
+      }),
+    ).toEqual([]);
   });
 });
 

@@ -20,6 +20,8 @@ export function readKeys(document: Document): SigningKey[] | undefined {
 
 function readKey(jwk: Document): SigningKey | undefined {
   if (jwk.use !== undefined && jwk.use !== "sig") return undefined;
+  if (jwk.key_ops !== undefined && !(Array.isArray(jwk.key_ops) && jwk.key_ops.includes("verify")))
+    return undefined;
   if (jwk.kid !== undefined && typeof jwk.kid !== "string") return undefined;
   const algorithms = algorithmsOf(jwk);
   if (algorithms.length === 0) return undefined;

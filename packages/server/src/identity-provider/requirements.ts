@@ -85,6 +85,8 @@ function judgeCompatible({ discoveryUrl, document, keys, allowedOrigins }: Exami
       "Use the discovery URL of the issuer itself: issuer and address must agree to the letter.",
     );
   }
+  if (/[?#]/.test(issuer))
+    return notMet("The issuer has a query or a fragment.", "Use an issuer without them.");
   const needed = ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const;
   const missing = needed.filter((member) => textOf(document, member) === undefined);
   const lists = [

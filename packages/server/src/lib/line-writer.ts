@@ -10,45 +10,58 @@ export type LineWriter = {
   dropped(): number;
 };
 
-type Write = (text: string, done: (error: NodeJS.ErrnoException | null, written: number) => void) => void;
+type Write = (bytes: Buffer, done: (error: NodeJS.ErrnoException | null, written: number) => void) => void;
 
 const MAX_WAITING = 4 * 1024 * 1024;
 const RETRY_MS = 50;
+const NEWLINE = 10;
 
-export function createLineWriter(toDescriptor: number | Write): LineWriter {
+export function createLineWriter(to: number | Write): LineWriter {
   const put: Write =
-    typeof toDescriptor === "function"
-      ? toDescriptor
-      : (text, done) => {
-          const bytes = Buffer.from(text);
-          write(toDescriptor, bytes, 0, bytes.length, null, (error, written) => done(error, written));
-        };
+    typeof to === "function"
+      ? to
+      : (bytes, done) => write(to, bytes, 0, bytes.length, null, (e, n) => done(e, n));
   let waiting: string[] = [];
   let waitingLength = 0;
   let isWriting = false;
+  let isInsideLine = false;
+  let isPrefixed = false;
   let dropped = 0;
   let idle: (() => void)[] = [];
 
+  /** Writes what is left of the last write, or else all that waits. */
   function next(rest?: Buffer): void {
-    const text = rest ? rest.toString() : waiting.join("");
-    if (!rest) {
-      waiting = [];
-      waitingLength = 0;
-    }
-    if (text === "") {
+    const bytes = rest ?? takeWaiting();
+    if (bytes.length === 0) {
       isWriting = false;
       for (const resolve of idle) resolve();
       idle = [];
       return;
     }
-    isWriting = true;
-    put(text, (error, written) => {
-      const bytes = Buffer.from(text);
-      if (!error) return next(written < bytes.length ? bytes.subarray(written) : undefined);
-      if (error.code === "EAGAIN") return void setTimeout(() => next(bytes), RETRY_MS).unref();
-      dropped += text.split("\n").length - 1;
-      return next();
+    put(bytes, (error, written) => {
+      if (error?.code === "EAGAIN") {
+        setTimeout(() => next(bytes), RETRY_MS).unref();
+      } else if (error) {
+        dropped += bytes.filter((byte) => byte === NEWLINE).length - (isPrefixed ? 1 : 0);
+        next();
+      } else {
+        if (written > 0) {
+          isInsideLine = bytes[written - 1] !== NEWLINE;
+          isPrefixed = false;
+        }
+        next(written < bytes.length ? bytes.subarray(written) : undefined);
+      }
     });
+  }
+
+  function takeWaiting(): Buffer {
+    // A line that broke off is ended first, so that it costs no other line.
+    const text = waiting.join("");
+    isPrefixed = isInsideLine && text !== "";
+    const bytes = Buffer.from(isPrefixed ? `\n${text}` : text);
+    waiting = [];
+    waitingLength = 0;
+    return bytes;
   }
 
   return {
@@ -59,19 +72,21 @@ export function createLineWriter(toDescriptor: number | Write): LineWriter {
       }
       waiting.push(line);
       waitingLength += line.length;
-      if (!isWriting) {
-        isWriting = true;
-        // Lines of one turn of the event loop go out together.
-        setImmediate(() => next());
-      }
+      if (isWriting) return;
+      isWriting = true;
+      // Lines of one turn of the event loop go out together.
+      setImmediate(() => next());
     },
-    flush: (withinMs) =>
-      isWriting
-        ? new Promise((resolve) => {
-            idle.push(resolve);
-            setTimeout(resolve, withinMs);
-          })
-        : Promise.resolve(),
+    flush(withinMs) {
+      if (!isWriting) return Promise.resolve();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, withinMs);
+      idle.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+      return promise;
+    },
     dropped: () => dropped,
   };
 }

@@ -28,7 +28,9 @@ export function unseal(
 ): string | undefined {
   const key = keyring.find(purpose, Buffer.from(keyIdOfSealed(sealed), "hex"));
   const bytes = Buffer.from(sealed.slice(KEY_ID_BYTES * 2 + 1), "base64url");
-  if (!key || bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
+  // One secret, one spelling: the decoders skip what they do not know.
+  const spelled = `${keyIdOfSealed(sealed).toLowerCase()}.${bytes.toString("base64url")}`;
+  if (!key || spelled !== sealed || bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES), {
     authTagLength: TAG_BYTES,
   });

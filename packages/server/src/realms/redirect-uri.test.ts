@@ -2,6 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isAllowedRedirectUri } from "./redirect-uri.ts";
 
+/** Any characters at all, but whole ones. */
+const anyCharacter = fc
+  .integer({ min: 0, max: 0x10ffff })
+  .map((point) => String.fromCodePoint(point))
+  .filter((character) => character.isWellFormed());
+
 describe("a redirect URI may be registered", () => {
   test.each([
     "https://shop.example/cb",
@@ -135,12 +141,14 @@ describe("a redirect URI is refused (A27, A28, T05)", () => {
     expect(isAllowedRedirectUri(uri)).toBe(false);
   });
 
-  test.each(["https://*.shop.example/cb", "https://*/cb", "https://shop*.example/", "https://shop.example:*/cb"])(
-    "with a pattern for a host, which is none: %s",
-    (uri) => {
-      expect(isAllowedRedirectUri(uri)).toBe(false);
-    },
-  );
+  test.each([
+    "https://*.shop.example/cb",
+    "https://*/cb",
+    "https://shop*.example/",
+    "https://shop.example:*/cb",
+  ])("with a pattern for a host, which is none: %s", (uri) => {
+    expect(isAllowedRedirectUri(uri)).toBe(false);
+  });
 
   test.each(["https://shop.example/cb?next=\\evil", "https://shop.example?\\", "http://localhost/?a=\\\\b"])(
     "with a backslash anywhere: %s",
@@ -164,9 +172,36 @@ describe("a redirect URI is refused (A27, A28, T05)", () => {
 
 test("what may be registered is ASCII that every parser reads alike", () => {
   const part = fc.oneof(
-    fc.constantFrom("https://", "http://", "shop.example", "localhost", "127.0.0.1", "evil.example", ":443", ":80"),
-    fc.constantFrom("/", "//", "\\", "@", "#", "?", "..", ".", "%2e", "%00", "\t", "\n", " ", "\x00", "*", "ü", "．"),
-    fc.string({ unit: "binary", maxLength: 3 }),
+    fc.constantFrom(
+      "https://",
+      "http://",
+      "shop.example",
+      "localhost",
+      "127.0.0.1",
+      "evil.example",
+      ":443",
+      ":80",
+    ),
+    fc.constantFrom(
+      "/",
+      "//",
+      "\\",
+      "@",
+      "#",
+      "?",
+      "..",
+      ".",
+      "%2e",
+      "%00",
+      "\t",
+      "\n",
+      " ",
+      "\x00",
+      "*",
+      "ü",
+      "．",
+    ),
+    fc.string({ unit: anyCharacter, maxLength: 3 }),
   );
   const uri = fc.oneof(
     fc.webUrl({ withQueryParameters: true, withFragments: true }),
@@ -185,6 +220,6 @@ test("what may be registered is ASCII that every parser reads alike", () => {
       expect([text, text.replace(/(?<=^https?:\/\/[^/?]+)(?=\?|$)/, "/")]).toContain(href);
       if (protocol !== "https:") expect(host).toMatch(/^(localhost|127\.0\.0\.1)(:\d+)?$/);
     }),
-    { numRuns: 5000 },
+    { numRuns: 2000 },
   );
 });

@@ -1,0 +1,231 @@
+import { generateKeyPairSync } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { handClock } from "../../test/support/clock.ts";
+import { limits } from "../contract/limits.ts";
+import type { DocumentReason } from "./discovery.ts";
+import { examine, reasons } from "./doctor.ts";
+import { createEgress, type EgressAnswer, type EgressRequest, egressFault } from "./egress.ts";
+
+const ISSUER = "https://idp.example";
+const DISCOVERY_URL = `${ISSUER}/.well-known/openid-configuration`;
+const sound = {
+  issuer: ISSUER,
+  authorization_endpoint: `${ISSUER}/authorize`,
+  token_endpoint: `${ISSUER}/token`,
+  jwks_uri: `${ISSUER}/jwks`,
+  userinfo_endpoint: `${ISSUER}/userinfo`,
+  response_types_supported: ["code"],
+  subject_types_supported: ["public"],
+  id_token_signing_alg_values_supported: ["RS256", "ES256"],
+  scopes_supported: ["openid", "email"],
+  claims_supported: ["sub", "email"],
+  code_challenge_methods_supported: ["S256"],
+};
+const jwk = {
+  ...generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "jwk" }),
+  kid: "one",
+};
+
+type Given = {
+  document?: unknown;
+  keys?: unknown;
+  date?: string;
+  answers?: Record<string, Partial<EgressAnswer>>;
+};
+
+/** Examines a provider that publishes these documents. */
+async function examined({ document = sound, keys = { keys: [jwk] }, date, answers = {} }: Given = {}) {
+  const asked: EgressRequest[] = [];
+  const published: Record<string, unknown> = { [`${ISSUER}/jwks`]: keys, "https://keys.example/jwks": keys };
+  const send = async (request: EgressRequest): Promise<EgressAnswer> => {
+    asked.push(request);
+    const body = request.url.endsWith("/openid-configuration") ? document : published[request.url];
+    return {
+      status: body === undefined ? 404 : 200,
+      headers: { "content-type": "application/json", ...(date && { date }) },
+      body: Buffer.from(JSON.stringify(body ?? {})),
+      elapsedMs: 12.4,
+      ...answers[request.url],
+    };
+  };
+  const report = await examine({ send, clock: handClock(), allowedOrigins: [] }, DISCOVERY_URL);
+  const statusOf = Object.fromEntries(report.checks.map(({ id, status }) => [id, status]));
+  return { report, asked, statusOf };
+}
+
+describe("a sound provider", () => {
+  test("is reported with everything to go on with", async () => {
+    const { report, statusOf } = await examined();
+    expect(report).toMatchObject({
+      discoveryUrl: DISCOVERY_URL,
+      issuer: ISSUER,
+      hosts: ["idp.example"],
+      warnings: [],
+      answerMs: 12,
+      clockOffsetSeconds: null,
+      unreachable: null,
+      metadata: { issuer: ISSUER, tokenEndpoint: `${ISSUER}/token`, signingAlgorithms: ["RS256", "ES256"] },
+    });
+    expect(report.keys.map(({ kid }) => kid)).toEqual(["one"]);
+    expect(statusOf).toMatchObject({ R1: "met", R2: "met", R3: "met", R4: "met", R5: "met", R6: "unknown" });
+  });
+
+  test("is asked twice, within limits and without credentials", async () => {
+    const { asked } = await examined();
+    expect(asked).toEqual([
+      { url: DISCOVERY_URL, maxBytes: limits.discoveryBytes },
+      { url: `${ISSUER}/jwks`, maxBytes: limits.keysBytes },
+    ]);
+  });
+});
+
+describe("a provider that misses a requirement", () => {
+  test.each<[string, string, Given]>([
+    ["R1", "another issuer", { document: { ...sound, issuer: "https://evil.example" } }],
+    ["R1", "no jwks_uri", { document: { ...sound, jwks_uri: undefined } }],
+    [
+      "R1",
+      "an endpoint that may not be asked",
+      { document: { ...sound, token_endpoint: "http://127.0.0.1/" } },
+    ],
+    ["R1", "no keys at their address", { document: { ...sound, jwks_uri: "https://gone.example/" } }],
+    ["R1", "no key set at the address of keys", { keys: { a: 1 } }],
+    ["R1", "no key", { keys: { keys: [] } }],
+    ["R1", "only keys for encryption", { keys: { keys: [{ ...jwk, use: "enc" }] } }],
+    ["R1", "more keys than we read", { keys: { keys: Array(limits.keys + 1).fill(jwk) } }],
+    ["R1", "keys behind a redirect", { answers: { [`${ISSUER}/jwks`]: { status: 302 } } }],
+    [
+      "R2",
+      "only client_secret_post",
+      { document: { ...sound, token_endpoint_auth_methods_supported: ["client_secret_post"] } },
+    ],
+    [
+      "R3",
+      "pushed requests demanded",
+      { document: { ...sound, require_pushed_authorization_requests: true } },
+    ],
+    ["R4", "no e-mail", { document: { ...sound, scopes_supported: ["openid"] } }],
+  ])("%s is reported, and there is nothing to go on with: %s", async (id, _, given) => {
+    const { report, statusOf } = await examined(given);
+    const missed = Object.keys(statusOf).filter((candidate) => statusOf[candidate] === "not_met");
+    expect(missed).toEqual([id]);
+    expect(report).toMatchObject({ metadata: null, hosts: [], unreachable: null, answerMs: 12 });
+  });
+
+  test("names an endpoint inside, and it is not asked", async () => {
+    const connections: unknown[] = [];
+    const egress = createEgress({
+      allowedOrigins: [],
+      resolve: async () => ["127.0.0.1"],
+      connect: (to) => {
+        connections.push(to);
+        throw new Error("the test allows no connection");
+      },
+    });
+    const document = { ...sound, jwks_uri: "http://169.254.169.254/latest/meta-data/" };
+    const answer = { status: 200, headers: { "content-type": "application/json" }, elapsedMs: 1 };
+    const send = async (request: EgressRequest) =>
+      request.url === DISCOVERY_URL
+        ? { ...answer, body: Buffer.from(JSON.stringify(document)) }
+        : await egress.send(request);
+    const report = await examine({ send, clock: handClock(), allowedOrigins: [] }, DISCOVERY_URL);
+    expect(report.checks[0]).toMatchObject({ id: "R1", status: "not_met" });
+    expect(report.checks[0]?.evidence).toContain("jwks_uri");
+    expect(connections).toEqual([]);
+  });
+});
+
+describe("a warning, and nothing worse, is given", () => {
+  const warned = async (given: Given) => {
+    const { report } = await examined(given);
+    expect(report.metadata).not.toBeNull();
+    return report.warnings;
+  };
+
+  test("for endpoints on other hosts than the issuer's, which it names", async () => {
+    const document = {
+      ...sound,
+      token_endpoint: "https://token.example/",
+      jwks_uri: "https://keys.example/jwks",
+    };
+    const warnings = await warned({ document });
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain("token.example, keys.example");
+    expect((await examined({ document })).report.hosts).toEqual([
+      "idp.example",
+      "token.example",
+      "keys.example",
+    ]);
+  });
+
+  test.each([[["plain"]], [[]], ["S256"]])("for PKCE without S256: %j", async (methods) => {
+    const warnings = await warned({ document: { ...sound, code_challenge_methods_supported: methods } });
+    expect(warnings).toEqual([expect.stringContaining("S256")]);
+  });
+
+  test("not for PKCE that is not mentioned", async () => {
+    expect(await warned({ document: { ...sound, code_challenge_methods_supported: undefined } })).toEqual([]);
+  });
+
+  const START_MS = handClock().now();
+  test.each([61, -61, 3600, -86_400])("for a clock that is %d seconds off", async (seconds) => {
+    const date = new Date(START_MS + seconds * 1000).toUTCString();
+    expect(await warned({ date })).toEqual([expect.stringContaining("clock")]);
+    expect((await examined({ date })).report.clockOffsetSeconds).toBe(seconds);
+  });
+
+  test.each([0, 1, 60, -60])("not for a clock that is %d seconds off", async (seconds) => {
+    const date = new Date(START_MS + seconds * 1000).toUTCString();
+    expect(await warned({ date })).toEqual([]);
+    expect((await examined({ date })).report.clockOffsetSeconds).toBe(seconds);
+  });
+
+  test("not for a date that cannot be read", async () => {
+    expect(await warned({ date: "tomorrow" })).toEqual([]);
+  });
+});
+
+describe("a provider that cannot be read", () => {
+  test.each(Object.keys(reasons) as DocumentReason[])("is reported as such, and why: %s", async (reason) => {
+    const answer: EgressAnswer = {
+      status: 200,
+      headers: { "content-type": "text/html" },
+      body: Buffer.from("upstream text"),
+      elapsedMs: 1,
+    };
+    let asked = 0;
+    const send = async () => {
+      asked++;
+      if (reason === "not_json") return answer;
+      if (reason === "redirected") return { ...answer, status: 302 };
+      if (reason === "status_not_200") return { ...answer, status: 500 };
+      throw egressFault(reason, new Error("upstream text"));
+    };
+    const report = await examine({ send, clock: handClock(), allowedOrigins: [] }, DISCOVERY_URL);
+    expect(report).toMatchObject({
+      discoveryUrl: DISCOVERY_URL,
+      unreachable: reason,
+      issuer: null,
+      hosts: [],
+      warnings: [],
+      answerMs: null,
+      clockOffsetSeconds: null,
+      metadata: null,
+      keys: [],
+    });
+    expect(report.checks.filter(({ status }) => status !== "unknown").map(({ id }) => id)).toEqual(["R5"]);
+    expect(report.checks[4]).toMatchObject({
+      status: "not_met",
+      evidence: expect.stringContaining(reasons[reason]),
+    });
+    expect(JSON.stringify(report)).not.toContain("upstream text");
+    expect(asked).toBe(1);
+  });
+
+  test("because of a fault of our own is not reported as its fault", async () => {
+    const send = () => Promise.reject(new TypeError("ours"));
+    await expect(examine({ send, clock: handClock(), allowedOrigins: [] }, DISCOVERY_URL)).rejects.toThrow(
+      "ours",
+    );
+  });
+});
