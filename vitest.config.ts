@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -7,6 +8,8 @@ export default defineConfig({
       "packages/server/test/support/postgres-server.ts",
       "packages/server/test/support/observed-reset.ts",
     ],
+    // Much of the time is waiting for processes, so two workers pay even on two cores.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 20_000,
     hookTimeout: 30_000,
   },

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Permission } from "./permissions.ts";
+import { isPermitted, type Permission } from "./permissions.ts";
 import { type ProblemCode, problemEntry } from "./problems.ts";
 
 /**
@@ -52,7 +52,10 @@ export function problemsOf(operation: Operation): ProblemCode[] {
   const isService = operation.tag === "Service";
   if (!operation.unlimited) codes.push("rate_limit_exceeded");
   if (!isService) codes.push("url_too_long", "storage_unavailable", "token_misplaced");
-  if (Array.isArray(operation.access)) codes.push("token_missing", "token_invalid", "not_permitted");
+  if (typeof operation.access !== "string") {
+    codes.push("token_missing", "token_invalid");
+    if (!isPermitted("implicit", operation.access)) codes.push("not_permitted");
+  }
   if (operation.ids) codes.push(...Object.values(operation.ids));
   if (operation.query) codes.push("parameter_invalid");
   if (operation.body) {

@@ -50,7 +50,7 @@ export async function createProfile(
   const key = { storeId, realmId, profileId: newId() };
   const enabled = given.enabled ?? true;
   // The network first, the transaction after: none is open while we wait for somebody else's server.
-  const metadata = await acceptedMetadata(deps, key.profileId, given.discoveryUrl, enabled);
+  const metadata = await acceptedMetadata(deps, given.discoveryUrl, enabled);
   const now = deps.clock.now();
   const flow = given.flow ?? "brokered";
   await changeProfile(deps, key, { enabled, flow, clientId: given.clientId }, (trx) =>
@@ -96,7 +96,7 @@ export async function updateProfile(deps: Deps, key: ProfileKey, change: Profile
   // A rename works while the provider is down; what depends on the provider does not.
   const mustAsk = isElsewhere || (after.enabled && (!before.enabled || before.metadata === null));
   const metadata = mustAsk
-    ? await acceptedMetadata(deps, key.profileId, after.discoveryUrl, after.enabled)
+    ? await acceptedMetadata(deps, after.discoveryUrl, after.enabled)
     : before.metadata;
   const { clientSecret, clientSecretNext } = change;
   await changeProfile(deps, key, after, (trx) =>
@@ -157,7 +157,7 @@ export async function checkProfile(
 export async function approveDrift(deps: Deps, key: ProfileKey): Promise<Profile> {
   const profile = await getProfile(deps, key);
   if (!profile.pending) throw new Problem("no_pending_change");
-  const metadata = await acceptedMetadata(deps, profile.id, profile.discoveryUrl, true);
+  const metadata = await acceptedMetadata(deps, profile.discoveryUrl, true);
   // A change of the profile like any other: every instance drops what it knew of the provider.
   await changeProfile(deps, key, profile, (trx) =>
     trx
@@ -197,19 +197,28 @@ export async function saveMetadata(
 
 const examineFor = (
   { calls, clock, allowedOrigins }: Deps,
-  profileId: string,
+  callsId: string,
   discoveryUrl: string,
 ): Promise<Report> =>
-  examine({ send: (request) => calls.send(profileId, request), clock, allowedOrigins }, discoveryUrl);
+  examine({ send: (request) => calls.send(callsId, request), clock, allowedOrigins }, discoveryUrl);
+
+/** An address that is only tried has health of its own: a typing mistake must not put a working provider to rest. */
+async function examineCandidate(deps: Deps, discoveryUrl: string): Promise<Report> {
+  const candidateId = newId();
+  try {
+    return await examineFor(deps, candidateId, discoveryUrl);
+  } finally {
+    deps.calls.forget(candidateId);
+  }
+}
 
 /** The provider's metadata if it meets every requirement; a refusal for each that it does not. */
 async function acceptedMetadata(
   deps: Deps,
-  profileId: string,
   discoveryUrl: string,
   enabled: boolean,
 ): Promise<Metadata | null> {
-  const report = await examineFor(deps, profileId, discoveryUrl);
+  const report = await examineCandidate(deps, discoveryUrl);
   if (report.unreachable) {
     if (!enabled && report.unreachable !== "address_not_allowed") return null;
     throw new Problem("idp_unreachable", {

@@ -61,7 +61,9 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
       throw error;
     } finally {
       // Of the state that is there now: the profile may have been forgotten meanwhile, but not what is under way.
-      stateOf(profileId).inFlight--;
+      const now = stateOf(profileId);
+      now.inFlight--;
+      if (now !== state && now.inFlight === 0 && now.status === "up") states.delete(profileId);
     }
   }
 

@@ -5,6 +5,7 @@ import {
   fetchDiscovery,
   fetchDocument,
   hostsOf,
+  isIssuerOf,
   type Metadata,
   type Send,
   textOf,
@@ -68,7 +69,9 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
     };
   }
   const { document, elapsedMs, dateMs } = found;
-  const keys = await fetchKeys(deps.send, textOf(document, "jwks_uri"));
+  // Keys are asked for only where the document is the issuer's own.
+  const isOwn = isIssuerOf(textOf(document, "issuer") ?? "", discoveryUrl);
+  const keys = isOwn ? await fetchKeys(deps.send, textOf(document, "jwks_uri")) : undefined;
   const checks = judge({ discoveryUrl, document, keys, allowedOrigins: deps.allowedOrigins });
   const isSound = checks.every(({ status }) => status !== "not_met");
   const metadata = isSound ? toMetadata(document) : null;

@@ -1,4 +1,4 @@
-import { lookup } from "node:dns/promises";
+import { lookup, Resolver } from "node:dns/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -68,8 +68,9 @@ export type Connection = {
   ca: string | undefined;
 };
 
+const MAX_ADDRESSES = 3;
+
 export function createEgress(deps: EgressDeps): Egress {
-  const resolve = deps.resolve ?? resolveAll;
   const connect = deps.connect ?? connectTo;
   const connectMs = deps.connectMs ?? limits.idpConnectMs;
   const callMs = deps.callMs ?? limits.idpCallMs;
@@ -80,27 +81,40 @@ export function createEgress(deps: EgressDeps): Egress {
     const url = new URL(request.url);
     const isAllowed = deps.allowedOrigins.includes(url.origin);
     const deadline = AbortSignal.timeout(callMs);
-    const address = await withDeadline(deadline, addressOf(resolve, url, isAllowed));
-    const to = {
-      address,
-      port: portOf(url),
-      host: bareHost(url),
-      secure: url.protocol === "https:",
-      ca: deps.ca,
-    };
-    const socket = connect(to);
-    // Whoever waits hears of an error; after that there is nobody left to tell.
-    socket.on("error", () => {});
+    const resolve = deps.resolve ?? (isAllowed ? resolveLocally : resolvePublicly);
+    const addresses = await withDeadline(deadline, addressesOf(resolve, url, isAllowed));
+    const socket = await connectFirst(addresses.slice(0, MAX_ADDRESSES), url, deadline);
     try {
-      await withDeadline(
-        AbortSignal.any([deadline, AbortSignal.timeout(connectMs)]),
-        connected(socket, to.secure),
-      );
       const answer = await withDeadline(deadline, exchange(socket, url, request));
       return { ...answer, elapsedMs: performance.now() - startedMs };
     } finally {
       socket.destroy();
     }
+  }
+
+  /** One dead address does not make a provider dead: they are tried in turn, and share the time there is to connect. */
+  async function connectFirst(
+    addresses: readonly string[],
+    url: URL,
+    deadline: AbortSignal,
+  ): Promise<Socket> {
+    const secure = url.protocol === "https:";
+    let failure: unknown;
+    for (const address of addresses) {
+      const socket = connect({ address, port: portOf(url), host: bareHost(url), secure, ca: deps.ca });
+      // Whoever waits hears of an error; after that there is nobody left to tell.
+      socket.on("error", () => {});
+      try {
+        const limit = AbortSignal.timeout(Math.ceil(connectMs / addresses.length));
+        await withDeadline(AbortSignal.any([deadline, limit]), connected(socket, secure));
+        return socket;
+      } catch (error) {
+        socket.destroy();
+        failure = error;
+        if (isEgressFault(error) && error.reason === "tls_failed") break;
+      }
+    }
+    throw failure;
   }
 
   return { send };
@@ -109,24 +123,31 @@ export function createEgress(deps: EgressDeps): Egress {
 const bareHost = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "");
 const portOf = (url: URL): number => Number(url.port) || (url.protocol === "https:" ? 443 : 80);
 
-async function resolveAll(host: string): Promise<string[]> {
+/** As the machine does it, its hosts file included: for what the operator has allowed. */
+async function resolveLocally(host: string): Promise<string[]> {
   return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
 }
 
+/** By DNS alone, off the thread pool that everything else of the process shares: a name server may hang. */
+async function resolvePublicly(host: string): Promise<string[]> {
+  const resolver = new Resolver({ timeout: limits.idpConnectMs, tries: 2 });
+  const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  return found.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+}
+
 /** All addresses must be public, not only the one that is used: a name that also points inside is no honest name. */
-async function addressOf(
+async function addressesOf(
   resolve: (host: string) => Promise<string[]>,
   url: URL,
   isAllowed: boolean,
-): Promise<string> {
+): Promise<string[]> {
   const host = bareHost(url);
   const addresses = isIP(host)
     ? [host]
     : await resolve(host).catch((cause) => Promise.reject(egressFault("host_unknown", cause)));
-  const [first] = addresses;
-  if (first === undefined) throw egressFault("host_unknown");
+  if (addresses.length === 0) throw egressFault("host_unknown");
   if (!isAllowed && !addresses.every(isPublicAddress)) throw egressFault("host_not_public");
-  return first;
+  return addresses;
 }
 
 function connectTo({ address, port, host, secure, ca }: Connection): Socket {

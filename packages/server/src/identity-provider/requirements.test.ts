@@ -13,7 +13,7 @@ const sound = {
   userinfo_endpoint: "https://idp.example/userinfo",
   response_types_supported: ["code", "id_token"],
   subject_types_supported: ["public"],
-  id_token_signing_alg_values_supported: ["RS256"],
+  id_token_signing_alg_values_supported: ["RS256", "ES256"],
   grant_types_supported: ["authorization_code", "refresh_token"],
   token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"],
   scopes_supported: ["openid", "email"],
@@ -76,6 +76,12 @@ describe("one requirement is missed, with evidence and a remedy, and the others 
       "no signing algorithms",
       { id_token_signing_alg_values_supported: undefined },
       "id_token_signing_alg_values_supported",
+    ],
+    [
+      "R1",
+      "no key for the one algorithm that is listed",
+      { id_token_signing_alg_values_supported: ["RS256"] },
+      "None of its keys fits",
     ],
     ["R1", "no response types", { response_types_supported: undefined }, "response_types_supported"],
     [

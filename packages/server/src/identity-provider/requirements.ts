@@ -117,7 +117,16 @@ function judgeCompatible({ discoveryUrl, document, keys, allowedOrigins }: Exami
     return notMet("Its keys could not be read.", "Make `jwks_uri` answer 200 with a JWK set.");
   if (keys.length === 0)
     return notMet("Its key set has no usable signing key.", "Publish a public RSA, P-256 or Ed25519 key.");
-  return met(`The document is complete and agrees with its address; ${keys.length} signing key(s).`);
+  const fitting = keys.filter((key) =>
+    key.algorithms.some((name) => usableAlgorithms(document).includes(name)),
+  );
+  if (fitting.length === 0) {
+    return notMet(
+      "None of its keys fits an algorithm that it lists.",
+      "Publish a key for the algorithm that ID tokens are signed with.",
+    );
+  }
+  return met(`The document is complete and agrees with its address; ${fitting.length} signing key(s).`);
 }
 
 function judgeCodeFlow(document: Document): Judged {

@@ -241,6 +241,16 @@ describe("update, list, delete", () => {
     expect((await update(id, { name: "Renamed" })).body.data.name).toBe("Renamed");
   });
 
+  test("trying wrong addresses again and again does not touch the health of the working provider", async () => {
+    const { id } = await created();
+    for (let i = 0; i < 8; i++) {
+      await update(id, { discovery_url: `${idp.origin}/wrong`, client_secret: "s" });
+      await create({ discovery_url: `${idp.origin}/wrong` });
+    }
+    expect((await read(id)).data.meta.health.status).toBe("up");
+    expect((await call(latchkey.app, ready)).body.identity_providers).toEqual({ down: 0, degraded: 0 });
+  });
+
   test("422 for an update to a provider that misses a requirement; the old one stays in force", async () => {
     const { id } = await created();
     const before = await read(id);
@@ -365,6 +375,22 @@ describe("drift", () => {
       endpoint_hosts: expect.arrayContaining([new URL(elsewhere.origin).host]),
     });
     expect((await directoryMetadata(id))?.tokenEndpoint).toBe(`${elsewhere.origin}/token`);
+  });
+
+  test("422 when what waits is gone or unsound by the time it is approved; the old one stays", async () => {
+    const { id } = await created();
+    await directoryMetadata(id);
+    idp.hooks.discovery = (d) => ({ ...d, token_endpoint: `${elsewhere.origin}/token` });
+    latchkey.clock.advance(FRESH_MS + 1);
+    await directoryMetadata(id);
+    const before = (await read(id)).data.meta;
+    idp.hooks.discovery = (d) => ({ ...d, scopes_supported: ["openid"] });
+    expect((await store.call(approveDrift, { ids: { realm, id } })).code).toBe("idp_requirement_not_met");
+    idp.hooks.answer = {
+      "/.well-known/openid-configuration": (_, response) => void response.writeHead(503).end(),
+    };
+    expect((await store.call(approveDrift, { ids: { realm, id } })).code).toBe("idp_unreachable");
+    expect((await read(id)).data.meta).toEqual(before);
   });
 
   test("409 when nothing waits", async () => {

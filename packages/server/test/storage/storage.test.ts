@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { updateApplicationKey } from "../../src/application-keys/administer.ts";
-import { createStore } from "../../src/create-store.ts";
+import { createStore, type NewStore } from "../../src/create-store.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { createLastUsed } from "../../src/rate-limit/last-used.ts";
 import { findRealm } from "../../src/realms/realm.ts";
@@ -236,7 +236,8 @@ describe.each(engines)("storage on $name", (engine) => {
 
     test("is written for hundreds of keys in few statements", async () => {
       const storage = await open();
-      const made = await Promise.all(Array.from({ length: 450 }, () => newStore(storage)));
+      const made: NewStore[] = [];
+      for (let i = 0; i < 450; i++) made.push(await newStore(storage));
       const lastUsed = createLastUsed({ storage, clock });
       for (const { store, key } of made) lastUsed.noteKey(store.id, key.id);
       await lastUsed.flush();
