@@ -1,6 +1,7 @@
 import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
+import { readPage } from "../storage/page.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { getStore } from "../stores/administer.ts";
@@ -45,17 +46,7 @@ export type KeyList = { keys: ApplicationKey[]; total: number; page: Page; store
 /** One page, oldest first, with how many there are in all, and the store whose limit they share. */
 export async function listApplicationKeys(deps: Deps, storeId: string, page: Page): Promise<KeyList> {
   const { db } = deps.storage;
-  const ofStore = db.selectFrom("application_keys").where("store_id", "=", storeId);
-  const rows = await ofStore
-    .selectAll()
-    .orderBy("created_at")
-    .orderBy("id")
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  const { total } = await ofStore
-    .select(({ fn }) => fn.countAll<number>().as("total"))
-    .executeTakeFirstOrThrow();
+  const { rows, total } = await readPage(db, "application_keys", { store_id: storeId }, page);
   const store = await getStore(deps, storeId);
   return { keys: await withSecrets(db, storeId, rows, deps.clock.now()), total, page, store };
 }

@@ -10,6 +10,16 @@ const clientFields = {
   client_secret: credential.optional().meta({ description: "Unless by HTTP Basic authentication" }),
 };
 
+const clientProblems = [
+  "client_unknown",
+  "client_id_mistyped",
+  "client_secret_mistyped",
+  "client_credentials_missing",
+  "client_authenticated_twice",
+  "credentials_in_url",
+  "secret_rotated",
+] as const;
+
 export const issueAccessToken = operation({
   id: "issueAccessToken",
   tag: "Access tokens",
@@ -42,28 +52,8 @@ export const issueAccessToken = operation({
       identifier: z.enum(["implicit", "client_credentials"]).describe("The grant"),
     }),
   },
-  problems: [
-    "grant_unsupported",
-    "scope_unknown",
-    "client_unknown",
-    "client_id_mistyped",
-    "client_secret_mistyped",
-    "client_credentials_missing",
-    "client_authenticated_twice",
-    "credentials_in_url",
-    "secret_rotated",
-  ],
+  problems: ["grant_unsupported", "scope_unknown", ...clientProblems],
 });
-
-const clientProblems = [
-  "client_unknown",
-  "client_id_mistyped",
-  "client_secret_mistyped",
-  "client_credentials_missing",
-  "client_authenticated_twice",
-  "credentials_in_url",
-  "secret_rotated",
-] as const;
 
 const tokenForm = z.object({ token: credential, token_type_hint: credential.optional(), ...clientFields });
 

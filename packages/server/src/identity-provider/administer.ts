@@ -7,6 +7,7 @@ import { findRealm, getRealm } from "../realms/realm.ts";
 import { getSettings } from "../realms/settings.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
 import type { Calls } from "./calls.ts";
 import type { Metadata } from "./discovery.ts";
@@ -100,34 +101,23 @@ export async function updateProfile(deps: Deps, key: ProfileKey, change: Profile
     : before.metadata;
   const { clientSecret, clientSecretNext } = change;
   await changeProfile(deps, key, after, (trx) =>
-    trx
-      .updateTable("oidc_profiles")
-      .set({
-        ...(change.name !== undefined && { name: change.name }),
-        ...(change.provisioning !== undefined && { provisioning: change.provisioning }),
-        discovery_url: after.discoveryUrl,
-        client_id: after.clientId,
-        enabled: after.enabled ? 1 : 0,
-        flow: after.flow,
-        ...(clientSecret !== undefined && {
-          sealed_client_secret: sealSecret(deps, key.profileId, clientSecret),
-        }),
-        // A new place starts without the old place's second secret.
-        ...((isElsewhere || clientSecretNext === null) && { sealed_client_secret_next: null }),
-        ...(clientSecretNext && {
-          sealed_client_secret_next: sealSecret(deps, key.profileId, clientSecretNext),
-        }),
-        ...(mustAsk && {
-          metadata: metadata && JSON.stringify(metadata),
-          pending_metadata: null,
-          pending_since: null,
-        }),
-        updated_at: laterThan("updated_at", deps.clock.now()),
-      })
-      .where("store_id", "=", key.storeId)
-      .where("realm_id", "=", key.realmId)
-      .where("id", "=", key.profileId)
-      .execute(),
+    setProfile(trx, deps, key, {
+      ...(change.name !== undefined && { name: change.name }),
+      ...(change.provisioning !== undefined && { provisioning: change.provisioning }),
+      discovery_url: after.discoveryUrl,
+      client_id: after.clientId,
+      enabled: after.enabled ? 1 : 0,
+      flow: after.flow,
+      ...(clientSecret !== undefined && {
+        sealed_client_secret: sealSecret(deps, key.profileId, clientSecret),
+      }),
+      // A new place starts without the old place's second secret.
+      ...((isElsewhere || clientSecretNext === null) && { sealed_client_secret_next: null }),
+      ...(clientSecretNext && {
+        sealed_client_secret_next: sealSecret(deps, key.profileId, clientSecretNext),
+      }),
+      ...(mustAsk && accepted(metadata)),
+    }),
   );
   return getProfile(deps, key);
 }
@@ -159,20 +149,7 @@ export async function approveDrift(deps: Deps, key: ProfileKey): Promise<Profile
   if (!profile.pending) throw new Problem("no_pending_change");
   const metadata = await acceptedMetadata(deps, profile.discoveryUrl, true);
   // A change of the profile like any other: every instance drops what it knew of the provider.
-  await changeProfile(deps, key, profile, (trx) =>
-    trx
-      .updateTable("oidc_profiles")
-      .set({
-        metadata: metadata && JSON.stringify(metadata),
-        pending_metadata: null,
-        pending_since: null,
-        updated_at: laterThan("updated_at", deps.clock.now()),
-      })
-      .where("store_id", "=", key.storeId)
-      .where("realm_id", "=", key.realmId)
-      .where("id", "=", key.profileId)
-      .execute(),
-  );
+  await changeProfile(deps, key, profile, (trx) => setProfile(trx, deps, key, accepted(metadata)));
   return getProfile(deps, key);
 }
 
@@ -251,6 +228,29 @@ async function changeProfile(
     await write(trx);
   });
   deps.calls.forget(key.profileId);
+}
+
+type ProfileValues = Partial<Tables["oidc_profiles"]>;
+
+const accepted = (metadata: Metadata | null): ProfileValues => ({
+  metadata: metadata && JSON.stringify(metadata),
+  pending_metadata: null,
+  pending_since: null,
+});
+
+async function setProfile(
+  trx: Trx,
+  { clock }: Deps,
+  { storeId, realmId, profileId }: ProfileKey,
+  values: ProfileValues,
+): Promise<void> {
+  await trx
+    .updateTable("oidc_profiles")
+    .set({ ...values, updated_at: laterThan("updated_at", clock.now()) })
+    .where("store_id", "=", storeId)
+    .where("realm_id", "=", realmId)
+    .where("id", "=", profileId)
+    .execute();
 }
 
 async function refuseSecondDirect(

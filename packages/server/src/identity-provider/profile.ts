@@ -1,6 +1,7 @@
 import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import { getRealm } from "../realms/realm.ts";
+import { readPage } from "../storage/page.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import type { Metadata } from "./discovery.ts";
@@ -89,19 +90,7 @@ export async function listProfiles(
   page: Page,
 ): Promise<ProfileList> {
   await getRealm(deps, storeId, realmId);
-  const ofRealm = deps.storage.db
-    .selectFrom("oidc_profiles")
-    .where("store_id", "=", storeId)
-    .where("realm_id", "=", realmId);
-  const rows = await ofRealm
-    .selectAll()
-    .orderBy("created_at")
-    .orderBy("id")
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  const { total } = await ofRealm
-    .select(({ fn }) => fn.countAll<number>().as("total"))
-    .executeTakeFirstOrThrow();
+  const of = { store_id: storeId, realm_id: realmId };
+  const { rows, total } = await readPage(deps.storage.db, "oidc_profiles", of, page);
   return { profiles: rows.map(fromRow), total, page, realmId };
 }

@@ -3,6 +3,7 @@ import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { laterThan } from "../storage/later-than.ts";
+import { readPage } from "../storage/page.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
@@ -66,17 +67,7 @@ export async function listRealms(
   storeId: string,
   page: Page,
 ): Promise<RealmList> {
-  const ofStore = storage.db.selectFrom("authentication_realms").where("store_id", "=", storeId);
-  const rows = await ofStore
-    .selectAll()
-    .orderBy("created_at")
-    .orderBy("id")
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  const { total } = await ofStore
-    .select(({ fn }) => fn.countAll<number>().as("total"))
-    .executeTakeFirstOrThrow();
+  const { rows, total } = await readPage(storage.db, "authentication_realms", { store_id: storeId }, page);
   return { realms: rows.map(fromRow), total, page };
 }
 
