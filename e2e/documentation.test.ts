@@ -2,7 +2,7 @@ import { execFile, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { LATCHKEY } from "../packages/server/test/support/command.ts";
+import { LATCHKEY, latchkey } from "../packages/server/test/support/command.ts";
 import { until } from "../packages/server/test/support/until.ts";
 import { newPlace, type Place, type Running, serve } from "./running.ts";
 
@@ -86,7 +86,7 @@ describe.skipIf(!hasCurl)("the commands of", () => {
   });
 });
 
-test("starting again keeps the store and its credentials; --reset begins anew", async () => {
+test("starting again keeps the store and its credentials; --reset begins anew, but not under a running service", async () => {
   const own = await newPlace();
   const { LATCHKEY_MASTER_KEY: _, ...env } = own.env;
   const started = async (args: string[]) => {
@@ -101,6 +101,12 @@ test("starting again keeps the store and its credentials; --reset begins anew", 
   };
   const first = await started(["dev"]);
   expect(first).toBeTruthy();
+  expect(await started(["dev"])).toBe(first);
+  const running = await serve({ ...own, env }, ["dev"]);
+  const refused = await latchkey(["dev", "--reset"], env);
+  expect(refused.stderr).toContain("another latchkey already serves");
+  running.child.kill("SIGINT");
+  await running.exited;
   expect(await started(["dev"])).toBe(first);
   expect(await started(["dev", "--reset"])).not.toBe(first);
   own.leave();

@@ -1,6 +1,8 @@
 import { openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { latchkey } from "../packages/server/test/support/command.ts";
 import {
   findBinaries,
   type PostgresServer,
@@ -69,6 +71,26 @@ describe.skipIf(!binaries)("PostgreSQL", () => {
     expect(new Set(seen.keys())).toEqual(new Set([200, 503]));
     expect(slowestMs).toBeLessThan(3000);
     await until(async () => (await fetch(`${place.url}/health/ready`)).status === 200, 3000);
+  });
+
+  test("silent on the connection that brings notices: a deleted key's tokens are dead within a second all the same", async () => {
+    const made = await createStore(place);
+    const token = await getToken(place.url, made);
+    const headers = { authorization: `Bearer ${token}` };
+    const status = async () => (await fetch(`${place.url}/v2/store`, { headers })).status;
+    expect(await status()).toBe(200);
+    const admin = new pg.Client({ connectionString: server.url });
+    await admin.connect();
+    const { rows } = await admin.query(
+      "select pid from pg_stat_activity where application_name = 'latchkey changes'",
+    );
+    await admin.end();
+    const pids = rows.map(({ pid }) => pid as number);
+    expect(pids.length).toBeGreaterThan(0);
+    for (const pid of pids) process.kill(pid, "SIGSTOP");
+    await latchkey(["key", "delete", "--store", made.store.id, "--id", made.application_key.id], place.env);
+    await until(async () => (await status()) === 401, 1000);
+    for (const pid of pids) process.kill(pid, "SIGCONT");
   });
 
   test("gone for good does not keep the service from ending on SIGTERM", async () => {

@@ -8,8 +8,8 @@ import { SOURCE_RATE, type SourceLimiter } from "../rate-limit/source-limiter.ts
 import { type AuthenticateDeps, authenticate, type Principal } from "./authenticate.ts";
 
 /**
- * What a request passes before anything of it is read: first who, then how often, then whether. A token that is good
- * is counted against its store; everything else against the address that it came from.
+ * What a request passes before anything of it is read: first who, then whether, then how often. What may be done is
+ * counted against its store; everything else against the address that it came from.
  */
 export type Gate = {
   enter(operation: Operation, request: Knock): Promise<Passage>;

@@ -36,7 +36,7 @@ function build(pool: number, floors: Floors = {}) {
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 const floorBurst = (floor: number): number => floor + Math.ceil(floor / 10);
 const poolBurst = (pool: number): number =>
-  pool === 0 ? 0 : Math.max(1, pool * 0.8) + Math.max(2, pool * 0.2);
+  pool === 0 ? 0 : Math.max(1, pool * 0.8) + Math.max(2, pool * 0.2 + 1);
 
 /** The most that was served in any window, above what `rate` brings in that window. */
 function mostAboveRate(servedAtMs: readonly number[], rate: number): number {

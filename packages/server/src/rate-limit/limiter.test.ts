@@ -87,8 +87,8 @@ describe("the shared pool", () => {
     [1, 3],
     [2, 3],
     [3, 4],
-    [10, 10],
-    [100, 100],
+    [10, 11],
+    [100, 101],
   ])("of %d serves %d at once, when many keys ask", (pool, atOnce) => {
     const { servedOfMany } = build(100, { reserved: 100 - pool });
     expect(servedOfMany(500)).toBe(atOnce);
@@ -131,7 +131,7 @@ describe("the shared pool", () => {
   test("says what is left, never more than can be had", () => {
     const { take } = build(100, { a: 10 });
     expect(take("a")).toMatchObject({ reserved: { quota: 10, left: 10 }, shared: { quota: 90, left: 90 } });
-    expect(take("b")).toMatchObject({ reserved: { quota: 0, left: 0 }, shared: { quota: 90, left: 89 } });
+    expect(take("b")).toMatchObject({ reserved: { quota: 0, left: 0 }, shared: { quota: 90, left: 90 } });
   });
 
   test("is one for each store", () => {
@@ -147,9 +147,9 @@ describe("the shared pool", () => {
     expect(take("a")).toMatchObject({ bucket: "reserved", shared: { left: 90 } });
   });
 
-  test("gives a second's worth at once to a key that is alone, but for one that is left for a newcomer", () => {
+  test("gives a second's worth at once to a key that is alone, and has one more for a newcomer", () => {
     const { served, take } = build(100);
-    expect(served("a", 1000)).toBe(99);
+    expect(served("a", 1000)).toBe(100);
     expect(take("b").allowed).toBe(true);
   });
 });

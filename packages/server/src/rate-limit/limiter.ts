@@ -265,7 +265,8 @@ const openSize = (shared: number): [number, number] => {
 
 const dealtSize = (shared: number): [number, number] => {
   const rate = shared * DEALT_SHARE;
-  return [rate, shared === 0 ? 0 : Math.max(2, rate)];
+  // One more than a second's worth: the one for a newcomer.
+  return [rate, shared === 0 ? 0 : Math.max(2, rate + 1)];
 };
 
 function left(store: StoreState, key: KeyState, nowMs: number): Left {
