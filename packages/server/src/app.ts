@@ -37,8 +37,8 @@ export type Deps = {
   allowedOrigins: readonly string[];
   readiness: Readiness;
   registry: Registry;
-  /** The document, made once. */
-  openapiText: string;
+  /** The document, made when it is first asked for, and then kept. */
+  openapiText(): string;
 };
 
 export type AppOptions = {
@@ -85,6 +85,7 @@ export function createApp(options: AppOptions): App {
   const directory = createDirectory({ storage, clock, calls, allowedOrigins });
   const readiness = createReadiness({ storage, clock, calls });
   const { registry } = observer;
+  let openapiText: string | undefined;
   const deps: Deps = {
     publicUrl,
     storage,
@@ -99,7 +100,10 @@ export function createApp(options: AppOptions): App {
     allowedOrigins,
     readiness,
     registry,
-    openapiText: JSON.stringify(openapiDocument(publicUrl)),
+    openapiText: () => {
+      openapiText ??= JSON.stringify(openapiDocument(publicUrl));
+      return openapiText;
+    },
   };
   const gate = createGate({ ...deps, sourceLimiter, random: options.random ?? Math.random });
 

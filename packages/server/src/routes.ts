@@ -82,5 +82,5 @@ export const routes = (app: Deps): Route[] => [
   on(service.live,             () => ({ status: "live" as const })),
   on(service.ready,            () => app.readiness.check()),
   on(service.metrics,          () => app.registry.metrics()),
-  on(service.openapi,          () => app.openapiText),
+  on(service.openapi,          () => app.openapiText()),
 ];

@@ -105,11 +105,11 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
       bucket = "administration";
       allowed = true;
     }
-    const now = left(store, key, nowMs);
-    if (allowed) return { allowed, bucket, ...now, retryAfterSeconds: 0 };
-    // What is there still is dealt to others first: for this key nothing is left.
-    const shared = { ...now.shared, left: 0 };
-    return { allowed, bucket, ...now, shared, retryAfterSeconds: untilServed(store, key, administration) };
+    const { reserved, shared, asked } = left(store, key, nowMs);
+    // What is still there when a key is refused is dealt to others first: for this one nothing is left.
+    if (!allowed) shared.left = 0;
+    const retryAfterSeconds = allowed ? 0 : untilServed(store, key, administration);
+    return { allowed, bucket, reserved, shared, asked, retryAfterSeconds };
   }
 
   function look({ storeId, keyId, allowance }: Draw): Left {
@@ -273,10 +273,11 @@ function left(store: StoreState, key: KeyState, nowMs: number): Left {
   fill(store.open, nowMs);
   fill(store.dealt, nowMs);
   if (key.floor) fill(key.floor, nowMs);
+  const floorQuota = key.floor ? key.floor.rate : 0;
+  const ofFloor = key.floor ? wholeTokens(key.floor) : 0;
   const ofShared = wholeTokens(store.open) + wholeTokens(store.dealt);
-  const floor = key.floor ? { quota: key.floor.rate, left: wholeTokens(key.floor) } : { quota: 0, left: 0 };
   return {
-    reserved: { quota: floor.quota, left: Math.min(floor.quota, floor.left) },
+    reserved: { quota: floorQuota, left: Math.min(floorQuota, ofFloor) },
     shared: { quota: store.shared, left: Math.min(store.shared, ofShared) },
     asked: key.second === Math.floor(nowMs / 1000) ? key.asked : 0,
   };
