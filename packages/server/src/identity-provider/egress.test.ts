@@ -231,6 +231,36 @@ describe("a public name", () => {
   });
 });
 
+describe("a name with several addresses", () => {
+  const at = async (...addresses: string[]) => {
+    const { port } = await rawServer((socket) => socket.write(answerOf("{}")));
+    const tried: string[] = [];
+    const connect = ({ address, port }: Connection) => {
+      tried.push(address);
+      return connectPlain({ host: address, port });
+    };
+    const url = `http://idp.example:${port}`;
+    const deps = { allowedOrigins: [url], resolve: async () => addresses, connect };
+    return { end: await reasonOf(send(deps, { url })), tried };
+  };
+
+  // The server listens on 127.0.0.1 alone: its neighbours refuse.
+  test("is reached at the next one when one is dead", async () => {
+    expect(await at("127.0.0.2", "127.0.0.3", "127.0.0.1")).toEqual({
+      end: "answered",
+      tried: ["127.0.0.2", "127.0.0.3", "127.0.0.1"],
+    });
+  });
+
+  test("is tried at three, and the first that answers is enough", async () => {
+    expect(await at("127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.1")).toMatchObject({
+      end: "connect_failed",
+      tried: ["127.0.0.2", "127.0.0.3", "127.0.0.4"],
+    });
+    expect((await at("127.0.0.1", "127.0.0.2")).tried).toEqual(["127.0.0.1"]);
+  });
+});
+
 describe("a request", () => {
   test("carries its method, headers and body", async () => {
     const server = createHttp(async (request, response) => {
