@@ -1,4 +1,4 @@
-import type { Caller } from "../contract/caller.ts";
+import type { Gate, Knock, Passage } from "../contract/gate.ts";
 import type { Operation } from "../contract/operation.ts";
 import { isPermitted } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
@@ -6,21 +6,6 @@ import type { LastUsed } from "../rate-limit/last-used.ts";
 import type { Decision, Left, Limiter } from "../rate-limit/limiter.ts";
 import { SOURCE_RATE, type SourceLimiter } from "../rate-limit/source-limiter.ts";
 import { type AuthenticateDeps, authenticate, type Principal } from "./authenticate.ts";
-
-/**
- * What a request passes before anything of it is read: first who, then whether, then how often. What may be done is
- * counted against its store; everything else against the address that it came from.
- */
-export type Gate = {
-  enter(operation: Operation, request: Knock): Promise<Passage>;
-  /** For requests that bring no bearer token: they count against their source. */
-  enterAnonymous(source: string): void;
-};
-
-export type Knock = { authorization: string | undefined; source: string };
-
-/** `headers` belong on the answer whatever comes of it; `refusal` is that answer, if it is no. */
-export type Passage = { caller: Caller; headers: Record<string, string>; refusal?: Problem };
 
 type Deps = AuthenticateDeps & {
   limiter: Limiter;
@@ -31,6 +16,10 @@ type Deps = AuthenticateDeps & {
 
 const ADMINISTRATION = new Set(["application_keys", "store", "customer_tokens"]);
 
+/**
+ * First who, then whether, then how often. What may be done is counted against its store; everything else against the
+ * address that it came from.
+ */
 export function createGate(deps: Deps): Gate {
   function enterAnonymous(source: string): void {
     if (deps.sourceLimiter.take(source)) return;

@@ -1,6 +1,7 @@
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { Caller } from "../contract/caller.ts";
+import type { Gate } from "../contract/gate.ts";
 import { limits } from "../contract/limits.ts";
 import type { Input, Operation, Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
@@ -29,15 +30,6 @@ export const on = <O extends Operation>(operation: O, handle: Handler<O>): Route
   operation,
   handle: handle as Route["handle"],
 });
-
-/** What a request passes before it is read; see access/gate.ts. */
-export type Gate = {
-  enter(
-    operation: Operation,
-    request: { authorization: string | undefined; source: string },
-  ): Promise<{ caller: Caller; headers: Record<string, string>; refusal?: Problem }>;
-  enterAnonymous(source: string): void;
-};
 
 /** What is known of a request when it has been answered, for the log and the metrics. */
 export type Answered = {

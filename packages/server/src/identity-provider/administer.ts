@@ -4,7 +4,7 @@ import { newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { seal } from "../lib/seal.ts";
 import { findRealm, getRealm } from "../realms/realm.ts";
-import { getSettings } from "../realms/settings.ts";
+import { getSettings, listDirectProfiles } from "../realms/settings.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -153,25 +153,6 @@ export async function approveDrift(deps: Deps, key: ProfileKey): Promise<Profile
   return getProfile(deps, key);
 }
 
-/** Keeps what discovery found. Only for the profile as it was when we asked: an update in between wins. */
-export async function saveMetadata(
-  { storage, clock }: { storage: Storage; clock: Clock },
-  profile: Profile,
-  { metadata, pending }: { metadata: Metadata | null; pending: Metadata | null },
-): Promise<void> {
-  await storage.db
-    .updateTable("oidc_profiles")
-    .set({
-      metadata: metadata && JSON.stringify(metadata),
-      pending_metadata: pending && JSON.stringify(pending),
-      pending_since: pending && clock.now(),
-    })
-    .where("store_id", "=", profile.storeId)
-    .where("id", "=", profile.id)
-    .where("updated_at", "=", profile.updatedAt)
-    .execute();
-}
-
 const examineFor = (
   { calls, clock, allowedOrigins }: Deps,
   callsId: string,
@@ -258,16 +239,10 @@ async function refuseSecondDirect(
   { storeId, realmId, profileId }: ProfileKey,
   clientId: string,
 ): Promise<void> {
-  const other = await trx
-    .selectFrom("oidc_profiles")
-    .select("id")
-    .where("store_id", "=", storeId)
-    .where("realm_id", "=", realmId)
-    .where("id", "!=", profileId)
-    .where("flow", "=", "direct")
-    .where("enabled", "=", 1)
-    .executeTakeFirst();
-  if (other) throw new Problem("direct_profile_exists", { source: { pointer: "/data/flow" } });
+  const direct = await listDirectProfiles(trx, storeId, realmId);
+  if (direct.some((profile) => profile.id !== profileId)) {
+    throw new Problem("direct_profile_exists", { source: { pointer: "/data/flow" } });
+  }
   const settings = await getSettings({ storage: { db: trx } }, storeId);
   if (settings.clientId !== clientId) {
     throw new Problem("direct_client_id_mismatch", { source: { pointer: "/data/client_id" } });

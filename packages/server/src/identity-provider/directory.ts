@@ -2,12 +2,11 @@ import { limits } from "../contract/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createSingleFlight } from "../lib/single-flight.ts";
 import type { Storage } from "../storage/storage.ts";
-import { saveMetadata } from "./administer.ts";
 import type { Calls } from "./calls.ts";
 import { fetchDocument, hostsOf, type Metadata } from "./discovery.ts";
 import { examine } from "./doctor.ts";
 import { readKeys, type SigningKey, selectKey } from "./keys.ts";
-import type { Profile } from "./profile.ts";
+import { type Profile, saveMetadata } from "./profile.ts";
 
 /**
  * What we know of each identity provider, as last known good: read when it is needed and older than five minutes, used

@@ -1,5 +1,6 @@
 import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
 import { getRealm } from "../realms/realm.ts";
 import { readPage } from "../storage/page.ts";
 import type { Database, Storage } from "../storage/storage.ts";
@@ -93,4 +94,23 @@ export async function listProfiles(
   const of = { store_id: storeId, realm_id: realmId };
   const { rows, total } = await readPage(deps.storage.db, "oidc_profiles", of, page);
   return { profiles: rows.map(fromRow), total, page, realmId };
+}
+
+/** Keeps what discovery found. Only for the profile as it was when we asked: an update in between wins. */
+export async function saveMetadata(
+  { storage, clock }: { storage: Storage; clock: Clock },
+  profile: Profile,
+  { metadata, pending }: { metadata: Metadata | null; pending: Metadata | null },
+): Promise<void> {
+  await storage.db
+    .updateTable("oidc_profiles")
+    .set({
+      metadata: metadata && JSON.stringify(metadata),
+      pending_metadata: pending && JSON.stringify(pending),
+      pending_since: pending && clock.now(),
+    })
+    .where("store_id", "=", profile.storeId)
+    .where("id", "=", profile.id)
+    .where("updated_at", "=", profile.updatedAt)
+    .execute();
 }

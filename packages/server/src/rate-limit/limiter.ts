@@ -10,16 +10,24 @@ import {
   wholeTokens,
 } from "./bucket.ts";
 import { ADMINISTRATION_FLOOR } from "./plan.ts";
+import {
+  drawFromPool,
+  fillPool,
+  isPoolFull,
+  leftInPool,
+  newPool,
+  newTurn,
+  resizePool,
+  type SharedPool,
+  type Turn,
+} from "./shared-pool.ts";
 import type { UseLog } from "./use-log.ts";
 
 /**
  * Decides whether a request may pass. A request draws on its key's floor first, then on what the store's keys share:
  *
  *     floor     rate r, in store a second's worth and a tenth more, so that a jittery second is not refused; never lent
- *     open      four fifths of the shared pool, first come, first served
- *     dealt     one fifth of the shared pool, dealt to keys in turn, so that one key's flood leaves something for others:
- *               while n keys draw on a pool of P, none that asks at least twice a second is refused for longer than
- *               10n/P seconds on end
+ *     shared    what nobody has reserved; see shared-pool.ts
  *     admin     two a second for administration, when all else is used up
  *
  * Each bucket holds about one second's worth, so a quiet store can be asked for a second's worth at once.
@@ -57,33 +65,19 @@ export type Limiter = {
   size(): { stores: number; keys: number };
 };
 
-type KeyState = {
+type KeyState = Turn & {
   /** The one copy of its id that the log of use refers to: each request brings a new one. */
   id: string;
   floor: Bucket | undefined;
-  dealtAtMs: number;
-  drewInSecond: number;
   second: number;
   asked: number;
   /** How many of those asked are in the log already. */
   logged: number;
 };
 
-type StoreState = {
-  revision: number;
-  shared: number;
-  open: Bucket;
-  dealt: Bucket;
-  administration: Bucket;
-  keys: Map<string, KeyState>;
-  /** How many keys drew on the shared pool in the second `second`, and in the one before. */
-  second: number;
-  drawing: number;
-  drewBefore: number;
-};
+type StoreState = { revision: number; pool: SharedPool; administration: Bucket; keys: Map<string, KeyState> };
 
 const IDLE_AFTER_MS = 10_000;
-const DEALT_SHARE = 0.2;
 
 export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog }): Limiter {
   const stores = new Map<string, StoreState>();
@@ -99,7 +93,7 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
     let allowed = key.floor !== undefined && draw(key.floor, nowMs);
     if (!allowed) {
       bucket = "shared";
-      allowed = drawShared(store, key, nowMs, second);
+      allowed = drawFromPool(store.pool, key, nowMs);
     }
     if (!allowed && administration && draw(store.administration, nowMs)) {
       bucket = "administration";
@@ -132,8 +126,9 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
         handOver(useLog, storeId, key);
         store.keys.delete(keyId);
       }
-      for (const bucket of [store.open, store.dealt, store.administration]) fill(bucket, nowMs);
-      const isRested = isFull(store.open) && isFull(store.dealt) && isFull(store.administration);
+      fillPool(store.pool, nowMs);
+      fill(store.administration, nowMs);
+      const isRested = isPoolFull(store.pool) && isFull(store.administration);
       if (store.keys.size === 0 && isRested) stores.delete(storeId);
     }
   }
@@ -161,25 +156,14 @@ function storeOf(
   if (!store) {
     store = {
       revision: allowance.revision,
-      shared,
-      open: fullBucket(...openSize(shared), nowMs),
-      dealt: fullBucket(...dealtSize(shared), nowMs),
+      pool: newPool(shared, nowMs),
       administration: fullBucket(ADMINISTRATION_FLOOR, ADMINISTRATION_FLOOR, nowMs),
       keys: new Map(),
-      second: 0,
-      drawing: 0,
-      drewBefore: 0,
     };
     stores.set(storeId, store);
   } else if (allowance.revision > store.revision) {
     store.revision = allowance.revision;
-    if (store.shared !== shared) {
-      store.shared = shared;
-      fill(store.open, nowMs);
-      fill(store.dealt, nowMs);
-      resize(store.open, ...openSize(shared));
-      resize(store.dealt, ...dealtSize(shared));
-    }
+    resizePool(store.pool, shared, nowMs);
   }
   return store;
 }
@@ -188,15 +172,7 @@ function keyOf(store: StoreState, keyId: string, allowance: Allowance, nowMs: nu
   let key = store.keys.get(keyId);
   const isNew = key === undefined;
   if (!key) {
-    key = {
-      id: keyId,
-      floor: undefined,
-      dealtAtMs: Number.NEGATIVE_INFINITY,
-      drewInSecond: -1,
-      second: -1,
-      asked: 0,
-      logged: 0,
-    };
+    key = { ...newTurn(), id: keyId, floor: undefined, second: -1, asked: 0, logged: 0 };
     store.keys.set(keyId, key);
   }
   const { reserved } = allowance;
@@ -209,36 +185,6 @@ function keyOf(store: StoreState, keyId: string, allowance: Allowance, nowMs: nu
     }
   }
   return key;
-}
-
-function drawShared(store: StoreState, key: KeyState, nowMs: number, second: number): boolean {
-  if (store.shared === 0) return false;
-  const keys = countDrawing(store, key, second);
-  if (draw(store.open, nowMs)) return true;
-  fill(store.dealt, nowMs);
-  const turnEveryMs = (keys * 1000) / store.dealt.rate;
-  const isItsTurn = nowMs - key.dealtAtMs >= turnEveryMs;
-  // A full bucket would spill what comes next, so that much is anybody's; and a key that is alone leaves one for a
-  // newcomer and may have the rest.
-  const isSpare = isFull(store.dealt) || (keys === 1 && wholeTokens(store.dealt) >= 2);
-  if (!isItsTurn && !isSpare) return false;
-  if (!draw(store.dealt, nowMs)) return false;
-  key.dealtAtMs = nowMs;
-  return true;
-}
-
-/** How many keys draw on the shared pool at the moment, counted by whole seconds. */
-function countDrawing(store: StoreState, key: KeyState, second: number): number {
-  if (store.second !== second) {
-    store.drewBefore = second - store.second === 1 ? store.drawing : 0;
-    store.drawing = 0;
-    store.second = second;
-  }
-  if (key.drewInSecond !== second) {
-    key.drewInSecond = second;
-    store.drawing++;
-  }
-  return Math.max(store.drawing, store.drewBefore);
 }
 
 function count(useLog: UseLog, storeId: string, key: KeyState, second: number): void {
@@ -258,27 +204,14 @@ function handOver(useLog: UseLog, storeId: string, key: KeyState): void {
 
 const floorCapacity = (reserved: number): number => reserved + Math.ceil(reserved / 10);
 
-const openSize = (shared: number): [number, number] => {
-  const rate = shared * (1 - DEALT_SHARE);
-  return [rate, shared === 0 ? 0 : Math.max(1, rate)];
-};
-
-const dealtSize = (shared: number): [number, number] => {
-  const rate = shared * DEALT_SHARE;
-  // One more than a second's worth: the one for a newcomer.
-  return [rate, shared === 0 ? 0 : Math.max(2, rate + 1)];
-};
-
 function left(store: StoreState, key: KeyState, nowMs: number): Left {
-  fill(store.open, nowMs);
-  fill(store.dealt, nowMs);
+  fillPool(store.pool, nowMs);
   if (key.floor) fill(key.floor, nowMs);
   const floorQuota = key.floor ? key.floor.rate : 0;
   const ofFloor = key.floor ? wholeTokens(key.floor) : 0;
-  const ofShared = wholeTokens(store.open) + wholeTokens(store.dealt);
   return {
     reserved: { quota: floorQuota, left: Math.min(floorQuota, ofFloor) },
-    shared: { quota: store.shared, left: Math.min(store.shared, ofShared) },
+    shared: { quota: store.pool.rate, left: leftInPool(store.pool) },
     asked: key.second === Math.floor(nowMs / 1000) ? key.asked : 0,
   };
 }
@@ -286,7 +219,7 @@ function left(store: StoreState, key: KeyState, nowMs: number): Left {
 /** Never before the end of the window that the policy names (one second); a minute where nothing ever comes. */
 function untilServed(store: StoreState, key: KeyState, administration: boolean): number {
   const buckets = [
-    store.open,
+    store.pool.open,
     ...(key.floor ? [key.floor] : []),
     ...(administration ? [store.administration] : []),
   ];

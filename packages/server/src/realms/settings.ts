@@ -65,14 +65,24 @@ async function refuseDirectMismatch(
   realmId: string,
   clientId: string,
 ): Promise<void> {
-  const other = await trx
+  const direct = await listDirectProfiles(trx, storeId, realmId);
+  if (direct.some((profile) => profile.clientId !== clientId)) {
+    throw new Problem("direct_client_id_mismatch", { source: { pointer: "/data/client_id" } });
+  }
+}
+
+/** The enabled profiles of a realm with the direct flow; the rules allow one. */
+export function listDirectProfiles(
+  trx: Trx,
+  storeId: string,
+  realmId: string,
+): Promise<{ id: string; clientId: string }[]> {
+  return trx
     .selectFrom("oidc_profiles")
-    .select("id")
+    .select(["id", "client_id as clientId"])
     .where("store_id", "=", storeId)
     .where("realm_id", "=", realmId)
     .where("flow", "=", "direct")
     .where("enabled", "=", 1)
-    .where("client_id", "!=", clientId)
-    .executeTakeFirst();
-  if (other) throw new Problem("direct_client_id_mismatch", { source: { pointer: "/data/client_id" } });
+    .execute();
 }
