@@ -8,6 +8,7 @@ import {
   problems,
   titles,
 } from "../packages/server/src/contract/problems.ts";
+import { signOnReasons } from "../packages/server/src/contract/sign-on-reasons.ts";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
 
@@ -60,8 +61,24 @@ Every refusal has this form. There is one entry for each fault found, and all fa
 \`id\` is the request id, which is also in the \`X-Request-Id\` field and in the service's log. The OAuth endpoints answer
 with \`error\` and \`error_description\` (RFC 6749 5.2) and carry \`errors\` beside them.
 
-${sections.join("\n")}`;
+${sections.join("\n")}
+
+## Why a sign-on failed
+
+The record of a sign-on (\`GET /v2/sign-ons\`) has one of these as its \`reason\`; so has \`meta.reason\` of
+\`sign_on_refused\`. The storefront is told the \`error\`, in the redirect, with the record's \`reference\`. A refusal
+that was shown as a page has the code of its problem above.
+
+| reason | error | what it means | what to do |
+|---|---|---|---|
+${reasonRows()}
+`;
 }
+
+const reasonRows = (): string =>
+  Object.entries(signOnReasons)
+    .map(([reason, { error, means, remedy }]) => `| \`${reason}\` | \`${error}\` | ${means} | ${remedy} |`)
+    .join("\n");
 
 /** The tables as the migrations make them on SQLite; the storage suite holds PostgreSQL to the same columns. */
 async function tableTypes(): Promise<string> {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that a Node too old to read TypeScript can still say what is wrong.
-import { enableCompileCache } from "node:module";
+import * as nodeModule from "node:module";
 
 const major = Number(process.versions.node.split(".")[0]);
 if (major < 24) {
@@ -10,6 +10,6 @@ if (major < 24) {
   );
   process.exit(1);
 }
-enableCompileCache?.();
+nodeModule.enableCompileCache?.();
 const { run } = await import("../src/cli/cli.ts");
 await run(process.argv.slice(2));

@@ -4,6 +4,11 @@ import { createStandings, type Standings } from "./access/authenticate.ts";
 import { createGate } from "./access/gate.ts";
 import { forgetExpiredRevocations } from "./access/inspect.ts";
 import { openapiDocument } from "./contract/openapi.ts";
+import { forgetOldAnswers } from "./customers/answer-once.ts";
+import { forgetExpiredTokens } from "./customers/customer-token.ts";
+import { createPasswords, type Passwords } from "./customers/password.ts";
+import { createSigningKeys, type SigningKeys } from "./customers/signing-keys.ts";
+import { createSignInThrottle, type SignInThrottle } from "./customers/throttle.ts";
 import { createObserver, describeCause, gauge } from "./http/observe.ts";
 import { referencePages } from "./http/reference.ts";
 import { serveRoutes } from "./http/serve.ts";
@@ -16,10 +21,13 @@ import type { Keyring } from "./lib/keyring.ts";
 import { canonicalSource, type TrustedProxies, trustedProxies } from "./lib/source-address.ts";
 import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";
-import { createSourceLimiter } from "./rate-limit/source-limiter.ts";
+import { createSourceLimiter, type SourceLimiter } from "./rate-limit/source-limiter.ts";
 import { createUseLog, type UseLog } from "./rate-limit/use-log.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
 import { routes } from "./routes.ts";
+import { forgetOldAttempts } from "./sign-on/code.ts";
+import { tidyRecords } from "./sign-on/list.ts";
+import { createRecorder, type Recorder } from "./sign-on/record.ts";
 import type { Storage } from "./storage/storage.ts";
 
 /** Everything that an operation may need. Each function names the few of these that it uses. */
@@ -35,6 +43,13 @@ export type Deps = {
   calls: Calls;
   directory: Directory;
   allowedOrigins: readonly string[];
+  signingKeys: SigningKeys;
+  passwords: Passwords;
+  signInThrottle: SignInThrottle;
+  recorder: Recorder;
+  recordLimiter: SourceLimiter;
+  customerTokenSeconds: number;
+  codeSeconds: number;
   readiness: Readiness;
   registry: Registry;
   /** The document, made when it is first asked for, and then kept. */
@@ -52,6 +67,9 @@ export type AppOptions = {
   proxies?: TrustedProxies;
   allowedOrigins?: readonly string[];
   egress?: Egress;
+  customerTokenSeconds?: number;
+  codeSeconds?: number;
+  recordDays?: number;
   random?: () => number;
   /** Stands in for the limiter: benchmarks compare with none. */
   limiter?: Limiter;
@@ -83,6 +101,11 @@ export function createApp(options: AppOptions): App {
   const allowedOrigins = options.allowedOrigins ?? [];
   const calls = createCalls({ egress: options.egress ?? createEgress({ allowedOrigins }), clock });
   const directory = createDirectory({ storage, clock, calls, allowedOrigins });
+  const { customerTokenSeconds = 86_400, codeSeconds = 60, recordDays = 30 } = options;
+  const signingKeys = createSigningKeys({ storage, clock, keyring, customerTokenSeconds });
+  const signInThrottle = createSignInThrottle({ clock });
+  const recorder = createRecorder({ storage, clock });
+  const recordLimiter = createSourceLimiter({ clock }, { rate: 1, burst: 20 });
   const readiness = createReadiness({ storage, clock, calls });
   const { registry } = observer;
   let openapiText: string | undefined;
@@ -98,6 +121,13 @@ export function createApp(options: AppOptions): App {
     calls,
     directory,
     allowedOrigins,
+    signingKeys,
+    passwords: createPasswords(),
+    signInThrottle,
+    recorder,
+    recordLimiter,
+    customerTokenSeconds,
+    codeSeconds,
     readiness,
     registry,
     openapiText: () => {
@@ -119,8 +149,22 @@ export function createApp(options: AppOptions): App {
     standings.size(),
   );
 
+  gauge(
+    registry,
+    "latchkey_sign_in_throttle_entries",
+    "Accounts and addresses with failed attempts to sign in",
+    () => signInThrottle.size(),
+  );
+
   const { droppedLogLines = () => 0 } = options;
   gauge(registry, "latchkey_log_lines_dropped", "Log lines that could not be written", droppedLogLines);
+  gauge(
+    registry,
+    "latchkey_sign_on_records_waiting",
+    "Records of sign-ons not yet written",
+    recorder.waiting,
+  );
+  gauge(registry, "latchkey_sign_on_records_dropped", "Records of sign-ons that were lost", recorder.dropped);
   gauge(registry, "latchkey_idp_down", "Identity providers that are down", () => calls.count().down);
   gauge(
     registry,
@@ -148,11 +192,19 @@ export function createApp(options: AppOptions): App {
   async function tidy(): Promise<void> {
     try {
       await lastUsed.flush();
+      await recorder.flush();
       if (clock.monotonicMs() - forgotAtMs < FORGET_EVERY_MS) return;
       forgotAtMs = clock.monotonicMs();
       limiter.sweep();
       sourceLimiter.sweep();
+      recordLimiter.sweep();
+      signInThrottle.sweep();
       await forgetExpiredRevocations({ storage, clock });
+      await forgetExpiredTokens({ storage, clock });
+      await forgetOldAnswers({ storage, clock });
+      await forgetOldAttempts({ storage, clock });
+      await tidyRecords({ storage, clock }, { codeSeconds, recordDays });
+      await signingKeys.maintain();
     } catch (error) {
       log.warn({ event: "tidy_failed", cause: describeCause(error) });
     }

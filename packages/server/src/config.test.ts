@@ -13,8 +13,22 @@ test("nothing but a master key is needed", () => {
     masterKeys: [Buffer.alloc(32)],
     allowedOrigins: [],
     trustedProxies: [],
+    customerTokenSeconds: 86_400,
+    codeSeconds: 60,
+    recordDays: 30,
     logLevel: "info",
   });
+});
+
+test("lifetimes are whole numbers within reason", () => {
+  expect(read({ LATCHKEY_CUSTOMER_TOKEN_SECONDS: "3600", LATCHKEY_CODE_SECONDS: "30" })).toMatchObject({
+    customerTokenSeconds: 3600,
+    codeSeconds: 30,
+  });
+  for (const bad of ["0", "4", "601", "1.5", "-60", "60s", "1e2"])
+    expect(() => read({ LATCHKEY_CODE_SECONDS: bad }), bad).toThrow(
+      "LATCHKEY_CODE_SECONDS must be a whole number",
+    );
 });
 
 test("the public URL follows the port unless it is given, and has no slash at its end", () => {

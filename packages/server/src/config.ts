@@ -10,6 +10,9 @@ export type Config = {
   masterKeys: Buffer[];
   allowedOrigins: string[];
   trustedProxies: string[];
+  customerTokenSeconds: number;
+  codeSeconds: number;
+  recordDays: number;
   logLevel: string;
 };
 
@@ -44,6 +47,13 @@ export const variables: readonly Variable[] = [
     meaning: "comma-separated networks (CIDR) whose X-Forwarded-For is believed",
     default: "none",
   },
+  { name: "LATCHKEY_CUSTOMER_TOKEN_SECONDS", meaning: "how long a customer token lives", default: "86400" },
+  {
+    name: "LATCHKEY_CODE_SECONDS",
+    meaning: "how long a storefront may take to redeem a code",
+    default: "60",
+  },
+  { name: "LATCHKEY_SIGN_ON_RECORD_DAYS", meaning: "how long records of sign-ons are kept", default: "30" },
   { name: "LATCHKEY_LOG_LEVEL", meaning: LOG_LEVELS.join(", "), default: "info" },
 ];
 
@@ -66,6 +76,9 @@ export function readConfig(env: Environment): Config {
     masterKeys: read("LATCHKEY_MASTER_KEY", "", parseMasterKeys),
     allowedOrigins: read("LATCHKEY_EGRESS_ALLOW", "", parseOrigins),
     trustedProxies: read("LATCHKEY_TRUST_PROXY", "", parseNetworks),
+    customerTokenSeconds: read("LATCHKEY_CUSTOMER_TOKEN_SECONDS", "86400", parseWhole(60, 31_536_000)),
+    codeSeconds: read("LATCHKEY_CODE_SECONDS", "60", parseWhole(5, 600)),
+    recordDays: read("LATCHKEY_SIGN_ON_RECORD_DAYS", "30", parseWhole(1, 3650)),
     logLevel: read("LATCHKEY_LOG_LEVEL", "info", parseLogLevel),
   };
   if (faults.length > 0)
@@ -92,6 +105,15 @@ function parsePort(text: string): number {
     throw new Error("must be a port number from 1 to 65535");
   return port;
 }
+
+const parseWhole =
+  (min: number, max: number) =>
+  (text: string): number => {
+    const number = Number(text);
+    if (!/^\d{1,9}$/.test(text) || number < min || number > max)
+      throw new Error(`must be a whole number from ${min} to ${max}`);
+    return number;
+  };
 
 function parsePublicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -4,12 +4,12 @@ import pino, { type Logger } from "pino";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { createHttpServer } from "./http/server.ts";
-import { refuseMissingKeys } from "./identity-provider/client-secret.ts";
 import { type Clock, steadyClock } from "./lib/clock.ts";
 import { createKeyring } from "./lib/keyring.ts";
 import { createLineWriter, type LineWriter } from "./lib/line-writer.ts";
 import { operatorFault } from "./lib/operator-fault.ts";
 import { trustedProxies } from "./lib/source-address.ts";
+import { refuseMissingKeys } from "./sealed.ts";
 import { openStorage } from "./storage/open.ts";
 import type { Storage } from "./storage/storage.ts";
 
@@ -39,6 +39,9 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
       droppedLogLines: lines.dropped,
       allowedOrigins: config.allowedOrigins,
       proxies: trustedProxies(config.trustedProxies),
+      customerTokenSeconds: config.customerTokenSeconds,
+      codeSeconds: config.codeSeconds,
+      recordDays: config.recordDays,
     });
     const server = createHttpServer(app.fetch as never, app.onRefused);
     await listen(server, config);

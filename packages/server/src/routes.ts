@@ -12,11 +12,29 @@ import * as show from "./application-keys/present.ts";
 import { rotateSecret } from "./application-keys/secret.ts";
 import * as token from "./contract/access-tokens.ts";
 import * as key from "./contract/application-keys.ts";
+import * as customerToken from "./contract/customer-tokens.ts";
+import * as customer from "./contract/customers.ts";
 import * as profile from "./contract/oidc-profiles.ts";
 import { toPage } from "./contract/paging.ts";
 import * as realm from "./contract/realms.ts";
 import * as service from "./contract/service.ts";
+import * as signOn from "./contract/sign-on.ts";
+import * as record from "./contract/sign-ons.ts";
 import * as store from "./contract/store.ts";
+import { createCustomer, deleteCustomer, updateCustomer } from "./customers/administer.ts";
+import { getCustomer, listCustomers } from "./customers/customer.ts";
+import {
+  listTokens,
+  revokeAllTokens,
+  revokeToken as revokeCustomerToken,
+} from "./customers/customer-token.ts";
+import {
+  presentCustomer,
+  presentCustomerList,
+  presentTokenList,
+  toCustomerChange,
+  toNewCustomer,
+} from "./customers/present.ts";
 import { on, type Route } from "./http/serve.ts";
 import {
   approveDrift,
@@ -42,6 +60,12 @@ import {
 } from "./realms/present.ts";
 import { createRealm, deleteRealm, getRealm, listRealms, updateRealm } from "./realms/realm.ts";
 import { getSettings, updateSettings } from "./realms/settings.ts";
+import { authorize } from "./sign-on/authorize.ts";
+import { callback } from "./sign-on/callback.ts";
+import { issueCustomerToken } from "./sign-on/issue-customer-token.ts";
+import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on/list.ts";
+import { endIdpSession } from "./sign-on/logout.ts";
+import { describeRealm, redeemForClient } from "./sign-on/provider.ts";
 import { getStore, updateStore } from "./stores/administer.ts";
 import { presentChangedStore, presentStore, toStoreChange } from "./stores/present.ts";
 
@@ -51,6 +75,27 @@ export const routes = (app: Deps): Route[] => [
   on(token.issueAccessToken,   ({ authorization, body }) => issueAccessToken(app, authorization, body)),
   on(token.introspectToken,    ({ authorization, body }) => introspectToken(app, authorization, body)),
   on(token.revokeToken,        ({ authorization, body }) => revokeToken(app, authorization, body)),
+
+  on(customerToken.issueCustomerToken,   (request) => issueCustomerToken(app, request)),
+  on(customerToken.listCustomerTokens,   async ({ caller, ids, query }) => presentTokenList(app, caller, await listTokens(app, caller, ids.customer, toPage(query)))),
+  on(customerToken.revokeCustomerTokens, ({ caller, ids }) => revokeAllTokens(app, caller, ids.customer)),
+  on(customerToken.revokeCustomerToken,  ({ caller, ids }) => revokeCustomerToken(app, caller, ids.customer, ids.id)),
+
+  on(customer.listCustomers,   async ({ caller, query }) => presentCustomerList(app, await listCustomers(app, caller.storeId, toPage(query), query.filter, query.sort))),
+  on(customer.createCustomer,  async ({ caller, body }) => presentCustomer(app, await createCustomer(app, caller, toNewCustomer(body)))),
+  on(customer.getCustomer,     async ({ caller, ids }) => presentCustomer(app, await getCustomer(app, caller, ids.id))),
+  on(customer.updateCustomer,  async ({ caller, ids, body }) => presentCustomer(app, await updateCustomer(app, caller, ids.id, toCustomerChange(body)))),
+  on(customer.deleteCustomer,  ({ caller, ids }) => deleteCustomer(app, caller, ids.id)),
+
+  on(signOn.authorize,         ({ ids, browser }) => authorize(app, ids, browser)),
+  on(signOn.callback,          ({ ids, browser }) => callback(app, ids, browser)),
+  on(signOn.backchannelLogout, ({ ids, body }) => endIdpSession(app, ids, body.logout_token)),
+  on(signOn.realmMetadata,     ({ ids }) => describeRealm(app, ids)),
+  on(signOn.realmToken,        ({ ids, body }) => redeemForClient(app, ids, body)),
+  on(signOn.jwks,              async () => ({ keys: await app.signingKeys.published() })),
+
+  on(record.listSignOns,       async ({ caller, query }) => presentSignOnList(app, await listSignOns(app, caller.storeId, toPage(query), query.filter, query.sort))),
+  on(record.getSignOn,         async ({ caller, ids }) => presentSignOn(app, await getSignOn(app, caller.storeId, ids.id))),
 
   on(key.listApplicationKeys,  async ({ caller, query }) => show.presentKeyList(app, await listApplicationKeys(app, caller.storeId, toPage(query)))),
   on(key.createApplicationKey, async ({ caller, body }) => show.presentNewKey(app, await createApplicationKey(app, caller.storeId, show.toKeyChange(body)))),

@@ -2,12 +2,16 @@ import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 import { createApplicationKey, getApplicationKey } from "../src/contract/application-keys.ts";
+import { issueCustomerToken } from "../src/contract/customer-tokens.ts";
+import { createCustomer } from "../src/contract/customers.ts";
 import { createProfile } from "../src/contract/oidc-profiles.ts";
 import type { Operation } from "../src/contract/operation.ts";
 import { operations } from "../src/contract/operations.ts";
 import { isPermitted } from "../src/contract/permissions.ts";
+import { problemEntry } from "../src/contract/problems.ts";
 import { createRealm } from "../src/contract/realms.ts";
 import { openapi } from "../src/contract/service.ts";
+import { jwks } from "../src/contract/sign-on.ts";
 import { type Egress, egressFault } from "../src/identity-provider/egress.ts";
 import { SOURCE_BURST } from "../src/rate-limit/source-limiter.ts";
 import type { Database } from "../src/storage/storage.ts";
@@ -20,7 +24,7 @@ let latchkey: TestApp;
 let store: TestStore;
 let token: string;
 /** Things that an operation may change or delete, other than those that the call depends on. */
-const targets = { key: "", realm: "", profile: "" };
+const targets = { key: "", realm: "", profile: "", customer: "", customerToken: "" };
 
 /** No identity provider can be reached; a profile that is not enabled can be saved all the same. */
 const nowhere: Egress = { send: async () => Promise.reject(egressFault("host_unknown")) };
@@ -33,6 +37,8 @@ const PROFILE = {
   enabled: false,
 };
 
+const CREDENTIALS = { email: "target@shop.example", password: "correct horse" };
+
 beforeAll(async () => {
   latchkey = await createTestApp({ egress: nowhere });
   store = await latchkey.createStore(100_000);
@@ -42,6 +48,8 @@ beforeAll(async () => {
   targets.key = await make(createApplicationKey, { type: "application_key", name: "Target" });
   targets.realm = await make(createRealm, { type: "authentication-realm", name: "Target" });
   targets.profile = await make(createProfile, PROFILE);
+  targets.customer = await make(createCustomer, { type: "customer", name: "Target", ...CREDENTIALS });
+  targets.customerToken = await make(issueCustomerToken, { type: "token", ...CREDENTIALS });
 });
 // What is refused counts against its source; every test starts with a full allowance.
 beforeEach(() => latchkey.clock.advance(2000));
@@ -56,21 +64,42 @@ const withBody = of(({ body }) => body !== undefined);
 const withIds = of(({ ids }) => ids !== undefined);
 const withQuery = of(({ query }) => query !== undefined);
 const ofApi = of(({ tag }) => tag !== "Service");
+const isOpen = ({ access }: Operation) => access === "public" || access === "browser";
+const withToken = of((operation) => operation.tag !== "Service" && !isOpen(operation));
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 
-const idsFor = ({ tag }: Operation) => ({
+const idsFor = ({ tag }: Operation): Record<string, string> => ({
+  store: store.store.id,
   realm: targets.realm,
-  id: { Realms: targets.realm, "Identity providers": targets.profile }[tag as string] ?? targets.key,
+  profile: targets.profile,
+  customer: targets.customer,
+  id:
+    {
+      Realms: targets.realm,
+      "Identity providers": targets.profile,
+      Customers: targets.customer,
+      "Customer tokens": targets.customerToken,
+    }[tag as string] ?? targets.key,
 });
 
 function dataFor({ id, tag }: Operation): object {
   if (tag === "Identity providers") return PROFILE;
+  if (tag === "Customer tokens") return { type: "token", ...CREDENTIALS };
+  if (tag === "Customers") return { type: "customer", name: "n", email: "new@shop.example" };
   if (tag === "Store") return { type: "store", name: "n" };
   if (id === "updateAuthenticationSettings") return { type: "customer-authentication-settings" };
   if (tag === "Realms") return { type: "authentication-realm", name: "n" };
   return { type: "application_key", name: "n", grace_seconds: 1 };
 }
+
+/** What the OpenID endpoints take; the others do not look at it. */
+const FORM = {
+  code: "x",
+  redirect_uri: "https://shop.example",
+  code_verifier: "v".repeat(43),
+  logout_token: "x",
+};
 
 /** A request that would be served: what a test then breaks in one place. */
 function goodRequest(operation: Operation): Call {
@@ -79,7 +108,7 @@ function goodRequest(operation: Operation): Call {
     ids: idsFor(operation),
     ...(Array.isArray(operation.access) && { token }),
     ...(operation.body && !operation.body.form && { json: { data: dataFor(operation) } }),
-    ...(operation.body?.form && { form: { grant_type: "implicit", token: "x", ...client } }),
+    ...(operation.body?.form && { form: { grant_type: "implicit", token: "x", ...client, ...FORM } }),
   };
 }
 
@@ -102,12 +131,21 @@ test("429 for pages and unknown paths as well, when one address asks too often; 
 
 test("the public routes are these and no others; everything else needs a token or client credentials (A74)", () => {
   expect(of(({ access }) => access === "public").map(([id]) => id)).toEqual([
+    "backchannelLogout",
+    "realmMetadata",
+    "jwks",
     "live",
     "ready",
     "metrics",
     "openapi",
   ]);
-  expect(withClient.map(([id]) => id)).toEqual(["issueAccessToken", "introspectToken", "revokeToken"]);
+  expect(of(({ access }) => access === "browser").map(([id]) => id)).toEqual(["authorize", "callback"]);
+  expect(withClient.map(([id]) => id)).toEqual([
+    "issueAccessToken",
+    "introspectToken",
+    "revokeToken",
+    "realmToken",
+  ]);
 });
 
 describe.each(withBearer)("%s", (_, operation) => {
@@ -132,7 +170,7 @@ describe.each(withBearer)("%s", (_, operation) => {
     for (const by of [token, await store.token("implicit")]) {
       const { headers } = await call(latchkey.app, operation, {
         ...goodRequest(operation),
-        ids: { realm: targets.realm, id: UNKNOWN },
+        ids: { ...idsFor(operation), id: UNKNOWN },
         token: by,
       });
       expect(headers.has("ratelimit") && headers.has("ratelimit-policy")).toBe(true);
@@ -166,7 +204,8 @@ describe.each(forBackOffice)("%s", (_, operation) => {
 describe.each(withClient)("%s", (_, operation) => {
   test("429 when one address asks too often; another address is served (R36)", async () => {
     const fresh = await createTestApp();
-    const ask = (peer: string) => call(fresh.app, operation, { form: { grant_type: "x", token: "x" }, peer });
+    const ask = (peer: string) =>
+      call(fresh.app, operation, { ids: idsFor(operation), form: { grant_type: "x", token: "x" }, peer });
     for (let i = 0; i < SOURCE_BURST; i++) await ask("192.0.2.1");
     const answer = await ask("192.0.2.1");
     expect([answer.status, answer.code]).toEqual([429, "rate_limit_exceeded"]);
@@ -218,7 +257,12 @@ describe.each(withBody)("%s", (_, operation) => {
 
   test("400 for a member that is missing, and for one of another type", async () => {
     expect((await send("{}", { "content-type": "application/json" })).codes).toContain("member_missing");
-    const wrong = JSON.stringify({ data: { grace_seconds: "x", name: 7, type: 7 }, grant_type: 7, token: 7 });
+    const wrong = JSON.stringify({
+      data: { grace_seconds: "x", name: 7, type: 7 },
+      grant_type: 7,
+      token: 7,
+      logout_token: 7,
+    });
     expect((await send(wrong, { "content-type": "application/json" })).codes).toContain("member_invalid");
   });
 
@@ -232,11 +276,11 @@ describe.each(withBody)("%s", (_, operation) => {
 
 describe.each(withIds)("%s", (_, operation) => {
   test.each(Object.entries(operation.ids ?? {}))(
-    "404 for a %s that nobody has: %s (T30)",
+    "a %s that nobody has is refused: %s (T30)",
     async (name, problem) => {
       const ids = { ...idsFor(operation), [name]: UNKNOWN };
       const answer = await call(latchkey.app, operation, { ...goodRequest(operation), ids });
-      expect([answer.status, answer.code]).toEqual([404, problem]);
+      expect([answer.status, answer.code]).toEqual([problemEntry(problem).status, problem]);
     },
   );
 });
@@ -248,7 +292,7 @@ describe.each(withQuery)("%s", (_, operation) => {
   });
 });
 
-describe.each(ofApi)("%s", (_, operation) => {
+describe.each(withToken)("%s", (_, operation) => {
   test("400 for an access token in the URL, with or without one in the header (T04)", async () => {
     const query = `access_token=${token}`;
     const { token: _token, ...bare } = goodRequest(operation);
@@ -257,7 +301,9 @@ describe.each(ofApi)("%s", (_, operation) => {
       expect([answer.status, answer.code]).toEqual([400, "token_misplaced"]);
     }
   });
+});
 
+describe.each(ofApi)("%s", (_, operation) => {
   test("414 for a URL over 8 KB", async () => {
     const answer = await call(latchkey.app, operation, {
       ...goodRequest(operation),
@@ -267,16 +313,22 @@ describe.each(ofApi)("%s", (_, operation) => {
   });
 
   test("503 with Retry-After when the database is away, 500 for a fault of ours, and neither tells more", async () => {
+    // The keys that we publish are in memory once they have been read, and outlast an outage.
+    const isCold = operation === jwks;
+    const latchkey = isCold ? await createTestApp() : warm();
     const { db } = latchkey.storage;
-    await call(latchkey.app, operation, goodRequest(operation));
-    const request = operation.access === "client" ? clientRequest() : goodRequest(operation);
-    latchkey.storage.db = brokenDatabase(
-      Object.assign(new Error("connect marker"), { code: "ECONNREFUSED" }),
+    if (!isCold) await call(latchkey.app, operation, goodRequest(operation));
+    const request = operation.access === "client" ? clientRequest(operation) : goodRequest(operation);
+    const callWith = async (broken: Database) => {
+      latchkey.storage.db = broken;
+      return call(latchkey.app, operation, request).finally(() => {
+        latchkey.storage.db = db;
+      });
+    };
+    const away = await callWith(
+      brokenDatabase(Object.assign(new Error("connect marker"), { code: "ECONNREFUSED" })),
     );
-    const away = await call(latchkey.app, operation, request);
-    latchkey.storage.db = brokenDatabase(new TypeError("marker"));
-    const ours = await call(latchkey.app, operation, request);
-    latchkey.storage.db = db;
+    const ours = await callWith(brokenDatabase(new TypeError("marker")));
     expect([away.status, away.code, away.headers.get("retry-after")]).toEqual([
       503,
       "storage_unavailable",
@@ -287,14 +339,18 @@ describe.each(ofApi)("%s", (_, operation) => {
   });
 });
 
-const clientRequest = (): Call => ({
+const clientRequest = (operation: Operation): Call => ({
+  ids: idsFor(operation),
   form: {
+    ...FORM,
     grant_type: "client_credentials",
     token,
     client_id: store.key.clientId,
     client_secret: store.key.clientSecret,
   },
 });
+
+const warm = () => latchkey;
 
 /** A database whose every query fails with this error. */
 function brokenDatabase(error: Error): Database {

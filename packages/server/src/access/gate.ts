@@ -2,12 +2,16 @@ import type { Gate, Knock, Passage } from "../contract/gate.ts";
 import type { Operation } from "../contract/operation.ts";
 import { isPermitted } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
+import { findSignedIn } from "../customers/customer-token.ts";
+import type { SigningKeys } from "../customers/signing-keys.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
 import type { Decision, Left, Limiter } from "../rate-limit/limiter.ts";
 import { SOURCE_RATE, type SourceLimiter } from "../rate-limit/source-limiter.ts";
 import { type AuthenticateDeps, authenticate, type Principal } from "./authenticate.ts";
 
 type Deps = AuthenticateDeps & {
+  publicUrl: string;
+  signingKeys: SigningKeys;
   limiter: Limiter;
   sourceLimiter: SourceLimiter;
   lastUsed: LastUsed;
@@ -30,7 +34,10 @@ export function createGate(deps: Deps): Gate {
     });
   }
 
-  async function enter(operation: Operation, { authorization, source }: Knock): Promise<Passage> {
+  async function enter(
+    operation: Operation,
+    { authorization, customerToken, source }: Knock,
+  ): Promise<Passage> {
     const principal = await authenticate(deps, authorization).catch((error) => {
       if (error instanceof Problem) enterAnonymous(source);
       throw error;
@@ -42,7 +49,8 @@ export function createGate(deps: Deps): Gate {
       administration: isAdministration(operation, principal),
     };
     // Refused for what it is, it costs the store nothing: a client id is public, and so is an implicit token.
-    if (!isAllowed(operation, principal)) {
+    const brought = ownOnly(operation) ? customerToken : undefined;
+    if (!isAllowed(operation, principal, brought !== undefined)) {
       enterAnonymous(source);
       const headers = rateLimitHeaders(deps.limiter.look(draw));
       return { caller: principal, headers, refusal: new Problem("not_permitted") };
@@ -51,14 +59,22 @@ export function createGate(deps: Deps): Gate {
     const headers = rateLimitHeaders(decision, decision.retryAfterSeconds);
     if (!decision.allowed) return { caller: principal, headers, refusal: refusalOf(decision, deps.random) };
     deps.lastUsed.noteKey(principal.storeId, principal.keyId);
-    return { caller: principal, headers };
+    if (brought === undefined) return { caller: principal, headers };
+    const customer = await findSignedIn(deps, principal.storeId, brought);
+    if (!customer) return { caller: principal, headers, refusal: new Problem("customer_token_invalid") };
+    return { caller: { ...principal, customer }, headers };
   }
 
   return { enter, enterAnonymous };
 }
 
-const isAllowed = ({ access }: Operation, { grant }: Principal): boolean =>
-  typeof access !== "string" && isPermitted(grant, access);
+/** With a customer token an implicit caller is that customer; whether the token is good is seen once it counts. */
+const isAllowed = ({ access }: Operation, { grant }: Principal, isCustomer: boolean): boolean =>
+  typeof access !== "string" &&
+  (isPermitted(grant, access) || (isCustomer && isPermitted("customer", access)));
+
+/** Where a customer token counts: on what is a customer's own. Elsewhere one that has expired does no harm. */
+const ownOnly = ({ access }: Operation): boolean => access[1] === "own";
 
 const isAdministration = (operation: Operation, principal: Principal): boolean =>
   principal.grant === "client_credentials" && ADMINISTRATION.has(operation.access[0] as string);

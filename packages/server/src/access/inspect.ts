@@ -1,11 +1,14 @@
 import type * as contract from "../contract/access-tokens.ts";
 import type { Input, Output } from "../contract/operation.ts";
+import { deleteToken, findToken } from "../customers/customer-token.ts";
+import type { SigningKeys } from "../customers/signing-keys.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
+import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
 import { type AuthenticateDeps, findPrincipal } from "./authenticate.ts";
 import { authenticateClient, readCredentials } from "./client.ts";
 
-type Deps = AuthenticateDeps & { lastUsed: LastUsed };
+type Deps = AuthenticateDeps & { publicUrl: string; signingKeys: SigningKeys; lastUsed: LastUsed };
 type Body = Input<typeof contract.introspectToken>["body"];
 
 /** RFC 7662: any program of the store may ask about the store's tokens; of all others it hears the same "no". */
@@ -15,6 +18,8 @@ export async function introspectToken(
   body: Body,
 ): Promise<Output<typeof contract.introspectToken>> {
   const client = await authenticateClient(deps, readCredentials(authorization, body));
+  const customerToken = await findToken(deps, client.storeId, body.token);
+  if (customerToken) return presentCustomerToken(customerToken, client.storeId);
   const token = await findPrincipal(deps, body.token);
   if (!token || token.storeId !== client.storeId) return { active: false };
   return {
@@ -30,13 +35,35 @@ export async function introspectToken(
   };
 }
 
-/** RFC 7009: a key revokes its own tokens. What is not its own, or no token at all, is answered alike and left alone. */
+const presentCustomerToken = (
+  row: Tables["customer_tokens"],
+  storeId: string,
+): Output<typeof contract.introspectToken> => ({
+  active: true,
+  token_type: "Bearer",
+  sub: row.customer_id,
+  store_id: storeId,
+  identifier: "customer",
+  iat: Math.floor(row.created_at / 1000),
+  exp: Math.floor(row.expires_at / 1000),
+  jti: row.id,
+});
+
+/**
+ * RFC 7009: a key revokes its own tokens, and any program of the store a customer's. What is neither, or no token at
+ * all, is answered alike and left alone.
+ */
 export async function revokeToken(
   deps: Deps,
   authorization: string | undefined,
   body: Body,
 ): Promise<Output<typeof contract.revokeToken>> {
   const client = await authenticateClient(deps, readCredentials(authorization, body));
+  const customerToken = await findToken(deps, client.storeId, body.token);
+  if (customerToken) {
+    await deleteToken(deps, client.storeId, customerToken.id);
+    return {};
+  }
   const token = await findPrincipal(deps, body.token);
   if (token && token.keyId === client.keyId && token.storeId === client.storeId) {
     await changeStore(deps, client.storeId, (trx) =>

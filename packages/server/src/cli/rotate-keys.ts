@@ -1,20 +1,30 @@
 import { readConfig } from "../config.ts";
-import { resealSecrets } from "../identity-provider/client-secret.ts";
+import { addNextKey, PUBLISHED_BEFORE_MS } from "../customers/signing-keys.ts";
 import { createKeyring } from "../lib/keyring.ts";
+import { resealAll } from "../sealed.ts";
 import { readOptions } from "./options.ts";
 import { withStorage } from "./with-storage.ts";
 
-const USAGE = `latchkey rotate-keys
+const USAGE = `latchkey rotate-keys [--signing]
 
 Seals everything that is kept sealed anew with the first key of LATCHKEY_MASTER_KEY. To change the master key:
 
   1. put the new key first and keep the old one: LATCHKEY_MASTER_KEY=<new>,<old>; restart every instance
   2. run this
-  3. after an hour, when the access tokens of the old key have expired, take the old one away; restart`;
+  3. after an hour, when the access tokens of the old key have expired, take the old one away; restart
+
+  --signing   also makes the next key that customer tokens are signed with: published now, used in ten minutes.
+              That happens by itself every 30 days.`;
 
 export async function rotateKeys(args: string[]): Promise<void> {
-  if (!readOptions(USAGE, args, {})) return;
+  const options = readOptions(USAGE, args, { signing: { type: "boolean" } });
+  if (!options) return;
   const keyring = createKeyring(readConfig(process.env).masterKeys);
-  const { resealed, kept } = await withStorage(({ storage }) => resealSecrets({ storage, keyring }));
-  console.log(`sealed anew: ${resealed}; already under the first key: ${kept}`);
+  await withStorage(async ({ storage, clock }) => {
+    const { resealed, kept } = await resealAll({ storage, keyring });
+    console.log(`sealed anew: ${resealed}; already under the first key: ${kept}`);
+    if (!options.signing) return;
+    const kid = await addNextKey({ storage, clock, keyring });
+    console.log(`next signing key: ${kid}, in use in ${PUBLISHED_BEFORE_MS / 60_000} minutes`);
+  });
 }

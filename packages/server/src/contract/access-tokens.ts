@@ -2,8 +2,9 @@ import { z } from "zod";
 import { operation } from "./operation.ts";
 import { id } from "./shapes.ts";
 
-/** The longest of our own tokens and credentials is far shorter; whatever is longer need not be looked at. */
+/** The longest of our own tokens and credentials is shorter; whatever is longer need not be looked at. */
 const credential = z.string().max(1024);
+const token = z.string().max(4096);
 
 const clientFields = {
   client_id: credential.optional().meta({ description: "Unless by HTTP Basic authentication" }),
@@ -55,7 +56,7 @@ export const issueAccessToken = operation({
   problems: ["grant_unsupported", "scope_unknown", ...clientProblems],
 });
 
-const tokenForm = z.object({ token: credential, token_type_hint: credential.optional(), ...clientFields });
+const tokenForm = z.object({ token, token_type_hint: credential.optional(), ...clientFields });
 
 export const introspectToken = operation({
   id: "introspectToken",
@@ -82,6 +83,16 @@ export const introspectToken = operation({
         exp: z.int(),
         jti: id,
       }),
+      z.strictObject({
+        active: z.literal(true),
+        token_type: z.literal("Bearer"),
+        sub: id.describe("The customer's id"),
+        store_id: id,
+        identifier: z.literal("customer"),
+        iat: z.int(),
+        exp: z.int(),
+        jti: id,
+      }),
     ]),
   },
   problems: clientProblems,
@@ -94,7 +105,7 @@ export const revokeToken = operation({
   path: "/oauth/revoke",
   summary: "Revoke a token (RFC 7009)",
   description:
-    "Takes the tokens of the calling application key. Any other token also answers 200, and lives on.",
+    "Takes the access tokens of the calling application key, and the customer tokens of its store. Any other token also answers 200, and lives on.",
   access: "client",
   body: { form: true, schema: tokenForm },
   success: { status: 200, description: "The token does not work any more", schema: z.strictObject({}) },

@@ -1,4 +1,13 @@
 import type { Grant } from "./permissions.ts";
 
 /** Whose token a request came with. The store is always this one; nothing in a path or body widens it. */
-export type Caller = { storeId: string; keyId: string; clientId: string; grant: Grant };
+export type Caller = {
+  storeId: string;
+  keyId: string;
+  clientId: string;
+  grant: Grant;
+  /** The customer whose token came with the request, where that counts. */
+  customer?: SignedIn;
+};
+
+export type SignedIn = { customerId: string; tokenId: string };

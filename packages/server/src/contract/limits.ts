@@ -21,4 +21,10 @@ export const limits = {
   idpCallMs: 8000,
   idpInFlight: 50,
   clockSkewSeconds: 60,
+  attemptSeconds: 600,
+  clientStateLength: 2048,
+  clientNonceLength: 512,
+  passwordLength: 128,
+  externalRefLength: 2048,
+  replaySeconds: 30,
 } as const;

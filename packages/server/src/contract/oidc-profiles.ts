@@ -32,6 +32,12 @@ const profileMembers = {
     has_next_client_secret: z.boolean(),
     health: z.strictObject({ status: z.enum(["up", "degraded", "down"]), since: timestamp }),
     pending_change: pendingChange.nullable(),
+    adoptable: z
+      .array(z.strictObject({ profile_id: id, identities: z.int() }))
+      .optional()
+      .describe(
+        "Deleted profiles for the same issuer and client id. Unless their identities are adopted with `adopt_identities_of`, those people become new customers",
+      ),
     created_at: timestamp,
     updated_at: timestamp,
   }),
@@ -43,6 +49,7 @@ const links = z.strictObject({
     .nullable()
     .describe("Where a storefront sends the shopper; append parameters with &"),
   "callback-endpoint": url.describe("What to register at the identity provider"),
+  "backchannel-logout-endpoint": url.describe("What to register there, if it has back-channel logout"),
   "client-discovery-url": url,
 });
 
@@ -62,6 +69,9 @@ const writable = {
     .nullable()
     .optional()
     .describe("Tried when the identity provider refuses the first; takes its place when it works"),
+  adopt_identities_of: id
+    .optional()
+    .describe("A deleted profile for the same issuer and client id, whose people this one takes over"),
 };
 const discoveryUrl = z
   .string()
@@ -79,6 +89,7 @@ const saveProblems = [
   "idp_unreachable",
   "direct_profile_exists",
   "direct_client_id_mismatch",
+  "adoption_impossible",
 ] as const;
 
 export const listProfiles = operation({

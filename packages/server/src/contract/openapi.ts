@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Operation, problemsOf } from "./operation.ts";
 import { operations } from "./operations.ts";
+import { isPermitted } from "./permissions.ts";
 import { type ProblemCode, problemEntry, problems } from "./problems.ts";
 import { oauthProblemBody, problemBody } from "./shapes.ts";
 
@@ -32,6 +33,12 @@ export function openapiDocument(publicUrl: string) {
     components: {
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "From POST /oauth/access_token" },
+        customer: {
+          type: "apiKey",
+          in: "header",
+          name: "X-Customer-Token",
+          description: "From POST /v2/customers/tokens, beside the bearer token",
+        },
         client: {
           type: "http",
           scheme: "basic",
@@ -61,7 +68,17 @@ function gatherComponents(): Components {
     JSON.parse(JSON.stringify(part).replaceAll('"#/$defs/', '"#/components/schemas/'));
 
   function refer(shape: z.ZodType, io: "input" | "output"): unknown {
-    const { $schema: _, $defs, ...schema } = z.toJSONSchema(shape, { io, target: "draft-2020-12", override });
+    const {
+      $schema: _,
+      $defs,
+      ...schema
+    } = z.toJSONSchema(shape, {
+      io,
+      target: "draft-2020-12",
+      override,
+      // A text that we read into something else is a text to the caller; its description says so.
+      unrepresentable: "any",
+    });
     for (const [name, definition] of Object.entries($defs ?? {})) {
       const { id: _id, ...rest } = definition as Record<string, unknown>;
       schemas[name] = rewrite(rest);
@@ -83,17 +100,17 @@ function describe(operation: Operation, components: Components): unknown {
     tags: [operation.tag],
     summary: operation.summary,
     ...(operation.description && { description: operation.description }),
-    security:
-      operation.access === "public"
-        ? []
-        : operation.access === "client"
-          ? [{ client: [] }, {}]
-          : [{ bearer: [] }],
-    ...((operation.ids || operation.query) && { parameters: parameters(operation, components) }),
+    security: security(operation),
+    ...((operation.ids || operation.query || operation.idempotent) && {
+      parameters: parameters(operation, components),
+    }),
     ...(body && { requestBody: requestBody(body, components) }),
     responses: {
       [success.status]: {
         description: success.description,
+        ...(success.status === 303 && {
+          headers: { Location: { required: true, schema: { type: "string", format: "uri" } } },
+        }),
         ...(success.schema && {
           content: { [mediaType]: { schema: components.refer(success.schema, "input") } },
         }),
@@ -101,6 +118,14 @@ function describe(operation: Operation, components: Components): unknown {
       ...problemResponses(operation, components),
     },
   };
+}
+
+function security({ access }: Operation): object[] {
+  if (access === "public" || access === "browser") return [];
+  if (access === "client") return [{ client: [] }, {}];
+  return isPermitted("implicit", access) || !isPermitted("customer", access)
+    ? [{ bearer: [] }]
+    : [{ bearer: [] }, { bearer: [], customer: [] }];
 }
 
 function parameters(operation: Operation, components: Components): unknown[] {
@@ -117,7 +142,18 @@ function parameters(operation: Operation, components: Components): unknown[] {
     description: (shape as z.ZodType).meta()?.description,
     schema: components.refer(shape as z.ZodType, "output"),
   }));
-  return [...ids, ...query];
+  const headers = operation.idempotent
+    ? [
+        {
+          name: "Idempotency-Key",
+          in: "header",
+          required: false,
+          description: "Of your choice, new for each thing to be done: 1 to 255 visible ASCII characters",
+          schema: { type: "string", maxLength: 255 },
+        },
+      ]
+    : [];
+  return [...ids, ...query, ...headers];
 }
 
 function requestBody(body: NonNullable<Operation["body"]>, components: Components): unknown {
@@ -130,6 +166,7 @@ function requestBody(body: NonNullable<Operation["body"]>, components: Component
 }
 
 function problemResponses(operation: Operation, components: Components): Record<string, unknown> {
+  const isPage = operation.access === "browser";
   const shape = operation.access === "client" ? oauthProblemBody : problemBody;
   const byStatus = Map.groupBy(problemsOf(operation), (code: ProblemCode) => problems[code].status);
   return Object.fromEntries(
@@ -137,7 +174,9 @@ function problemResponses(operation: Operation, components: Components): Record<
       status,
       {
         description: codes.map((code) => `\`${code}\`: ${problemEntry(code).means}`).join("\n\n"),
-        content: { "application/json": { schema: components.refer(shape, "output") } },
+        content: isPage
+          ? { "text/html": { schema: { type: "string" } } }
+          : { "application/json": { schema: components.refer(shape, "output") } },
       },
     ]),
   );

@@ -8,22 +8,44 @@ import { type ProblemCode, problemEntry } from "./problems.ts";
  */
 export type Operation = {
   id: string;
-  tag: "Access tokens" | "Application keys" | "Store" | "Realms" | "Identity providers" | "Service";
+  tag:
+    | "Access tokens"
+    | "Customer tokens"
+    | "Customers"
+    | "Sign-on"
+    | "Sign-on records"
+    | "Realms"
+    | "Identity providers"
+    | "Application keys"
+    | "Store"
+    | "Service";
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
   /** A second path with the same answer, where existing clients look. */
   alias?: string;
   summary: string;
   description?: string;
-  /** `public`: anybody. `client`: client credentials in the request itself. Otherwise a bearer token with this right. */
-  access: "public" | "client" | Permission;
+  /**
+   * `public`: anybody. `browser`: a person's browser, which is answered with a redirect or a page. `client`: an OAuth
+   * endpoint, where the client says in the request itself who it is. Otherwise a bearer token with this right.
+   */
+  access: "public" | "browser" | "client" | Permission;
   /** Answered however often it is asked: what balancers and monitors depend on. */
   unlimited?: true;
   /** Path parameters: each an id, with the problem that an id nobody has gives. */
   ids?: Record<string, ProblemCode>;
   query?: z.ZodObject;
   body?: { schema: z.ZodType; form?: true; optional?: true };
-  success: { status: 200 | 201 | 204; description: string; schema?: z.ZodType; mediaType?: string };
+  /** Takes `Idempotency-Key`. */
+  idempotent?: true;
+  success: {
+    status: 200 | 201 | 204 | 303;
+    description: string;
+    schema?: z.ZodType;
+    mediaType?: string;
+    /** Unless it is `no-store`, as almost everything is. */
+    cacheControl?: string;
+  };
   /** What can go wrong beyond what follows from the members above. */
   problems?: readonly ProblemCode[];
 };
@@ -51,11 +73,17 @@ export function problemsOf(operation: Operation): ProblemCode[] {
   const codes: ProblemCode[] = [...(operation.problems ?? [])];
   const isService = operation.tag === "Service";
   if (!operation.unlimited) codes.push("rate_limit_exceeded");
-  if (!isService) codes.push("url_too_long", "storage_unavailable", "token_misplaced");
+  const isOpen = operation.access === "public" || operation.access === "browser";
+  if (!isService) codes.push("url_too_long", "storage_unavailable");
+  if (!isOpen) codes.push("token_misplaced");
   if (typeof operation.access !== "string") {
     codes.push("token_missing", "token_invalid");
-    if (!isPermitted("implicit", operation.access)) codes.push("not_permitted");
+    if (!isPermitted("implicit", operation.access)) {
+      codes.push("not_permitted");
+      if (isPermitted("customer", operation.access)) codes.push("customer_token_invalid");
+    }
   }
+  if (operation.idempotent) codes.push("idempotency_key_invalid", "idempotency_key_reused");
   if (operation.ids) codes.push(...Object.values(operation.ids));
   if (operation.query) codes.push("parameter_invalid");
   if (operation.body) {

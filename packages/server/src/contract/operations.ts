@@ -1,9 +1,13 @@
 import * as token from "./access-tokens.ts";
 import * as key from "./application-keys.ts";
+import * as customerToken from "./customer-tokens.ts";
+import * as customer from "./customers.ts";
 import * as profile from "./oidc-profiles.ts";
 import type { Operation } from "./operation.ts";
 import * as realm from "./realms.ts";
 import * as service from "./service.ts";
+import * as signOn from "./sign-on.ts";
+import * as record from "./sign-ons.ts";
 import * as store from "./store.ts";
 
 /** The whole surface, in the order in which the reference shows it. A test holds that routes.ts serves it all. */
@@ -11,6 +15,23 @@ export const operations: readonly Operation[] = [
   token.issueAccessToken,
   token.introspectToken,
   token.revokeToken,
+  customerToken.issueCustomerToken,
+  customerToken.listCustomerTokens,
+  customerToken.revokeCustomerTokens,
+  customerToken.revokeCustomerToken,
+  customer.listCustomers,
+  customer.createCustomer,
+  customer.getCustomer,
+  customer.updateCustomer,
+  customer.deleteCustomer,
+  signOn.authorize,
+  signOn.callback,
+  signOn.backchannelLogout,
+  signOn.realmMetadata,
+  signOn.realmToken,
+  signOn.jwks,
+  record.listSignOns,
+  record.getSignOn,
   key.listApplicationKeys,
   key.createApplicationKey,
   key.getApplicationKey,

@@ -165,6 +165,142 @@ export const problems = {
     oauth: "invalid_scope",
   },
 
+  // Customers and their tokens
+  customer_not_found: {
+    status: 404,
+    means: "There is no customer with this id.",
+    remedy:
+      "Check the id; a customer of another store, or with a customer token somebody else, answers the same.",
+  },
+  customer_token_not_found: {
+    status: 404,
+    means: "The customer has no live token with this id.",
+    remedy: "List the customer's tokens; one that has expired or was revoked is not there any more.",
+  },
+  customer_token_invalid: {
+    status: 403,
+    means: "The customer token is not valid.",
+    remedy: "It has expired, was revoked, or belongs to another store. Let the shopper sign in again.",
+  },
+  email_taken: {
+    status: 409,
+    means: "Another customer signs in with this e-mail and a password.",
+    remedy: "Use another e-mail, or let the customer sign in with it.",
+  },
+  credentials_wrong: {
+    status: 400,
+    means: "The e-mail and the password do not belong together.",
+    remedy:
+      "Let the shopper try again, or sign in through the store's identity provider: customers who came that way have no password until they set one.",
+    oauth: "invalid_grant",
+  },
+  sign_in_attempts_exceeded: {
+    status: 429,
+    means: "There were too many failed attempts to sign in.",
+    remedy: "Wait for `Retry-After` seconds. Nothing is locked for good.",
+  },
+  password_queue_full: {
+    status: 503,
+    means: "Too many passwords are being checked at this moment.",
+    remedy: "Try again after `Retry-After` seconds.",
+  },
+  code_invalid: {
+    status: 400,
+    means: "The code is not one that can be redeemed here.",
+    remedy:
+      "It was mistyped, cut off, made void by a wrong attempt, or belongs to another store. Start a new sign-on.",
+    oauth: "invalid_grant",
+  },
+  code_expired: {
+    status: 400,
+    means: "The code has expired.",
+    remedy: "Redeem it as soon as the shopper is back. Start a new sign-on.",
+    oauth: "invalid_grant",
+  },
+  code_already_used: {
+    status: 400,
+    means: "The code was used before.",
+    remedy:
+      "A code works once. If the first answer may have been lost, send `Idempotency-Key` next time; now start a new sign-on.",
+    oauth: "invalid_grant",
+  },
+  redirect_uri_mismatch: {
+    status: 400,
+    means: "The redirect URI is not the one that the sign-on began with. The code is void now.",
+    remedy: "Send the same redirect URI, to the letter. Start a new sign-on.",
+    oauth: "invalid_grant",
+  },
+  verifier_mismatch: {
+    status: 400,
+    means: "The code verifier does not fit the challenge that the sign-on began with. The code is void now.",
+    remedy: "Keep one verifier for each `state`: several tabs must not share one. Start a new sign-on.",
+    oauth: "invalid_grant",
+  },
+  sign_on_refused: {
+    status: 400,
+    means: "The sign-on was good, but this person cannot be signed in here.",
+    remedy: "`meta.reason` says why, and `meta.reference` finds the record of this sign-on.",
+    oauth: "invalid_grant",
+  },
+  idp_unavailable: {
+    status: 503,
+    means: "The identity provider does not answer.",
+    remedy: "Try again after `Retry-After` seconds.",
+    oauth: "temporarily_unavailable",
+  },
+  idempotency_key_invalid: {
+    status: 400,
+    means: "The Idempotency-Key is not 1 to 255 visible ASCII characters.",
+    remedy: "Send a random text, such as a UUID, new for each thing to be done.",
+  },
+  idempotency_key_reused: {
+    status: 422,
+    means: "This Idempotency-Key was sent with another request.",
+    remedy: "Use a new key for a new request; repeat the old one only with the same body.",
+  },
+
+  // Sign-on in the browser
+  sign_on_client_unknown: {
+    status: 400,
+    means: "The client id is not the one of the store's customer authentication settings.",
+    remedy: "The storefront must send the `client_id` of `GET /v2/customer-authentication-settings`.",
+    oauth: "invalid_client",
+  },
+  redirect_uri_unregistered: {
+    status: 400,
+    means: "The address to go back to is not registered for this realm.",
+    remedy: "Add it to the realm's `redirect_uris`. It is compared byte for byte.",
+    oauth: "invalid_request",
+  },
+  attempt_invalid: {
+    status: 400,
+    means: "This address does not belong to a sign-on that began here.",
+    remedy: "Go back to the shop and sign in again.",
+  },
+  attempt_expired: {
+    status: 400,
+    means: "This sign-on took longer than ten minutes.",
+    remedy: "Go back to the shop and sign in again.",
+  },
+  browser_changed: {
+    status: 400,
+    means: "This sign-on did not begin in this browser, or the browser keeps no cookies.",
+    remedy: "Go back to the shop in this browser and sign in again.",
+  },
+  logout_token_invalid: {
+    status: 400,
+    means: "The logout token is not one that this identity provider would send us.",
+    remedy:
+      "It must be signed, recent, for this client, and have the back-channel logout event and no nonce.",
+    oauth: "invalid_request",
+  },
+  sign_on_not_found: {
+    status: 404,
+    means: "There is no record of a sign-on with this id.",
+    remedy:
+      "Check the id, or look for the reference with `filter=eq(reference,…)`. Records are kept for 30 days.",
+  },
+
   // Application keys and the store's limit
   application_key_not_found: {
     status: 404,
@@ -260,6 +396,12 @@ export const problems = {
     means: "The identity provider could not be asked.",
     remedy:
       "`meta.reason` says why. Save the profile with `enabled: false` to finish later; an address inside your own network must be allowed by the operator (LATCHKEY_EGRESS_ALLOW).",
+  },
+  adoption_impossible: {
+    status: 409,
+    means: "The identities of that profile cannot be taken over.",
+    remedy:
+      "`adopt_identities_of` names a deleted profile of this realm that had the same issuer and client id; `meta.adoptable` of the profile lists those.",
   },
   no_pending_change: {
     status: 409,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type EmailAddress, parseEmail } from "../lib/email-address.ts";
 import { limits } from "./limits.ts";
 
 /** Shapes that several operations share. */
@@ -14,6 +15,16 @@ export const name = z
   .max(limits.nameLength)
   .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, { error: "no control characters" })
   .refine((text) => text.trim() !== "", { error: "not blank" });
+
+export const emailAddress = z
+  .string()
+  .meta({ examples: ["ada@shop.example"] })
+  .transform((given, context): EmailAddress => {
+    const parsed = parseEmail(given);
+    if (parsed) return parsed;
+    context.addIssue({ code: "custom", message: "one e-mail address" });
+    return z.NEVER;
+  });
 
 export const rateLimit = z.int().min(0).max(limits.rateLimit);
 

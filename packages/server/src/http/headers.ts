@@ -10,8 +10,15 @@ export function securityHeaders(publicUrl: string): Record<string, string> {
   };
 }
 
-/** A storefront's page calls these with its bearer token. No cookie counts there, so any origin may. */
-const isOpenToOrigins = (path: string): boolean => path.startsWith("/v2/") || path.startsWith("/oauth/");
+/**
+ * A storefront's page calls these with its bearer token, or with a code and its verifier. No cookie counts there, so any
+ * origin may. The legs that a browser walks are not among them.
+ */
+const isOpenToOrigins = (path: string): boolean =>
+  path.startsWith("/v2/") ||
+  path.startsWith("/oauth/") ||
+  path === "/.well-known/jwks.json" ||
+  /^\/sign-on\/stores\/[^/]+\/realms\/[^/]+\/(token|\.well-known\/openid-configuration)\/?$/.test(path);
 
 export function corsHeaders(path: string): Record<string, string> {
   if (!isOpenToOrigins(path)) return {};

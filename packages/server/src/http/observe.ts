@@ -28,7 +28,7 @@ export function createObserver({ log }: { log: Logger }): Observer {
   return {
     registry,
     onAnswered(answered) {
-      const { method, route, status, durationMs, caller, problem } = answered;
+      const { method, route, status, durationMs, caller, problem, failure } = answered;
       requests.inc({ method: knownMethod(method), route, status });
       duration.observe({ method: knownMethod(method), route }, durationMs / 1000);
       const line = {
@@ -41,10 +41,14 @@ export function createObserver({ log }: { log: Logger }): Observer {
         source: answered.source,
         store_id: caller?.storeId,
         application_key_id: caller?.keyId,
+        customer_id: caller?.customer?.customerId,
         problems: problem?.faults.map((fault) => fault.code),
+        reference: failure?.reference ?? problem?.faults[0].meta?.reference,
+        reason: failure?.reason ?? problem?.faults[0].meta?.reason,
       };
-      if (status < 500) log.info(line);
-      else log.error({ ...line, cause: describeCause(problem?.cause) });
+      const cause = problem?.cause ?? failure?.cause;
+      if (status < 500 && cause === undefined) log.info(line);
+      else log.error({ ...line, cause: describeCause(cause) });
     },
   };
 }

@@ -91,7 +91,9 @@ function expected(issue: z.core.$ZodIssue): string {
     case "invalid_type":
       return `a value of type ${issue.expected === "int" ? "integer" : issue.expected}`;
     case "too_small":
-      return issue.origin === "string" ? `at least ${issue.minimum} character` : `at least ${issue.minimum}`;
+      return issue.origin === "string"
+        ? `at least ${issue.minimum} character${issue.minimum === 1 ? "" : "s"}`
+        : `at least ${issue.minimum}`;
     case "too_big":
       return issue.origin === "string" ? `at most ${issue.maximum} characters` : `at most ${issue.maximum}`;
     case "invalid_value":

@@ -1,5 +1,6 @@
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
+import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import type { Caller } from "../contract/caller.ts";
 import type { Gate } from "../contract/gate.ts";
 import { limits } from "../contract/limits.ts";
@@ -9,19 +10,22 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { sourceOf, type TrustedProxies } from "../lib/source-address.ts";
 import { corsHeaders, preflightHeaders, securityHeaders } from "./headers.ts";
+import { choicePage, pageHeaders, problemPage } from "./pages.ts";
 import { oauthProblemBody, problemBody, problemHeaders, toProblem } from "./problem-response.ts";
 import { type CheckedRequest, readRequest } from "./read-request.ts";
 
 type Access<O extends Operation> = O["access"] extends "public"
   ? object
-  : O["access"] extends "client"
-    ? { authorization: string | undefined }
-    : { caller: Caller };
+  : O["access"] extends "browser"
+    ? { browser: BrowserRequest }
+    : O["access"] extends "client"
+      ? { authorization: string | undefined }
+      : { caller: Caller; source: string; idempotencyKey: string | undefined };
 
 /** A text stands for itself: JSON that was made once, or a body of another media type. */
-type Handler<O extends Operation> = (
-  request: Input<O> & Access<O>,
-) => Promise<Output<O> | string> | Output<O> | string;
+type Answer<O extends Operation> = O["access"] extends "browser" ? BrowserAnswer : Output<O> | string;
+
+type Handler<O extends Operation> = (request: Input<O> & Access<O>) => Promise<Answer<O>> | Answer<O>;
 
 /** An operation of the contract, and the function of a slice that does it. */
 export type Route = { operation: Operation; handle: (request: never) => unknown };
@@ -42,6 +46,8 @@ export type Answered = {
   source: string;
   caller: Caller | undefined;
   problem: Problem | undefined;
+  /** A sign-on that ended in a redirect with an error. */
+  failure?: BrowserAnswer["failure"];
 };
 
 export type ServeDeps = {
@@ -54,7 +60,12 @@ export type ServeDeps = {
 
 /** In one process there is no socket behind a request, so nothing of it is taken for granted. */
 type Env = { Bindings: Partial<HttpBindings> };
-type Exchange = { caller: Caller | undefined; headers: Record<string, string>; source: string };
+type Exchange = {
+  caller: Caller | undefined;
+  headers: Record<string, string>;
+  source: string;
+  failure?: BrowserAnswer["failure"];
+};
 
 /** A page of ours for people, with its own headers. */
 export type Page = { path: string; respond(): Promise<Response> };
@@ -125,12 +136,7 @@ async function exchange(
     response = await work(state);
   } catch (error) {
     problem = toProblem(error);
-    const isOAuth = typeof of !== "string" && of.access === "client";
-    response = respond(
-      problem.status,
-      isOAuth ? oauthProblemBody(problem, requestId) : problemBody(problem, requestId),
-      problemHeaders(problem, isOAuth ? "Basic" : "Bearer"),
-    );
+    response = refuse(problem, requestId, typeof of === "string" ? undefined : of.access);
   }
   const common = { ...securityHeaders(deps.publicUrl), ...corsHeaders(context.req.path), ...state.headers };
   for (const [name, value] of Object.entries(common)) {
@@ -146,8 +152,18 @@ async function exchange(
     source: state.source,
     caller: state.caller,
     problem,
+    ...(state.failure && { failure: state.failure }),
   });
   return response;
+}
+
+/** A failure picks its exit by where it happens: a page for a person, RFC 6749 5.2 for a client, JSON for the rest. */
+function refuse(problem: Problem, requestId: string, access: Operation["access"] | undefined): Response {
+  const headers = problemHeaders(problem, access === "client" ? "Basic" : "Bearer");
+  if (access === "browser")
+    return respond(problem.status, problemPage(problem, requestId), { ...headers, ...pageHeaders });
+  const body = access === "client" ? oauthProblemBody(problem, requestId) : problemBody(problem, requestId);
+  return respond(problem.status, body, headers);
 }
 
 /** One operation. The order is law: 401 and 429 are decided before the body is read or anything is touched. */
@@ -161,12 +177,29 @@ async function serve(
   const request = context.req.raw;
   const target = targetOf(context.req.url);
   if (target.length > limits.urlBytes) throw refusedUnread(deps, state, new Problem("url_too_long"));
-  const search = new URLSearchParams(target.includes("?") ? target.slice(target.indexOf("?")) : "");
+  const query = target.includes("?") ? target.slice(target.indexOf("?") + 1) : "";
+  const search = new URLSearchParams(query);
   const access = await passGate(deps, operation, request, search, state);
   const checked: CheckedRequest = await readRequest(operation, request, context.req.param(), search);
+  if (operation.access === "browser") {
+    const cookie = request.headers.get("cookie") ?? undefined;
+    const browser: BrowserRequest = { search: query, cookie, source: state.source };
+    return respondToBrowser((await route.handle({ ...checked, browser } as never)) as BrowserAnswer, state);
+  }
   const result = await route.handle({ ...checked, ...access } as never);
-  const { status, mediaType } = operation.success;
-  return respond(status, result, mediaType ? { "Content-Type": mediaType } : {});
+  const { status, mediaType, cacheControl } = operation.success;
+  return respond(status, result, {
+    ...(mediaType && { "Content-Type": mediaType }),
+    ...(cacheControl && { "Cache-Control": cacheControl }),
+  });
+}
+
+/** 303 and no other: a browser then asks with GET, whatever it came with (RFC 9700 4.12). */
+function respondToBrowser(answer: BrowserAnswer, state: Exchange): Response {
+  if (answer.failure) state.failure = answer.failure;
+  const headers: Record<string, string> = answer.setCookie ? { "Set-Cookie": answer.setCookie } : {};
+  if ("choice" in answer) return respond(200, choicePage(answer.choice), { ...headers, ...pageHeaders });
+  return respond(303, undefined, { ...headers, Location: answer.location });
 }
 
 async function passGate(
@@ -176,7 +209,7 @@ async function passGate(
   search: URLSearchParams,
   state: Exchange,
 ): Promise<object> {
-  if (operation.access === "public") {
+  if (operation.access === "public" || operation.access === "browser") {
     if (!operation.unlimited) deps.gate.enterAnonymous(state.source);
     return {};
   }
@@ -194,12 +227,24 @@ async function passGate(
     throw refusedUnread(deps, state, new Problem("token_misplaced"));
   const { caller, headers, refusal } = await deps.gate.enter(operation, {
     authorization,
+    customerToken: customerTokenOf(request),
     source: state.source,
   });
   state.caller = caller;
   Object.assign(state.headers, headers);
   if (refusal) throw refusal;
-  return { caller };
+  return { caller, source: state.source, idempotencyKey: operation.idempotent && idempotencyKeyOf(request) };
+}
+
+/** The second name is the one that existing clients send. */
+const customerTokenOf = ({ headers }: Request): string | undefined =>
+  (headers.get("x-customer-token") ?? headers.get("x-moltin-customer-token")) || undefined;
+
+function idempotencyKeyOf({ headers }: Request): string | undefined {
+  const key = headers.get("idempotency-key") ?? undefined;
+  if (key !== undefined && !/^[\x21-\x7e]{1,255}$/.test(key))
+    throw new Problem("idempotency_key_invalid", { source: { header: "Idempotency-Key" } });
+  return key;
 }
 
 /** What is refused before anybody asked who it is counts against its source, like every request without a good token. */

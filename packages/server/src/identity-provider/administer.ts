@@ -9,10 +9,19 @@ import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
+import { adoptIdentities } from "./adoption.ts";
 import type { Calls } from "./calls.ts";
 import type { Metadata } from "./discovery.ts";
 import { examine, type Report, reasons } from "./doctor.ts";
-import { type Flow, getProfile, type Profile, type ProfileKey, type Provisioning } from "./profile.ts";
+import { withLiveEvidence } from "./live-evidence.ts";
+import {
+  type Flow,
+  getProfile,
+  type Profile,
+  type ProfileKey,
+  type ProfileView,
+  type Provisioning,
+} from "./profile.ts";
 
 type Deps = {
   storage: Storage;
@@ -39,6 +48,8 @@ export type ProfileChange = {
   enabled?: boolean | undefined;
   flow?: Flow | undefined;
   provisioning?: Provisioning | undefined;
+  /** A deleted profile for the same issuer and client id, whose identities this one takes over. */
+  adoptIdentitiesOf?: string | undefined;
 };
 
 export async function createProfile(
@@ -46,7 +57,7 @@ export async function createProfile(
   storeId: string,
   realmId: string,
   given: NewProfile,
-): Promise<Profile> {
+): Promise<ProfileView> {
   await getRealm(deps, storeId, realmId);
   const key = { storeId, realmId, profileId: newId() };
   const enabled = given.enabled ?? true;
@@ -54,8 +65,8 @@ export async function createProfile(
   const metadata = await acceptedMetadata(deps, given.discoveryUrl, enabled);
   const now = deps.clock.now();
   const flow = given.flow ?? "brokered";
-  await changeProfile(deps, key, { enabled, flow, clientId: given.clientId }, (trx) =>
-    trx
+  await changeProfile(deps, key, { enabled, flow, clientId: given.clientId }, async (trx) => {
+    await trx
       .insertInto("oidc_profiles")
       .values({
         id: key.profileId,
@@ -77,12 +88,17 @@ export async function createProfile(
         created_at: now,
         updated_at: now,
       })
-      .execute(),
-  );
+      .execute();
+    await adopt(trx, key, { ...given, metadata });
+  });
   return getProfile(deps, key);
 }
 
-export async function updateProfile(deps: Deps, key: ProfileKey, change: ProfileChange): Promise<Profile> {
+export async function updateProfile(
+  deps: Deps,
+  key: ProfileKey,
+  change: ProfileChange,
+): Promise<ProfileView> {
   const before = await getProfile(deps, key);
   const after = {
     discoveryUrl: change.discoveryUrl ?? before.discoveryUrl,
@@ -100,8 +116,8 @@ export async function updateProfile(deps: Deps, key: ProfileKey, change: Profile
     ? await acceptedMetadata(deps, after.discoveryUrl, after.enabled)
     : before.metadata;
   const { clientSecret, clientSecretNext } = change;
-  await changeProfile(deps, key, after, (trx) =>
-    setProfile(trx, deps, key, {
+  await changeProfile(deps, key, after, async (trx) => {
+    await setProfile(trx, deps, key, {
       ...(change.name !== undefined && { name: change.name }),
       ...(change.provisioning !== undefined && { provisioning: change.provisioning }),
       discovery_url: after.discoveryUrl,
@@ -117,9 +133,24 @@ export async function updateProfile(deps: Deps, key: ProfileKey, change: Profile
         sealed_client_secret_next: sealSecret(deps, key.profileId, clientSecretNext),
       }),
       ...(mustAsk && accepted(metadata)),
-    }),
-  );
+    });
+    await adopt(trx, key, { ...after, adoptIdentitiesOf: change.adoptIdentitiesOf, metadata });
+  });
   return getProfile(deps, key);
+}
+
+async function adopt(
+  trx: Trx,
+  { storeId, realmId, profileId }: ProfileKey,
+  of: { adoptIdentitiesOf?: string | undefined; clientId: string; metadata: Metadata | null },
+): Promise<void> {
+  if (of.adoptIdentitiesOf === undefined) return;
+  const issuer = of.metadata?.issuer ?? "";
+  await adoptIdentities(
+    trx,
+    { id: profileId, storeId, realmId, clientId: of.clientId, issuer },
+    of.adoptIdentitiesOf,
+  );
 }
 
 export async function deleteProfile(deps: Deps, key: ProfileKey): Promise<undefined> {
@@ -140,11 +171,13 @@ export async function checkProfile(
   key: ProfileKey,
 ): Promise<{ profile: Profile; report: Report }> {
   const profile = await getProfile(deps, key);
-  return { profile, report: await examineFor(deps, profile.id, profile.discoveryUrl) };
+  const report = await examineFor(deps, profile.id, profile.discoveryUrl);
+  const checks = await withLiveEvidence(deps.storage.db, profile, report.checks);
+  return { profile, report: { ...report, checks } };
 }
 
 /** Looks again, so that what is accepted is what is there now and not what was there when it was noticed. */
-export async function approveDrift(deps: Deps, key: ProfileKey): Promise<Profile> {
+export async function approveDrift(deps: Deps, key: ProfileKey): Promise<ProfileView> {
   const profile = await getProfile(deps, key);
   if (!profile.pending) throw new Problem("no_pending_change");
   const metadata = await acceptedMetadata(deps, profile.discoveryUrl, true);

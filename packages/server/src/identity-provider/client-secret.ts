@@ -77,21 +77,3 @@ export async function resealSecrets({
   }
   return { resealed, kept: rows.length - resealed };
 }
-
-/** A service that cannot open the secrets it has would fail at the first sign-on; it refuses to start instead. */
-export async function refuseMissingKeys({ storage, keyring }: Omit<Deps, "clock">): Promise<void> {
-  const rows = await storage.db
-    .selectFrom("oidc_profiles")
-    .select(["sealed_client_secret as sealed", "sealed_client_secret_next as next"])
-    .execute();
-  const ids = new Set(
-    rows.flatMap(({ sealed, next }) => [sealed, ...(next ? [next] : [])]).map(keyIdOfSealed),
-  );
-  const missing = [...ids].filter((id) => !keyring.find(PURPOSE, Buffer.from(id, "hex")));
-  if (missing.length > 0) {
-    throw operatorFault(
-      `client secrets of identity providers are sealed with a master key that is not in LATCHKEY_MASTER_KEY (key id ${missing.join(", ")}). ` +
-        "Add that key to the end of the list, run `latchkey rotate-keys`, then take it away.",
-    );
-  }
-}

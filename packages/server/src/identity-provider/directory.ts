@@ -18,8 +18,8 @@ export type Directory = {
   metadataOf(profile: Profile): Promise<Metadata | undefined>;
   /** The key that a token's header means. One that is not known makes us look again, but not more than every ten seconds. */
   keyFor(profile: Profile, kid: unknown, algorithm: string): Promise<SigningKey | undefined>;
-  /** A signature did not fit: the key may have been replaced under its old name. True when the keys were read anew. */
-  rereadKeys(profile: Profile): Promise<boolean>;
+  /** A signature did not fit: the key may have been replaced under its old name. Whether it was, `keyFor` then tells. */
+  rereadKeys(profile: Profile): Promise<void>;
 };
 
 const FRESH_MS = 5 * 60_000;
@@ -109,15 +109,13 @@ export function createDirectory(deps: Deps): Directory {
     entry.keysReadAtMs = clock.monotonicMs();
   }
 
-  async function rereadKeys(profile: Profile): Promise<boolean> {
+  async function rereadKeys(profile: Profile): Promise<void> {
     const entry = await refresh(profile);
-    const before = entry.keysReadAtMs;
     await once(`keys ${profile.id} ${profile.updatedAt}`, async () => {
       if (ageOf(entry.rereadAtMs) < COOL_DOWN_MS) return;
       entry.rereadAtMs = clock.monotonicMs();
       await readKeysAlone(profile, entry);
     });
-    return entry.keysReadAtMs !== before;
   }
 
   return {

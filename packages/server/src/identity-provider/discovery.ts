@@ -102,10 +102,10 @@ export function toMetadata(document: Document): Metadata {
 /** Asymmetric ones only: whoever can check a token must not be able to make one. */
 const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"];
 
-export const usableAlgorithms = (document: Document): string[] =>
-  (textsOf(document, "id_token_signing_alg_values_supported") ?? []).filter((name) =>
-    ALGORITHMS.includes(name),
-  );
+export const usableAlgorithms = (document: Document): string[] => {
+  const listed = textsOf(document, "id_token_signing_alg_values_supported") ?? [];
+  return ALGORITHMS.filter((name) => listed.includes(name));
+};
 
 export function hostsOf(metadata: Metadata): string[] {
   const urls = [

@@ -2,11 +2,12 @@ import type * as contract from "../contract/oidc-profiles.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks } from "../contract/paging.ts";
 import { toIso } from "../lib/clock.ts";
+import { issuerOf } from "../realms/issuer.ts";
 import type { NewProfile, ProfileChange } from "./administer.ts";
 import type { Calls } from "./calls.ts";
 import { hostsOf, type Metadata } from "./discovery.ts";
 import type { Report } from "./doctor.ts";
-import type { Profile, ProfileList } from "./profile.ts";
+import type { Profile, ProfileList, ProfileView } from "./profile.ts";
 
 type Where = { publicUrl: string; calls: Calls };
 type Answer = Output<typeof contract.getProfile>;
@@ -54,12 +55,13 @@ function presentPending({ metadata, pending }: Profile): Answer["data"]["meta"][
 /** The link has a query already, so that clients can append with `&` whatever the flow is. */
 function presentLinks({ publicUrl }: Where, profile: Profile): Answer["links"] {
   const { storeId, realmId, id } = profile;
-  const signOn = `${publicUrl}/sign-on/stores/${storeId}/realms/${realmId}`;
+  const signOn = issuerOf({ publicUrl }, storeId, realmId);
   return {
     self: `${publicUrl}/v2/authentication-realms/${realmId}/oidc-profiles/${id}`,
     "authorization-endpoint":
       profile.flow === "direct" ? directLink(profile) : `${signOn}/authorize?profile=${id}`,
     "callback-endpoint": `${signOn}/profiles/${id}/callback`,
+    "backchannel-logout-endpoint": `${signOn}/profiles/${id}/backchannel-logout`,
     "client-discovery-url": `${signOn}/.well-known/openid-configuration`,
   };
 }
@@ -70,10 +72,14 @@ function directLink({ id, metadata }: Profile): string | null {
   return `${authorizationEndpoint}${authorizationEndpoint.includes("?") ? "&" : "?"}profile=${id}`;
 }
 
-export const presentProfile = (where: Where, profile: Profile): Answer => ({
-  data: presentMembers(where, profile),
-  links: presentLinks(where, profile),
-});
+export function presentProfile(where: Where, profile: ProfileView): Answer {
+  const { meta, ...members } = presentMembers(where, profile);
+  const adoptable = profile.adoptable.map(({ profileId, identities }) => ({
+    profile_id: profileId,
+    identities,
+  }));
+  return { data: { ...members, meta: { ...meta, adoptable } }, links: presentLinks(where, profile) };
+}
 
 export const presentProfileList = (
   where: Where,
@@ -122,4 +128,5 @@ export const toProfileChange = ({ data }: Input<typeof contract.updateProfile>["
   enabled: data.enabled,
   flow: data.flow,
   provisioning: data.provisioning,
+  adoptIdentitiesOf: data.adopt_identities_of,
 });

@@ -5,6 +5,7 @@ import { getRealm } from "../realms/realm.ts";
 import { readPage } from "../storage/page.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
+import { type Adoptable, listAdoptable } from "./adoption.ts";
 import type { Metadata } from "./discovery.ts";
 
 /** An identity provider as a store has configured it for a realm. */
@@ -75,11 +76,16 @@ export async function findProfile(
   return row && fromRow(row);
 }
 
-export async function getProfile(deps: { storage: Storage }, key: ProfileKey): Promise<Profile> {
+/** A profile with what an administrator should know of it beside. */
+export type ProfileView = Profile & { adoptable: Adoptable[] };
+
+export async function getProfile(deps: { storage: Storage }, key: ProfileKey): Promise<ProfileView> {
   await getRealm(deps, key.storeId, key.realmId);
   const profile = await findProfile(deps.storage.db, key);
   if (!profile) throw new Problem("profile_not_found");
-  return profile;
+  const issuer = profile.metadata?.issuer;
+  const adoptable = issuer === undefined ? [] : await listAdoptable(deps.storage.db, { ...profile, issuer });
+  return { ...profile, adoptable };
 }
 
 export type ProfileList = { profiles: Profile[]; total: number; page: Page; realmId: string };
@@ -113,4 +119,20 @@ export async function saveMetadata(
     .where("id", "=", profile.id)
     .where("updated_at", "=", profile.updatedAt)
     .execute();
+}
+
+/** The enabled profiles of a realm that a shopper may choose from, oldest first. */
+export async function listBrokered(db: Database, storeId: string, realmId: string): Promise<Profile[]> {
+  const rows = await db
+    .selectFrom("oidc_profiles")
+    .selectAll()
+    .where("store_id", "=", storeId)
+    .where("realm_id", "=", realmId)
+    .where("enabled", "=", 1)
+    .where("flow", "=", "brokered")
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(100)
+    .execute();
+  return rows.map(fromRow);
 }

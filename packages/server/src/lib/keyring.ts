@@ -11,7 +11,14 @@ export type Keyring = {
   find(purpose: Purpose, keyId: Buffer): KeyObject | undefined;
 };
 
-export type Purpose = "access-token" | "client-secret";
+export type Purpose =
+  | "access-token"
+  | "client-secret"
+  | "signing-key"
+  | "sign-on-attempt"
+  | "idp-nonce"
+  | "idp-verifier"
+  | "idempotent-answer";
 
 export const KEY_ID_BYTES = 4;
 

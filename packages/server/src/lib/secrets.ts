@@ -5,11 +5,11 @@ import { crc32 } from "node:zlib";
  * Credentials look like `lksk_<43 random characters><6 characters of checksum>`. The prefix lets a secret scanner find
  * a leaked one; the checksum tells a typo or a cut-off paste from a wrong secret, without asking the database.
  */
-export type Prefix = "lkid" | "lksk";
+export type Prefix = "lkid" | "lksk" | "lkac";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const CHECKSUM_LENGTH = 6;
-const RANDOM_LENGTH = { lkid: 22, lksk: 43 } as const satisfies Record<Prefix, number>;
+const RANDOM_LENGTH = { lkid: 22, lksk: 43, lkac: 43 } as const satisfies Record<Prefix, number>;
 
 export function newCredential(prefix: Prefix): string {
   const body = `${prefix}_${randomText(RANDOM_LENGTH[prefix])}`;

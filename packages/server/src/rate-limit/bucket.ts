@@ -44,5 +44,5 @@ export const wholeTokens = (bucket: Bucket): number => Math.floor(bucket.tokens 
 /** Whole seconds until there is a token, at least one; a bucket that never fills says so with `undefined`. */
 export function secondsUntilToken(bucket: Bucket): number | undefined {
   if (bucket.rate <= 0) return undefined;
-  return Math.max(1, Math.ceil((1 - bucket.tokens) / bucket.rate));
+  return Math.max(1, Math.ceil((1 - bucket.tokens) / bucket.rate - HAIR));
 }

@@ -11,7 +11,10 @@ export const SOURCE_RATE = 100;
 export const SOURCE_BURST = 200;
 const MAX_SOURCES = 100_000;
 
-export function createSourceLimiter({ clock }: { clock: Clock }): SourceLimiter {
+export function createSourceLimiter(
+  { clock }: { clock: Clock },
+  { rate = SOURCE_RATE, burst = SOURCE_BURST } = {},
+): SourceLimiter {
   const buckets = new Map<string, Bucket>();
   return {
     take(source) {
@@ -19,7 +22,7 @@ export function createSourceLimiter({ clock }: { clock: Clock }): SourceLimiter 
       let bucket = buckets.get(source);
       if (!bucket) {
         if (buckets.size >= MAX_SOURCES) buckets.delete(buckets.keys().next().value as string);
-        bucket = fullBucket(SOURCE_RATE, SOURCE_BURST, nowMs);
+        bucket = fullBucket(rate, burst, nowMs);
         buckets.set(source, bucket);
       }
       return draw(bucket, nowMs);

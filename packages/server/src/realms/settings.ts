@@ -73,11 +73,11 @@ async function refuseDirectMismatch(
 
 /** The enabled profiles of a realm with the direct flow; the rules allow one. */
 export function listDirectProfiles(
-  trx: Trx,
+  db: Database,
   storeId: string,
   realmId: string,
 ): Promise<{ id: string; clientId: string }[]> {
-  return trx
+  return db
     .selectFrom("oidc_profiles")
     .select(["id", "client_id as clientId"])
     .where("store_id", "=", storeId)

@@ -40,6 +40,49 @@ export type Tables = {
     realm_id: string;
     updated_at: number;
   };
+  customer_identities: {
+    id: string;
+    store_id: string;
+    realm_id: string;
+    profile_id: string;
+    issuer: string;
+    client_id: string;
+    subject: string;
+    customer_id: string;
+    created_at: number;
+    last_used_at: number;
+  };
+  customer_tokens: {
+    id: string;
+    store_id: string;
+    customer_id: string;
+    mechanism: string;
+    profile_id: string | null;
+    profile_name: string | null;
+    subject: string | null;
+    idp_session: string | null;
+    created_at: number;
+    expires_at: number;
+  };
+  customers: {
+    id: string;
+    store_id: string;
+    name: string;
+    email: string;
+    email_key: string;
+    email_verified: number;
+    password_hash: string | null;
+    external_ref: string | null;
+    authentication_mechanism: string;
+    created_at: number;
+    updated_at: number;
+  };
+  idempotent_answers: {
+    key_hash: string;
+    store_id: string;
+    sealed_answer: string;
+    expires_at: number;
+  };
   oidc_profiles: {
     id: string;
     store_id: string;
@@ -62,6 +105,48 @@ export type Tables = {
     version: number;
     name: string;
     applied_at: number;
+  };
+  sign_on_attempts: {
+    id: string;
+    store_id: string;
+    realm_id: string;
+    profile_id: string;
+    state: string;
+    client_id: string;
+    client_redirect_uri: string;
+    code_challenge: string | null;
+    client_nonce: string | null;
+    code_hash: string | null;
+    code_expires_at: number | null;
+    identity: string | null;
+    subject: string | null;
+    idp_session: string | null;
+    exchanged_at: number | null;
+    token_id: string | null;
+    forget_at: number;
+  };
+  sign_ons: {
+    id: string;
+    store_id: string;
+    realm_id: string;
+    profile_id: string | null;
+    profile_name: string | null;
+    reference: string;
+    outcome: string;
+    reason: string | null;
+    error: string | null;
+    checks: string;
+    timings: string;
+    customer_id: string | null;
+    started_at: number;
+    updated_at: number;
+  };
+  signing_keys: {
+    kid: string;
+    public_jwk: string;
+    sealed_private_key: string;
+    created_at: number;
+    signs_from: number;
   };
   stores: {
     id: string;

@@ -70,7 +70,7 @@ const directoryMetadata = async (id: string) => {
 };
 
 describe("create", () => {
-  test("201 reads the discovery document and gives the four links (seed 4.2)", async () => {
+  test("201 reads the discovery document and gives the links (seed 4.2)", async () => {
     const { status, body } = await create();
     expect(status).toBe(201);
     const { id } = body.data;
@@ -80,6 +80,7 @@ describe("create", () => {
       "authorization-endpoint": `${signOn}/authorize?profile=${id}`,
       "callback-endpoint": `${signOn}/profiles/${id}/callback`,
       "client-discovery-url": `${signOn}/.well-known/openid-configuration`,
+      "backchannel-logout-endpoint": `${signOn}/profiles/${id}/backchannel-logout`,
     });
     expect(body.data).toMatchObject({ enabled: true, flow: "brokered", provisioning: "create" });
     expect(body.data.meta).toMatchObject({

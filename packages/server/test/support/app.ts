@@ -10,6 +10,7 @@ import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { type Call, call } from "./call.ts";
 import { handClock } from "./clock.ts";
+import { watchLog } from "./silence.ts";
 
 export const PUBLIC_URL = "https://keys.example";
 
@@ -43,6 +44,7 @@ export async function createTestApp(options: Options = {}): Promise<TestApp> {
   );
   const keyring = options.keyring ?? testKeyring;
   const app = createApp({ publicUrl: PUBLIC_URL, random: () => 0, log, ...options, storage, clock, keyring });
+  watchLog(app, logLines);
 
   return {
     app,

@@ -3,6 +3,7 @@ import type { App } from "../../src/app.ts";
 import { type Operation, problemsOf } from "../../src/contract/operation.ts";
 import { oauthProblemBody, problemBody } from "../../src/contract/shapes.ts";
 import { observe } from "./observed.ts";
+import { expectSilence } from "./silence.ts";
 
 export type Call = {
   token?: string | undefined;
@@ -28,18 +29,22 @@ export type Answer = {
 
 /** Calls an operation and holds its answer against the contract: a status, problem or member not declared fails. */
 export async function call(app: App, operation: Operation, request: Call = {}): Promise<Answer> {
-  const response = await app.fetch(toRequest(operation, request), {
+  const sent = toRequest(operation, request);
+  const response = await app.fetch(sent, {
     incoming: { socket: { remoteAddress: request.peer ?? "127.0.0.1" } },
   });
   const text = await response.text();
+  expectSilence(app, sent, bodyOf(request), response, text);
   const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
   const body = isJson ? JSON.parse(text) : text === "" ? undefined : text;
   const { success } = operation;
   const what = `${operation.id} answered ${response.status}: ${text.slice(0, 300)}`;
 
   expect(response.headers.get("x-request-id"), what).toBeTruthy();
-  expect(response.headers.get("cache-control"), what).toBe("no-store");
+  const cacheControl = response.status === success.status ? (success.cacheControl ?? "no-store") : "no-store";
+  expect(response.headers.get("cache-control"), what).toBe(cacheControl);
   expect(response.headers.get("x-content-type-options"), what).toBe("nosniff");
+  if (operation.access === "browser") return browserAnswer(operation, response, text);
   if (response.status === success.status) {
     const checked = success.schema?.safeParse(body);
     expect(checked?.error?.issues ?? [], what).toEqual([]);
@@ -58,6 +63,31 @@ export async function call(app: App, operation: Operation, request: Call = {}): 
   return { status: response.status, headers: response.headers, body, code: codes[0], codes };
 }
 
+/** A redirect, a page to choose from, or a page that says why not; never a script, and nothing of the request in it. */
+function browserAnswer(operation: Operation, response: Response, text: string): Answer {
+  const { status, headers } = response;
+  const what = `${operation.id} answered ${status}: ${text.slice(-400)}`;
+  expect(headers.has("access-control-allow-origin"), what).toBe(false);
+  expect(headers.get("x-frame-options"), what).toBe("DENY");
+  if (status === 303) {
+    expect(text, what).toBe("");
+    observe(operation.id, "303");
+    return { status, headers, body: undefined, code: undefined, codes: [] };
+  }
+  expect(headers.get("content-type"), what).toBe("text/html; charset=utf-8");
+  expect(headers.get("content-security-policy"), what).toMatch(/^default-src 'none'.*frame-ancestors 'none'/);
+  expect(headers.has("location"), what).toBe(false);
+  expect(text, what).not.toMatch(/<script/i);
+  if (status === 200) return { status, headers, body: text, code: undefined, codes: [] };
+  const code = /data-problem="(\w+)"/.exec(text)?.[1] ?? "";
+  expect(problemsOf(operation), `${what}; this problem is not declared`).toContain(code);
+  observe(operation.id, code);
+  return { status, headers, body: text, code, codes: [code] };
+}
+
+const bodyOf = ({ form, json }: Call): string =>
+  form ? new URLSearchParams(form).toString() : json === undefined ? "" : JSON.stringify(json);
+
 export function toRequest(operation: Operation, request: Call): Request {
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name) => request.ids?.[name] ?? "");
   const headers = new Headers();
@@ -65,8 +95,7 @@ export function toRequest(operation: Operation, request: Call): Request {
   if (request.json !== undefined) headers.set("content-type", "application/json");
   if (request.form) headers.set("content-type", "application/x-www-form-urlencoded");
   for (const [name, value] of Object.entries(request.headers ?? {})) headers.set(name, value);
-  const form = request.form && new URLSearchParams(request.form).toString();
-  const body = request.raw ?? form ?? (request.json === undefined ? undefined : JSON.stringify(request.json));
+  const body = request.raw ?? (bodyOf(request) || undefined);
   const init = {
     method: operation.method,
     headers,

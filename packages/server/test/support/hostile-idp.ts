@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
 /**
@@ -18,6 +18,12 @@ export type HostileIdp = {
   /** A new signing key; the old one is gone from the key set unless it is kept. */
   rotateKey(options?: { keep?: boolean }): void;
   signToken(claims: object, header?: object): string;
+  /** What it takes the time to be. */
+  now: () => number;
+  /** The next person to sign in. */
+  person: Document;
+  /** A person has signed in where a browser was sent: the address that the browser is sent back to. */
+  signIn(location: string): string;
   close(): Promise<void>;
 };
 
@@ -29,6 +35,12 @@ export type Hooks = {
   discovery?: (document: Document) => unknown;
   /** Changes the key set. */
   keys?: (keySet: { keys: Document[] }) => unknown;
+  /** Changes what the ID token says of the person. */
+  claims?: (claims: Document) => object;
+  /** Changes the header of the ID token. */
+  header?: object;
+  /** Changes the redirect back. */
+  redirect?: (parameters: Record<string, string>) => Record<string, string>;
   /** Changes what the token endpoint answers. */
   token?: (answer: Document, form: URLSearchParams) => unknown;
   userinfo?: (claims: Document) => unknown;
@@ -51,6 +63,8 @@ export async function startHostileIdp(): Promise<HostileIdp> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const origin = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
   const current = () => keys.at(-1) as SigningKey;
+  const asked = new Map<string, URLSearchParams>();
+  let codes = 0;
 
   const idp: HostileIdp = {
     origin,
@@ -70,6 +84,16 @@ export async function startHostileIdp(): Promise<HostileIdp> {
       const key = { key: current().privateKey, dsaEncoding: "ieee-p1363" as const };
       return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`;
     },
+    now: Date.now,
+    person: { ...ADA },
+    signIn(location) {
+      const { searchParams } = new URL(location);
+      const code = `idp-code-${++codes}`;
+      asked.set(code, searchParams);
+      const honest = { code, state: searchParams.get("state") ?? "" };
+      const parameters = idp.hooks.redirect ? idp.hooks.redirect(honest) : honest;
+      return `${searchParams.get("redirect_uri")}?${new URLSearchParams(parameters)}`;
+    },
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
@@ -82,11 +106,34 @@ export async function startHostileIdp(): Promise<HostileIdp> {
     "/keys": () => change(idp.hooks.keys, { keys: keys.map(({ jwk }) => jwk) }),
     "/token": (body) => {
       const form = new URLSearchParams(body);
-      const answer = { access_token: "at", token_type: "Bearer", expires_in: 60 };
+      const request = asked.get(form.get("code") ?? "");
+      const answer = { access_token: "at", token_type: "Bearer", expires_in: 60, ...redeem(request, form) };
       return idp.hooks.token ? idp.hooks.token(answer, form) : answer;
     },
-    "/userinfo": () => change(idp.hooks.userinfo, { sub: "subject" }),
+    "/userinfo": () => change(idp.hooks.userinfo, { sub: idp.person.sub }),
   };
+
+  /** A code works once, for whoever knows the verifier, with the redirect URI that it was asked for with. */
+  function redeem(request: URLSearchParams | undefined, form: URLSearchParams): Document {
+    if (!request) return {};
+    asked.delete(form.get("code") ?? "");
+    const challenge = createHash("sha256")
+      .update(form.get("code_verifier") ?? "")
+      .digest("base64url");
+    const isRight =
+      challenge === request.get("code_challenge") && form.get("redirect_uri") === request.get("redirect_uri");
+    if (!isRight) return { error: "invalid_grant" };
+    const nowSeconds = Math.floor(idp.now() / 1000);
+    const claims = {
+      iss: idp.issuer,
+      aud: request.get("client_id"),
+      iat: nowSeconds,
+      exp: nowSeconds + 300,
+      nonce: request.get("nonce") ?? undefined,
+      ...idp.person,
+    };
+    return { id_token: idp.signToken(change(idp.hooks.claims, claims) as object, idp.hooks.header) };
+  }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url?.split("?")[0] ?? "";
@@ -111,6 +158,15 @@ export async function startHostileIdp(): Promise<HostileIdp> {
 
   return idp;
 }
+
+/** Somebody with a proven address. */
+export const ADA: Document = {
+  sub: "subject",
+  email: "ada@shop.example",
+  email_verified: true,
+  name: "Ada Lovelace",
+  sid: "session-1",
+};
 
 const change = <T>(hook: ((value: T) => unknown) | undefined, value: T): unknown =>
   hook ? hook(value) : value;

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const FOLDER = fileURLToPath(new URL("../../../../node_modules/.cache/latchkey-observed", import.meta.url));
 
 export function resetObserved(): void {
-  rmSync(FOLDER, { recursive: true, force: true });
+  rmSync(FOLDER, { recursive: true, force: true, maxRetries: 5 });
   mkdirSync(FOLDER, { recursive: true });
 }
 

@@ -1,0 +1,132 @@
+import { z } from "zod";
+import { operation } from "./operation.ts";
+import { id, pageLinks, pageMeta, pageQuery, timestamp } from "./shapes.ts";
+
+/** RFC 7636 4.1: checked before the code is looked up, so that a malformed verifier does not cost the code. */
+export const codeVerifier = z
+  .string()
+  .regex(/^[A-Za-z0-9\-._~]{43,128}$/, { error: "43 to 128 letters, digits or - . _ ~ (RFC 7636 4.1)" });
+
+const withCode = z.object({
+  type: z.literal("token"),
+  authentication_mechanism: z.literal("oidc"),
+  oauth_authorization_code: z
+    .string()
+    .min(1)
+    .max(4096)
+    .describe("The `code` that came back to the storefront"),
+  oauth_redirect_uri: z.string().min(1).max(2048).describe("The same as in the authorization request"),
+  oauth_code_verifier: codeVerifier,
+});
+
+const withPassword = z.object({
+  type: z.literal("token"),
+  authentication_mechanism: z.enum(["email", "password"]).optional(),
+  email: z
+    .string()
+    .max(1024)
+    .meta({ examples: ["ada@shop.example"] }),
+  password: z
+    .string()
+    .max(1024)
+    .meta({ examples: ["correct horse battery"] }),
+});
+
+const token = z
+  .strictObject({
+    type: z.literal("token"),
+    id,
+    customer_id: id,
+    token: z.string().describe("Send it as `X-Customer-Token`"),
+    expires: z.int().describe("Seconds since 1970"),
+  })
+  .meta({ id: "CustomerToken" });
+
+export const codeProblems = [
+  "code_invalid",
+  "code_expired",
+  "code_already_used",
+  "redirect_uri_mismatch",
+  "verifier_mismatch",
+  "sign_on_refused",
+] as const;
+
+export const issueCustomerToken = operation({
+  id: "issueCustomerToken",
+  tag: "Customer tokens",
+  method: "POST",
+  path: "/v2/customers/tokens",
+  summary: "Sign a customer in: get a customer token",
+  description:
+    "`oidc` redeems the code of a sign-on through an identity provider; `email` or `password`, or no mechanism at all, takes an e-mail and a password. The answer is the same for both. " +
+    "With `Idempotency-Key`, the same request may be repeated for 30 seconds and gets the same answer.",
+  access: ["customer_tokens", "create"],
+  idempotent: true,
+  body: {
+    schema: z.object({ data: z.discriminatedUnion("authentication_mechanism", [withCode, withPassword]) }),
+  },
+  success: { status: 200, description: "The customer token", schema: z.strictObject({ data: token }) },
+  problems: [
+    ...codeProblems,
+    "idp_unavailable",
+    "credentials_wrong",
+    "sign_in_attempts_exceeded",
+    "password_queue_full",
+  ],
+});
+
+const ofCustomer = { customer: "customer_not_found" } as const;
+const LIST = "/v2/customers/{customer}/tokens";
+
+export const listCustomerTokens = operation({
+  id: "listCustomerTokens",
+  tag: "Customer tokens",
+  method: "GET",
+  path: LIST,
+  summary: "List a customer's live tokens",
+  access: ["customer_tokens", "own"],
+  ids: ofCustomer,
+  query: pageQuery,
+  success: {
+    status: 200,
+    description: "One page of tokens that work now, oldest first; never the tokens themselves",
+    schema: z.strictObject({
+      data: z.array(
+        z.strictObject({
+          type: z.literal("token"),
+          id,
+          customer_id: id,
+          authentication_mechanism: z.enum(["password", "oidc"]),
+          profile_name: z.string().nullable().describe("The identity provider that was used"),
+          current: z.boolean().describe("Whether this request came with it"),
+          expires: z.int().describe("Seconds since 1970"),
+          meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp }) }),
+        }),
+      ),
+      meta: z.strictObject(pageMeta),
+      links: pageLinks,
+    }),
+  },
+});
+
+export const revokeCustomerTokens = operation({
+  id: "revokeCustomerTokens",
+  tag: "Customer tokens",
+  method: "DELETE",
+  path: LIST,
+  summary: "Sign a customer out everywhere",
+  access: ["customer_tokens", "own"],
+  ids: ofCustomer,
+  success: { status: 204, description: "None of the customer's tokens works any more" },
+});
+
+export const revokeCustomerToken = operation({
+  id: "revokeCustomerToken",
+  tag: "Customer tokens",
+  method: "DELETE",
+  path: `${LIST}/{id}`,
+  summary: "Revoke one of a customer's tokens",
+  access: ["customer_tokens", "own"],
+  ids: { ...ofCustomer, id: "customer_token_not_found" },
+  success: { status: 204, description: "The token does not work any more" },
+});

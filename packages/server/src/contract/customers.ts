@@ -1,0 +1,142 @@
+import { z } from "zod";
+import { filterParameter, instant, sortParameter, text } from "./filter.ts";
+import { limits } from "./limits.ts";
+import { operation } from "./operation.ts";
+import { emailAddress, id, name, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
+
+const customerMembers = {
+  id,
+  type: z.literal("customer"),
+  name: z.string(),
+  email: z.string(),
+  password: z.boolean().describe("Whether there is one; never the password"),
+  external_ref: z.string().nullable().describe("What another system calls this customer"),
+  authentication_mechanism: z.enum(["password", "oidc"]).describe("How the customer came to be"),
+  email_verified: z.boolean().describe("Whether the address was proven to be the customer's"),
+  meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }) }),
+};
+
+const links = z.strictObject({ self: url });
+const customer = z.strictObject(customerMembers).meta({ id: "Customer" });
+const customerAnswer = z.strictObject({ data: customer, links });
+
+const newPassword = z.string().min(8).max(limits.passwordLength).describe("8 to 128 characters");
+
+const writable = {
+  password: newPassword.optional().meta({ examples: ["correct horse battery"] }),
+  external_ref: z
+    .string()
+    .min(1)
+    .max(limits.externalRefLength)
+    .regex(/^\P{Cc}*$/u, { error: "no control characters" })
+    .nullable()
+    .optional(),
+  email_verified: z
+    .boolean()
+    .optional()
+    .describe(
+      "Counts only from `client_credentials`; a changed e-mail is unproven unless this says otherwise",
+    ),
+};
+
+const ids = { id: "customer_not_found" } as const;
+const busy = ["password_queue_full"] as const;
+
+export const listCustomers = operation({
+  id: "listCustomers",
+  tag: "Customers",
+  method: "GET",
+  path: "/v2/customers",
+  summary: "List the store's customers",
+  access: ["customers", "read"],
+  query: pageQuery.extend({
+    filter: filterParameter({
+      email: text("eq", "like"),
+      name: text("eq", "like"),
+      external_ref: text("eq"),
+      created_at: instant,
+      updated_at: instant,
+    }),
+    sort: sortParameter(["created_at", "updated_at", "name", "email"]),
+  }),
+  success: {
+    status: 200,
+    description: "One page of customers, oldest first unless `sort` says otherwise",
+    schema: z.strictObject({
+      data: z.array(z.strictObject({ ...customerMembers, links })),
+      meta: z.strictObject(pageMeta),
+      links: pageLinks,
+    }),
+  },
+});
+
+export const createCustomer = operation({
+  id: "createCustomer",
+  tag: "Customers",
+  method: "POST",
+  path: "/v2/customers",
+  summary: "Create a customer",
+  description:
+    "Without a password the customer cannot sign in with one until it is set. E-mails are compared without regard to case.",
+  access: ["customers", "create"],
+  body: {
+    schema: z.object({
+      data: z.object({
+        type: z.literal("customer"),
+        name: name.meta({ examples: ["Ada Lovelace"] }),
+        email: emailAddress,
+        ...writable,
+      }),
+    }),
+  },
+  success: { status: 201, description: "The customer", schema: customerAnswer },
+  problems: ["email_taken", ...busy],
+});
+
+export const getCustomer = operation({
+  id: "getCustomer",
+  tag: "Customers",
+  method: "GET",
+  path: "/v2/customers/{id}",
+  summary: "Get a customer",
+  description: "With a customer token: oneself, and nobody else.",
+  access: ["customers", "own"],
+  ids,
+  success: { status: 200, description: "The customer", schema: customerAnswer },
+});
+
+export const updateCustomer = operation({
+  id: "updateCustomer",
+  tag: "Customers",
+  method: "PUT",
+  path: "/v2/customers/{id}",
+  summary: "Change a customer",
+  description:
+    "Members that are absent stay as they are. A new password ends the customer's other sessions: every customer token but the one that this request came with.",
+  access: ["customers", "own"],
+  ids,
+  body: {
+    schema: z.object({
+      data: z.object({
+        type: z.literal("customer"),
+        name: name.optional(),
+        email: emailAddress.optional(),
+        ...writable,
+      }),
+    }),
+  },
+  success: { status: 200, description: "The customer as it is now", schema: customerAnswer },
+  problems: ["id_mismatch", "email_taken", ...busy],
+});
+
+export const deleteCustomer = operation({
+  id: "deleteCustomer",
+  tag: "Customers",
+  method: "DELETE",
+  path: "/v2/customers/{id}",
+  summary: "Delete a customer",
+  description: "Its customer tokens and its links to identity providers go with it.",
+  access: ["customers", "own"],
+  ids,
+  success: { status: 204, description: "The customer is gone" },
+});

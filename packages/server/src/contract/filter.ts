@@ -1,0 +1,67 @@
+import { z } from "zod";
+
+/** `filter=eq(email,a@b.example):gt(created_at,2026-01-01T00:00:00.000Z)`: what a list is narrowed by. */
+export type FilterOperator = "eq" | "like" | "gt" | "ge" | "lt" | "le";
+export type Condition = { field: string; operator: FilterOperator; value: string | number };
+export type Sort = { field: string; descending: boolean };
+
+type Field = { kind: "text" | "instant"; operators: readonly FilterOperator[] };
+type Fields = Record<string, Field>;
+
+const COMPARISONS = ["eq", "gt", "ge", "lt", "le"] as const;
+
+export const text = (...operators: FilterOperator[]): Field => ({ kind: "text", operators });
+export const instant: Field = { kind: "instant", operators: COMPARISONS };
+
+/** A filter that does not parse is refused: one that was ignored would show, or let delete, too much. */
+export const filterParameter = (fields: Fields) =>
+  z
+    .string()
+    .max(2048)
+    .transform((given, context): Condition[] => {
+      const conditions = parseFilter(given, fields);
+      if (conditions) return conditions;
+      context.addIssue({ code: "custom", message: "a filter" });
+      return z.NEVER;
+    })
+    .optional()
+    .meta({
+      type: "string",
+      description: `Conditions joined by \`:\`, all of which must hold: ${describeFields(fields)}. \`like\` takes \`*\` for any text. Instants are ISO 8601.`,
+    });
+
+export const sortParameter = (names: readonly [string, ...string[]]) =>
+  z
+    .string()
+    .regex(new RegExp(`^-?(${names.join("|")})$`))
+    .transform((given): Sort => ({ field: given.replace("-", ""), descending: given.startsWith("-") }))
+    .optional()
+    .meta({ type: "string", description: `${names.join(", ")}; with \`-\` in front, the other way round` });
+
+const describeFields = (fields: Fields): string =>
+  Object.entries(fields)
+    .map(([name, { operators }]) => `\`${name}\` (${operators.join(", ")})`)
+    .join(", ");
+
+/** Values may hold commas, colons and brackets, but not `):`, which ends a condition. */
+export function parseFilter(given: string, fields: Fields): Condition[] | undefined {
+  const conditions = given.split(/(?<=\)):/).map((part) => parseCondition(part, fields));
+  return conditions.every((condition) => condition !== undefined) ? conditions : undefined;
+}
+
+function parseCondition(part: string, fields: Fields): Condition | undefined {
+  const [, operator, field, given] = /^([a-z]+)\(([a-z_]+),(.+)\)$/s.exec(part) ?? [];
+  const known = field !== undefined && Object.hasOwn(fields, field) ? fields[field] : undefined;
+  if (!known || given === undefined || !known.operators.includes(operator as FilterOperator))
+    return undefined;
+  const value = known.kind === "instant" ? parseInstant(given) : given;
+  if (value === undefined) return undefined;
+  return { field: field as string, operator: operator as FilterOperator, value };
+}
+
+function parseInstant(given: string): number | undefined {
+  if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z)?$/.test(given)) return undefined;
+  const at = Date.parse(given);
+  // A day that no month has would be read as one of the next.
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(given.slice(0, 10)) ? at : undefined;
+}

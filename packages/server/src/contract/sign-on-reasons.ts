@@ -1,0 +1,337 @@
+/**
+ * Why a sign-on failed, in one table: stable codes that programs may look at, what support reads, and what the storefront is
+ * told (`error`: RFC 6749 4.1.2.1 and OpenID Connect Core 3.1.2.6). A dot names the thing that the identity provider
+ * sent and the part of it that was wrong.
+ */
+type Entry = { error: SignOnError; means: string; remedy: string };
+
+export type SignOnError =
+  | "invalid_request"
+  | "unsupported_response_type"
+  | "invalid_scope"
+  | "access_denied"
+  | "server_error"
+  | "temporarily_unavailable"
+  | "callback_replay";
+
+const AT_IDP = "Change it at the identity provider, then try again.";
+const FORGED = "If it happens again, look at who could have changed the answer on its way.";
+
+export const signOnReasons = {
+  // The storefront's request
+  parameter_repeated: {
+    error: "invalid_request",
+    means: "The storefront sent a parameter twice.",
+    remedy: "Send each parameter once.",
+  },
+  state_missing: {
+    error: "invalid_request",
+    means: "The storefront sent no state, or one of more than 2048 characters, or more than fits into a URL.",
+    remedy: "Send a random `state` with every request, and compare it when the shopper comes back.",
+  },
+  response_type_missing: {
+    error: "invalid_request",
+    means: "The storefront sent no response_type.",
+    remedy: "Send `response_type=code`.",
+  },
+  response_type_unsupported: {
+    error: "unsupported_response_type",
+    means: "The storefront asked for a response type other than code.",
+    remedy: "Send `response_type=code`.",
+  },
+  scope_incomplete: {
+    error: "invalid_scope",
+    means: "The scope lacks openid or email.",
+    remedy: "Send `scope=openid email`.",
+  },
+  challenge_invalid: {
+    error: "invalid_request",
+    means: "The PKCE challenge is missing, is not 43 characters of base64url, or its method is not S256.",
+    remedy: "Send `code_challenge_method=S256` and the challenge made from the verifier (RFC 7636 4.2).",
+  },
+  nonce_invalid: {
+    error: "invalid_request",
+    means: "The storefront's nonce is longer than 512 characters, or has control characters in it.",
+    remedy: "Send a shorter `nonce`, or none.",
+  },
+  profile_unknown: {
+    error: "invalid_request",
+    means: "The realm has no such identity provider.",
+    remedy: "Use the `authorization-endpoint` link of one of the realm's OIDC profiles.",
+  },
+  profile_direct: {
+    error: "invalid_request",
+    means: "This identity provider is used directly, not through us.",
+    remedy: "Send the shopper to the profile's `authorization-endpoint` link.",
+  },
+  profile_none: {
+    error: "temporarily_unavailable",
+    means: "The realm has no enabled identity provider.",
+    remedy: "Enable one of the realm's OIDC profiles.",
+  },
+  profile_disabled: {
+    error: "access_denied",
+    means: "The identity provider was disabled or removed.",
+    remedy: "Enable the OIDC profile, or take its button off the storefront.",
+  },
+  idp_unavailable: {
+    error: "temporarily_unavailable",
+    means: "The identity provider does not answer.",
+    remedy: "Look at the profile's health and run its checks. Sign-ons work again as soon as it does.",
+  },
+
+  // The identity provider's redirect
+  callback_replay: {
+    error: "callback_replay",
+    means: "The shopper came back a second time with the same answer: Back, reload, or a copied address.",
+    remedy: "Nothing is wrong if the first time worked. Otherwise start again.",
+  },
+  "response.iss_mismatch": {
+    error: "server_error",
+    means: "The redirect names another issuer than the one that was asked.",
+    remedy: FORGED,
+  },
+  "response.iss_missing": {
+    error: "server_error",
+    means: "The identity provider says that it names its issuer in the redirect, and did not.",
+    remedy: AT_IDP,
+  },
+  "response.code_missing": {
+    error: "server_error",
+    means: "The redirect brought neither a code nor an error.",
+    remedy: AT_IDP,
+  },
+  "response.parameter_repeated": {
+    error: "server_error",
+    means: "The redirect has a parameter twice.",
+    remedy: FORGED,
+  },
+  idp_error: {
+    error: "server_error",
+    means: "The identity provider ended the sign-on itself; `error` is what it said.",
+    remedy:
+      "access_denied: the shopper or the provider refused. For any other, look into the provider's own log.",
+  },
+
+  // The exchange at the identity provider
+  "token.refused": {
+    error: "server_error",
+    means: "The identity provider did not accept the code that it had just given.",
+    remedy: "Compare the callback URL registered there with the profile's `callback-endpoint` link.",
+  },
+  "token.client_refused": {
+    error: "server_error",
+    means: "The identity provider does not accept our client id and secret.",
+    remedy: "Enter the current client secret in the profile. With `client_secret_next` that needs no outage.",
+  },
+  "token.unavailable": {
+    error: "temporarily_unavailable",
+    means: "The identity provider's token endpoint gave no answer to go by.",
+    remedy: "Look at the profile's health and run its checks.",
+  },
+  "token.type": {
+    error: "server_error",
+    means: "The token type is not Bearer.",
+    remedy: AT_IDP,
+  },
+
+  // The ID token
+  "id_token.missing": {
+    error: "server_error",
+    means: "The identity provider gave no ID token.",
+    remedy: "Allow the scope `openid` for this client.",
+  },
+  "id_token.encrypted": {
+    error: "server_error",
+    means: "The ID token is encrypted (requirement R6).",
+    remedy: "Turn off encryption of ID tokens for this client.",
+  },
+  "id_token.malformed": {
+    error: "server_error",
+    means: "The ID token is not a signed JSON web token in its compact form.",
+    remedy: AT_IDP,
+  },
+  "id_token.alg": {
+    error: "server_error",
+    means: "The ID token is signed with an algorithm that is not accepted for this provider.",
+    remedy: "Sign with RS256, PS256, ES256 or EdDSA, and list it in the discovery document.",
+  },
+  "id_token.key": {
+    error: "server_error",
+    means: "The key that the ID token names is not in the provider's key set, or cannot be told from others.",
+    remedy: "Publish the key at `jwks_uri`, with a `kid`, before signing with it.",
+  },
+  "id_token.signature": {
+    error: "server_error",
+    means: "The ID token's signature does not fit.",
+    remedy: FORGED,
+  },
+  "id_token.iss": {
+    error: "server_error",
+    means: "The ID token was issued by somebody else.",
+    remedy: "The issuer in the token must be the one of the discovery document, to the letter.",
+  },
+  "id_token.aud": {
+    error: "server_error",
+    means: "The ID token is not for our client id alone (requirement R7).",
+    remedy: "Let the provider put only this client's id into `aud`.",
+  },
+  "id_token.azp": {
+    error: "server_error",
+    means: "The ID token was given to another client.",
+    remedy: "Let the provider leave `azp` out, or set it to this client's id.",
+  },
+  "id_token.exp": {
+    error: "server_error",
+    means: "The ID token has expired, or says not when it does.",
+    remedy: "Compare the clocks: run the profile's checks.",
+  },
+  "id_token.iat": {
+    error: "server_error",
+    means: "The ID token says not when it was issued, or that was too long ago or is still to come.",
+    remedy: "Compare the clocks: run the profile's checks.",
+  },
+  "id_token.nbf": {
+    error: "server_error",
+    means: "The ID token is not good yet.",
+    remedy: "Compare the clocks: run the profile's checks.",
+  },
+  "id_token.nonce": {
+    error: "server_error",
+    means: "The ID token does not belong to this sign-on.",
+    remedy:
+      "The provider must repeat the `nonce` of the request. If it does, the answer was mixed up or forged.",
+  },
+  "id_token.sub": {
+    error: "server_error",
+    means: "The ID token names no subject, or not as 1 to 255 ASCII characters.",
+    remedy: AT_IDP,
+  },
+  "id_token.at_hash": {
+    error: "server_error",
+    means: "The ID token belongs to another access token.",
+    remedy: FORGED,
+  },
+
+  // UserInfo and claims
+  "userinfo.unavailable": {
+    error: "temporarily_unavailable",
+    means: "The ID token has no e-mail, and the UserInfo endpoint gave no answer to go by.",
+    remedy: "Put the e-mail into the ID token, or look at the provider's UserInfo endpoint.",
+  },
+  "userinfo.malformed": {
+    error: "server_error",
+    means: "The UserInfo answer is not a plain JSON object (requirement R6).",
+    remedy: "Turn off signing and encryption of UserInfo answers for this client.",
+  },
+  "userinfo.sub": {
+    error: "server_error",
+    means: "The UserInfo answer is about another subject than the ID token.",
+    remedy: AT_IDP,
+  },
+  "claims.email_missing": {
+    error: "access_denied",
+    means: "The identity provider gave no e-mail for this person (requirement R4).",
+    remedy: "Release the claim `email` to this client; check that this person has an address there.",
+  },
+  "claims.email_invalid": {
+    error: "access_denied",
+    means: "The e-mail that the identity provider gave is not one plain address.",
+    remedy: "Correct the address at the identity provider.",
+  },
+
+  // Who it is here
+  email_unverified: {
+    error: "access_denied",
+    means:
+      "The e-mail belongs to an existing customer, and the identity provider does not say that it has verified it.",
+    remedy: "Let the provider send `email_verified: true`, or let the shopper sign in as before.",
+  },
+  email_taken: {
+    error: "access_denied",
+    means:
+      "The e-mail belongs to an existing customer, and the realm's `duplicate_email_policy` is `disallowed`.",
+    remedy: "Let the shopper sign in as before, or change the policy.",
+  },
+  several_matches: {
+    error: "access_denied",
+    means: "Several customers have this e-mail, so it cannot be told which one it is.",
+    remedy: "Merge or correct those customers.",
+  },
+  provisioning_off: {
+    error: "access_denied",
+    means: "This person is not a customer yet, and the profile's `provisioning` is `existing`.",
+    remedy: "Create the customer first, or set `provisioning` to `create`.",
+  },
+
+  // The storefront's exchange
+  code_expired: {
+    error: "access_denied",
+    means: "The storefront did not redeem the code in time.",
+    remedy: "Redeem it as soon as the shopper is back.",
+  },
+  redirect_uri_mismatch: {
+    error: "access_denied",
+    means: "The storefront redeemed the code with another redirect URI than it began with. The code is void.",
+    remedy: "Send the same `oauth_redirect_uri`, to the letter.",
+  },
+  verifier_mismatch: {
+    error: "access_denied",
+    means:
+      "The storefront redeemed the code with a verifier that does not fit the challenge. The code is void.",
+    remedy: "Keep one verifier for each `state`: several tabs must not share one.",
+  },
+  client_mismatch: {
+    error: "access_denied",
+    means: "The code was redeemed by another client than it was given to. The code is void.",
+    remedy: "Send the `client_id` that the sign-on began with.",
+  },
+  session_ended: {
+    error: "access_denied",
+    means:
+      "The identity provider ended its session before the storefront had redeemed the code. The code is void.",
+    remedy: "Nothing, if the shopper signed out there. They can sign in again.",
+  },
+  code_replayed: {
+    error: "access_denied",
+    means:
+      "The code was used a second time in a way that no retry explains; the token it had given was revoked.",
+    remedy: "Redeem a code once. If nobody did it twice, it was stolen.",
+  },
+
+  // Ourselves
+  storage_unavailable: {
+    error: "temporarily_unavailable",
+    means: "Our database could not be reached.",
+    remedy: "Try again in a moment.",
+  },
+  internal_error: {
+    error: "server_error",
+    means: "Something went wrong on our side.",
+    remedy: "Try again; if it stays, look for the reference in the service's log.",
+  },
+} as const satisfies Record<string, Entry>;
+
+export type SignOnReason = keyof typeof signOnReasons;
+
+export const signOnReasonEntry = (reason: SignOnReason): Entry => signOnReasons[reason];
+
+/** An identity provider's own codes that storefronts know, and are told as they are (OpenID Connect Core 3.1.2.6). */
+export const passedOnErrors = [
+  "access_denied",
+  "login_required",
+  "interaction_required",
+  "consent_required",
+  "account_selection_required",
+  "temporarily_unavailable",
+  "server_error",
+  "invalid_request",
+  "unauthorized_client",
+  "unsupported_response_type",
+  "invalid_scope",
+] as const;
+
+export const isPassedOn = (error: string): boolean => passedOnErrors.some((known) => known === error);
+
+/** One thing that was looked at during a sign-on. Never a token, code or secret; texts from outside are cut short. */
+export type SignOnCheck = { check: string; passed: boolean; expected?: string; found?: string };

@@ -1,0 +1,118 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Caller } from "../contract/caller.ts";
+import { Problem } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { EmailAddress } from "../lib/email-address.ts";
+import { laterThan } from "../storage/later-than.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import { isUniqueViolation } from "../storage/unique-violation.ts";
+import { type Customer, fromRow, insertCustomer, refuseOthers } from "./customer.ts";
+import type { Passwords } from "./password.ts";
+
+type Deps = { storage: Storage; clock: Clock; passwords: Passwords };
+
+export type CustomerChange = {
+  name?: string | undefined;
+  email?: EmailAddress | undefined;
+  password?: string | undefined;
+  externalRef?: string | null | undefined;
+  emailVerified?: boolean | undefined;
+};
+
+export type NewCustomer = CustomerChange & { name: string; email: EmailAddress };
+
+export async function createCustomer(deps: Deps, caller: Caller, given: NewCustomer): Promise<Customer> {
+  const passwordHash = (await hashOf(deps, given)) ?? null;
+  return refuseTakenEmail(deps, (trx) =>
+    insertCustomer(trx, deps, caller.storeId, {
+      name: given.name,
+      email: given.email,
+      emailVerified: isBelievedOnEmails(caller) && given.emailVerified === true,
+      passwordHash,
+      externalRef: given.externalRef ?? null,
+      authenticationMechanism: "password",
+    }),
+  );
+}
+
+/** A new password ends the customer's other sessions: whoever knew the old one may have started them. */
+export async function updateCustomer(
+  deps: Deps,
+  caller: Caller,
+  customerId: string,
+  change: CustomerChange,
+): Promise<Customer> {
+  refuseOthers(caller, customerId);
+  const passwordHash = await hashOf(deps, change);
+  return refuseTakenEmail(deps, async (trx) => {
+    const row = await trx
+      .updateTable("customers")
+      .set({
+        ...(change.name !== undefined && { name: change.name }),
+        ...(change.email && { email: change.email.shown, email_key: change.email.key }),
+        ...(change.externalRef !== undefined && { external_ref: change.externalRef }),
+        ...(passwordHash !== undefined && { password_hash: passwordHash }),
+        ...emailVerifiedAfter(caller, change),
+        updated_at: laterThan("updated_at", deps.clock.now()),
+      })
+      .where("store_id", "=", caller.storeId)
+      .where("id", "=", customerId)
+      .returningAll()
+      .executeTakeFirst();
+    if (!row) throw new Problem("customer_not_found");
+    if (passwordHash !== undefined) await endOtherSessions(trx, caller, customerId);
+    return fromRow(row);
+  });
+}
+
+/** Customer tokens and identities go with the row. */
+export async function deleteCustomer(
+  { storage }: { storage: Storage },
+  caller: Caller,
+  customerId: string,
+): Promise<undefined> {
+  refuseOthers(caller, customerId);
+  const { numDeletedRows } = await storage.db
+    .deleteFrom("customers")
+    .where("store_id", "=", caller.storeId)
+    .where("id", "=", customerId)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) throw new Problem("customer_not_found");
+}
+
+/** Hashing takes long, and on SQLite a transaction holds up everybody else's: so always before one is opened. */
+const hashOf = async ({ passwords }: Deps, { password }: CustomerChange): Promise<string | undefined> =>
+  password === undefined ? undefined : passwords.hash(password);
+
+/** The database decides which of two requests came first: no look beforehand could. */
+async function refuseTakenEmail<T>({ storage }: Deps, work: (trx: Trx) => Promise<T>): Promise<T> {
+  try {
+    return await storage.db.transaction().execute(work);
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new Problem("email_taken", { source: { pointer: "/data/email" } });
+  }
+}
+
+/** Implicit tokens are public, and a customer would say of any address that it is theirs. */
+const isBelievedOnEmails = ({ grant }: Caller): boolean => grant === "client_credentials";
+
+/** What was proven is proven of one address, so another one starts unproven. Case is no other address. */
+function emailVerifiedAfter(
+  caller: Caller,
+  { email, emailVerified }: CustomerChange,
+): { email_verified?: number | RawBuilder<number> } {
+  if (isBelievedOnEmails(caller) && emailVerified !== undefined)
+    return { email_verified: emailVerified ? 1 : 0 };
+  if (!email) return {};
+  return { email_verified: sql<number>`case when email_key = ${email.key} then email_verified else 0 end` };
+}
+
+async function endOtherSessions(trx: Trx, caller: Caller, customerId: string): Promise<void> {
+  let others = trx
+    .deleteFrom("customer_tokens")
+    .where("store_id", "=", caller.storeId)
+    .where("customer_id", "=", customerId);
+  if (caller.customer) others = others.where("id", "!=", caller.customer.tokenId);
+  await others.execute();
+}

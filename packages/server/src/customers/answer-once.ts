@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import type { Caller } from "../contract/caller.ts";
+import { limits } from "../contract/limits.ts";
+import { Problem } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Keyring } from "../lib/keyring.ts";
+import { seal, unseal } from "../lib/seal.ts";
+import type { Database, Storage, Trx } from "../storage/storage.ts";
+
+/**
+ * A request with `Idempotency-Key` may be repeated for 30 seconds and gets the same answer: an answer that was lost, or a
+ * page that asked twice. The answer is written, sealed, in the transaction that it tells of, so that there is never one
+ * without the other. Keys belong to an application key; another's request never meets ours. The request is part of the
+ * seal and is not kept, not even as a hash: a hash of a body with a password in it could be guessed at leisure.
+ */
+export type Remember<T> = (trx: Trx, answer: T) => Promise<void>;
+
+type Deps = { storage: Storage; clock: Clock; keyring: Keyring };
+
+const PURPOSE = "idempotent-answer";
+
+export async function answerOnce<T>(
+  deps: Deps,
+  caller: Caller,
+  request: { idempotencyKey: string | undefined; body: unknown },
+  work: (remember: Remember<T>) => Promise<T>,
+): Promise<T> {
+  if (request.idempotencyKey === undefined) return work(async () => {});
+  const keyHash = hash(`${caller.storeId} ${caller.keyId} ${request.idempotencyKey}`);
+  const requestHash = hash(JSON.stringify(request.body));
+  const find = () => findAnswer<T>(deps, keyHash, requestHash);
+  const known = await find();
+  if (known) return known.answer;
+  try {
+    return await work((trx, answer) => rememberAnswer(trx, deps, caller, { keyHash, requestHash, answer }));
+  } catch (error) {
+    // Its twin may have been quicker by a hair: then that is the answer, whatever became of this one.
+    const twin = error instanceof Problem || error === QUICKER ? await find() : undefined;
+    if (twin) return twin.answer;
+    throw error;
+  }
+}
+
+/** Undoes the transaction of the slower twin. */
+const QUICKER = new Error("the same request was quicker");
+
+async function findAnswer<T>(
+  { storage, clock, keyring }: Deps,
+  keyHash: string,
+  requestHash: string,
+): Promise<{ answer: T } | undefined> {
+  const row = await storage.db
+    .selectFrom("idempotent_answers")
+    .selectAll()
+    .where("key_hash", "=", keyHash)
+    .where("expires_at", ">", clock.now())
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const text = unseal(keyring, PURPOSE, `${keyHash} ${requestHash}`, row.sealed_answer);
+  if (text === undefined)
+    throw new Problem("idempotency_key_reused", { source: { header: "Idempotency-Key" } });
+  return { answer: JSON.parse(text) };
+}
+
+async function rememberAnswer(
+  trx: Trx,
+  { clock, keyring }: Deps,
+  { storeId }: Caller,
+  { keyHash, requestHash, answer }: { keyHash: string; requestHash: string; answer: unknown },
+): Promise<void> {
+  await forget(trx, clock, keyHash);
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto("idempotent_answers")
+    .values({
+      key_hash: keyHash,
+      store_id: storeId,
+      sealed_answer: seal(keyring, PURPOSE, `${keyHash} ${requestHash}`, JSON.stringify(answer)),
+      expires_at: clock.now() + limits.replaySeconds * 1000,
+    })
+    .onConflict((conflict) => conflict.column("key_hash").doNothing())
+    .executeTakeFirst();
+  if (numInsertedOrUpdatedRows === 0n) throw QUICKER;
+}
+
+async function forget(db: Database, clock: Clock, keyHash?: string): Promise<void> {
+  let query = db.deleteFrom("idempotent_answers").where("expires_at", "<=", clock.now());
+  if (keyHash !== undefined) query = query.where("key_hash", "=", keyHash);
+  await query.execute();
+}
+
+export const forgetOldAnswers = ({ storage, clock }: Pick<Deps, "storage" | "clock">): Promise<void> =>
+  forget(storage.db, clock);
+
+const hash = (text: string): string => createHash("sha256").update(text).digest("hex");

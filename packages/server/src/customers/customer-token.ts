@@ -1,0 +1,189 @@
+import type { Caller, SignedIn } from "../contract/caller.ts";
+import type { Page } from "../contract/paging.ts";
+import { Problem } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import { readJws, type Signer, signJws } from "../lib/jws.ts";
+import { issuerOf } from "../realms/issuer.ts";
+import { readPage } from "../storage/page.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import { findCustomer, refuseOthers } from "./customer.ts";
+import type { SigningKeys } from "./signing-keys.ts";
+
+/**
+ * A customer token is a JWT (RFC 9068) that others can check with our key set, and a row that makes it listable and
+ * revocable: without its row it is dead, whatever its signature says.
+ */
+export type TokenGrant = {
+  storeId: string;
+  realmId: string;
+  clientId: string;
+  customerId: string;
+  mechanism: Mechanism;
+  /** How the identity provider knows this session, so that it can end it. */
+  through?: { profileId: string; profileName: string; subject: string; idpSession: string | null };
+};
+
+export type Mechanism = "password" | "oidc";
+export type IssuedToken = {
+  id: string;
+  customerId: string;
+  token: string;
+  issuedAt: number;
+  expiresAt: number;
+};
+
+type IssueDeps = { publicUrl: string; clock: Clock; customerTokenSeconds: number };
+
+const TYPE = "at+jwt";
+export const AMR: Record<Mechanism, string> = { password: "pwd", oidc: "fed" };
+
+/** Inside the transaction that decided who it is. The signer is asked for before it opens. */
+export async function issueToken(
+  trx: Trx,
+  deps: IssueDeps,
+  signer: Signer,
+  grant: TokenGrant,
+): Promise<IssuedToken> {
+  const { storeId, customerId, mechanism, through } = grant;
+  const issuedAt = Math.floor(deps.clock.now() / 1000) * 1000;
+  const expiresAt = issuedAt + deps.customerTokenSeconds * 1000;
+  const id = newId();
+  await trx
+    .insertInto("customer_tokens")
+    .values({
+      id,
+      store_id: storeId,
+      customer_id: customerId,
+      mechanism,
+      profile_id: through?.profileId ?? null,
+      profile_name: through?.profileName ?? null,
+      subject: through?.subject ?? null,
+      idp_session: through?.idpSession ?? null,
+      created_at: deps.clock.now(),
+      expires_at: expiresAt,
+    })
+    .execute();
+  const token = signJws(signer, TYPE, {
+    iss: issuerOf(deps, storeId, grant.realmId),
+    sub: customerId,
+    aud: deps.publicUrl,
+    client_id: grant.clientId,
+    iat: issuedAt / 1000,
+    exp: expiresAt / 1000,
+    jti: id,
+    store_id: storeId,
+    amr: [AMR[mechanism]],
+    ...(through && { profile_id: through.profileId }),
+  });
+  return { id, customerId, token, issuedAt, expiresAt };
+}
+
+type VerifyDeps = { publicUrl: string; storage: Storage; clock: Clock; signingKeys: SigningKeys };
+
+/** A good token of this store, with its row; its row is asked for every time, so that a revoked one is dead at once. */
+export async function findToken(
+  deps: VerifyDeps,
+  storeId: string,
+  text: string,
+): Promise<Tables["customer_tokens"] | undefined> {
+  const jws = readJws(text);
+  if (!jws || jws.typ !== TYPE) return undefined;
+  const { aud, exp, jti, store_id } = jws.claims;
+  if (aud !== deps.publicUrl || store_id !== storeId || typeof jti !== "string") return undefined;
+  if (typeof exp !== "number" || exp * 1000 <= deps.clock.now()) return undefined;
+  const publicKey = await deps.signingKeys.find(jws.kid);
+  if (!publicKey || !jws.isSignedBy(publicKey)) return undefined;
+  return deps.storage.db
+    .selectFrom("customer_tokens")
+    .selectAll()
+    .where("store_id", "=", storeId)
+    .where("id", "=", jti)
+    .where("expires_at", ">", deps.clock.now())
+    .executeTakeFirst();
+}
+
+export async function findSignedIn(
+  deps: VerifyDeps,
+  storeId: string,
+  text: string,
+): Promise<SignedIn | undefined> {
+  const row = await findToken(deps, storeId, text);
+  return row && { customerId: row.customer_id, tokenId: row.id };
+}
+
+export type TokenList = {
+  tokens: Tables["customer_tokens"][];
+  total: number;
+  page: Page;
+  customerId: string;
+};
+
+type ListDeps = { storage: Storage; clock: Clock };
+
+export async function listTokens(
+  { storage, clock }: ListDeps,
+  caller: Caller,
+  customerId: string,
+  page: Page,
+): Promise<TokenList> {
+  await refuseUnknown(storage, caller, customerId);
+  const of = { store_id: caller.storeId, customer_id: customerId };
+  const conditions = [{ field: "expires_at", operator: "gt" as const, value: clock.now() }];
+  const columns = { expires_at: { column: "expires_at" } };
+  const { rows, total } = await readPage(storage.db, "customer_tokens", of, page, { conditions, columns });
+  return { tokens: rows, total, page, customerId };
+}
+
+export async function revokeToken(
+  { storage, clock }: ListDeps,
+  caller: Caller,
+  customerId: string,
+  tokenId: string,
+): Promise<undefined> {
+  await refuseUnknown(storage, caller, customerId);
+  const { numDeletedRows } = await storage.db
+    .deleteFrom("customer_tokens")
+    .where("store_id", "=", caller.storeId)
+    .where("customer_id", "=", customerId)
+    .where("id", "=", tokenId)
+    .where("expires_at", ">", clock.now())
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) throw new Problem("customer_token_not_found");
+}
+
+/** For whoever holds the token itself. */
+export async function deleteToken(
+  { storage }: { storage: Storage },
+  storeId: string,
+  tokenId: string,
+): Promise<void> {
+  await storage.db
+    .deleteFrom("customer_tokens")
+    .where("store_id", "=", storeId)
+    .where("id", "=", tokenId)
+    .execute();
+}
+
+export async function revokeAllTokens(
+  { storage }: { storage: Storage },
+  caller: Caller,
+  customerId: string,
+): Promise<undefined> {
+  await refuseUnknown(storage, caller, customerId);
+  await storage.db
+    .deleteFrom("customer_tokens")
+    .where("store_id", "=", caller.storeId)
+    .where("customer_id", "=", customerId)
+    .execute();
+}
+
+async function refuseUnknown({ db }: Storage, caller: Caller, customerId: string): Promise<void> {
+  refuseOthers(caller, customerId);
+  if (!(await findCustomer(db, caller.storeId, customerId))) throw new Problem("customer_not_found");
+}
+
+export async function forgetExpiredTokens({ storage, clock }: ListDeps): Promise<void> {
+  await storage.db.deleteFrom("customer_tokens").where("expires_at", "<=", clock.now()).execute();
+}

@@ -1,0 +1,151 @@
+import type { Clock } from "../lib/clock.ts";
+import { parseEmail } from "../lib/email-address.ts";
+import { newId } from "../lib/ids.ts";
+import { lockRealm, type Realm } from "../realms/realm.ts";
+import type { Database, Trx } from "../storage/storage.ts";
+import { insertCustomer } from "./customer.ts";
+import { type Decision, type Known, type LinkReason, link } from "./link.ts";
+
+/** What an identity provider has said of a person, and through which profile. */
+export type ForeignIdentity = {
+  issuer: string;
+  subject: string;
+  email: string;
+  emailVerified: boolean;
+  name: string | null;
+};
+
+/** The profile that it came through, as far as it matters who a person is. */
+export type Through = {
+  id: string;
+  storeId: string;
+  realmId: string;
+  clientId: string;
+  provisioning: "create" | "existing";
+};
+
+/** What would be decided now. For telling a shopper at once; the decision that counts is made in `settleIdentity`. */
+export async function foreseeIdentity(
+  db: Database,
+  through: Through,
+  realm: Realm,
+  identity: ForeignIdentity,
+): Promise<Decision> {
+  const known = await readKnown(db, through, identity);
+  return link(identity.emailVerified, known, {
+    duplicateEmail: realm.duplicateEmailPolicy,
+    provisioning: through.provisioning,
+  });
+}
+
+/** The customer that an identity belongs to, linked or made if need be. A realm that is gone has nobody. */
+export async function settleIdentity(
+  trx: Trx,
+  deps: { clock: Clock },
+  through: Through,
+  identity: ForeignIdentity,
+): Promise<{ customerId: string; action: Decision["action"] } | { reason: LinkReason | "profile_disabled" }> {
+  const linkedTo = await touchIdentity(trx, deps, through, identity);
+  if (linkedTo !== undefined) return { customerId: linkedTo, action: "sign_in" };
+  const realm = await lockRealm(trx, through.storeId, through.realmId);
+  if (!realm) return { reason: "profile_disabled" };
+  // Asked again, now that nobody else decides: a first sign-on in another tab may have been quicker.
+  const decision = await foreseeIdentity(trx, through, realm, identity);
+  if (decision.action === "refuse") return { reason: decision.reason };
+  if (decision.action === "sign_in") return { customerId: decision.customerId, action: "sign_in" };
+  const customerId =
+    decision.action === "link" ? decision.customerId : await createCustomer(trx, deps, through, identity);
+  await insertIdentity(trx, deps, through, identity, customerId);
+  return { customerId, action: decision.action };
+}
+
+async function readKnown(db: Database, through: Through, identity: ForeignIdentity): Promise<Known> {
+  const linked = await db
+    .selectFrom("customer_identities")
+    .select("customer_id")
+    .where("store_id", "=", through.storeId)
+    .where("profile_id", "=", through.id)
+    .where("issuer", "=", identity.issuer)
+    .where("subject", "=", identity.subject)
+    .executeTakeFirst();
+  const withEmail = db
+    .selectFrom("customers")
+    .select("id")
+    .where("store_id", "=", through.storeId)
+    .where("email_key", "=", emailOf(identity).key)
+    .limit(2);
+  const proven = await withEmail.where("email_verified", "=", 1).execute();
+  return {
+    linkedTo: linked?.customer_id,
+    proven: proven.map(({ id }) => id),
+    isTaken: proven.length > 0 || (await withEmail.executeTakeFirst()) !== undefined,
+  };
+}
+
+async function touchIdentity(
+  trx: Trx,
+  { clock }: { clock: Clock },
+  through: Through,
+  { issuer, subject }: ForeignIdentity,
+): Promise<string | undefined> {
+  const row = await trx
+    .updateTable("customer_identities")
+    .set({ last_used_at: clock.now() })
+    .where("store_id", "=", through.storeId)
+    .where("profile_id", "=", through.id)
+    .where("issuer", "=", issuer)
+    .where("subject", "=", subject)
+    .returning("customer_id")
+    .executeTakeFirst();
+  return row?.customer_id;
+}
+
+const createCustomer = async (
+  trx: Trx,
+  deps: { clock: Clock },
+  through: Through,
+  identity: ForeignIdentity,
+): Promise<string> => {
+  const email = emailOf(identity);
+  const { id } = await insertCustomer(trx, deps, through.storeId, {
+    name: identity.name ?? email.shown,
+    email,
+    emailVerified: identity.emailVerified,
+    passwordHash: null,
+    externalRef: null,
+    authenticationMechanism: "oidc",
+  });
+  return id;
+};
+
+async function insertIdentity(
+  trx: Trx,
+  { clock }: { clock: Clock },
+  through: Through,
+  { issuer, subject }: ForeignIdentity,
+  customerId: string,
+): Promise<void> {
+  const now = clock.now();
+  await trx
+    .insertInto("customer_identities")
+    .values({
+      id: newId(),
+      store_id: through.storeId,
+      realm_id: through.realmId,
+      profile_id: through.id,
+      issuer,
+      client_id: through.clientId,
+      subject,
+      customer_id: customerId,
+      created_at: now,
+      last_used_at: now,
+    })
+    .execute();
+}
+
+/** Parsed where it came in; a text that is no address can only mean that somebody has changed our database. */
+function emailOf({ email }: ForeignIdentity) {
+  const parsed = parseEmail(email);
+  if (!parsed) throw new Error("an identity has an e-mail that is none");
+  return parsed;
+}

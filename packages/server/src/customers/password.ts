@@ -1,0 +1,53 @@
+import { hash, type Options, verify } from "@node-rs/argon2";
+import { Problem } from "../contract/problem.ts";
+import { createWorkQueue } from "../lib/work-queue.ts";
+
+export type Passwords = {
+  hash(password: string): Promise<string>;
+  /** `null`: there is no such password. It takes the same work to say so, and the answer is no. */
+  matches(passwordHash: string | null, password: string): Promise<boolean>;
+};
+
+/** Argon2id (RFC 9106) with 19 MiB, two passes and one lane: the OWASP minimum, some 20 ms of one core. */
+const COST = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const satisfies Options;
+
+/** A hash of nothing that anybody knows, at the same cost: the zeros are in place of a salt and of a result. */
+const NOBODYS_HASH = [
+  "$argon2id$v=19",
+  `m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}`,
+  toUnpaddedBase64(new Uint8Array(16)),
+  toUnpaddedBase64(new Uint8Array(32)),
+].join("$");
+
+// The library works on libuv's four threads, which also resolve names and read files: half of them stay free.
+const MAX_RUNNING = 2;
+// The last in the queue waits about a second; a longer one would only make everybody give up.
+const MAX_WAITING = 64;
+
+export function createPasswords({ maxRunning = MAX_RUNNING, maxWaiting = MAX_WAITING } = {}): Passwords {
+  const queue = createWorkQueue({ maxRunning, maxWaiting });
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = queue.run(work);
+    if (!result) throw new Problem("password_queue_full", { retryAfterSeconds: 1 });
+    return result;
+  }
+
+  return {
+    hash: async (password) => inTurn(() => hash(normalize(password), COST)),
+    async matches(passwordHash, password) {
+      const isRight = await inTurn(() => verify(passwordHash ?? NOBODYS_HASH, normalize(password)));
+      return isRight && passwordHash !== null;
+    },
+  };
+}
+
+/**
+ * The same characters come composed from one keyboard and decomposed from another, or full-width from a third. They
+ * are one password (NIST SP 800-63B 5.1.1.2). Nothing else is changed: case and spaces count.
+ */
+const normalize = (password: string): string => password.normalize("NFKC");
+
+function toUnpaddedBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64").replaceAll("=", "");
+}

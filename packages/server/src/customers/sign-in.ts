@@ -1,0 +1,76 @@
+import type { Caller } from "../contract/caller.ts";
+import { Problem } from "../contract/problem.ts";
+import { parseEmail } from "../lib/email-address.ts";
+import type { Database, Storage, Trx } from "../storage/storage.ts";
+import { type Customer, fromRow } from "./customer.ts";
+import type { Passwords } from "./password.ts";
+import type { SignInThrottle } from "./throttle.ts";
+
+export type SignInDeps = { storage: Storage; passwords: Passwords; signInThrottle: SignInThrottle };
+
+/** No customer has it: what cannot be an address is looked up and checked like one that nobody has. */
+const NOBODYS_EMAIL_KEY = "";
+
+/**
+ * Whose e-mail and password these are. One answer, after the same work, for an unknown or malformed e-mail, a customer
+ * without a password and a wrong password: the answer says nothing of who is a customer.
+ */
+export async function signInWithPassword(
+  { storage, passwords, signInThrottle }: SignInDeps,
+  caller: Caller,
+  source: string,
+  { email, password }: { email: string; password: string },
+): Promise<Customer> {
+  const parsed = parseEmail(email);
+  const attempt = {
+    storeId: caller.storeId,
+    emailKey: parsed?.key ?? email.toLowerCase(),
+    source,
+    isBackOffice: caller.grant === "client_credentials",
+  };
+  const retryAfterSeconds = signInThrottle.check(attempt);
+  if (retryAfterSeconds !== undefined) throw new Problem("sign_in_attempts_exceeded", { retryAfterSeconds });
+
+  const customer = await checkPassword(parsed?.key ?? NOBODYS_EMAIL_KEY).catch((error) => {
+    signInThrottle.abandoned(attempt);
+    throw error;
+  });
+  if (!customer) throw new Problem("credentials_wrong");
+  signInThrottle.succeeded(attempt);
+  return customer;
+
+  async function checkPassword(emailKey: string): Promise<Customer | undefined> {
+    const found = await findCustomerWithPassword(storage.db, caller.storeId, emailKey);
+    const isRight = await passwords.matches(found?.passwordHash ?? null, password);
+    return isRight ? found : undefined;
+  }
+}
+
+/** At most one: the database lets no two customers of a store have a password and the same e-mail. */
+async function findCustomerWithPassword(
+  db: Database,
+  storeId: string,
+  emailKey: string,
+): Promise<Customer | undefined> {
+  const row = await db
+    .selectFrom("customers")
+    .selectAll()
+    .where("store_id", "=", storeId)
+    .where("email_key", "=", emailKey)
+    .where("password_hash", "is not", null)
+    .executeTakeFirst();
+  return row && fromRow(row);
+}
+
+/** Whether the customer still has the password that was checked, and keeps it until the transaction ends. */
+export async function holdPassword(trx: Trx, { storeId, id, passwordHash }: Customer): Promise<boolean> {
+  const row = await trx
+    .updateTable("customers")
+    .set(({ ref }) => ({ updated_at: ref("updated_at") }))
+    .where("store_id", "=", storeId)
+    .where("id", "=", id)
+    .where("password_hash", "=", passwordHash)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,61 @@
+import { Problem } from "../contract/problem.ts";
+import type { Database, Trx } from "../storage/storage.ts";
+import type { Profile } from "./profile.ts";
+
+/**
+ * A profile that was deleted leaves its identities behind: which customer each subject was. One that is made again for the
+ * same issuer and client id speaks of the same subjects, and may take them over, so that nobody becomes a new customer.
+ */
+export type Adoptable = { profileId: string; identities: number };
+
+type Heir = Pick<Profile, "id" | "storeId" | "realmId" | "clientId"> & { issuer: string };
+
+export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable[]> {
+  const rows = await orphans(db, heir)
+    .groupBy("identity.profile_id")
+    .select(["identity.profile_id as profileId", ({ fn }) => fn.countAll<number>().as("identities")])
+    .orderBy("profileId")
+    .execute();
+  return rows.map(({ profileId, identities }) => ({ profileId, identities: Number(identities) }));
+}
+
+const orphans = (db: Database, { storeId, realmId, issuer, clientId }: Heir) =>
+  db
+    .selectFrom("customer_identities as identity")
+    .where("identity.store_id", "=", storeId)
+    .where("identity.realm_id", "=", realmId)
+    .where("identity.issuer", "=", issuer)
+    .where("identity.client_id", "=", clientId)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("oidc_profiles as profile")
+            .select("profile.id")
+            .where("profile.store_id", "=", storeId)
+            .whereRef("profile.id", "=", "identity.profile_id"),
+        ),
+      ),
+    );
+
+/** Those whom the heir has met already stay who they are. */
+export async function adoptIdentities(trx: Trx, heir: Heir, formerProfileId: string): Promise<void> {
+  const { numUpdatedRows } = await trx
+    .updateTable("customer_identities")
+    .set({ profile_id: heir.id })
+    .where("store_id", "=", heir.storeId)
+    .where(
+      "id",
+      "in",
+      orphans(trx, heir).where("identity.profile_id", "=", formerProfileId).select("identity.id"),
+    )
+    .where("subject", "not in", ({ selectFrom }) =>
+      selectFrom("customer_identities as known")
+        .select("known.subject")
+        .where("known.store_id", "=", heir.storeId)
+        .where("known.profile_id", "=", heir.id),
+    )
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) {
+    throw new Problem("adoption_impossible", { source: { pointer: "/data/adopt_identities_of" } });
+  }
+}

@@ -1,0 +1,263 @@
+import { createHash } from "node:crypto";
+import { compactVerify } from "jose";
+import { limits } from "../contract/limits.ts";
+import type { SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
+import { type Clock, toIso } from "../lib/clock.ts";
+import { parseStrictJson } from "../lib/strict-json.ts";
+import type { Directory } from "./directory.ts";
+import { type Document, isObject, type Metadata } from "./discovery.ts";
+import type { SigningKey } from "./keys.ts";
+import type { Profile } from "./profile.ts";
+
+/**
+ * Whether an ID token is what it says (OpenID Connect Core 3.1.3.7). The library checks a signature with a key and an
+ * algorithm that we name, and nothing else: which key, which algorithm and what the claims must be stands here.
+ */
+export type TokenVerdict =
+  | { claims: Document; checks: SignOnCheck[] }
+  | { reason: SignOnReason; checks: SignOnCheck[] };
+
+/** "not_sent": the direct flow, in which the storefront made the request; a check is never left out by an absent value. */
+export type ExpectedNonce = { value: string } | "not_sent";
+
+/** One thing that was looked at, without the kind of token that it was looked at in. */
+export type Finding<Part extends string> = {
+  part: Part;
+  passed: boolean;
+  expected?: string;
+  found?: string;
+};
+
+export type SignaturePart = "malformed" | "encrypted" | "alg" | "key" | "signature";
+export type ClaimPart = "iss" | "aud" | "azp" | "exp" | "iat" | "nbf";
+
+export type Signed =
+  | { header: Document; payload: Document; findings: Finding<SignaturePart>[] }
+  | { failed: SignaturePart; findings: Finding<SignaturePart>[] };
+
+type Deps = { directory: Directory; clock: Clock };
+
+const MAX_TOKEN_LENGTH = 16 * 1024;
+const MAX_KEY_ID_LENGTH = 1024;
+const MAX_SHOWN_LENGTH = 200;
+const MAX_AGE_MS = 10 * 60_000;
+const SKEW_MS = limits.clockSkewSeconds * 1000;
+
+export async function verifyIdToken(
+  deps: Deps,
+  profile: Profile,
+  metadata: Metadata,
+  idToken: unknown,
+  expected: { nonce: ExpectedNonce; accessToken: string | undefined },
+): Promise<TokenVerdict> {
+  const signed = await verifySignature(deps, profile, metadata, idToken, ["jwt"]);
+  if ("failed" in signed) return { reason: `id_token.${signed.failed}`, checks: toChecks(signed.findings) };
+  const { header, payload } = signed;
+  const { nonce, sub, at_hash } = payload;
+  const { failed, findings } = upToFailure([
+    ...signed.findings,
+    ...judgeClaims(deps, profile, metadata, payload),
+    ...(expected.nonce === "not_sent"
+      ? []
+      : [{ part: "nonce" as const, passed: isText(nonce) && nonce === expected.nonce.value }]),
+    {
+      part: "sub" as const,
+      passed: isSubject(sub),
+      expected: "1 to 255 ASCII characters",
+      found: typeof sub === "string" ? `${sub.length} characters` : show(sub),
+    },
+    ...(at_hash === undefined
+      ? []
+      : [{ part: "at_hash" as const, passed: fitsAccessToken(at_hash, header.alg, expected.accessToken) }]),
+  ]);
+  const checks = toChecks(findings);
+  return failed ? { reason: `id_token.${failed}`, checks } : { claims: payload, checks };
+}
+
+const toChecks = (findings: Finding<string>[]): SignOnCheck[] =>
+  findings.map(({ part, ...rest }) => ({ check: `id_token.${part}`, ...rest }));
+
+/** What stands behind the first failure was never established, so nobody is told of it. */
+export function upToFailure<Part extends string>(
+  findings: Finding<Part>[],
+): { failed: Part | undefined; findings: Finding<Part>[] } {
+  const failedAt = findings.findIndex(({ passed }) => !passed);
+  if (failedAt === -1) return { failed: undefined, findings };
+  return { failed: findings[failedAt]?.part, findings: findings.slice(0, failedAt + 1) };
+}
+
+/**
+ * The part that ID tokens and logout tokens have in common. The provider's metadata says which algorithms may be used, its
+ * key set says which keys; the header only picks one of them, and keys or addresses that it brings along are not
+ * looked at (RFC 8725 3.1, 3.10).
+ */
+export async function verifySignature(
+  { directory }: { directory: Directory },
+  profile: Profile,
+  metadata: Metadata,
+  token: unknown,
+  types: readonly string[],
+): Promise<Signed> {
+  const read = readCompact(token, types);
+  if ("part" in read) return { failed: read.part, findings: [read] };
+  const { compact, header, payload } = read;
+  const { alg, kid } = header;
+
+  const isAllowed = typeof alg === "string" && metadata.signingAlgorithms.includes(alg);
+  const accepted = show(metadata.signingAlgorithms.join(", "));
+  const findings: Finding<SignaturePart>[] = [
+    { part: "alg", passed: isAllowed, expected: accepted, found: show(alg) },
+  ];
+  if (!isAllowed) return { failed: "alg", findings };
+
+  const isKeyId = kid === undefined || (typeof kid === "string" && kid.length <= MAX_KEY_ID_LENGTH);
+  const key = isKeyId ? await directory.keyFor(profile, kid, alg) : undefined;
+  findings.push({
+    part: "key",
+    passed: key !== undefined,
+    expected: "a key of the provider",
+    found: show(kid),
+  });
+  if (!key) return { failed: "key", findings };
+
+  let isSigned = await isSignedBy(key, alg, compact);
+  if (!isSigned) {
+    // The key may have been replaced under its old name. Whether it was is told by the key itself: another sign-on may
+    // have read the keys while this one was at work, and then there is nothing left to read anew.
+    await directory.rereadKeys(profile);
+    const current = await directory.keyFor(profile, kid, alg);
+    isSigned = current !== undefined && current !== key && (await isSignedBy(current, alg, compact));
+  }
+  findings.push({ part: "signature", passed: isSigned });
+  return isSigned ? { header, payload, findings } : { failed: "signature", findings };
+}
+
+/** Whatever goes wrong in here, the token is not signed (RFC 8725 3.3). */
+const isSignedBy = ({ key }: SigningKey, algorithm: string, compact: string): Promise<boolean> =>
+  compactVerify(compact, key, { algorithms: [algorithm] }).then(
+    () => true,
+    () => false,
+  );
+
+type Compact = { compact: string; header: Document; payload: Document };
+
+/** Only the compact form, only one spelling of it, and nothing that would have to be understood but is not. */
+function readCompact(token: unknown, types: readonly string[]): Compact | Finding<SignaturePart> {
+  const malformed = (found: string): Finding<SignaturePart> => ({
+    part: "malformed",
+    passed: false,
+    expected: "a signed JSON web token in its compact form",
+    found,
+  });
+  if (!isText(token)) return malformed("no text");
+  if (token.length > MAX_TOKEN_LENGTH) return malformed(`more than ${MAX_TOKEN_LENGTH} characters`);
+  if (!/^[A-Za-z0-9_.-]+$/.test(token)) return malformed("a character that it cannot have");
+  const parts = token.split(".");
+  if (parts.length === 5) {
+    return { part: "encrypted", passed: false, expected: "a signed token", found: "an encrypted token" };
+  }
+  if (parts.length !== 3) return malformed(`${parts.length} parts`);
+  const bytes = parts.map((part) => Buffer.from(part, "base64url"));
+  // Bits left over in the last character would let one token be written in several ways.
+  if (bytes.some((part, index) => part.toString("base64url") !== parts[index]))
+    return malformed("bad base64url");
+  const [header, payload] = bytes.slice(0, 2).map(readObject);
+  if (!header) return malformed("a header that is not one plain JSON object");
+  if (!payload) return malformed("a payload that is not one plain JSON object");
+  const { crit, b64, typ } = header;
+  if (crit !== undefined || b64 !== undefined) return malformed("a header with an extension");
+  // Typed as something else, it was made for somebody else (RFC 8725 3.11).
+  if (typ !== undefined && !(typeof typ === "string" && types.includes(typ.toLowerCase())))
+    return malformed(`the type ${show(typ)}`);
+  return { compact: token, header, payload };
+}
+
+function readObject(bytes: Uint8Array): Document | undefined {
+  const parsed = parseStrictJson(bytes, limits.jsonDepth);
+  return "value" in parsed && isObject(parsed.value) ? parsed.value : undefined;
+}
+
+/** From whom, for whom and when: the claims that ID tokens and logout tokens share. */
+export function judgeClaims(
+  { clock }: { clock: Clock },
+  { clientId }: Profile,
+  { issuer }: Metadata,
+  { iss, aud, azp, exp, iat, nbf }: Document,
+): Finding<ClaimPart>[] {
+  const nowMs = clock.now();
+  const [earliestMs, latestMs] = [nowMs - MAX_AGE_MS, nowMs + SKEW_MS];
+  const [expMs, iatMs, nbfMs] = [toMs(exp), toMs(iat), toMs(nbf)];
+  return [
+    { part: "iss", passed: iss === issuer, expected: show(issuer), found: show(iss) },
+    // Ours alone, whatever azp says (requirement R7): a second audience could present the token as its own.
+    {
+      part: "aud",
+      passed: aud === clientId || (Array.isArray(aud) && aud.length === 1 && aud[0] === clientId),
+      expected: clientId,
+      found: show(aud),
+    },
+    ...(azp === undefined
+      ? []
+      : [{ part: "azp" as const, passed: azp === clientId, expected: clientId, found: show(azp) }]),
+    {
+      part: "exp",
+      passed: nowMs < expMs + SKEW_MS,
+      expected: `after ${toIso(nowMs - SKEW_MS)}`,
+      found: showInstant(exp),
+    },
+    {
+      part: "iat",
+      passed: iatMs >= earliestMs && iatMs <= latestMs,
+      expected: `from ${toIso(earliestMs)} to ${toIso(latestMs)}`,
+      found: showInstant(iat),
+    },
+    ...(nbf === undefined
+      ? []
+      : [
+          {
+            part: "nbf" as const,
+            passed: nbfMs <= latestMs,
+            expected: `by ${toIso(latestMs)}`,
+            found: showInstant(nbf),
+          },
+        ]),
+  ];
+}
+
+/** NaN for what is no instant: every comparison with it fails. */
+const toMs = (seconds: unknown): number =>
+  typeof seconds === "number" && Number.isFinite(seconds) ? seconds * 1000 : Number.NaN;
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+
+/** Core 2, and nothing that a database or a log would stumble over. Compared as it is. */
+export const isSubject = (value: unknown): value is string =>
+  typeof value === "string" && /^[\x20-\x7e]{1,255}$/.test(value);
+
+/** A provider's name for its session with the browser. */
+export const isIdpSession = (value: unknown): value is string =>
+  typeof value === "string" && value.length <= 255 && /^\P{C}+$/u.test(value);
+
+/** Core 3.1.3.6: the left half of the hash that belongs to the algorithm. Ed25519 has SHA-512 inside. */
+function fitsAccessToken(atHash: unknown, algorithm: unknown, accessToken: string | undefined): boolean {
+  if (accessToken === undefined) return false;
+  const isEdwards = algorithm === "EdDSA" || algorithm === "Ed25519";
+  const digest = createHash(isEdwards ? "sha512" : "sha256")
+    .update(accessToken)
+    .digest();
+  return atHash === digest.subarray(0, digest.length / 2).toString("base64url");
+}
+
+/** A value from outside, for people to read: short, on one line, nothing that moves the rest of it. */
+export function show(value: unknown): string {
+  if (value === undefined) return "absent";
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  return text.slice(0, MAX_SHOWN_LENGTH).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd");
+}
+
+/** A number as the instant that it means; a text in quotes, so that it is seen to be no number. */
+function showInstant(seconds: unknown): string {
+  const instantMs = toMs(seconds);
+  if (Math.abs(instantMs) <= 8.64e15) return toIso(instantMs);
+  return show(typeof seconds === "string" ? `"${seconds}"` : seconds);
+}

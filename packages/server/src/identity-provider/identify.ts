@@ -1,0 +1,98 @@
+import { limits } from "../contract/limits.ts";
+import type { SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
+import type { Clock } from "../lib/clock.ts";
+import { parseEmail } from "../lib/email-address.ts";
+import type { Calls } from "./calls.ts";
+import type { Directory } from "./directory.ts";
+import { type Document, type Metadata, textOf } from "./discovery.ts";
+import { type ExpectedNonce, isIdpSession, show, verifyIdToken } from "./id-token.ts";
+import type { Profile } from "./profile.ts";
+import { fetchUserinfo } from "./userinfo.ts";
+
+/** What an identity provider says of a person. Only issuer and subject together say who it is (Core 5.7). */
+export type Identity = {
+  issuer: string;
+  subject: string;
+  email: string;
+  emailVerified: boolean;
+  name: string | null;
+  /** Its name for the session with the browser; logout tokens may speak of it. */
+  idpSession: string | null;
+};
+
+export type Identified =
+  | { identity: Identity; checks: SignOnCheck[] }
+  | { reason: SignOnReason; checks: SignOnCheck[] };
+
+type Deps = { directory: Directory; calls: Calls; clock: Clock };
+
+/** From the token endpoint's answer to a person. UserInfo is asked only when the ID token has no e-mail. */
+export async function identify(
+  deps: Deps,
+  profile: Profile,
+  metadata: Metadata,
+  tokens: Document,
+  nonce: ExpectedNonce,
+): Promise<Identified> {
+  const checks: SignOnCheck[] = [];
+  const refuse = (reason: SignOnReason, check: Partial<SignOnCheck> = {}): Identified => ({
+    reason,
+    checks: [...checks, { check: reason, passed: false, ...check }],
+  });
+
+  const type = { expected: "Bearer", found: show(tokens.token_type) };
+  if (textOf(tokens, "token_type")?.toLowerCase() !== "bearer") return refuse("token.type", type);
+  checks.push({ check: "token.type", passed: true, ...type });
+
+  const idToken = textOf(tokens, "id_token");
+  if (idToken === undefined) return refuse("id_token.missing");
+  const accessToken = textOf(tokens, "access_token");
+  const verdict = await verifyIdToken(deps, profile, metadata, idToken, { nonce, accessToken });
+  checks.push(...verdict.checks);
+  if ("reason" in verdict) return { reason: verdict.reason, checks };
+  const own = verdict.claims;
+  const subject = own.sub as string;
+
+  let userinfo: Document = {};
+  if (!hasEmail(own) && metadata.userinfoEndpoint !== null && accessToken !== undefined) {
+    const answer = await fetchUserinfo(deps, profile, metadata, accessToken, subject);
+    if ("reason" in answer) return refuse(answer.reason);
+    checks.push({ check: "userinfo.sub", passed: true });
+    userinfo = answer.claims;
+  }
+
+  // The two payloads are never mixed: what one says is verified is not the address that the other gives.
+  const source = hasEmail(own) ? own : userinfo;
+  const place = source === own ? "in the ID token" : "in UserInfo";
+  const emailCheck = {
+    check: "claims.email",
+    expected: "one plain address",
+    found: hasEmail(source)
+      ? `${place}, email_verified ${show(JSON.stringify(source.email_verified))}`
+      : "absent",
+  };
+  if (!hasEmail(source)) return refuse("claims.email_missing", emailCheck);
+  const email = typeof source.email === "string" ? parseEmail(source.email) : undefined;
+  if (!email) return refuse("claims.email_invalid", emailCheck);
+  checks.push({ ...emailCheck, passed: true });
+
+  const identity: Identity = {
+    issuer: metadata.issuer,
+    subject,
+    email: email.shown,
+    emailVerified: source.email_verified === true,
+    name: nameOf(own) ?? nameOf(userinfo),
+    idpSession: isIdpSession(own.sid) ? own.sid : null,
+  };
+  return { identity, checks };
+}
+
+/** Of whatever kind: an e-mail that is there and unusable is a fault to be seen, not one to be looked for elsewhere. */
+const hasEmail = ({ email }: Document): boolean => email !== undefined && email !== null && email !== "";
+
+/** Nobody is refused for a name that we cannot show. */
+function nameOf(claims: Document): string | null {
+  const name = textOf(claims, "name")?.trim() ?? "";
+  const isName = name !== "" && name.length <= limits.nameLength && /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u.test(name);
+  return isName ? name : null;
+}

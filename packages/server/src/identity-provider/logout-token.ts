@@ -1,0 +1,60 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Directory } from "./directory.ts";
+import { type Document, isObject, type Metadata } from "./discovery.ts";
+import {
+  type ClaimPart,
+  type Finding,
+  isIdpSession,
+  isSubject,
+  judgeClaims,
+  type SignaturePart,
+  upToFailure,
+  verifySignature,
+} from "./id-token.ts";
+import type { Profile } from "./profile.ts";
+
+type LogoutPart = SignaturePart | ClaimPart | "events" | "nonce" | "sub" | "sid" | "jti";
+
+/** Whom the identity provider has logged out: everything of a subject, one session, or the subject's one session. */
+export type LogoutVerdict =
+  | { subject: string | null; idpSession: string | null; issuedAt: number }
+  | { reason: `logout_token.${LogoutPart}` };
+
+const EVENT = "http://schemas.openid.net/event/backchannel-logout";
+
+/**
+ * OpenID Connect Back-Channel Logout 2.6. Anybody may post to us, so the signature is all that such a token has. The
+ * event keeps an ID token from passing as one; that it has no nonce keeps it from passing as an ID token.
+ */
+export async function verifyLogoutToken(
+  deps: { directory: Directory; clock: Clock },
+  profile: Profile,
+  metadata: Metadata,
+  token: string,
+): Promise<LogoutVerdict> {
+  const signed = await verifySignature(deps, profile, metadata, token, ["logout+jwt", "jwt"]);
+  if ("failed" in signed) return { reason: `logout_token.${signed.failed}` };
+  const { payload } = signed;
+  const { failed } = upToFailure<LogoutPart>([
+    ...judgeClaims(deps, profile, metadata, payload),
+    ...judgeLogout(payload),
+  ]);
+  if (failed) return { reason: `logout_token.${failed}` };
+  const { sub, sid, iat } = payload;
+  return {
+    subject: isSubject(sub) ? sub : null,
+    idpSession: isIdpSession(sid) ? sid : null,
+    issuedAt: (iat as number) * 1000,
+  };
+}
+
+/** A jti must be there but is not remembered: a token ends what began before it was issued, twice no more than once. */
+function judgeLogout({ events, nonce, sub, sid, jti }: Document): Finding<LogoutPart>[] {
+  return [
+    { part: "events", passed: isObject(events) && isObject(events[EVENT]) },
+    { part: "nonce", passed: nonce === undefined },
+    { part: "sub", passed: isSubject(sub) || (sub === undefined && sid !== undefined) },
+    { part: "sid", passed: isIdpSession(sid) || sid === undefined },
+    { part: "jti", passed: typeof jti === "string" && jti !== "" },
+  ];
+}

@@ -1,0 +1,217 @@
+import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readJws, type Signer, signJws } from "./jws.ts";
+
+const newSigner = (kid = "ours"): Signer => ({
+  kid,
+  privateKey: generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey,
+});
+
+const signer = newSigner();
+const publicKey = createPublicKey(signer.privateKey);
+const CLAIMS = { iss: "https://keys.example", sub: "ada", aud: "here", exp: 1_800_000_000, amr: ["fed"] };
+const token = signJws(signer, "at+jwt", CLAIMS);
+const [header = "", payload = "", signature = ""] = token.split(".");
+
+const part = (value: unknown): string =>
+  Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
+const signed = (headerText: unknown, claims: unknown = CLAIMS, key = signer.privateKey): string => {
+  const text = `${part(headerText)}.${part(claims)}`;
+  const bytes = sign("sha256", Buffer.from(text), { key, dsaEncoding: "ieee-p1363" });
+  return `${text}.${bytes.toString("base64url")}`;
+};
+const isGood = (text: string): boolean => readJws(text)?.isSignedBy(publicKey) ?? false;
+
+describe("a token of ours", () => {
+  test("says what it was made with, and its signature fits its key and no other", () => {
+    const jws = readJws(token);
+    expect(jws).toMatchObject({ kid: "ours", typ: "at+jwt", claims: CLAIMS });
+    expect(jws?.isSignedBy(publicKey)).toBe(true);
+    expect(jws?.isSignedBy(createPublicKey(newSigner().privateKey))).toBe(false);
+    expect(JSON.parse(Buffer.from(header, "base64url").toString())).toEqual({
+      alg: "ES256",
+      typ: "at+jwt",
+      kid: "ours",
+    });
+  });
+
+  test("comes back whole, whatever its claims are", () => {
+    const claims = fc.dictionary(
+      fc.stringMatching(/^[a-z_]{1,12}$/).filter((name) => !["constructor", "prototype"].includes(name)),
+      fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.array(fc.string(), { maxLength: 3 })),
+      { maxKeys: 6 },
+    );
+    fc.assert(
+      fc.property(claims, fc.constantFrom("at+jwt", "JWT"), (given, typ) => {
+        const jws = readJws(signJws(signer, typ, given));
+        expect({ typ: jws?.typ, claims: { ...jws?.claims } }).toEqual({ typ, claims: { ...given } });
+        expect(jws?.isSignedBy(publicKey)).toBe(true);
+      }),
+    );
+  });
+
+  test("says which kind it is, so that no kind passes for another (R58, R68)", () => {
+    expect(readJws(signJws(signer, "JWT", CLAIMS))?.typ).toBe("JWT");
+    expect(isGood(token.replace(header, part({ alg: "ES256", typ: "JWT", kid: "ours" })))).toBe(false);
+  });
+});
+
+describe("what was changed is refused", () => {
+  test("any bit of the text that is flipped", () => {
+    for (let at = 0; at < token.length; at++) {
+      for (let bit = 0; bit < 8; bit++) {
+        const flipped = String.fromCharCode(token.charCodeAt(at) ^ (1 << bit));
+        expect(isGood(token.slice(0, at) + flipped + token.slice(at + 1)), `${at}.${bit}`).toBe(false);
+      }
+    }
+  });
+
+  test("any character that is left out, put in or doubled", () => {
+    for (let at = 0; at < token.length; at++) {
+      expect(isGood(token.slice(0, at) + token.slice(at + 1)), `without ${at}`).toBe(false);
+      expect(isGood(`${token.slice(0, at)}A${token.slice(at)}`), `more at ${at}`).toBe(false);
+    }
+    expect(isGood(token + token.slice(-1))).toBe(false);
+  });
+
+  test("parts of two tokens that were put together", () => {
+    const [otherHeader, otherPayload, otherSignature] = signJws(signer, "JWT", {
+      ...CLAIMS,
+      sub: "eve",
+    }).split(".");
+    for (const mixed of [
+      [otherHeader, payload, signature],
+      [header, otherPayload, signature],
+      [header, payload, otherSignature],
+      [header, otherPayload, otherSignature],
+    ])
+      expect(isGood(mixed.join("."))).toBe(false);
+  });
+
+  test("signatures of nothing: of zeros, cut short, too long, or in another encoding", () => {
+    const der = sign("sha256", Buffer.from(`${header}.${payload}`), signer.privateKey);
+    const plain = Buffer.from(signature, "base64url");
+    for (const bytes of [
+      Buffer.alloc(64),
+      Buffer.alloc(64, 0xff),
+      plain.subarray(0, 63),
+      plain.subarray(0, 32),
+      Buffer.concat([plain, Buffer.alloc(1)]),
+      Buffer.concat([plain, plain]),
+      der,
+    ])
+      expect(isGood(`${header}.${payload}.${bytes.toString("base64url")}`)).toBe(false);
+  });
+});
+
+describe("the header decides nothing", () => {
+  test.each(["none", "None", "", "HS256", "ES384", "ES512", "RS256", "EdDSA", "es256", null, ["ES256"], 1])(
+    "the algorithm %j is refused, with a good ES256 signature too (R60, R62)",
+    (alg) => {
+      expect(readJws(signed({ alg, typ: "at+jwt", kid: "ours" }))).toBeUndefined();
+    },
+  );
+
+  test("an unsigned token is none (R62)", () => {
+    const unsigned = `${part({ alg: "none", typ: "at+jwt", kid: "ours" })}.${payload}`;
+    for (const text of [unsigned, `${unsigned}.`, `${unsigned}.AA`, `${header}.${payload}.`])
+      expect(isGood(text)).toBe(false);
+  });
+
+  test("HS256 with our public key as its secret is refused (A40)", () => {
+    const text = `${part({ alg: "HS256", typ: "at+jwt", kid: "ours" })}.${payload}`;
+    const spellings = [
+      publicKey.export({ type: "spki", format: "pem" }),
+      publicKey.export({ type: "spki", format: "der" }),
+      JSON.stringify(publicKey.export({ format: "jwk" })),
+    ];
+    for (const secret of spellings) {
+      const mac = createHmac("sha256", secret).update(text).digest("base64url");
+      expect(isGood(`${text}.${mac}`)).toBe(false);
+    }
+  });
+
+  test("a key that comes in the header is not looked at (A41)", () => {
+    const evil = newSigner();
+    const jwk = createPublicKey(evil.privateKey).export({ format: "jwk" });
+    const forged = signed({ alg: "ES256", typ: "at+jwt", kid: "ours", jwk }, CLAIMS, evil.privateKey);
+    expect(isGood(forged)).toBe(false);
+  });
+
+  test.each<[string, object]>([
+    ["no type", { alg: "ES256", kid: "ours" }],
+    ["a list as type", { alg: "ES256", typ: ["at+jwt"], kid: "ours" }],
+    ["no key id", { alg: "ES256", typ: "at+jwt" }],
+    ["a number as key id", { alg: "ES256", typ: "at+jwt", kid: 1 }],
+    ["an extension that must be understood", { alg: "ES256", typ: "at+jwt", kid: "ours", crit: ["exp"] }],
+    ["an empty list of such extensions", { alg: "ES256", typ: "at+jwt", kid: "ours", crit: [] }],
+    ["null for such extensions", { alg: "ES256", typ: "at+jwt", kid: "ours", crit: null }],
+  ])("%s is refused", (_, given) => {
+    expect(readJws(signed(given))).toBeUndefined();
+  });
+});
+
+describe("the form is one", () => {
+  const GOOD = { alg: "ES256", typ: "at+jwt", kid: "ours" };
+
+  test.each<[string, string]>([
+    ["nothing", ""],
+    ["two parts", `${header}.${payload}`],
+    ["four parts", `${token}.AA`],
+    ["five parts, as if encrypted", `${header}.AA.AA.AA.AA`],
+    ["empty parts", ".."],
+    ["a space in front", ` ${token}`],
+    ["a line break behind", `${token}\n`],
+    ["padding", `${token}==`],
+    ["the alphabet with plus and slash", `${header}.${payload}.${"+/".repeat(43)}`],
+    ["JSON serialization", JSON.stringify({ protected: header, payload, signature })],
+    ["an access token", "lkat_0123456789abcdef"],
+    ["a letter outside ASCII", `${token}é`],
+  ])("%s is no token (R69)", (_, text) => {
+    expect(readJws(text)).toBeUndefined();
+  });
+
+  test("another spelling of the same bytes is refused: spare bits are zero", () => {
+    const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const next = letters[letters.indexOf(signature.slice(-1)) + 1] ?? "";
+    const respelled = `${header}.${payload}.${signature.slice(0, -1)}${next}`;
+    expect(Buffer.from(respelled.split(".")[2] ?? "", "base64url")).toEqual(
+      Buffer.from(signature, "base64url"),
+    );
+    expect(readJws(respelled)).toBeUndefined();
+  });
+
+  test.each<[string, unknown, unknown]>([
+    ["claims that are a list", GOOD, []],
+    ["claims that are null", GOOD, "null"],
+    ["claims that are a text", GOOD, '"text"'],
+    ["claims that are no JSON", GOOD, "{"],
+    ["a claim twice", GOOD, '{"sub":"ada","sub":"eve"}'],
+    ["a claim called __proto__", GOOD, '{"__proto__":{"sub":"eve"}}'],
+    ["claims that are nested deep", GOOD, '{"a":{"a":{"a":{"a":{}}}}}'],
+    ["a mark in front of the claims", GOOD, '\uFEFF{"sub":"ada"}'],
+    ["a header that is a list", [GOOD], CLAIMS],
+    ["a header member twice", '{"alg":"none","alg":"ES256","typ":"at+jwt","kid":"ours"}', CLAIMS],
+  ])("%s: refused, though rightly signed (N39)", (_, headerText, claims) => {
+    expect(readJws(signed(headerText, claims))).toBeUndefined();
+  });
+
+  test("one of more than 4096 characters is not looked at", () => {
+    const long = signJws(signer, "at+jwt", { ...CLAIMS, x: "x".repeat(4096) });
+    expect(readJws(long)).toBeUndefined();
+  });
+
+  test("whatever comes, nothing is thrown", () => {
+    const anyText = fc.oneof(
+      fc.string({ maxLength: 200 }),
+      fc.array(fc.base64String({ maxLength: 60 }), { maxLength: 6 }).map((parts) => parts.join(".")),
+      fc.tuple(fc.json(), fc.json()).map(([a, b]) => signed(a, b)),
+    );
+    fc.assert(
+      fc.property(anyText, (text) => {
+        expect(() => readJws(text)?.isSignedBy(publicKey)).not.toThrow();
+      }),
+    );
+  });
+});

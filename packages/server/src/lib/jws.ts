@@ -1,0 +1,53 @@
+import { type KeyObject, sign, verify } from "node:crypto";
+import { parseStrictJson } from "./strict-json.ts";
+
+/** Our own signed tokens: JWS, compact, ES256 and nothing else. What others sign is judged elsewhere. */
+export type Signer = { kid: string; privateKey: KeyObject };
+export type Claims = Record<string, unknown>;
+export type Jws = { kid: string; typ: string; claims: Claims; isSignedBy(publicKey: KeyObject): boolean };
+
+const MAX_LENGTH = 4096;
+const MAX_DEPTH = 4;
+const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
+
+export function signJws({ kid, privateKey }: Signer, typ: string, claims: Claims): string {
+  const signed = `${encode({ alg: "ES256", typ, kid })}.${encode(claims)}`;
+  const key = { key: privateKey, dsaEncoding: "ieee-p1363" as const };
+  return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`;
+}
+
+/** What a text of that form says, not yet to be believed. */
+export function readJws(text: string): Jws | undefined {
+  if (text.length > MAX_LENGTH || !COMPACT.test(text)) return undefined;
+  const [headerPart = "", claimsPart = "", signaturePart = ""] = text.split(".");
+  const header = decode(headerPart);
+  const claims = decode(claimsPart);
+  const signature = Buffer.from(signaturePart, "base64url");
+  // One token, one spelling: the decoder drops spare bits.
+  if (signature.toString("base64url") !== signaturePart || !header || !claims) return undefined;
+  const { alg, typ, kid, crit } = header;
+  if (alg !== "ES256" || typeof typ !== "string" || typeof kid !== "string" || crit !== undefined)
+    return undefined;
+  return {
+    kid,
+    typ,
+    claims,
+    isSignedBy: (publicKey) =>
+      verify(
+        "sha256",
+        Buffer.from(`${headerPart}.${claimsPart}`),
+        { key: publicKey, dsaEncoding: "ieee-p1363" },
+        signature,
+      ),
+  };
+}
+
+const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+function decode(part: string): Claims | undefined {
+  const bytes = Buffer.from(part, "base64url");
+  if (bytes.toString("base64url") !== part) return undefined;
+  const parsed = parseStrictJson(bytes, MAX_DEPTH);
+  const value = "value" in parsed ? parsed.value : undefined;
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Claims) : undefined;
+}

@@ -1,0 +1,3 @@
+/** A realm is an OpenID provider of its own; everything it signs, and every answer it redirects with, names it. */
+export const issuerOf = ({ publicUrl }: { publicUrl: string }, storeId: string, realmId: string): string =>
+  `${publicUrl}/sign-on/stores/${storeId}/realms/${realmId}`;

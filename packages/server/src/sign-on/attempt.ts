@@ -1,0 +1,88 @@
+import { createHash, createHmac, randomBytes } from "node:crypto";
+import { limits } from "../contract/limits.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Keyring, Purpose } from "../lib/keyring.ts";
+import { keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
+
+/**
+ * One sign-on, from the shopper's click to the customer token:
+ *
+ *     started ──► returned ──► code_issued ──► exchanged
+ *        │           │              │
+ *        │           └──► failed ◄──┤
+ *        └──► expired               └──► expired
+ *
+ * `started` is written nowhere: the attempt travels, sealed, in the `state` that goes to the identity provider and comes
+ * back. The database knows an attempt from `returned` on, and decides by its id that it returns only once. Terminal
+ * states are never left.
+ */
+export type Attempt = {
+  id: string;
+  startedAt: number;
+  clientId: string;
+  clientState: string;
+  clientNonce: string | null;
+  /** Digest of the redirect URI: the URI itself is looked up among those that are registered when the shopper is back. */
+  clientRedirectDigest: string;
+  codeChallenge: string;
+  browserDigest: string;
+};
+
+/** The path that an attempt began under and must come back to. It is part of the seal: no other path opens it. */
+export type Place = { storeId: string; realmId: string; profileId: string };
+
+const PURPOSE = "sign-on-attempt";
+const contextOf = ({ storeId, realmId, profileId }: Place) => `${storeId}/${realmId}/${profileId}`;
+
+export const sealAttempt = (keyring: Keyring, place: Place, attempt: Attempt): string =>
+  seal(keyring, PURPOSE, contextOf(place), JSON.stringify(attempt));
+
+export type Opened = { attempt: Attempt; isExpired: boolean };
+
+export function openAttempt(
+  { keyring, clock }: { keyring: Keyring; clock: Clock },
+  place: Place,
+  idpState: string,
+): Opened | undefined {
+  const text = unseal(keyring, PURPOSE, contextOf(place), idpState);
+  if (text === undefined) return undefined;
+  const attempt: Attempt = JSON.parse(text);
+  return { attempt, isExpired: clock.now() >= attempt.startedAt + limits.attemptSeconds * 1000 };
+}
+
+/**
+ * The nonce and the PKCE verifier of the second leg follow from the attempt's id and the master key that sealed it, so
+ * that any instance knows them and nobody else does.
+ */
+export const idpSecretsOf = (keyring: Keyring, idpState: string, attemptId: string) => ({
+  idpNonce: derive(keyring, "idp-nonce", idpState, attemptId),
+  idpVerifier: derive(keyring, "idp-verifier", idpState, attemptId),
+});
+
+function derive(keyring: Keyring, purpose: Purpose, idpState: string, attemptId: string): string {
+  const key = keyring.find(purpose, Buffer.from(keyIdOfSealed(idpState), "hex"));
+  if (!key) throw new Error("an attempt was sealed with a master key that is not here");
+  return createHmac("sha256", key).update(attemptId).digest("base64url");
+}
+
+export const digest = (text: string): string => createHash("sha256").update(text).digest("base64url");
+
+/** RFC 7636 4.2. */
+export const challengeOf = digest;
+
+export const isChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
+
+/** What ties a sign-on to the browser in which it began: one random value, made once, for any number of tabs. */
+export const newBrowserValue = (): string => randomBytes(32).toString("base64url");
+
+export const isBrowserValue = (text: string | undefined): text is string =>
+  text !== undefined && /^[A-Za-z0-9_-]{43}$/.test(text);
+
+/** `__Host-` keeps other hosts of the same domain from planting one; a browser takes it over https only. */
+export const browserCookieName = (publicUrl: string): string =>
+  publicUrl.startsWith("https:") ? "__Host-latchkey" : "latchkey";
+
+export function browserCookie(publicUrl: string, value: string): string {
+  const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
+  return `${browserCookieName(publicUrl)}=${value}; Path=/; HttpOnly; SameSite=Lax${secure}`;
+}

@@ -1,0 +1,219 @@
+import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
+import { limits } from "../contract/limits.ts";
+import { Problem } from "../contract/problem.ts";
+import type { Calls } from "../identity-provider/calls.ts";
+import type { Directory } from "../identity-provider/directory.ts";
+import { findProfile, listBrokered, type Profile } from "../identity-provider/profile.ts";
+import type { Clock } from "../lib/clock.ts";
+import { readCookie } from "../lib/cookie.ts";
+import { isId, newId } from "../lib/ids.ts";
+import type { Keyring } from "../lib/keyring.ts";
+import type { SourceLimiter } from "../rate-limit/source-limiter.ts";
+import { issuerOf } from "../realms/issuer.ts";
+import { getRealm, type Realm } from "../realms/realm.ts";
+import { isAllowedRedirectUri } from "../realms/redirect-uri.ts";
+import { getSettings } from "../realms/settings.ts";
+import type { Storage } from "../storage/storage.ts";
+import {
+  type Attempt,
+  browserCookie,
+  browserCookieName,
+  challengeOf,
+  digest,
+  idpSecretsOf,
+  isBrowserValue,
+  isChallenge,
+  newBrowserValue,
+  sealAttempt,
+} from "./attempt.ts";
+import { pageProblem, redirectProblemsTo, signOnProblem, startTrail, type Trail } from "./exits.ts";
+import { type Parameters, readParameters, withParameters } from "./parameters.ts";
+import type { Recorder } from "./record.ts";
+
+type Deps = {
+  publicUrl: string;
+  storage: Storage;
+  clock: Clock;
+  keyring: Keyring;
+  directory: Directory;
+  calls: Calls;
+  recorder: Recorder;
+  /** How many refusals of one source are recorded: anybody can make them. */
+  recordLimiter: SourceLimiter;
+};
+
+type Ids = { store: string; realm: string };
+
+/** Begins a sign-on. It writes nothing, so nobody can fill anything up, and any number of tabs can be open at once. */
+export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
+  const asked = readParameters(request.search);
+  const realm = await getRealm(deps, ids.store, ids.realm);
+  const trail = startTrail(newId(), { storeId: realm.storeId, realmId: realm.id }, deps.clock.now());
+  const isRecorded = () => deps.recordLimiter.take(request.source);
+  const client = await trustClient(deps, realm, asked).catch((error) => {
+    throw error instanceof Problem ? pageProblem(deps, trail, error, isRecorded) : error;
+  });
+  return redirectProblemsTo(
+    deps,
+    client,
+    trail,
+    async () => {
+      const wanted = readWanted(asked);
+      const profile = await chooseProfile(deps, realm, asked.get("profile"));
+      if (Array.isArray(profile)) return offerChoice(deps, realm, request.search, profile);
+      trail.profile = profile;
+      refuseUnusable(profile);
+      return sendToIdp(deps, profile, { ...client, ...wanted }, asked, request.cookie, trail);
+    },
+    isRecorded,
+  );
+}
+
+type TrustedClient = { clientId: string; clientRedirectUri: string; clientState: string | undefined };
+
+/** Nothing may be sent to a redirect URI before the client is ours and the URI one of its own, byte for byte. */
+async function trustClient(deps: Deps, realm: Realm, asked: Parameters): Promise<TrustedClient> {
+  const { clientId } = await getSettings(deps, realm.storeId);
+  if (asked.isRepeated("client_id") || asked.get("client_id") !== clientId)
+    throw new Problem("sign_on_client_unknown");
+  const clientRedirectUri = asked.get("redirect_uri");
+  const isRegistered =
+    clientRedirectUri !== undefined &&
+    !asked.isRepeated("redirect_uri") &&
+    realm.redirectUris.includes(clientRedirectUri) &&
+    isAllowedRedirectUri(clientRedirectUri);
+  if (!isRegistered) throw new Problem("redirect_uri_unregistered");
+  const clientState = asked.isRepeated("state") ? undefined : asked.get("state");
+  return { clientId, clientRedirectUri, clientState };
+}
+
+const OURS = [
+  "profile",
+  "scope",
+  "response_type",
+  "state",
+  "nonce",
+  "code_challenge",
+  "code_challenge_method",
+  "display",
+  "prompt",
+  "ui_locales",
+];
+
+type Wanted = {
+  clientNonce: string | null;
+  codeChallenge: string;
+  wantsProfile: boolean;
+  clientState: string;
+};
+
+function readWanted(asked: Parameters): Wanted {
+  if (asked.isRepeated(...OURS)) throw signOnProblem("parameter_repeated");
+  const clientState = asked.get("state");
+  if (clientState === undefined || clientState.length > limits.clientStateLength)
+    throw signOnProblem("state_missing");
+  const responseType = asked.get("response_type");
+  if (responseType === undefined) throw signOnProblem("response_type_missing");
+  if (responseType !== "code") throw signOnProblem("response_type_unsupported");
+  const scopes = asked.get("scope")?.split(" ") ?? [];
+  if (!scopes.includes("openid") || !scopes.includes("email")) throw signOnProblem("scope_incomplete");
+  const codeChallenge = asked.get("code_challenge") ?? "";
+  if (asked.get("code_challenge_method") !== "S256" || !isChallenge(codeChallenge))
+    throw signOnProblem("challenge_invalid");
+  const clientNonce = asked.get("nonce") ?? null;
+  if (clientNonce !== null && (clientNonce.length > limits.clientNonceLength || /\p{Cc}/u.test(clientNonce)))
+    throw signOnProblem("nonce_invalid");
+  return { clientState, clientNonce, codeChallenge, wantsProfile: scopes.includes("profile") };
+}
+
+/** The profile that was named, or the only one there is, or several to choose from. */
+async function chooseProfile(
+  { storage: { db } }: Deps,
+  { storeId, id: realmId }: Realm,
+  profileId: string | undefined,
+): Promise<Profile | Profile[]> {
+  if (profileId === undefined) {
+    const enabled = await listBrokered(db, storeId, realmId);
+    if (enabled.length === 0) throw signOnProblem("profile_none");
+    return enabled.length === 1 ? (enabled[0] as Profile) : enabled;
+  }
+  const profile = isId(profileId) ? await findProfile(db, { storeId, realmId, profileId }) : undefined;
+  if (!profile) throw signOnProblem("profile_unknown");
+  return profile;
+}
+
+/** Asked wherever a sign-on goes on: at authorize, at the callback and at the exchange. */
+export function refuseUnusable(profile: Profile | undefined): asserts profile is Profile {
+  if (!profile?.enabled) throw signOnProblem("profile_disabled");
+  if (profile.flow === "direct") throw signOnProblem("profile_direct");
+}
+
+function offerChoice(deps: Deps, realm: Realm, search: string, profiles: readonly Profile[]): BrowserAnswer {
+  const self = `${issuerOf(deps, realm.storeId, realm.id)}/authorize?${search}`;
+  const options = profiles.map(({ id, name }) => ({
+    name,
+    href: withParameters(self, { profile: id }),
+    isDown: deps.calls.healthOf(id)?.status === "down",
+  }));
+  return { choice: { realmName: realm.name, options } };
+}
+
+async function sendToIdp(
+  deps: Deps,
+  profile: Profile,
+  client: TrustedClient & Wanted,
+  asked: Parameters,
+  cookieHeader: string | undefined,
+  trail: Trail,
+): Promise<BrowserAnswer> {
+  const metadata = await deps.directory.metadataOf(profile);
+  if (!metadata) throw signOnProblem("idp_unavailable");
+  const sent = readCookie(cookieHeader, browserCookieName(deps.publicUrl));
+  const browserValue = isBrowserValue(sent) ? sent : newBrowserValue();
+  const attempt: Attempt = {
+    id: trail.id,
+    startedAt: trail.startedAt,
+    clientId: client.clientId,
+    clientState: client.clientState,
+    clientNonce: client.clientNonce,
+    clientRedirectDigest: digest(client.clientRedirectUri),
+    codeChallenge: client.codeChallenge,
+    browserDigest: digest(browserValue),
+  };
+  const place = { storeId: profile.storeId, realmId: profile.realmId, profileId: profile.id };
+  const idpState = sealAttempt(deps.keyring, place, attempt);
+  // It comes back in our own URL, beside the provider's code.
+  if (idpState.length > MAX_IDP_STATE_LENGTH) throw signOnProblem("state_missing");
+  const { idpNonce, idpVerifier } = idpSecretsOf(deps.keyring, idpState, attempt.id);
+  const location = withParameters(metadata.authorizationEndpoint, {
+    scope: client.wantsProfile ? "openid email profile" : "openid email",
+    response_type: "code",
+    client_id: profile.clientId,
+    redirect_uri: callbackUrl(deps, profile),
+    state: idpState,
+    nonce: idpNonce,
+    code_challenge_method: "S256",
+    code_challenge: challengeOf(idpVerifier),
+  });
+  return {
+    location: `${location}${passedOn(asked)}`,
+    ...(browserValue !== sent && { setCookie: browserCookie(deps.publicUrl, browserValue) }),
+  };
+}
+
+const MAX_IDP_STATE_LENGTH = 6000;
+
+/** These three, byte for byte, and nothing else that the storefront sends. */
+const PASSED_ON = ["display", "prompt", "ui_locales"];
+
+const passedOn = (asked: Parameters): string =>
+  PASSED_ON.map((name) => {
+    const sent = asked.asSent(name);
+    return sent === undefined ? "" : `&${name}=${sent}`;
+  }).join("");
+
+/** What the store registers at its identity provider: one address for each profile, so that no two can be mixed up. */
+export const callbackUrl = (
+  deps: { publicUrl: string },
+  { storeId, realmId, id }: Pick<Profile, "storeId" | "realmId" | "id">,
+): string => `${issuerOf(deps, storeId, realmId)}/profiles/${id}/callback`;

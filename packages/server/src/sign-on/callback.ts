@@ -1,0 +1,182 @@
+import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
+import { Problem } from "../contract/problem.ts";
+import { isPassedOn, type SignOnReason } from "../contract/sign-on-reasons.ts";
+import { foreseeIdentity } from "../customers/identity.ts";
+import type { Calls } from "../identity-provider/calls.ts";
+import type { Directory } from "../identity-provider/directory.ts";
+import type { Metadata } from "../identity-provider/discovery.ts";
+import { type ExchangeReason, exchangeCode } from "../identity-provider/exchange.ts";
+import { show } from "../identity-provider/id-token.ts";
+import { type Identity, identify } from "../identity-provider/identify.ts";
+import { findProfile, type Profile } from "../identity-provider/profile.ts";
+import type { Clock } from "../lib/clock.ts";
+import { readCookie } from "../lib/cookie.ts";
+import { newId } from "../lib/ids.ts";
+import type { Keyring } from "../lib/keyring.ts";
+import { hashesEqual } from "../lib/secrets.ts";
+import type { SourceLimiter } from "../rate-limit/source-limiter.ts";
+import { findRealm, getRealm, type Realm } from "../realms/realm.ts";
+import type { Storage } from "../storage/storage.ts";
+import { type Attempt, browserCookieName, digest, idpSecretsOf, openAttempt, type Place } from "./attempt.ts";
+import { callbackUrl, refuseUnusable } from "./authorize.ts";
+import { claimAttempt, failAttempt, issueCode } from "./code.ts";
+import {
+  headOf,
+  pageProblem,
+  redirectProblemsTo,
+  redirectToClient,
+  signOnProblem,
+  startTrail,
+  type Trail,
+  timed,
+} from "./exits.ts";
+import { type Parameters, readParameters } from "./parameters.ts";
+import type { Recorder } from "./record.ts";
+
+type Deps = {
+  publicUrl: string;
+  storage: Storage;
+  clock: Clock;
+  keyring: Keyring;
+  directory: Directory;
+  calls: Calls;
+  recorder: Recorder;
+  recordLimiter: SourceLimiter;
+  codeSeconds: number;
+};
+
+type Ids = { store: string; realm: string; profile: string };
+
+/**
+ * The identity provider has sent the shopper back. Path, sealed state and browser must agree before anything is done;
+ * then the attempt is claimed by its id, so that of any number of callbacks one goes on.
+ */
+export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
+  const answered = readParameters(request.search);
+  const place: Place = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
+  const realm = await getRealm(deps, place.storeId, place.realmId);
+  const idpState = answered.get("state") ?? "";
+  const opened = answered.isRepeated("state") ? undefined : openAttempt(deps, place, idpState);
+  /**
+   * A page has a record of its own: whoever comes without the browser, or too late, must not write over what became of
+   * the attempt. What belongs to no attempt of ours leaves none.
+   */
+  const refusePage = (code: PageCode) =>
+    pageProblem(
+      deps,
+      startTrail(newId(), place, deps.clock.now()),
+      new Problem(code),
+      () => opened !== undefined && deps.recordLimiter.take(request.source),
+    );
+  if (!opened) throw refusePage("attempt_invalid");
+  const { attempt } = opened;
+  if (opened.isExpired) throw refusePage("attempt_expired");
+  if (!isSameBrowser(deps, attempt, request)) throw refusePage("browser_changed");
+  // The URI is still registered, or there is nowhere to go back to.
+  const clientRedirectUri = realm.redirectUris.find((uri) => digest(uri) === attempt.clientRedirectDigest);
+  if (clientRedirectUri === undefined) throw refusePage("redirect_uri_unregistered");
+
+  const client = { clientRedirectUri, clientState: attempt.clientState };
+  const trail = startTrail(attempt.id, place, attempt.startedAt);
+  const work = async (): Promise<BrowserAnswer> => {
+    if (!(await claimAttempt(deps, place, attempt, clientRedirectUri)))
+      throw signOnProblem("callback_replay");
+    try {
+      const profile = await findProfile(deps.storage.db, place);
+      trail.profile = profile;
+      refuseUnusable(profile);
+      const identity = await askIdp(deps, profile, { attempt, idpState, answered }, trail);
+      await refuseUnwelcome(deps, profile, identity);
+      const clientCode = await timed(deps, trail, "write", () =>
+        issueCode(deps, place, attempt.id, identity),
+      );
+      const { checks, timings } = trail;
+      deps.recorder.note({
+        ...headOf(trail),
+        outcome: "code_issued",
+        reason: null,
+        error: null,
+        checks,
+        timings,
+      });
+      return { location: redirectToClient(deps, place, client, { code: clientCode }) };
+    } catch (error) {
+      await failAttempt(deps, place, attempt.id);
+      throw error;
+    }
+  };
+  return redirectProblemsTo(deps, client, trail, work, (reason) => {
+    // Anybody can bring an error or nothing at all; only what the provider was asked about is always recorded.
+    const isUnasked = reason === "idp_error" || reason.startsWith("response.");
+    return !isUnasked || deps.recordLimiter.take(request.source);
+  });
+}
+
+type PageCode = "attempt_invalid" | "attempt_expired" | "browser_changed" | "redirect_uri_unregistered";
+
+/** A sign-on ends in the browser in which it began: otherwise somebody could finish another's. */
+function isSameBrowser({ publicUrl }: Deps, attempt: Attempt, { cookie }: BrowserRequest): boolean {
+  const value = readCookie(cookie, browserCookieName(publicUrl));
+  return value !== undefined && hashesEqual(digest(value), attempt.browserDigest);
+}
+
+type Returned = { attempt: Attempt; idpState: string; answered: Parameters };
+
+async function askIdp(
+  deps: Deps,
+  profile: Profile,
+  { attempt, idpState, answered }: Returned,
+  trail: Trail,
+): Promise<Identity> {
+  const metadata = await timed(deps, trail, "discovery", () => deps.directory.metadataOf(profile));
+  if (!metadata) throw signOnProblem("idp_unavailable");
+  const idpCode = readIdpAnswer(metadata, answered, trail);
+  const { idpNonce, idpVerifier } = idpSecretsOf(deps.keyring, idpState, attempt.id);
+  const grant = { idpCode, idpVerifier, idpRedirectUri: callbackUrl(deps, profile) };
+  const exchanged = await timed(deps, trail, "token", () => exchangeCode(deps, profile, metadata, grant));
+  if ("reason" in exchanged) throw signOnProblem(exchangeReason(exchanged.reason));
+  const identified = await timed(deps, trail, "identify", () =>
+    identify(deps, profile, metadata, exchanged.tokens, { value: idpNonce }),
+  );
+  trail.checks.push(...identified.checks);
+  if ("reason" in identified) throw signOnProblem(identified.reason);
+  return identified.identity;
+}
+
+const MAX_IDP_CODE_LENGTH = 4096;
+
+/** The redirect's own parameters. Who answers is looked at first, also when the answer is an error (RFC 9207 2.4). */
+function readIdpAnswer(metadata: Metadata, answered: Parameters, trail: Trail): string {
+  if (answered.isRepeated("code", "iss", "error")) throw signOnProblem("response.parameter_repeated");
+  const iss = answered.get("iss");
+  const isIssRight = iss === undefined ? !metadata.sendsIss : iss === metadata.issuer;
+  if (iss !== undefined || metadata.sendsIss) {
+    trail.checks.push({
+      check: "response.iss",
+      passed: isIssRight,
+      expected: metadata.issuer,
+      found: show(iss),
+    });
+  }
+  if (!isIssRight) throw signOnProblem(iss === undefined ? "response.iss_missing" : "response.iss_mismatch");
+  const error = answered.get("error");
+  if (error !== undefined)
+    throw signOnProblem("idp_error", { idpError: isPassedOn(error) ? error : "server_error" });
+  const idpCode = answered.get("code");
+  if (idpCode === undefined || idpCode.length > MAX_IDP_CODE_LENGTH)
+    throw signOnProblem("response.code_missing");
+  return idpCode;
+}
+
+export function exchangeReason(reason: ExchangeReason): SignOnReason {
+  if (reason === "refused") return "token.refused";
+  return reason === "client_refused" ? "token.client_refused" : "token.unavailable";
+}
+
+/** Whom the exchange would refuse is told at once, while there is a storefront's page to tell it on. */
+async function refuseUnwelcome({ storage }: Deps, profile: Profile, identity: Identity): Promise<void> {
+  const realm: Realm | undefined = await findRealm(storage.db, profile.storeId, profile.realmId);
+  if (!realm) throw signOnProblem("profile_disabled");
+  const decision = await foreseeIdentity(storage.db, profile, realm, identity);
+  if (decision.action === "refuse") throw signOnProblem(decision.reason);
+}

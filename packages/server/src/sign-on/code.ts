@@ -1,0 +1,146 @@
+import { limits } from "../contract/limits.ts";
+import type { Identity } from "../identity-provider/identify.ts";
+import type { Profile } from "../identity-provider/profile.ts";
+import type { Clock } from "../lib/clock.ts";
+import { hashSecret, newCredential } from "../lib/secrets.ts";
+import { type Database, isUnavailable, type Storage } from "../storage/storage.ts";
+import type { Attempt, Place } from "./attempt.ts";
+
+/** What the database knows of an attempt: that it came back, the code it was given, and what became of that. */
+
+type Deps = { storage: Storage; clock: Clock };
+
+/** How long a code that is over is remembered, so that its second use is seen for what it is. */
+const REMEMBERED_MS = 3_600_000;
+
+const emptyRow = (clock: Clock) => ({
+  state: "returned",
+  client_nonce: null,
+  code_hash: null,
+  code_expires_at: null,
+  identity: null,
+  subject: null,
+  idp_session: null,
+  exchanged_at: null,
+  token_id: null,
+  forget_at: clock.now() + limits.attemptSeconds * 1000 + REMEMBERED_MS,
+});
+
+/** One insert decides which of several callbacks goes on: true for that one. */
+export async function claimAttempt(
+  { storage, clock }: Deps,
+  { storeId, realmId, profileId }: Place,
+  attempt: Pick<Attempt, "id" | "clientId" | "codeChallenge" | "clientNonce">,
+  clientRedirectUri: string,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await storage.db
+    .insertInto("sign_on_attempts")
+    .values({
+      ...emptyRow(clock),
+      id: attempt.id,
+      store_id: storeId,
+      realm_id: realmId,
+      profile_id: profileId,
+      client_id: attempt.clientId,
+      client_redirect_uri: clientRedirectUri,
+      code_challenge: attempt.codeChallenge,
+      client_nonce: attempt.clientNonce,
+    })
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Our own code for what the identity provider has said. Only its hash is kept. */
+export async function issueCode(
+  { storage, clock, codeSeconds }: Deps & { codeSeconds: number },
+  { storeId }: Place,
+  attemptId: string,
+  identity: Identity,
+): Promise<string> {
+  const code = newCredential("lkac");
+  const { numUpdatedRows } = await storage.db
+    .updateTable("sign_on_attempts")
+    .set({
+      state: "code_issued",
+      code_hash: hashSecret(code),
+      code_expires_at: clock.now() + codeSeconds * 1000,
+      identity: JSON.stringify(identity),
+      subject: identity.subject,
+      idp_session: identity.idpSession,
+    })
+    .where("store_id", "=", storeId)
+    .where("id", "=", attemptId)
+    .where("state", "=", "returned")
+    .executeTakeFirst();
+  if (numUpdatedRows !== 1n) throw new Error("an attempt was ended while the identity provider was asked");
+  return code;
+}
+
+/** The attempt is over. It was claimed, so it is over even when this cannot be written. */
+export async function failAttempt({ storage }: Deps, { storeId }: Place, attemptId: string): Promise<void> {
+  try {
+    await storage.db
+      .updateTable("sign_on_attempts")
+      .set({ state: "failed" })
+      .where("store_id", "=", storeId)
+      .where("id", "=", attemptId)
+      .where("state", "=", "returned")
+      .execute();
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+  }
+}
+
+/** The direct flow has no attempt of ours: an identity provider's code is claimed by its hash, and redeemed once. */
+export async function claimDirectCode(
+  { storage, clock }: Deps,
+  profile: Pick<Profile, "id" | "storeId" | "realmId" | "clientId">,
+  claim: { id: string; codeHash: string; codeChallenge: string; grant: { clientRedirectUri: string } },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await storage.db
+    .insertInto("sign_on_attempts")
+    .values({
+      ...emptyRow(clock),
+      id: claim.id,
+      store_id: profile.storeId,
+      realm_id: profile.realmId,
+      profile_id: profile.id,
+      client_id: profile.clientId,
+      client_redirect_uri: claim.grant.clientRedirectUri,
+      code_challenge: claim.codeChallenge,
+      code_hash: claim.codeHash,
+    })
+    .onConflict((conflict) => conflict.column("code_hash").doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+export async function endDirectCode(
+  db: Database,
+  { clock }: Pick<Deps, "clock">,
+  { storeId }: Pick<Profile, "storeId">,
+  attemptId: string,
+  ending: { state: "exchanged"; tokenId: string } | { state: "failed" | "forgotten" },
+): Promise<void> {
+  if (ending.state === "forgotten") {
+    await db
+      .deleteFrom("sign_on_attempts")
+      .where("store_id", "=", storeId)
+      .where("id", "=", attemptId)
+      .execute();
+    return;
+  }
+  const tokenId = "tokenId" in ending ? ending.tokenId : null;
+  await db
+    .updateTable("sign_on_attempts")
+    .set({ state: ending.state, exchanged_at: clock.now(), token_id: tokenId })
+    .where("store_id", "=", storeId)
+    .where("id", "=", attemptId)
+    .execute();
+}
+
+/** Attempts that nobody can come back to; a code that was never redeemed is shown as expired. */
+export async function forgetOldAttempts({ storage, clock }: Deps): Promise<void> {
+  await storage.db.deleteFrom("sign_on_attempts").where("forget_at", "<=", clock.now()).execute();
+}

@@ -1,0 +1,141 @@
+import type { BrowserAnswer } from "../contract/browser.ts";
+import { Problem } from "../contract/problem.ts";
+import {
+  type SignOnCheck,
+  type SignOnReason,
+  signOnReasonEntry,
+  signOnReasons,
+} from "../contract/sign-on-reasons.ts";
+import type { Profile } from "../identity-provider/profile.ts";
+import type { Clock } from "../lib/clock.ts";
+import { issuerOf } from "../realms/issuer.ts";
+import { isUnavailable } from "../storage/storage.ts";
+import { withParameters } from "./parameters.ts";
+import type { Recorder } from "./record.ts";
+import { referenceOf } from "./reference.ts";
+
+/**
+ * A failure picks its exit by where it happens. Before client and redirect URI are trusted it is a page; after that,
+ * whatever goes wrong inside `redirectProblemsTo` becomes a redirect to the storefront.
+ */
+
+/** What is noted on the way, for the record: what was looked at, and how long each step took. */
+export type Trail = {
+  id: string;
+  reference: string;
+  storeId: string;
+  realmId: string;
+  startedAt: number;
+  profile: Pick<Profile, "id" | "name"> | undefined;
+  checks: SignOnCheck[];
+  timings: Record<string, number>;
+};
+
+export const startTrail = (
+  attemptId: string,
+  { storeId, realmId }: { storeId: string; realmId: string },
+  startedAt: number,
+): Trail => ({
+  id: attemptId,
+  reference: referenceOf(attemptId),
+  storeId,
+  realmId,
+  startedAt,
+  profile: undefined,
+  checks: [],
+  timings: {},
+});
+
+/** Measures a step. */
+export async function timed<T>(
+  { clock }: { clock: Clock },
+  trail: Trail,
+  step: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const startedMs = clock.monotonicMs();
+  try {
+    return await work();
+  } finally {
+    trail.timings[step] = Math.round(clock.monotonicMs() - startedMs);
+  }
+}
+
+/** A sign-on that cannot go on. `idpError` is the identity provider's own code, where it is one that storefronts know. */
+export const signOnProblem = (reason: SignOnReason, options: { idpError?: string } = {}): Problem =>
+  new Problem("sign_on_refused", {
+    detail: signOnReasonEntry(reason).means,
+    meta: { reason, ...(options.idpError !== undefined && { error: options.idpError }) },
+  });
+
+export function reasonOf(error: unknown): SignOnReason {
+  const reason = error instanceof Problem ? error.faults[0].meta?.reason : undefined;
+  if (typeof reason === "string" && Object.hasOwn(signOnReasons, reason)) return reason as SignOnReason;
+  return isUnavailable(error) ? "storage_unavailable" : "internal_error";
+}
+
+export const headOf = (trail: Trail) => ({
+  id: trail.id,
+  storeId: trail.storeId,
+  realmId: trail.realmId,
+  profileId: trail.profile?.id ?? null,
+  profileName: trail.profile?.name ?? null,
+  reference: trail.reference,
+  startedAt: trail.startedAt,
+});
+
+type ExitDeps = { publicUrl: string; recorder: Recorder };
+type Client = { clientRedirectUri: string; clientState: string | undefined };
+
+export const redirectToClient = (
+  deps: { publicUrl: string },
+  { storeId, realmId }: { storeId: string; realmId: string },
+  { clientRedirectUri, clientState }: Client,
+  parameters: Record<string, string>,
+): string =>
+  withParameters(clientRedirectUri, {
+    ...parameters,
+    state: clientState,
+    iss: issuerOf(deps, storeId, realmId),
+  });
+
+export async function redirectProblemsTo(
+  deps: ExitDeps,
+  client: Client,
+  trail: Trail,
+  work: () => Promise<BrowserAnswer>,
+  isRecorded: (reason: SignOnReason) => boolean = () => true,
+): Promise<BrowserAnswer> {
+  try {
+    return await work();
+  } catch (cause) {
+    const reason = reasonOf(cause);
+    const entry = signOnReasonEntry(reason);
+    const idpError = cause instanceof Problem ? cause.faults[0].meta?.error : undefined;
+    const error = typeof idpError === "string" ? idpError : entry.error;
+    const { reference, checks, timings } = trail;
+    // Coming back twice is not another sign-on: the record of the first time is the one to look at.
+    if (reason !== "callback_replay" && isRecorded(reason))
+      deps.recorder.note({ ...headOf(trail), outcome: "failed", reason, error, checks, timings });
+    const location = redirectToClient(deps, trail, client, {
+      error,
+      error_description: entry.means,
+      reference,
+    });
+    return { location, failure: { reference, reason, ...(cause instanceof Problem ? {} : { cause }) } };
+  }
+}
+
+/** A page, with the reference on it; in the record as well, so that it can be found. */
+export function pageProblem(
+  { recorder }: Pick<ExitDeps, "recorder">,
+  trail: Trail,
+  problem: Problem,
+  isRecorded: () => boolean = () => true,
+): Problem {
+  const { code } = problem;
+  const { reference, checks, timings } = trail;
+  if (isRecorded())
+    recorder.note({ ...headOf(trail), outcome: "failed", reason: code, error: null, checks, timings });
+  return new Problem(code, { meta: { reference }, cause: problem.cause });
+}

@@ -1,0 +1,84 @@
+import type { Caller } from "../contract/caller.ts";
+import type * as contract from "../contract/customer-tokens.ts";
+import type { Input, Output } from "../contract/operation.ts";
+import { Problem } from "../contract/problem.ts";
+import { answerOnce, type Remember } from "../customers/answer-once.ts";
+import { type IssuedToken, issueToken } from "../customers/customer-token.ts";
+import { holdPassword, type SignInDeps, signInWithPassword } from "../customers/sign-in.ts";
+import { isWellFormed } from "../lib/secrets.ts";
+import { getSettings } from "../realms/settings.ts";
+import { type DirectDeps, findDirectProfile, redeemDirect } from "./direct.ts";
+import { redeem } from "./redeem.ts";
+
+type Deps = DirectDeps & SignInDeps;
+type Body = Input<typeof contract.issueCustomerToken>["body"];
+type Answer = Output<typeof contract.issueCustomerToken>;
+
+export type TokenRequest = {
+  caller: Caller;
+  source: string;
+  idempotencyKey: string | undefined;
+  body: Body;
+};
+
+/** The one door to a customer token: whatever it is opened with, what comes out is the same. */
+export function issueCustomerToken(deps: Deps, request: TokenRequest): Promise<Answer> {
+  const { data } = request.body;
+  return answerOnce<Answer>(deps, request.caller, request, async (remember) =>
+    present(
+      data.authentication_mechanism === "oidc"
+        ? await withCode(deps, request.caller.storeId, data, remember)
+        : await withPassword(deps, request, data, remember),
+    ),
+  );
+}
+
+type WithCode = Extract<Body["data"], { authentication_mechanism: "oidc" }>;
+type WithPassword = Exclude<Body["data"], WithCode>;
+
+async function withCode(
+  deps: Deps,
+  storeId: string,
+  data: WithCode,
+  remember: Remember<Answer>,
+): Promise<IssuedToken> {
+  const grant = {
+    storeId,
+    clientCode: data.oauth_authorization_code,
+    clientRedirectUri: data.oauth_redirect_uri,
+    clientVerifier: data.oauth_code_verifier,
+  };
+  // A code of ours has our form. Any other can only be an identity provider's, where one is used directly.
+  const direct = isWellFormed("lkac", grant.clientCode) ? undefined : await findDirectProfile(deps, storeId);
+  if (direct) return redeemDirect(deps, direct, grant, (trx, token) => remember(trx, present(token)));
+  const { token } = await redeem(deps, grant, (trx, redeemed) => remember(trx, present(redeemed.token)));
+  return token;
+}
+
+async function withPassword(
+  deps: Deps,
+  { caller, source }: TokenRequest,
+  data: WithPassword,
+  remember: Remember<Answer>,
+): Promise<IssuedToken> {
+  const customer = await signInWithPassword(deps, caller, source, data);
+  const { clientId, realmId } = await getSettings(deps, caller.storeId);
+  const signer = await deps.signingKeys.current();
+  return deps.storage.db.transaction().execute(async (trx) => {
+    // A new password ends all sessions; one that was begun with the old password must not slip in behind it.
+    if (!(await holdPassword(trx, customer))) throw new Problem("credentials_wrong");
+    const token = await issueToken(trx, deps, signer, {
+      storeId: caller.storeId,
+      realmId,
+      clientId,
+      customerId: customer.id,
+      mechanism: "password",
+    });
+    await remember(trx, present(token));
+    return token;
+  });
+}
+
+const present = ({ id, customerId, token, expiresAt }: IssuedToken): Answer => ({
+  data: { type: "token", id, customer_id: customerId, token, expires: expiresAt / 1000 },
+});

@@ -1,0 +1,61 @@
+import { limits } from "../contract/limits.ts";
+import { Problem } from "../contract/problem.ts";
+import type { Directory } from "../identity-provider/directory.ts";
+import { verifyLogoutToken } from "../identity-provider/logout-token.ts";
+import { getProfile } from "../identity-provider/profile.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Recorder } from "./record.ts";
+import { recordHead } from "./redeem.ts";
+
+type Deps = { storage: Storage; clock: Clock; directory: Directory; recorder: Recorder };
+
+/**
+ * An identity provider says that a session has ended (OpenID Connect Back-Channel Logout). The tokens that came of it go,
+ * and so does a code that has not been redeemed yet. Also for a profile that is disabled: ending is always allowed.
+ */
+export async function endIdpSession(
+  deps: Deps,
+  ids: { store: string; realm: string; profile: string },
+  logoutToken: string,
+): Promise<Record<string, never>> {
+  const key = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
+  const profile = await getProfile(deps, key);
+  const metadata = await deps.directory.metadataOf(profile);
+  if (!metadata) throw new Problem("idp_unavailable", { retryAfterSeconds: 10 });
+  const ended = await verifyLogoutToken(deps, profile, metadata, logoutToken);
+  if ("reason" in ended) throw new Problem("logout_token_invalid", { meta: { reason: ended.reason } });
+  const { subject, idpSession } = ended;
+  // A token that is sent again later must not end what began after it. Clocks may be a minute apart.
+  const latest = ended.issuedAt + limits.clockSkewSeconds * 1000;
+  const voided = await deps.storage.db.transaction().execute(async (trx) => {
+    let tokens = trx
+      .deleteFrom("customer_tokens")
+      .where("store_id", "=", profile.storeId)
+      .where("profile_id", "=", profile.id)
+      .where("created_at", "<=", latest);
+    let codes = trx
+      .updateTable("sign_on_attempts")
+      .set({ state: "failed", identity: null })
+      .where("store_id", "=", profile.storeId)
+      .where("profile_id", "=", profile.id)
+      .where("state", "=", "code_issued");
+    if (subject !== null) {
+      tokens = tokens.where("subject", "=", subject);
+      codes = codes.where("subject", "=", subject);
+    }
+    if (idpSession !== null) {
+      tokens = tokens.where("idp_session", "=", idpSession);
+      codes = codes.where("idp_session", "=", idpSession);
+    }
+    // Codes first: whoever is redeeming one at this moment is waited for, and its token is then there to be deleted.
+    const attempts = await codes.returningAll().execute();
+    await tokens.execute();
+    return attempts;
+  });
+  for (const attempt of voided) {
+    const outcome = { outcome: "failed", reason: "session_ended", customerId: null } as const;
+    deps.recorder.noteExchange({ ...recordHead(attempt), ...outcome });
+  }
+  return {};
+}

@@ -1,0 +1,166 @@
+import type { ProblemCode } from "../contract/problems.ts";
+import type { SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
+import type { Clock } from "../lib/clock.ts";
+import { isUnavailable, type Storage } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+
+/**
+ * What became of each sign-on, for the people who have to find out why one failed. Records are kept in memory and
+ * written once a second: they can neither slow a sign-on nor fail one. When there are too many to keep, the oldest go,
+ * and a metric counts them.
+ */
+export type Recorder = {
+  /** An attempt that came back, or was refused at once. */
+  note(record: SignOnRecord): void;
+  /** What became of its code. May be written before the attempt itself, by another instance. */
+  noteExchange(exchange: ExchangeRecord): void;
+  flush(): Promise<void>;
+  waiting(): number;
+  dropped(): number;
+};
+
+export type Outcome = "code_issued" | "exchanged" | "failed";
+/** A refusal that was shown as a page has the problem's code. */
+export type RecordedReason = SignOnReason | ProblemCode;
+
+export type SignOnRecord = Head & {
+  outcome: Outcome;
+  reason: RecordedReason | null;
+  error: string | null;
+  checks: readonly SignOnCheck[];
+  timings: Readonly<Record<string, number>>;
+};
+
+export type ExchangeRecord = Head & {
+  outcome: Outcome;
+  reason: RecordedReason | null;
+  customerId: string | null;
+};
+
+type Head = {
+  id: string;
+  storeId: string;
+  realmId: string;
+  profileId: string | null;
+  profileName: string | null;
+  reference: string;
+  startedAt: number;
+};
+
+type Row = Tables["sign_ons"];
+
+const MAX_WAITING = 20_000;
+const BATCH = 200;
+
+export function createRecorder({ storage, clock }: { storage: Storage; clock: Clock }): Recorder {
+  let attempts: Row[] = [];
+  let exchanges: Row[] = [];
+  let dropped = 0;
+
+  function keep(rows: Row[], row: Row): void {
+    rows.push(row);
+    if (rows.length <= MAX_WAITING) return;
+    rows.shift();
+    dropped++;
+  }
+
+  const rowOf = (head: Head, rest: Pick<Row, "outcome" | "reason"> & Partial<Row>): Row => ({
+    id: head.id,
+    store_id: head.storeId,
+    realm_id: head.realmId,
+    profile_id: head.profileId,
+    profile_name: head.profileName,
+    reference: head.reference,
+    error: null,
+    checks: "[]",
+    timings: "{}",
+    customer_id: null,
+    started_at: head.startedAt,
+    updated_at: clock.now(),
+    ...rest,
+  });
+
+  return {
+    note: (record) =>
+      keep(
+        attempts,
+        rowOf(record, {
+          outcome: record.outcome,
+          reason: record.reason,
+          error: record.error,
+          checks: JSON.stringify(record.checks),
+          timings: JSON.stringify(record.timings),
+        }),
+      ),
+    noteExchange: ({ outcome, reason, customerId, ...head }) =>
+      keep(exchanges, rowOf(head, { outcome, reason, customer_id: customerId })),
+    async flush() {
+      const [before, after] = [attempts, exchanges];
+      attempts = [];
+      exchanges = [];
+      attempts.unshift(...(await writeAll(before, (rows) => writeAttempts({ storage }, rows))));
+      exchanges.unshift(...(await writeAll(after, (rows) => writeExchanges({ storage }, rows))));
+    },
+    waiting: () => attempts.length + exchanges.length,
+    dropped: () => dropped,
+  };
+
+  /** Says what is still to be written: what the database could not take now is kept for the next time. */
+  async function writeAll(rows: Row[], write: (rows: Row[]) => Promise<void>): Promise<Row[]> {
+    for (let at = 0; at < rows.length; at += BATCH) {
+      const batch = rows.slice(at, at + BATCH);
+      try {
+        await write(batch).catch((error) => writeEach(error, batch, write));
+      } catch {
+        return rows.slice(at);
+      }
+    }
+    return [];
+  }
+
+  /** One record that cannot be written, because its store is gone, must not take the others with it. */
+  async function writeEach(
+    error: unknown,
+    rows: Row[],
+    write: (rows: Row[]) => Promise<void>,
+  ): Promise<void> {
+    if (isUnavailable(error)) throw error;
+    for (const row of rows) {
+      await write([row]).catch(() => {
+        dropped++;
+      });
+    }
+  }
+}
+
+/** The exchange may have been written first, by another instance: then its outcome is the later one, and stands. */
+async function writeAttempts({ storage }: { storage: Storage }, rows: Row[]): Promise<void> {
+  await storage.db
+    .insertInto("sign_ons")
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column("id").doUpdateSet(({ ref }) => ({
+        profile_name: ref("excluded.profile_name"),
+        checks: ref("excluded.checks"),
+        timings: ref("excluded.timings"),
+        started_at: ref("excluded.started_at"),
+      })),
+    )
+    .execute();
+}
+
+async function writeExchanges({ storage }: { storage: Storage }, rows: Row[]): Promise<void> {
+  const latest = [...new Map(rows.map((row) => [row.id, row])).values()];
+  await storage.db
+    .insertInto("sign_ons")
+    .values(latest)
+    .onConflict((conflict) =>
+      conflict.column("id").doUpdateSet(({ ref }) => ({
+        outcome: ref("excluded.outcome"),
+        reason: ref("excluded.reason"),
+        customer_id: ref("excluded.customer_id"),
+        updated_at: ref("excluded.updated_at"),
+      })),
+    )
+    .execute();
+}

@@ -1,0 +1,212 @@
+import { limits } from "../contract/limits.ts";
+import { Problem } from "../contract/problem.ts";
+import type { ProblemCode } from "../contract/problems.ts";
+import type { SignOnReason } from "../contract/sign-on-reasons.ts";
+import { type IssuedToken, issueToken } from "../customers/customer-token.ts";
+import { settleIdentity } from "../customers/identity.ts";
+import type { SigningKeys } from "../customers/signing-keys.ts";
+import type { Identity } from "../identity-provider/identify.ts";
+import { findProfile } from "../identity-provider/profile.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Signer } from "../lib/jws.ts";
+import { hashSecret, isWellFormed } from "../lib/secrets.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import { challengeOf } from "./attempt.ts";
+import { signOnProblem } from "./exits.ts";
+import type { Recorder } from "./record.ts";
+import { referenceOf } from "./reference.ts";
+
+/** What a storefront brings for a code. `client` is set where the request says which client and realm it is for. */
+export type ClientGrant = {
+  storeId: string;
+  clientCode: string;
+  clientRedirectUri: string;
+  clientVerifier: string;
+  client?: { realmId: string; clientId: string };
+};
+
+export type RedeemDeps = {
+  publicUrl: string;
+  storage: Storage;
+  clock: Clock;
+  signingKeys: SigningKeys;
+  recorder: Recorder;
+  customerTokenSeconds: number;
+};
+
+export type Redeemed = { token: IssuedToken; identity: Identity; attempt: AttemptRow };
+export type AttemptRow = Tables["sign_on_attempts"];
+
+/** How the transaction ended: with a token, or with a refusal that it must not undo, since the code is void by then. */
+type Ending =
+  | Redeemed
+  | { refusal: Problem; reason: SignOnReason; attempt: AttemptRow }
+  | { refusal: Problem };
+
+/**
+ * Trades our code for a customer token. The order is law: bearer, rate limit and shape were seen to before; then one
+ * statement burns the code, for its own store only; then redirect URI and verifier are compared, and a wrong one leaves
+ * the code burnt. Code, identity, customer and token change together or not at all.
+ */
+export async function redeem(
+  deps: RedeemDeps,
+  grant: ClientGrant,
+  onIssued: (trx: Trx, redeemed: Redeemed) => Promise<void> = async () => {},
+): Promise<Redeemed> {
+  if (!isWellFormed("lkac", grant.clientCode)) throw new Problem("code_invalid");
+  // Before the transaction: it may have to be read, and a transaction waits for nobody.
+  const signer = await deps.signingKeys.current();
+  const ending = await deps.storage.db.transaction().execute(async (trx): Promise<Ending> => {
+    const attempt = await burnCode(trx, deps, grant);
+    if (!attempt) return { refusal: await whyNot(trx, deps, grant) };
+    const mismatch = mismatchOf(attempt, grant);
+    if (mismatch) return fail(trx, attempt, mismatch.reason, new Problem(mismatch.code));
+    const redeemed = await signIn(trx, deps, signer, attempt);
+    if ("reason" in redeemed) return fail(trx, attempt, redeemed.reason, refusalOf(attempt, redeemed.reason));
+    await onIssued(trx, redeemed);
+    return redeemed;
+  });
+  if ("attempt" in ending) noteEnding(deps, ending);
+  if ("refusal" in ending) throw ending.refusal;
+  return ending;
+}
+
+async function burnCode(
+  trx: Trx,
+  { clock }: RedeemDeps,
+  grant: ClientGrant,
+): Promise<AttemptRow | undefined> {
+  let burn = trx
+    .updateTable("sign_on_attempts")
+    .set({ state: "exchanged", exchanged_at: clock.now() })
+    .where("code_hash", "=", hashSecret(grant.clientCode))
+    .where("store_id", "=", grant.storeId)
+    .where("state", "=", "code_issued")
+    .where("code_expires_at", ">", clock.now());
+  if (grant.client) burn = burn.where("realm_id", "=", grant.client.realmId);
+  return burn.returningAll().executeTakeFirst();
+}
+
+type Mismatch = { code: ProblemCode; reason: SignOnReason };
+
+function mismatchOf(attempt: AttemptRow, grant: ClientGrant): Mismatch | undefined {
+  if (attempt.client_redirect_uri !== grant.clientRedirectUri)
+    return { code: "redirect_uri_mismatch", reason: "redirect_uri_mismatch" };
+  if (attempt.code_challenge !== challengeOf(grant.clientVerifier))
+    return { code: "verifier_mismatch", reason: "verifier_mismatch" };
+  if (grant.client && attempt.client_id !== grant.client.clientId)
+    return { code: "code_invalid", reason: "client_mismatch" };
+  return undefined;
+}
+
+async function signIn(
+  trx: Trx,
+  deps: RedeemDeps,
+  signer: Signer,
+  attempt: AttemptRow,
+): Promise<Redeemed | { reason: SignOnReason }> {
+  const { store_id: storeId, realm_id: realmId, profile_id: profileId } = attempt;
+  const profile = await findProfile(trx, { storeId, realmId, profileId });
+  if (!profile?.enabled || profile.flow !== "brokered") return { reason: "profile_disabled" };
+  const identity: Identity = JSON.parse(attempt.identity ?? "null");
+  const settled = await settleIdentity(trx, deps, profile, identity);
+  if ("reason" in settled) return settled;
+  const token = await issueToken(trx, deps, signer, {
+    storeId,
+    realmId,
+    clientId: attempt.client_id,
+    customerId: settled.customerId,
+    mechanism: "oidc",
+    through: {
+      profileId,
+      profileName: profile.name,
+      subject: identity.subject,
+      idpSession: identity.idpSession,
+    },
+  });
+  // What the identity provider said has done its work, and is not kept.
+  await trx
+    .updateTable("sign_on_attempts")
+    .set({ token_id: token.id, identity: null })
+    .where("store_id", "=", storeId)
+    .where("id", "=", attempt.id)
+    .execute();
+  return { token, identity, attempt };
+}
+
+async function fail(trx: Trx, attempt: AttemptRow, reason: SignOnReason, refusal: Problem): Promise<Ending> {
+  await trx
+    .updateTable("sign_on_attempts")
+    .set({ state: "failed", identity: null })
+    .where("store_id", "=", attempt.store_id)
+    .where("id", "=", attempt.id)
+    .execute();
+  return { refusal, reason, attempt };
+}
+
+function refusalOf(attempt: AttemptRow, reason: SignOnReason): Problem {
+  const { faults } = signOnProblem(reason);
+  const [{ detail = "" }] = faults;
+  return new Problem("sign_on_refused", { detail, meta: { reason, reference: referenceOf(attempt.id) } });
+}
+
+/**
+ * Why a code could not be burnt. A second use is refused; one with a wrong verifier or redirect URI, or one that comes too
+ * late to be a retry, is a theft, and takes back what the first use gave.
+ */
+async function whyNot(trx: Trx, deps: RedeemDeps, grant: ClientGrant): Promise<Problem> {
+  const attempt = await trx
+    .selectFrom("sign_on_attempts")
+    .selectAll()
+    .where("code_hash", "=", hashSecret(grant.clientCode))
+    .where("store_id", "=", grant.storeId)
+    .executeTakeFirst();
+  const isForeign = grant.client !== undefined && attempt?.realm_id !== grant.client.realmId;
+  if (!attempt || isForeign || attempt.state === "failed") return new Problem("code_invalid");
+  if (attempt.state === "code_issued") return new Problem("code_expired");
+  const ageMs = deps.clock.now() - (attempt.exchanged_at ?? 0);
+  if (mismatchOf(attempt, grant) || ageMs > limits.replaySeconds * 1000) await takeBack(trx, deps, attempt);
+  return new Problem("code_already_used");
+}
+
+async function takeBack(trx: Trx, { recorder }: RedeemDeps, attempt: AttemptRow): Promise<void> {
+  if (attempt.token_id === null) return;
+  const revoked = await trx
+    .deleteFrom("customer_tokens")
+    .where("store_id", "=", attempt.store_id)
+    .where("id", "=", attempt.token_id)
+    .returning("customer_id")
+    .executeTakeFirst();
+  if (!revoked) return;
+  recorder.noteExchange({
+    ...recordHead(attempt),
+    outcome: "exchanged",
+    reason: "code_replayed",
+    customerId: revoked.customer_id,
+  });
+}
+
+function noteEnding({ recorder }: RedeemDeps, ending: Extract<Ending, { attempt: AttemptRow }>): void {
+  const head = recordHead(ending.attempt);
+  if ("refusal" in ending) {
+    recorder.noteExchange({ ...head, outcome: "failed", reason: ending.reason, customerId: null });
+  } else {
+    recorder.noteExchange({
+      ...head,
+      outcome: "exchanged",
+      reason: null,
+      customerId: ending.token.customerId,
+    });
+  }
+}
+
+export const recordHead = (attempt: AttemptRow) => ({
+  id: attempt.id,
+  storeId: attempt.store_id,
+  realmId: attempt.realm_id,
+  profileId: attempt.profile_id,
+  profileName: null,
+  reference: referenceOf(attempt.id),
+  startedAt: attempt.exchanged_at ?? 0,
+});

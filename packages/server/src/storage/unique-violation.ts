@@ -1,0 +1,10 @@
+// SQLite: SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY. PostgreSQL: unique_violation.
+const SQLITE_UNIQUE = new Set<unknown>([2067, 1555]);
+const POSTGRES_UNIQUE = "23505";
+
+/** True when a row was refused because there is one like it: the database's word on who came first. */
+export function isUniqueViolation(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, errcode } = error as Error & { code?: unknown; errcode?: unknown };
+  return SQLITE_UNIQUE.has(errcode) || code === POSTGRES_UNIQUE;
+}

@@ -1,0 +1,438 @@
+import { createHmac, generateKeyPairSync, sign } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { issueCustomerToken } from "../../src/contract/customer-tokens.ts";
+import { getCustomer, updateCustomer } from "../../src/contract/customers.ts";
+import { createProfile, deleteProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
+import { createRealm } from "../../src/contract/realms.ts";
+import { backchannelLogout } from "../../src/contract/sign-on.ts";
+import { createTestApp } from "../support/app.ts";
+import { type Answer, type Call, call } from "../support/call.ts";
+import { createFederation, type Federation } from "../support/federation.ts";
+import { ADA } from "../support/hostile-idp.ts";
+
+const EVENT = "http://schemas.openid.net/event/backchannel-logout";
+const UNKNOWN = "01890000-0000-7000-8000-000000000000";
+const PASSWORD = "correct horse";
+const BEA = { ...ADA, sub: "bea", email: "bea@shop.example", sid: "session-bea" };
+
+let f: Federation;
+beforeEach(async () => {
+  f = await createFederation();
+});
+afterEach(() => f.close());
+
+type Session = { token: string; customer: string };
+
+async function signIn(person: object = ADA, profile = f.profileId): Promise<Session> {
+  f.idp.person = { ...person };
+  const token = await f.store.token("implicit");
+  const { data } = (await f.redeem(await f.signOn({ parameters: { profile } }), {}, { token })).body;
+  return { token: data.token, customer: data.customer_id };
+}
+
+const isAlive = async ({ token, customer }: Session, { app } = f.latchkey): Promise<boolean> => {
+  const headers = { "x-customer-token": token };
+  const answer = await call(app, getCustomer, {
+    token: await f.store.token("implicit"),
+    ids: { id: customer },
+    headers,
+  });
+  return answer.status === 200;
+};
+
+const nowSeconds = () => Math.floor(f.latchkey.clock.now() / 1000);
+/** What an honest provider says when one session of a subject has ended. `undefined` leaves a claim out. */
+const good = (changes: object = {}) => ({
+  iss: f.idp.issuer,
+  aud: f.idp.clientId,
+  iat: nowSeconds(),
+  exp: nowSeconds() + 120,
+  jti: "one",
+  sub: ADA.sub,
+  sid: ADA.sid,
+  events: { [EVENT]: {} },
+  ...changes,
+});
+const ids = (profile = f.profileId) => ({ store: f.store.store.id, realm: f.realmId, profile });
+const post = (token: string, request: Call = {}) =>
+  call(f.latchkey.app, backchannelLogout, { ids: ids(), form: { logout_token: token }, ...request });
+const logOut = (changes: object = {}, request: Call = {}) => post(f.idp.signToken(good(changes)), request);
+const outcome = ({ status, code }: Answer) => [status, code];
+
+describe("a good logout token", () => {
+  test("200, empty and not to be kept, also when there is nothing to end (R173, N116)", async () => {
+    for (let i = 0; i < 2; i++) {
+      const { status, body, headers } = await logOut();
+      expect([status, body]).toEqual([200, {}]);
+      expect(headers.get("cache-control")).toBe("no-store");
+      expect(headers.has("access-control-allow-origin")).toBe(false);
+      await signIn();
+    }
+  });
+
+  test.each<[string, object]>([
+    ["by session and subject", {}],
+    ["by session alone", { sub: undefined }],
+  ])("%s ends the tokens of that session and no others (N116)", async (_, changes) => {
+    const [first, again] = [await signIn(), await signIn()];
+    const [elsewhere, bea] = [await signIn({ ...ADA, sid: "session-2" }), await signIn(BEA)];
+    expect((await logOut(changes)).status).toBe(200);
+    expect([await isAlive(first), await isAlive(again)]).toEqual([false, false]);
+    expect([await isAlive(elsewhere), await isAlive(bea)]).toEqual([true, true]);
+  });
+
+  test("by subject ends all that the subject has through that profile, whichever session (N116)", async () => {
+    const ended = [
+      await signIn(),
+      await signIn({ ...ADA, sid: "session-2" }),
+      await signIn({ ...ADA, sid: undefined }),
+    ];
+    const bea = await signIn({ ...BEA, sid: ADA.sid });
+    expect((await logOut({ sid: undefined })).status).toBe(200);
+    for (const session of ended) expect(await isAlive(session)).toBe(false);
+    expect(await isAlive(bea)).toBe(true);
+  });
+
+  test("a session's name together with another subject's ends nothing", async () => {
+    const session = await signIn();
+    expect((await logOut({ sub: "bea" })).status).toBe(200);
+    expect((await logOut({ sid: "session-2" })).status).toBe(200);
+    expect(await isAlive(session)).toBe(true);
+  });
+
+  test("subjects and sessions are compared to the letter (R107)", async () => {
+    const session = await signIn();
+    await logOut({ sub: "Subject", sid: undefined });
+    await logOut({ sub: undefined, sid: "Session-1" });
+    await logOut({ sub: undefined, sid: "session-" });
+    await logOut({ sub: undefined, sid: "session-%" });
+    expect(await isAlive(session)).toBe(true);
+  });
+
+  test("leaves the same customer's password tokens alone: they are not of that session", async () => {
+    const session = await signIn();
+    await call(f.latchkey.app, updateCustomer, {
+      token: f.implicit,
+      ids: { id: session.customer },
+      headers: { "x-customer-token": session.token },
+      json: { data: { type: "customer", password: PASSWORD } },
+    });
+    const { body } = await call(f.latchkey.app, issueCustomerToken, {
+      token: f.implicit,
+      json: { data: { type: "token", email: ADA.email, password: PASSWORD } },
+    });
+    const byPassword = { token: body.data.token, customer: body.data.customer_id };
+    expect(byPassword.customer).toBe(session.customer);
+    await logOut({ sid: undefined });
+    expect([await isAlive(session), await isAlive(byPassword)]).toEqual([false, true]);
+  });
+
+  test("leaves what came through another profile, and another store's, alone: also of the same provider (A33)", async () => {
+    const profile = await f.addProfile({ name: "The same provider again" });
+    const { latchkey, idp } = f;
+    const other = await createFederation({ idp, storage: latchkey.storage, clock: latchkey.clock });
+    const session = await signIn();
+    const through = await signIn(ADA, profile);
+    const { data } = (await other.redeem(await other.signOn())).body;
+    await logOut({ sid: undefined });
+    expect([await isAlive(session), await isAlive(through)]).toEqual([false, true]);
+    const there = await call(latchkey.app, getCustomer, {
+      token: other.implicit,
+      ids: { id: data.customer_id },
+      headers: { "x-customer-token": data.token },
+    });
+    expect(there.status).toBe(200);
+  });
+
+  test.each<[string, object]>([
+    ["by session", { sub: undefined }],
+    ["by subject", { sid: undefined }],
+    ["by both", {}],
+  ])(
+    "%s voids a code that was given and not redeemed yet; another person's code works (N116)",
+    async (_, changes) => {
+      const [first, second] = [await f.signOn(), await f.signOn()];
+      f.idp.person = { ...BEA };
+      const bea = await f.signOn();
+      await logOut(changes);
+      for (const signedOn of [first, second])
+        expect(outcome(await f.redeem(signedOn))).toEqual([400, "code_invalid"]);
+      expect((await f.redeem(bea)).status).toBe(200);
+      const attempts = await f.latchkey.storage.db.selectFrom("sign_on_attempts").selectAll().execute();
+      expect(attempts.map(({ state, identity }) => [state, identity]).sort()).toEqual([
+        ["exchanged", null],
+        ["failed", null],
+        ["failed", null],
+      ]);
+    },
+  );
+
+  test("leaves codes of the same subject through another profile, and of another store, alone", async () => {
+    const profile = await f.addProfile({ name: "The same provider again" });
+    const { latchkey, idp } = f;
+    const other = await createFederation({ idp, storage: latchkey.storage, clock: latchkey.clock });
+    const through = await f.signOn({ parameters: { profile } });
+    const there = await other.signOn();
+    await logOut({ sid: undefined });
+    await logOut({ sub: undefined });
+    expect([(await f.redeem(through)).status, (await other.redeem(there)).status]).toEqual([200, 200]);
+  });
+
+  test("a customer who signs in again afterwards is the same, and stays signed in", async () => {
+    const before = await signIn();
+    await logOut();
+    const after = await signIn({ ...ADA, sid: "session-2" });
+    expect(after.customer).toBe(before.customer);
+    expect(await isAlive(after)).toBe(true);
+  });
+
+  test("is dead on another instance at once (I4)", async () => {
+    const { storage, clock } = f.latchkey;
+    const other = await createTestApp({ storage, clock });
+    const session = await signIn();
+    expect(await isAlive(session, other)).toBe(true);
+    await logOut();
+    expect(await isAlive(session, other)).toBe(false);
+  });
+
+  test.each(["logout+jwt", "JWT", undefined])("may have the type %s (R170)", async (typ) => {
+    const session = await signIn();
+    expect((await post(f.idp.signToken(good(), { typ }))).status).toBe(200);
+    expect(await isAlive(session)).toBe(false);
+  });
+
+  test("may be signed with a key that is new to us (R106)", async () => {
+    const session = await signIn();
+    f.idp.rotateKey();
+    expect((await logOut()).status).toBe(200);
+    expect(await isAlive(session)).toBe(false);
+  });
+
+  test("ends sessions for a profile that is disabled as well: ending is always allowed", async () => {
+    const session = await signIn();
+    await f.store.call(updateProfile, {
+      ids: { realm: f.realmId, id: f.profileId },
+      json: { data: { type: "oidc-profile", enabled: false } },
+    });
+    expect(await isAlive(session)).toBe(true);
+    expect((await logOut()).status).toBe(200);
+    expect(await isAlive(session)).toBe(false);
+  });
+});
+
+describe("sent again", () => {
+  test("200 and nothing more happens: a session that began since then lives on (N115, R172)", async () => {
+    const token = f.idp.signToken(good());
+    const session = await signIn();
+    await post(token);
+    expect(await isAlive(session)).toBe(false);
+    const next = await signIn({ ...ADA, sid: "session-2" });
+    for (let i = 0; i < 3; i++) expect((await post(token)).status).toBe(200);
+    expect(await isAlive(next)).toBe(true);
+  });
+
+  test("a token that names the subject alone ends nothing that began long after it was made (N115)", async () => {
+    const token = f.idp.signToken(good({ sid: undefined, exp: nowSeconds() + 600 }));
+    await signIn();
+    await post(token);
+    f.latchkey.clock.advance(300_000);
+    const next = await signIn({ ...ADA, sid: "session-2" });
+    await post(token);
+    expect(await isAlive(next)).toBe(true);
+  });
+
+  test("400 once it is too old: nobody can keep it for later (N115)", async () => {
+    const token = f.idp.signToken(good());
+    f.latchkey.clock.advance(3_600_000);
+    const session = await signIn();
+    expect(outcome(await post(token))).toEqual([400, "logout_token_invalid"]);
+    expect(await isAlive(session)).toBe(true);
+  });
+});
+
+describe("400, and the session lives", () => {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const unsigned = (alg: string) => `${part({ alg })}.${part(good())}.`;
+  const withMac = (secret: string) => {
+    const text = `${part({ alg: "HS256" })}.${part(good())}`;
+    return `${text}.${createHmac("sha256", secret).update(text).digest("base64url")}`;
+  };
+  const byStranger = (header: object = {}) => {
+    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const text = `${part({ alg: "ES256", kid: "key-1", ...header })}.${part(good())}`;
+    const bytes = sign("sha256", Buffer.from(text), { key: privateKey, dsaEncoding: "ieee-p1363" });
+    return `${text}.${bytes.toString("base64url")}`;
+  };
+  const withClaims = (changes: object) => f.idp.signToken(good(changes));
+
+  test.each<[string, string, () => string]>([
+    ["no signature (N111)", "alg", () => unsigned("none")],
+    ["no signature, spelled otherwise (N111)", "alg", () => unsigned("NONE")],
+    ["a cut signature (R174)", "signature", () => withClaims({}).replace(/[^.]*$/, "AAAA")],
+    ["the client secret as key (N111)", "alg", () => withMac("first secret")],
+    ["a stranger's key (R174)", "signature", () => byStranger()],
+    ["a stranger's unknown key (R174)", "key", () => byStranger({ kid: "unknown" })],
+    ["another type", "malformed", () => f.idp.signToken(good(), { typ: "at+jwt" })],
+    ["another issuer (N112)", "iss", () => withClaims({ iss: "https://evil.example" })],
+    ["no issuer (N112)", "iss", () => withClaims({ iss: undefined })],
+    ["another audience (N112)", "aud", () => withClaims({ aud: "stranger" })],
+    ["a second audience (N112)", "aud", () => withClaims({ aud: ["the-store", "stranger"] })],
+    ["no audience (N112)", "aud", () => withClaims({ aud: undefined })],
+    ["no events (N113)", "events", () => withClaims({ events: undefined })],
+    ["another event (N113)", "events", () => withClaims({ events: { "urn:other": {} } })],
+    ["a text as event (N113)", "events", () => withClaims({ events: { [EVENT]: "yes" } })],
+    ["a nonce (N114)", "nonce", () => withClaims({ nonce: "n" })],
+    ["an old one (N115)", "iat", () => withClaims({ iat: nowSeconds() - 601 })],
+    ["one from the future (N115)", "iat", () => withClaims({ iat: nowSeconds() + 61 })],
+    ["one that has expired (R171)", "exp", () => withClaims({ exp: nowSeconds() - 61 })],
+    ["one that never expires (R171)", "exp", () => withClaims({ exp: undefined })],
+    ["neither subject nor session (N115)", "sub", () => withClaims({ sub: undefined, sid: undefined })],
+    ["an empty subject (N115)", "sub", () => withClaims({ sub: "", sid: undefined })],
+    ["an empty session (N115)", "sid", () => withClaims({ sid: "", sub: undefined })],
+    ["no name of its own", "jti", () => withClaims({ jti: undefined })],
+    [
+      "an ID token (N115)",
+      "events",
+      () => withClaims({ events: undefined, jti: undefined, nonce: "n", email: ADA.email }),
+    ],
+    ["what is no token", "malformed", () => "x"],
+    ["an encrypted one", "encrypted", () => "a.b.c.d.e"],
+  ])("%s", async (_, reason, make) => {
+    const session = await signIn();
+    const code = await f.signOn();
+    const answer = await post(make());
+    expect(outcome(answer)).toEqual([400, "logout_token_invalid"]);
+    expect(answer.body.errors[0].meta).toEqual({ reason: `logout_token.${reason}` });
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(await isAlive(session)).toBe(true);
+    expect((await f.redeem(code)).status).toBe(200);
+  });
+
+  test("a customer token or an access token of ours instead of a logout token (R58)", async () => {
+    const session = await signIn();
+    for (const token of [session.token, f.implicit])
+      expect(outcome(await post(token))).toEqual([400, "logout_token_invalid"]);
+    expect(await isAlive(session)).toBe(true);
+  });
+
+  test("a token for one profile, sent to another with another client id (A21)", async () => {
+    const profile = await f.addProfile({ client_id: "another-client" });
+    const session = await signIn(ADA, profile);
+    const answer = await logOut({ sid: undefined }, { ids: ids(profile) });
+    expect(outcome(answer)).toEqual([400, "logout_token_invalid"]);
+    expect(answer.body.errors[0].meta.reason).toBe("logout_token.aud");
+    expect(await isAlive(session)).toBe(true);
+  });
+
+  test.each<[string, Call, number, string]>([
+    ["no token", { form: {} }, 400, "member_missing"],
+    ["an empty token", { form: { logout_token: "" } }, 400, "member_invalid"],
+    [
+      "another type of body",
+      { raw: "x", headers: { "content-type": "text/plain" } },
+      415,
+      "media_type_unsupported",
+    ],
+  ])("or another status, for %s", async (_, request, status, code) => {
+    const session = await signIn();
+    const answer = await call(f.latchkey.app, backchannelLogout, { ids: ids(), ...request });
+    expect(outcome(answer)).toEqual([status, code]);
+    expect(await isAlive(session)).toBe(true);
+  });
+
+  test("a token twice in one form", async () => {
+    const session = await signIn();
+    const token = f.idp.signToken(good());
+    const answer = await call(f.latchkey.app, backchannelLogout, {
+      ids: ids(),
+      raw: `logout_token=${token}&logout_token=${token}`,
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    });
+    expect(outcome(answer)).toEqual([400, "member_invalid"]);
+    expect(await isAlive(session)).toBe(true);
+  });
+});
+
+describe("where it is sent", () => {
+  test("404 for a profile that nobody has, of another realm or store; nothing ends", async () => {
+    const session = await signIn();
+    const stranger = await f.latchkey.createStore();
+    const realm = await f.store.call(createRealm, {
+      json: { data: { type: "authentication-realm", name: "Another" } },
+    });
+    for (const of of [
+      ids(UNKNOWN),
+      ids("x"),
+      { ...ids(), realm: realm.body.data.id },
+      { ...ids(), realm: UNKNOWN },
+      { ...ids(), store: stranger.store.id },
+    ])
+      expect((await logOut({}, { ids: of })).status).toBe(404);
+    expect(await isAlive(session)).toBe(true);
+  });
+
+  test("404 for a profile that was deleted", async () => {
+    await f.store.call(deleteProfile, { ids: { realm: f.realmId, id: f.profileId } });
+    expect(outcome(await logOut())).toEqual([404, "profile_not_found"]);
+  });
+
+  test("405 for GET: a link must not log anybody out", async () => {
+    const session = await signIn();
+    const path = `/sign-on/stores/${f.store.store.id}/realms/${f.realmId}/profiles/${f.profileId}/backchannel-logout`;
+    const query = `logout_token=${f.idp.signToken(good())}`;
+    const answer = await f.latchkey.app.fetch(new Request(`http://internal${path}?${query}`));
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+    expect(await isAlive(session)).toBe(true);
+  });
+
+  test("503 with Retry-After while nothing is known of the provider, which does not answer", async () => {
+    f.idp.hooks.answer = { "/.well-known/openid-configuration": (_, response) => void response.destroy() };
+    const made = await f.store.call(createProfile, {
+      ids: { realm: f.realmId },
+      json: {
+        data: {
+          type: "oidc-profile",
+          name: "Down",
+          discovery_url: f.idp.discoveryUrl,
+          client_id: "down",
+          client_secret: "s",
+          enabled: false,
+        },
+      },
+    });
+    const answer = await logOut({}, { ids: ids(made.body.data.id) });
+    expect(outcome(answer)).toEqual([503, "idp_unavailable"]);
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+
+  test("503 when the database is away, never a 200: the provider must not think it is done (R137)", async () => {
+    const session = await signIn();
+    const { storage } = f.latchkey;
+    const { db } = storage;
+    let statements = 0;
+    for (let failing = 0; failing < 4; failing++) {
+      storage.db = db.withPlugin({
+        transformQuery({ node }) {
+          if (statements++ === failing) throw Object.assign(new Error("gone"), { code: "ECONNRESET" });
+          return node;
+        },
+        transformResult: async ({ result }) => result,
+      });
+      const answer = await logOut();
+      storage.db = db;
+      statements = 0;
+      expect([failing, ...outcome(answer)]).toEqual([failing, 503, "storage_unavailable"]);
+      expect(await isAlive(session)).toBe(true);
+    }
+    expect((await logOut()).status).toBe(200);
+    expect(await isAlive(session)).toBe(false);
+  });
+
+  test("no log line holds the token, the subject or the session", async () => {
+    const token = f.idp.signToken(good({ sub: "marker-subject", sid: "marker-session" }));
+    await post(token);
+    await post(`${token}x`);
+    const text = JSON.stringify(f.latchkey.logLines);
+    for (const secret of [token, "marker-subject", "marker-session"]) expect(text).not.toContain(secret);
+  });
+});

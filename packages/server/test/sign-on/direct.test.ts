@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { issueCustomerToken } from "../../src/contract/customer-tokens.ts";
+import { getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
+import { updateAuthenticationSettings } from "../../src/contract/realms.ts";
+import { newCredential } from "../../src/lib/secrets.ts";
+import { call } from "../support/call.ts";
+import { createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";
+
+/** `flow: "direct"`: the storefront sends the shopper to the identity provider itself, and brings its code (seed 4.3). */
+
+let f: Federation;
+let directId: string;
+
+beforeEach(async () => {
+  f = await createFederation();
+  await change({ enabled: false });
+  await f.store.call(updateAuthenticationSettings, {
+    json: { data: { type: "customer-authentication-settings", client_id: f.idp.clientId } },
+  });
+  directId = await f.addProfile({ flow: "direct", name: "Direct" });
+});
+afterEach(() => f.close());
+
+const change = (data: object, id = f.profileId) =>
+  f.store.call(updateProfile, {
+    ids: { realm: f.realmId, id },
+    json: { data: { type: "oidc-profile", ...data } },
+  });
+
+/** What a storefront does with the profile's link: append its parameters with `&`. */
+async function signOnDirectly(redirectUri = SHOP) {
+  const { body } = await f.store.call(getProfile, { ids: { realm: f.realmId, id: directId } });
+  const pkce = newPkce();
+  const parameters = new URLSearchParams({
+    scope: "openid email",
+    response_type: "code",
+    client_id: f.idp.clientId,
+    redirect_uri: redirectUri,
+    state: "s",
+    code_challenge_method: "S256",
+    code_challenge: pkce.challenge,
+  });
+  const back = new URL(f.idp.signIn(`${body.links["authorization-endpoint"]}&${parameters}`));
+  return { pkce, code: back.searchParams.get("code") ?? "" };
+}
+
+test("200: the identity provider's own code is redeemed there, and gives a customer token like any other", async () => {
+  const answer = await f.redeem(await signOnDirectly());
+  expect(answer.status).toBe(200);
+  const [record] = await f.records();
+  expect(record).toMatchObject({
+    outcome: "exchanged",
+    profile_name: "Direct",
+    customer_id: answer.body.data.customer_id,
+  });
+  expect(record.checks.map(({ check }: { check: string }) => check)).toContain("id_token.aud");
+});
+
+test("the same person is the same customer the next time", async () => {
+  const first = await f.redeem(await signOnDirectly());
+  const second = await f.redeem(await signOnDirectly());
+  expect(second.body.data.customer_id).toBe(first.body.data.customer_id);
+});
+
+test("400 for a second use: the identity provider is not asked again", async () => {
+  const signedOn = await signOnDirectly();
+  await f.redeem(signedOn);
+  const asked = f.idp.asked("/token");
+  expect((await f.redeem(signedOn)).code).toBe("code_already_used");
+  expect(f.idp.asked("/token")).toBe(asked);
+});
+
+test("twenty at once: one token", async () => {
+  const signedOn = await signOnDirectly();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => f.redeem(signedOn)));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect(f.idp.asked("/token")).toBe(1);
+});
+
+test("the same answer again for the same Idempotency-Key", async () => {
+  const signedOn = await signOnDirectly();
+  const headers = { "idempotency-key": "once-and-for-all" };
+  const first = await f.redeem(signedOn, {}, { headers });
+  const second = await f.redeem(signedOn, {}, { headers });
+  expect([second.status, second.body]).toEqual([200, first.body]);
+});
+
+test("400 when the verifier does not fit: the identity provider says so, and the code is void", async () => {
+  const signedOn = await signOnDirectly();
+  const wrong = await f.redeem({ ...signedOn, pkce: newPkce() });
+  expect([wrong.status, wrong.code]).toEqual([400, "code_invalid"]);
+  expect((await f.redeem(signedOn)).status).toBe(400);
+});
+
+test("400 for a redirect URI that the realm does not have; the code is not touched", async () => {
+  const signedOn = await signOnDirectly();
+  const wrong = await f.redeem(signedOn, { oauth_redirect_uri: "https://evil.example/" });
+  expect([wrong.status, wrong.code]).toEqual([400, "redirect_uri_mismatch"]);
+  expect((await f.redeem(signedOn)).status).toBe(200);
+});
+
+test("400 with the reason when an ID token is refused, and a record that says why", async () => {
+  f.idp.hooks.claims = (claims) => ({ ...claims, aud: [f.idp.clientId, "stranger"] });
+  const answer = await f.redeem(await signOnDirectly());
+  expect([answer.status, answer.code]).toEqual([400, "sign_on_refused"]);
+  const { reason, reference } = answer.body.errors[0].meta;
+  expect(reason).toBe("id_token.aud");
+  expect(await f.recordOf(reference)).toMatchObject({ outcome: "failed", reason: "id_token.aud" });
+});
+
+test("503 with Retry-After while the identity provider is away, and the same code works when it is back", async () => {
+  const signedOn = await signOnDirectly();
+  f.idp.hooks.answer = { "/token": (_request, response) => void response.writeHead(502).end() };
+  const away = await f.redeem(signedOn);
+  expect([away.status, away.code, away.headers.get("retry-after")]).toEqual([503, "idp_unavailable", "10"]);
+  f.idp.hooks.answer = {};
+  expect((await f.redeem(signedOn)).status).toBe(200);
+});
+
+test("a code of ours is never taken to the identity provider", async () => {
+  const { pkce } = await signOnDirectly();
+  expect((await f.redeem({ code: newCredential("lkac"), pkce })).code).toBe("code_invalid");
+  expect(f.idp.asked("/token")).toBe(0);
+});
+
+test("400 when the profile was disabled meanwhile; the code goes nowhere", async () => {
+  const signedOn = await signOnDirectly();
+  await change({ enabled: false }, directId);
+  expect((await f.redeem(signedOn)).code).toBe("code_invalid");
+  expect(f.idp.asked("/token")).toBe(0);
+});
+
+test("400 for a member that the direct flow needs and is not there", async () => {
+  const { code } = await signOnDirectly();
+  const answer = await call(f.latchkey.app, issueCustomerToken, {
+    token: f.implicit,
+    json: {
+      data: { type: "token", authentication_mechanism: "oidc", oauth_authorization_code: code },
+    },
+  });
+  expect(answer.codes).toEqual(["member_missing", "member_missing"]);
+});

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  checkProfile,
+  createProfile,
+  deleteProfile,
+  getProfile,
+  updateProfile,
+} from "../../src/contract/oidc-profiles.ts";
+import { createFederation, type Federation } from "../support/federation.ts";
+
+/** What sign-ons teach of an identity provider, and what stays of one that was deleted. */
+
+let f: Federation;
+beforeEach(async () => {
+  f = await createFederation();
+});
+afterEach(() => f.close());
+
+const idsOf = (id: string) => ({ realm: f.realmId, id });
+
+async function statuses(): Promise<Record<string, string>> {
+  await f.latchkey.app.tidy();
+  const { body } = await f.store.call(checkProfile, { ids: idsOf(f.profileId) });
+  return Object.fromEntries(
+    body.data.checks.map(({ id, status }: { id: string; status: string }) => [id, status]),
+  );
+}
+
+describe("what only a live token can show", () => {
+  test("is unknown before the first sign-on, and met after one that worked (R4, R6 to R9 of the seed)", async () => {
+    expect(await statuses()).toMatchObject({ R6: "unknown", R7: "unknown", R8: "unknown", R9: "unknown" });
+    await f.signOn();
+    expect(await statuses()).toEqual(
+      Object.fromEntries(["R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9"].map((id) => [id, "met"])),
+    );
+  });
+
+  test.each([
+    ["R4", () => ({ claims: ({ email: _, ...claims }: object & { email?: unknown }) => claims })],
+    ["R7", () => ({ claims: (claims: object) => ({ ...claims, aud: ["the-store", "stranger"] }) })],
+    ["R6", () => ({ token: (answer: object) => ({ ...answer, id_token: "a.b.c.d.e" }) })],
+  ] as const)("%s is not met after a sign-on was refused for it, until one works", async (id, hooks) => {
+    await f.signOn();
+    f.latchkey.clock.advance(1000);
+    f.idp.hooks = hooks() as never;
+    expect((await f.signOn()).error).not.toBeNull();
+    const seen = await statuses();
+    expect(seen[id]).toBe("not_met");
+    expect(Object.entries(seen).filter(([, status]) => status === "not_met")).toHaveLength(1);
+    f.latchkey.clock.advance(1000);
+    f.idp.hooks = {};
+    await f.signOn();
+    expect((await statuses())[id]).toBe("met");
+  });
+
+  test("is unknown again when the profile was changed", async () => {
+    await f.signOn();
+    f.latchkey.clock.advance(1000);
+    await f.store.call(updateProfile, {
+      ids: idsOf(f.profileId),
+      json: { data: { type: "oidc-profile", name: "Another name" } },
+    });
+    expect((await statuses()).R7).toBe("unknown");
+  });
+});
+
+describe("a profile that is made again", () => {
+  const customerOf = async (parameters: Record<string, string>) =>
+    (await f.redeem(await f.signOn({ parameters }))).body.data.customer_id;
+  const data = () => ({
+    type: "oidc-profile",
+    name: "Again",
+    discovery_url: f.idp.discoveryUrl,
+    client_id: f.idp.clientId,
+    client_secret: "s",
+  });
+  const make = (members: object = {}) =>
+    f.store.call(createProfile, { ids: { realm: f.realmId }, json: { data: { ...data(), ...members } } });
+
+  test("says whose identities it can take over, and takes them over when it is told to", async () => {
+    const before = await customerOf({});
+    await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
+    const adoptable = [{ profile_id: f.profileId, identities: 1 }];
+    const made = await make();
+    expect(made.body.data.meta.adoptable).toEqual(adoptable);
+    const { id } = made.body.data;
+    const changed = await f.store.call(updateProfile, {
+      ids: idsOf(id),
+      json: { data: { type: "oidc-profile", adopt_identities_of: f.profileId } },
+    });
+    expect([changed.status, changed.body.data.meta.adoptable]).toEqual([200, []]);
+    expect(await customerOf({ profile: id })).toBe(before);
+  });
+
+  test("takes them over when it is made, too", async () => {
+    const before = await customerOf({});
+    await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
+    const { body } = await make({ adopt_identities_of: f.profileId });
+    expect(await customerOf({ profile: body.data.id })).toBe(before);
+  });
+
+  test("without that, makes new customers of the same people (A04)", async () => {
+    const before = await customerOf({});
+    await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
+    const { body } = await make();
+    expect(await customerOf({ profile: body.data.id })).not.toBe(before);
+  });
+
+  test("leaves those whom it has met already who they are", async () => {
+    const before = await customerOf({});
+    await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
+    const { body } = await make();
+    const after = await customerOf({ profile: body.data.id });
+    const answer = await f.store.call(updateProfile, {
+      ids: idsOf(body.data.id),
+      json: { data: { type: "oidc-profile", adopt_identities_of: f.profileId } },
+    });
+    expect(answer.code).toBe("adoption_impossible");
+    expect(await customerOf({ profile: body.data.id })).toBe(after);
+    expect(after).not.toBe(before);
+  });
+
+  test("409 for the identities of a profile that lives, or of another client; nothing is made then", async () => {
+    await customerOf({});
+    expect((await make({ adopt_identities_of: f.profileId })).code).toBe("adoption_impossible");
+    await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
+    const other = await make({ client_id: "another", adopt_identities_of: f.profileId });
+    expect([other.status, other.code]).toEqual([409, "adoption_impossible"]);
+    const unknown = await f.store.call(getProfile, { ids: idsOf(f.profileId) });
+    expect(unknown.status).toBe(404);
+  });
+});
