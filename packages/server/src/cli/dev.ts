@@ -8,31 +8,62 @@ import { startService } from "../main.ts";
 import { takeLock } from "../storage/sqlite.ts";
 import type { Storage } from "../storage/storage.ts";
 import { DEFAULT_RATE_LIMIT, findStore } from "../stores/store.ts";
+import { freePort } from "./free-port.ts";
 import { readOptions } from "./options.ts";
 import { stopOnSignal } from "./serve.ts";
 
 const USAGE = `latchkey dev [--reset]
 
-Runs the service with a first store, and prints that store's credentials. Everything is kept beside the database
-(./data unless LATCHKEY_DATABASE_URL says otherwise); --reset begins anew.`;
+Runs everything on this machine: the service with a first store, a practice identity provider, and a demo storefront.
+Prints their addresses and the store's credentials. Data is kept beside the database (./data unless
+LATCHKEY_DATABASE_URL says otherwise); --reset begins anew.
+
+Ports: PORT for the service (4000), then 4001 for the provider and 4002 for the storefront. One that is taken is replaced
+by a free one, except PORT when you have set it.`;
 
 type Credentials = { storeId: string; keyId: string; clientId: string; clientSecret: string };
+type Ports = { service: number; idp: number; shop: number };
 
 export async function dev(args: string[]): Promise<void> {
   const options = readOptions(USAGE, args, { reset: { type: "boolean" } });
   if (!options) return;
   const folder = prepareFolder(options.reset === true);
+  const ports = await choosePorts(folder);
+  const { LATCHKEY_MASTER_KEY, LATCHKEY_EGRESS_ALLOW } = process.env;
   const config = readConfig({
     LATCHKEY_LOG_LEVEL: "warn",
+    PORT: String(ports.service),
     ...process.env,
-    LATCHKEY_MASTER_KEY: process.env.LATCHKEY_MASTER_KEY || keptMasterKey(folder),
+    LATCHKEY_MASTER_KEY: LATCHKEY_MASTER_KEY || keptMasterKey(folder),
+    LATCHKEY_EGRESS_ALLOW: [LATCHKEY_EGRESS_ALLOW, `http://localhost:${ports.idp}`].filter(Boolean).join(","),
   });
   let credentials: Credentials | undefined;
   const service = await startService(config, async (deps) => {
     credentials = await firstStore(deps, folder);
   });
-  if (credentials) console.log(banner(config, credentials));
-  stopOnSignal(() => service.stop(0));
+  if (!credentials) return;
+  // Only here: what serves in production does not know of the demo.
+  const { startDemo } = await import("@latchkey/demo");
+  const demo = await startDemo({ apiUrl: config.publicUrl, ...credentials, ports });
+  console.log(banner(config, credentials, demo));
+  stopOnSignal(async () => {
+    await demo.close();
+    await service.stop(0);
+  });
+}
+
+/** The same as the last time if they are free: identities belong to the address of their provider. */
+async function choosePorts(folder: string): Promise<Ports> {
+  const file = join(folder, "ports.json");
+  const last: Partial<Ports> = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
+  const service = process.env.PORT ? Number(process.env.PORT) : await freePort(last.service ?? 4000);
+  const ports = {
+    service,
+    idp: await freePort(last.idp ?? (process.env.PORT ? 0 : 4001)),
+    shop: await freePort(last.shop ?? (process.env.PORT ? 0 : 4002)),
+  };
+  writeFileSync(file, JSON.stringify(ports));
+  return ports;
 }
 
 function prepareFolder(reset: boolean): string {
@@ -43,7 +74,7 @@ function prepareFolder(reset: boolean): string {
     // Taken and let go: whoever serves these files keeps them.
     if (path !== ":memory:" && existsSync(path)) takeLock(path).close();
     const files = path === ":memory:" ? [] : [path, `${path}-wal`, `${path}-shm`, `${path}-serving`];
-    for (const file of [...files, masterKeyFile(folder), credentialsFile(folder)])
+    for (const file of [...files, masterKeyFile(folder), credentialsFile(folder), join(folder, "ports.json")])
       rmSync(file, { force: true });
   }
   mkdirSync(folder, { recursive: true });
@@ -72,32 +103,23 @@ async function firstStore(deps: { storage: Storage; clock: Clock }, folder: stri
   return made;
 }
 
-function banner({ publicUrl }: Config, { storeId, keyId, clientId, clientSecret }: Credentials): string {
+type Addresses = { shopUrl: string; idpUrl: string; knobsUrl: string };
+
+function banner({ publicUrl }: Config, credentials: Credentials, demo: Addresses): string {
   return `
-  Latchkey runs at ${publicUrl}
+  Latchkey runs. Open the shop and sign in:
 
+    shop           ${demo.shopUrl}
+    practice IdP   ${demo.knobsUrl}   (break it with a switch, and see what the shop says)
+    service        ${publicUrl}
     API reference  ${publicUrl}/docs
-    store          ${storeId}
-    client id      ${clientId}
-    client secret  ${clientSecret}
 
-  Get an access token:
+    store          ${credentials.storeId}
+    key            ${credentials.keyId}
+    client id      ${credentials.clientId}
+    client secret  ${credentials.clientSecret}
 
-    TOKEN=$(curl -s ${publicUrl}/oauth/access_token -d grant_type=client_credentials \\
-      -d client_id=${clientId} \\
-      -d client_secret=${clientSecret} \\
-      | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-
-  Rename the application key, and reserve 20 requests per second for it:
-
-    curl -s -X PUT ${publicUrl}/v2/application-keys/${keyId} \\
-      -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\
-      -d '{"data":{"type":"application_key","name":"My storefront","reserved_rate_limit":20}}'
-
-  List the store's application keys:
-
-    curl -s ${publicUrl}/v2/application-keys -H "Authorization: Bearer $TOKEN"
-
+  Sign in with e-mail as dora@shop.example, practice-password. The README has commands to type.
   Ctrl-C stops it. Data is kept; \`npx latchkey dev --reset\` begins anew.
 `;
 }

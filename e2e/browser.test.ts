@@ -1,0 +1,322 @@
+import { once } from "node:events";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createAdmin } from "@latchkey/sdk/admin";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../packages/server/test/support/until.ts";
+import { hasChromium, launchChromium } from "./chromium.ts";
+import { newPlace, type Place, type Running, serve } from "./running.ts";
+
+/** What a shopper does, in a real browser, with everything that `npm start` starts. */
+
+let place: Place;
+let running: Running;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let shop: string;
+let knobs: string;
+
+const PICTURES = process.env.LATCHKEY_PICTURES;
+if (PICTURES) mkdirSync(PICTURES, { recursive: true });
+
+describe.skipIf(!hasChromium)("in Chromium", () => {
+  beforeAll(async () => {
+    place = await newPlace();
+    running = await serve(place, ["dev"]);
+    await until(() => running.logLines().some((line) => line.includes("Ctrl-C")), 15_000);
+    const banner = running.logLines().join("\n");
+    shop = banner.match(/shop\s+(http\S+)/)?.[1] ?? "";
+    knobs = banner.match(/practice IdP\s+(http\S+)/)?.[1] ?? "";
+    browser = await launchChromium();
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    running?.child.kill("SIGINT");
+    expect(await running?.exited).toBe(0);
+    place?.leave();
+  });
+  beforeEach(async () => {
+    context = await browser.newContext();
+    context.setDefaultTimeout(10_000);
+    page = await context.newPage();
+    // No page of ours may break a rule of its own policy, or fail in silence.
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("console", (message) => {
+      if (message.type() === "error" && message.text().includes("Content Security Policy"))
+        complaints.push(message.text());
+    });
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(complaints.splice(0)).toEqual([]);
+  });
+  const complaints: string[] = [];
+
+  const picture = async (name: string, of: Page = page) => {
+    if (PICTURES) await of.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true });
+  };
+  const continueWith = (of: Page = page) =>
+    of.getByRole("button", { name: "Continue with Practice sign-in" });
+  const person = (name: RegExp, of: Page = page) => of.getByRole("button", { name });
+  const heading = (name: string | RegExp, of: Page = page) =>
+    of.getByRole("heading", { name }).first().waitFor();
+
+  /** From the sign-in page to the account. */
+  async function signIn(who = /^A? ?Ada/, of: Page = page): Promise<void> {
+    await of.goto(`${shop}/sign-in`);
+    await continueWith(of).click();
+    await person(who, of).click();
+    await of.waitForURL(`${shop}/account`);
+  }
+
+  /** Turns knobs as a person would, on their page. */
+  async function turn(...names: string[]): Promise<void> {
+    const own = await context.newPage();
+    await own.goto(knobs);
+    for (const name of names) await own.getByRole("button", { name }).first().click();
+    await own.waitForLoadState();
+  }
+
+  test("a shopper clicks Sign in, chooses who to be, and is signed in", async () => {
+    await page.goto(shop);
+    await picture("shop");
+    await page.getByRole("link", { name: "Sign in", exact: true }).click();
+    await continueWith().waitFor();
+    await picture("sign-in");
+    await continueWith().click();
+    await heading("Who would you like to be?");
+    await picture("practice-idp");
+    await person(/Ada/).click();
+    await page.waitForURL(`${shop}/account`);
+    await page.getByText("ada@shop.example").waitFor();
+    await page.getByText("Proven to be yours").waitFor();
+    await picture("account");
+    await page.getByRole("button", { name: "On the wire" }).click();
+    await picture("on-the-wire");
+    const steps = await page.locator("#wire-steps").innerText();
+    expect(steps).toContain("Leg 1");
+    for (const secret of await page.evaluate(() => Object.values(localStorage)))
+      for (const part of String(secret).match(/[\w.-]{40,}/g) ?? []) expect(steps).not.toContain(part);
+  });
+
+  test("in a popup, while the shop stays where it is", async () => {
+    await page.goto(`${shop}/sign-in`);
+    await page.getByRole("radio", { name: "In a popup" }).check();
+    const opened = page.waitForEvent("popup");
+    await continueWith().click();
+    const popup = await opened;
+    await person(/Ada/, popup).click();
+    await page.waitForURL(`${shop}/account`);
+    await until(() => popup.isClosed(), 5000);
+  });
+
+  test("three tabs at once, finished in another order than begun", async () => {
+    const tabs = [page, await context.newPage(), await context.newPage()];
+    for (const tab of tabs) {
+      await tab.goto(`${shop}/sign-in`);
+      await continueWith(tab).click();
+      await heading("Who would you like to be?", tab);
+    }
+    for (const tab of tabs.toReversed()) {
+      await person(/Ada/, tab).click();
+      await tab.waitForURL(`${shop}/account`);
+    }
+    await page.reload();
+    const sessions = page.getByRole("list", { name: "Where you are signed in" }).getByRole("listitem");
+    await sessions.nth(2).waitFor();
+  });
+
+  test("Back after the callback does not lead into a used answer", async () => {
+    await signIn();
+    await page.goBack();
+    await page.waitForLoadState();
+    expect(new URL(page.url()).pathname).not.toBe("/signed-in");
+  });
+
+  test("a callback that is visited again is met kindly: signed in already, or please sign in again", async () => {
+    const callbacks: string[] = [];
+    page.on("request", (request) => {
+      if (/\/callback\?/.test(request.url())) callbacks.push(request.url());
+    });
+    await signIn();
+    expect(callbacks).toHaveLength(1);
+    await page.goto(callbacks[0] ?? "");
+    await page.waitForURL(`${shop}/account`);
+    await page.getByText("You are signed in already.").waitFor();
+    await page.getByRole("button", { name: "Sign out", exact: true }).click();
+    await page.waitForURL(`${shop}/`);
+    await page.goto(callbacks[0] ?? "");
+    await heading("That page was already used");
+    await picture("callback-replay");
+  });
+
+  test("a reload on the callback page ends well", async () => {
+    const answers: string[] = [];
+    page.on("request", (request) => {
+      if (request.url().startsWith(`${shop}/signed-in?`)) answers.push(request.url());
+    });
+    await signIn();
+    await page.goto(answers[0] ?? "");
+    await page.waitForURL(`${shop}/account`);
+  });
+
+  test("with third-party cookies blocked", async () => {
+    const strict = await launchChromium("--test-third-party-cookie-phaseout");
+    try {
+      const own = await (await strict.newContext()).newPage();
+      await signIn(/Ada/, own);
+      await own.getByText("ada@shop.example").waitFor();
+    } finally {
+      await strict.close();
+    }
+  });
+
+  test("with the keyboard alone", async () => {
+    await page.goto(`${shop}/sign-in`);
+    await continueWith().focus();
+    await page.keyboard.press("Enter");
+    await heading("Who would you like to be?");
+    for (let i = 0; i < 10; i++) {
+      await page.keyboard.press("Tab");
+      if ((await page.evaluate(() => document.activeElement?.textContent ?? "")).includes("Ada")) break;
+    }
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${shop}/account`);
+    await page.getByRole("button", { name: "Sign out", exact: true }).focus();
+    await page.keyboard.press("Space");
+    await page.waitForURL(`${shop}/`);
+    await page.getByText("You are signed out.").waitFor();
+  });
+
+  test("e-mail and password stand beside it, and give the same account page", async () => {
+    await page.goto(`${shop}/sign-in`);
+    const form = page.getByRole("form", { name: "Sign in with your e-mail" });
+    await form.getByLabel("E-mail").fill("dora@shop.example");
+    await form.getByLabel("Password").fill("not hers");
+    await form.getByRole("button", { name: "Sign in with e-mail" }).click();
+    await form.getByRole("alert").waitFor();
+    await picture("wrong-password");
+    await form.getByLabel("Password").fill("practice-password");
+    await form.getByRole("button", { name: "Sign in with e-mail" }).click();
+    await page.waitForURL(`${shop}/account`);
+    await heading("Dora Brook");
+  });
+
+  test("Dora, who was a customer before, is that customer when she comes through the provider", async () => {
+    await signIn(/^D? ?Dora(?!’s)/);
+    await heading("Dora Brook");
+  });
+
+  test("signing out everywhere ends the session in another browser", async () => {
+    await signIn();
+    const other = await browser.newContext();
+    const elsewhere = await other.newPage();
+    await signIn(/Ada/, elsewhere);
+    await page.getByRole("button", { name: "Sign out everywhere" }).click();
+    await page.waitForURL(`${shop}/`);
+    await elsewhere.reload();
+    await heading("You were signed out", elsewhere);
+    await other.close();
+  });
+
+  describe("each knob ends in a message that a shopper understands, with a reference for support", () => {
+    afterEach(() => turn("Reset all"));
+
+    const failed = async (who = /Ada/) => {
+      await page.goto(`${shop}/sign-in`);
+      await continueWith().click();
+      await person(who).click();
+      const failure = page.locator("#failure");
+      await failure.waitFor();
+      return failure.innerText();
+    };
+    const turnOn = async (title: string) => {
+      const own = await context.newPage();
+      await own.goto(knobs);
+      const card = own.locator("section.knob").filter({ hasText: title });
+      await card.getByRole("button").last().click();
+      await own.waitForLoadState();
+    };
+
+    test.each([
+      ["Broken token endpoint", /answer|moment|try again/i],
+      ["Wrong issuer", /./],
+      ["Two audiences", /./],
+      ["Drop the e-mail", /./],
+      ["Refuse consent", /./],
+      ["Clock skew", /./],
+    ])("%s", async (knob, sentence) => {
+      await turnOn(knob);
+      const text = await failed();
+      await picture(`knob-${knob.toLowerCase().replaceAll(/\W+/g, "-")}`);
+      expect(text).toMatch(sentence);
+      expect(text).toMatch(/Reference\s+[0-9A-Z]{4}-[0-9A-Z]{4}/);
+      expect(text).not.toMatch(/undefined|Error:|\{|id_token/);
+    });
+
+    test("Rotate keys: nobody notices", async () => {
+      await signIn();
+      await turn("Rotate now");
+      await context.clearCookies();
+      await signIn();
+    });
+
+    test("Cleo, who has no e-mail, is refused and told why", async () => {
+      const text = await failed(/Cleo/);
+      await picture("cleo");
+      expect(text).toMatch(/Reference/);
+    });
+  });
+
+  test("the plain HTML of the guide for storefronts signs a shopper in", async () => {
+    const banner = running.logLines().join("\n");
+    const [clientId = ""] = banner.match(/lkid_\w+/) ?? [];
+    const [clientSecret = ""] = banner.match(/lksk_\w+/) ?? [];
+    const files = createServer(async (request, response) => {
+      const path = request.url?.split("?")[0];
+      const type = path === "/" ? "text/html" : "text/javascript";
+      response.setHeader("Content-Type", type);
+      response.end(path === "/" ? html : await (await fetch(`${shop}${path}`)).text());
+    });
+    files.listen(0, "127.0.0.1");
+    await once(files, "listening");
+    const own = `http://localhost:${(files.address() as AddressInfo).port}/`;
+    const admin = createAdmin({ baseUrl: place.url, clientId, clientSecret });
+    const { data: settings } = await admin.settings.get();
+    const { data: realm } = await admin.realms.get(settings.realm_id);
+    await admin.realms.update(realm.id, { redirect_uris: [...realm.redirect_uris, own] });
+
+    const guide = readFileSync(new URL("../docs/guides/storefront.md", import.meta.url), "utf8");
+    const html = (guide.match(/```html\n([\s\S]*?)```/)?.[1] ?? "")
+      .replace("http://localhost:4000", place.url)
+      .replace("lkid_…", clientId)
+      .replace("@latchkey/sdk", "/sdk/index.js");
+    await page.goto(own);
+    await page.getByRole("button", { name: "Practice sign-in" }).click();
+    await person(/Ada/).click();
+    await page.getByText("Hello, Ada").waitFor();
+    expect(page.url()).toBe(own);
+    files.closeAllConnections();
+    files.close();
+  });
+
+  test("no page is wider than a phone, in light and dark", async () => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const phone = await browser.newContext({ viewport: { width: 390, height: 844 }, colorScheme });
+      const small = await phone.newPage();
+      await signIn(/Ada/, small);
+      for (const path of ["/", "/sign-in", "/account", "/signed-in", "/nowhere"]) {
+        await small.goto(shop + path);
+        await picture(`phone-${colorScheme}${path.replaceAll("/", "-")}`, small);
+        const overflow = await small.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        );
+        expect(overflow, path).toBeLessThanOrEqual(0);
+      }
+      await phone.close();
+    }
+  }, 60_000);
+});

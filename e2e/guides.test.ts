@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from "node:fs";
+import * as sdk from "@latchkey/sdk";
+import { transformWithOxc } from "vite";
+import { describe, expect, test } from "vitest";
+
+/** Examples for frameworks that are not installed here: they must at least be TypeScript, and use what the SDK has. */
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+const guides = readdirSync(new URL("../docs/guides", import.meta.url)).map((name) => `docs/guides/${name}`);
+const blocks = [...guides, "README.md", "packages/sdk/README.md"].flatMap((path) =>
+  [...read(path).matchAll(/```(tsx?|js|html)\n([\s\S]*?)```/g)].map(
+    ([, language = "", code = ""], index) => [`${path}, ${language} ${index + 1}`, language, code] as const,
+  ),
+);
+
+/** What an example imports from the SDK as a value, and calls on a storefront. */
+const shop = sdk.createStorefront({ baseUrl: "http://localhost:4000", clientId: "lkid_x" });
+
+describe("the code of", () => {
+  test.each(blocks)("%s is whole, and uses only what there is", async (_, language, code) => {
+    const script =
+      language === "html" ? (code.match(/<script type="module">([\s\S]*?)<\/script>/)?.[1] ?? "") : code;
+    await transformWithOxc(script, "example.tsx");
+    for (const [, names = ""] of script.matchAll(/import \{([^}]*)\} from "@latchkey\/sdk"/g))
+      for (const name of names.split(",").map((part) => part.trim()))
+        if (name !== "" && !name.startsWith("type ")) expect(Object.keys(sdk)).toContain(name);
+    for (const [, method = ""] of script.matchAll(/\bshop\s*\.(\w+)\(/g))
+      expect(Object.keys(shop)).toContain(method);
+  });
+});
+
+test("every link in the documentation leads somewhere", () => {
+  const papers = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "packages/sdk/README.md",
+    ...guides,
+  ];
+  for (const paper of [
+    ...papers,
+    ...readdirSync(new URL("../docs", import.meta.url))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => `docs/${name}`),
+  ]) {
+    for (const [, target = ""] of read(paper).matchAll(/\]\(([^)#\s]+)(?:#[\w-]+)?\)/g)) {
+      if (/^https?:/.test(target)) continue;
+      const url = new URL(target, new URL(`../${paper}`, import.meta.url));
+      expect(() => readdirSync(new URL(".", url)).length, `${paper} links to ${target}`).not.toThrow();
+      const parent = readdirSync(new URL(url.href.endsWith("/") ? ".." : ".", url));
+      expect(parent, `${paper} links to ${target}`).toContain(
+        url.pathname.replace(/\/$/, "").split("/").at(-1),
+      );
+    }
+  }
+});

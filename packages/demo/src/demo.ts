@@ -1,0 +1,82 @@
+import { createAdmin } from "@latchkey/sdk/admin";
+import { startPracticeIdp } from "./practice-idp/start.ts";
+import { startStorefront } from "./storefront/start.ts";
+
+/** A practice identity provider and a demo storefront for a Latchkey that runs on this machine, joined to it. */
+export type Demo = { shopUrl: string; idpUrl: string; knobsUrl: string; close(): Promise<void> };
+
+export type DemoOptions = {
+  /** Where Latchkey listens. */
+  apiUrl: string;
+  clientId: string;
+  clientSecret: string;
+  ports: { idp: number; shop: number };
+};
+
+export const PROFILE_NAME = "Practice sign-in";
+
+/** The provider lives on this machine and knows nobody real, so its client's secret need not be one. */
+const CLIENT = { clientId: "latchkey", clientSecret: "practice" };
+
+/** Somebody who was a customer before, with an address that the shop has proven. */
+export const DORA = {
+  name: "Dora Brook",
+  email: "dora@shop.example",
+  password: "practice-password",
+  email_verified: true,
+};
+
+export async function startDemo({ apiUrl, clientId, clientSecret, ports }: DemoOptions): Promise<Demo> {
+  const idp = await startPracticeIdp({ port: ports.idp, quiet: true });
+  const knobsUrl = `${idp.origin}/knobs`;
+  try {
+    const shop = await startStorefront({ port: ports.shop, apiUrl, clientId, knobsUrl });
+    const admin = createAdmin({ baseUrl: apiUrl, clientId, clientSecret });
+    const profile = await seed(admin, `${shop.origin}/signed-in`, idp.discoveryUrl);
+    idp.setClient({
+      ...CLIENT,
+      redirectUris: [profile.links["callback-endpoint"]],
+      backchannelLogoutUri: profile.links["backchannel-logout-endpoint"],
+    });
+    return {
+      shopUrl: shop.origin,
+      idpUrl: idp.origin,
+      knobsUrl,
+      async close() {
+        await Promise.all([shop.close(), idp.close()]);
+      },
+    };
+  } catch (error) {
+    await idp.close();
+    throw error;
+  }
+}
+
+type Admin = ReturnType<typeof createAdmin>;
+
+/** What the shop needs, made if it is not there yet: whatever somebody has changed since stays as it is. */
+async function seed(admin: Admin, redirectUri: string, discoveryUrl: string) {
+  const settings = await admin.settings.get();
+  const realmId = settings.data.realm_id;
+  const realm = await admin.realms.get(realmId);
+  const profiles = admin.profiles(realmId);
+  const { data: listed } = await profiles.list({ limit: 100 });
+  const known = listed.find(({ name }) => name === PROFILE_NAME);
+  if (!realm.data.redirect_uris.includes(redirectUri)) {
+    const redirect_uris = [...realm.data.redirect_uris, redirectUri];
+    await admin.realms.update(realmId, {
+      redirect_uris,
+      ...(!known && { duplicate_email_policy: "api_only" }),
+    });
+  }
+  if (!known) await createDora(admin);
+  const at = { discovery_url: discoveryUrl, client_id: CLIENT.clientId, client_secret: CLIENT.clientSecret };
+  if (!known) return profiles.create({ name: PROFILE_NAME, ...at });
+  // The provider may have another port than the last time.
+  return known.discovery_url === discoveryUrl ? profiles.get(known.id) : profiles.update(known.id, at);
+}
+
+async function createDora(admin: Admin): Promise<void> {
+  const { data } = await admin.customers.list({ filter: `eq(email,${DORA.email})` });
+  if (data.length === 0) await admin.customers.create(DORA);
+}

@@ -1,0 +1,25 @@
+import type { IncomingMessage } from "node:http";
+
+const MAX_FORM_BYTES = 16 * 1024;
+
+/**
+ * Whether a post comes from one of our own pages. Any site that the browser visits can send one to this machine, and a page
+ * on another port of it counts as the same site; so it must be the same origin, and somebody must say that it is.
+ */
+export function isFromOwnPage({ headers }: IncomingMessage, origin: string): boolean {
+  const site = headers["sec-fetch-site"];
+  if (site === undefined && headers.origin === undefined) return false;
+  return (site === undefined || site === "same-origin") && (headers.origin ?? origin) === origin;
+}
+
+/** Undefined when it is too long to be one of our forms. */
+export async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > MAX_FORM_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString("utf8"));
+}

@@ -1,0 +1,67 @@
+import { ApiError, type ErrorCode } from "@latchkey/sdk";
+
+/** A failure as a shopper is told: one sentence, the reference if there is one, and what can be done. */
+export type Explained = {
+  code: ErrorCode | "page_failed";
+  sentence: string;
+  reference: string | undefined;
+  /** Whether the same, once more, may work. */
+  isWorthTrying: boolean;
+};
+
+/** The same way would lead to the same refusal: who it is, or what this shop sends, does not change by trying. */
+const FINAL = new Set<string>([
+  "sign_on_refused",
+  "email_taken",
+  "invalid_request",
+  "invalid_scope",
+  "unsupported_response_type",
+  "unauthorized_client",
+]);
+
+/** An answer that was used before, or that nobody here waits for. Nothing is wrong if the first time worked. */
+export const wasUsedBefore = ({ code }: Explained): boolean =>
+  code === "callback_replay" || code === "state_unknown" || code === "code_already_used";
+
+/** Nobody has said no, so the same answer, shown once more, may do: the SDK repeats it with the same key. */
+export const isStillGood = ({ code }: Explained): boolean => STILL_GOOD.has(code);
+
+const STILL_GOOD = new Set<string>([
+  "network_failed",
+  "answer_unreadable",
+  "idp_unavailable",
+  "internal_error",
+  "rate_limit_exceeded",
+  "storage_unavailable",
+  "page_failed",
+]);
+
+export function explain(failure: unknown): Explained {
+  if (!(failure instanceof ApiError))
+    return {
+      code: "page_failed",
+      sentence: "Something went wrong in this page. Please try again.",
+      reference: undefined,
+      isWorthTrying: true,
+    };
+  const { code, reference } = failure;
+  return {
+    code,
+    sentence: fieldSentence(failure) ?? failure.message,
+    reference,
+    isWorthTrying: !FINAL.has(code),
+  };
+}
+
+/** What the service says of a member of the body is written for developers; a shopper sees a form. */
+const FIELDS: Record<string, string> = {
+  "/data/name": "Please enter your name, with at most 255 characters.",
+  "/data/email": "This does not look like an e-mail address. Please check it.",
+  "/data/password": "Please choose a password of 8 to 128 characters.",
+};
+
+function fieldSentence({ code, errors }: ApiError): string | undefined {
+  if (code !== "member_invalid" && code !== "member_missing") return undefined;
+  const source = errors[0]?.source;
+  return source && "pointer" in source ? FIELDS[source.pointer] : undefined;
+}

@@ -1,0 +1,44 @@
+import { element, part } from "./elements.ts";
+import { KEPT, keptToken } from "./kept-token.ts";
+import { showLeftMessage } from "./message.ts";
+import { nameOf, type Visitor } from "./visitor.ts";
+import { mountWirePanel } from "./wire-panel.ts";
+
+/** What all pages do: say who is signed in, show what the page before left to say, and open the wire. */
+export function mountFrame(asked?: Promise<Visitor>): void {
+  showName(keptToken()?.name);
+  void asked?.then((who) => {
+    // Somebody whom nobody could be asked about keeps the name.
+    if (who.is !== "unknown") showName(who.is === "customer" ? nameOf(who.customer) : undefined);
+  });
+  // Signed in or out in another tab.
+  addEventListener("storage", ({ key }) => {
+    if (key === KEPT) showName(keptToken()?.name);
+  });
+  // A page that comes back by Back shows what was true when it was left.
+  addEventListener("pageshow", ({ persisted }) => {
+    if (persisted) location.reload();
+  });
+  showLeftMessage();
+  mountWirePanel();
+}
+
+function showName(name: string | undefined): void {
+  const place = part("visitor") as HTMLAnchorElement;
+  document.documentElement.toggleAttribute("data-customer", name !== undefined);
+  if (name === undefined) {
+    place.href = "/sign-in";
+    place.removeAttribute("aria-label");
+    place.replaceChildren("Sign in");
+    return;
+  }
+  const shown = name || "Your account";
+  place.href = "/account";
+  place.setAttribute("aria-label", `Your account: ${shown}`);
+  place.replaceChildren(
+    element("span", { class: "visitor-letter", "aria-hidden": "true" }, initialOf(shown)),
+    element("span", { class: "visitor-name" }, shown),
+  );
+}
+
+export const initialOf = (name: string): string => ([...name][0] ?? "·").toUpperCase();

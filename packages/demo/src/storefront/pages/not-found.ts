@@ -1,0 +1,4 @@
+import { mountFrame } from "./frame.ts";
+import { visitor } from "./visitor.ts";
+
+mountFrame(visitor());

@@ -1,0 +1,113 @@
+import type { Provider } from "@latchkey/sdk";
+import { button, element, part } from "./elements.ts";
+import { type Explained, explain } from "./explain.ts";
+import { latchkey } from "./latchkey.ts";
+import { clearMessage, showFailure, showMessage } from "./message.ts";
+import { awaitReport, openPopup } from "./popup.ts";
+import { beginSignOn } from "./sign-on.ts";
+
+/** One button for each identity provider, in this window or in a popup. */
+export async function mountProviders(): Promise<void> {
+  part("providers-again").addEventListener("click", () => void list());
+  await list();
+}
+
+async function list(): Promise<void> {
+  const place = part("providers");
+  place.setAttribute("aria-busy", "true");
+  part("providers-again").hidden = true;
+  try {
+    const shop = await latchkey();
+    const providers = await shop.listProviders();
+    place.replaceChildren(...providers.map(providerButton));
+    part("where").hidden = providers.length === 0;
+    note(providers.length === 0 ? "There is none to choose from at the moment." : "");
+  } catch (failure) {
+    place.replaceChildren();
+    part("where").hidden = true;
+    part("providers-again").hidden = false;
+    note(explain(failure).sentence);
+  }
+  place.setAttribute("aria-busy", "false");
+}
+
+function note(text: string): void {
+  const place = part("providers-note");
+  place.textContent = text;
+  place.hidden = text === "";
+}
+
+/** Greyed when the provider is down, but never dead: it may be back sooner than we know. */
+function providerButton(provider: Provider): HTMLElement {
+  const noteId = `down-${provider.id}`;
+  const press = element(
+    "button",
+    {
+      type: "button",
+      class: provider.isUp ? "provider" : "provider provider-down",
+      "aria-label": `Continue with ${provider.name}`,
+      ...(!provider.isUp && { "aria-describedby": noteId }),
+    },
+    element("span", { class: "provider-letter", "aria-hidden": "true" }, [...provider.name][0] ?? ""),
+    element(
+      "span",
+      { class: "provider-words" },
+      element("span", {}, `Continue with ${provider.name}`),
+      provider.isUp
+        ? undefined
+        : element("span", { class: "provider-note", id: noteId }, "not answering at the moment"),
+    ),
+  );
+  press.addEventListener("click", () => void start(provider));
+  return element("li", {}, press);
+}
+
+const wantsPopup = (): boolean =>
+  document.querySelector<HTMLInputElement>('input[name="where"]:checked')?.value === "popup";
+
+async function start(provider: Provider, afterRefusal = false): Promise<void> {
+  // Before anything is waited for: browsers open windows only while a click is being handled.
+  const popup = wantsPopup() ? openPopup() : undefined;
+  clearMessage();
+  setBusy(true);
+  try {
+    const { url, state } = await beginSignOn(provider, { isPopup: popup !== undefined, afterRefusal });
+    if (popup) follow(popup, url, state, provider);
+    else location.assign(url);
+  } catch (failure) {
+    popup?.close();
+    fail(explain(failure), provider);
+  }
+}
+
+function follow(popup: Window, url: string, state: string, provider: Provider): void {
+  popup.location.replace(url);
+  showMessage(
+    { text: `Go on in the window of ${provider.name}.` },
+    button("Show that window", "button button-plain button-small", () => popup.focus()),
+  );
+  awaitReport(popup, state, {
+    report(failure) {
+      if (failure) fail(failure, provider);
+      else location.assign("/account");
+    },
+    closed() {
+      setBusy(false);
+      showMessage(
+        { text: "The window was closed before you were signed in." },
+        button("Try again", "button button-small", () => void start(provider)),
+      );
+    },
+  });
+}
+
+function fail(failure: Explained, provider: Provider): void {
+  setBusy(false);
+  const isRefusal = failure.code === "access_denied";
+  const again = button("Try again", "button button-small", () => void start(provider, isRefusal));
+  showFailure(failure, ...(failure.isWorthTrying ? [again] : []));
+}
+
+function setBusy(isBusy: boolean): void {
+  for (const each of part("providers").querySelectorAll("button")) each.disabled = isBusy;
+}

@@ -1,0 +1,92 @@
+import { button, link, part, showOnly } from "./elements.ts";
+import { type Explained, explain, isStillGood, wasUsedBefore } from "./explain.ts";
+import { mountFrame } from "./frame.ts";
+import { keepToken, keptToken } from "./kept-token.ts";
+import { latchkey } from "./latchkey.ts";
+import { leaveMessage, referenceLine } from "./message.ts";
+import { sendReport } from "./popup.ts";
+import { beginSignOn, findBegun } from "./sign-on.ts";
+import { noteStep, steps } from "./wire-log.ts";
+import { returnSteps } from "./wire-steps.ts";
+
+/** Where the shopper comes back to. */
+
+const url = location.href;
+const state = new URL(url).searchParams.get("state");
+const begun = findBegun(state);
+
+async function comeBack(): Promise<void> {
+  const shop = await latchkey();
+  if (!shop.isSignOnAnswer(url)) return keptToken() ? goOn() : showNothingToDo();
+  for (const step of returnSteps(url, begun)) noteStep(step);
+  let failure = await shop.completeSignOn(url).then((token) => keepToken(token), explain);
+  if (failure && wasUsedBefore(failure) && keptToken()) {
+    leaveMessage("You are signed in already. There was nothing left to do.");
+    failure = undefined;
+  }
+  if (begun?.isPopup && state !== null) {
+    sendReport({ state, failure: failure ?? undefined, steps: steps() });
+    close();
+  }
+  // In a popup that stays, too: browsers close only what a script has opened.
+  if (failure) showFailure(failure);
+  else goOn();
+}
+
+/** Without an entry in the history: Back leads to where the shopper was before, not to an answer that is used up. */
+function goOn(): void {
+  location.replace("/account");
+}
+
+function showNothingToDo(): void {
+  const now = link("Sign in now", "button", "/sign-in");
+  show("Nothing to finish here", "You come by here on your way back from signing in.", [now]);
+}
+
+function showFailure(failure: Explained): void {
+  // What is used up does not stay in the address bar.
+  if (!isStillGood(failure)) history.replaceState(null, "", location.pathname);
+  const { sentence, reference } = failure;
+  if (wasUsedBefore(failure)) {
+    const again = link("Sign in again", "button", "/sign-in");
+    show("That page was already used", "An answer works once. Please sign in again.", [again], reference);
+    return;
+  }
+  const actions: HTMLElement[] = [link("Sign in another way", "button button-plain", "/sign-in")];
+  if (failure.isWorthTrying) actions.unshift(againAction(failure));
+  show(TITLES[failure.code] ?? "That did not work", sentence, actions, reference);
+}
+
+/** If the answer in the address bar is still good, it is shown once more; otherwise the whole way is gone again. */
+function againAction(failure: Explained): HTMLElement {
+  if (isStillGood(failure)) return button("Try again", "button", () => location.reload());
+  if (!begun) return link("Try again", "button", "/sign-in");
+  const { providerId: id, isDirect } = begun;
+  const again = button("Try again", "button", async () => {
+    again.disabled = true;
+    const way = { isPopup: false, afterRefusal: failure.code === "access_denied" };
+    await beginSignOn({ id, flow: isDirect ? "direct" : "brokered" }, way).then(
+      (next) => location.assign(next.url),
+      (next) => showFailure(explain(next)),
+    );
+  });
+  return again;
+}
+
+const TITLES: Partial<Record<Explained["code"], string>> = {
+  temporarily_unavailable: "Nobody answers there",
+  idp_unavailable: "Nobody answers there",
+  network_failed: "The line went dead",
+};
+
+function show(title: string, sentence: string, actions: HTMLElement[], reference?: string): void {
+  part("failure-title").textContent = title;
+  document.title = `${title} · Alder & Pine`;
+  part("failure-sentence").textContent = sentence;
+  part("failure-reference").replaceChildren(...(reference === undefined ? [] : [referenceLine(reference)]));
+  part("failure-actions").replaceChildren(...actions);
+  showOnly("failure", ["progress", "failure"]);
+}
+
+mountFrame();
+comeBack().catch((failure) => showFailure(explain(failure)));

@@ -1,0 +1,40 @@
+import { ApiError, type Customer, type CustomerToken } from "@latchkey/sdk";
+import { forgetToken, keepToken, keptToken } from "./kept-token.ts";
+import { latchkey } from "./latchkey.ts";
+
+/** Who looks at the page, as Latchkey says: a token that was revoked elsewhere is worth nothing here. */
+export type Visitor =
+  | { is: "stranger" }
+  | { is: "customer"; customer: Customer; token: CustomerToken }
+  /** There was a token, and it does not work any more. */
+  | { is: "signed-out" }
+  /** Nobody could be asked. */
+  | { is: "unknown"; failure: unknown };
+
+export async function visitor(): Promise<Visitor> {
+  const kept = keptToken();
+  if (!kept) return { is: "stranger" };
+  const { token } = kept;
+  try {
+    if (token.expiresAt <= Date.now()) return signedOut(token);
+    const shop = await latchkey();
+    const customer = await shop.customer(token).get();
+    if (keptToken()?.token.id === token.id) keepToken(token, nameOf(customer));
+    return { is: "customer", customer, token };
+  } catch (failure) {
+    return hasEnded(failure) ? signedOut(token) : { is: "unknown", failure };
+  }
+}
+
+/** Another tab may have signed in meanwhile: its token stays. */
+function signedOut(token: CustomerToken): Visitor {
+  if (keptToken()?.token.id === token.id) forgetToken();
+  return { is: "signed-out" };
+}
+
+const ENDED = new Set<string>(["customer_token_invalid", "customer_not_found"]);
+
+export const hasEnded = (failure: unknown): boolean => failure instanceof ApiError && ENDED.has(failure.code);
+
+export const nameOf = ({ name, email }: Pick<Customer, "name" | "email">): string =>
+  name || email || "Your account";

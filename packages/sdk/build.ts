@@ -1,0 +1,40 @@
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/**
+ * Writes the package as it is published: JavaScript and declarations, with a package.json of their own. In the repository
+ * the sources are used as they are, so nothing here runs before a release, and nothing that it writes is kept.
+ * `node build.ts [folder]`; the folder is `dist` unless another is given, and is emptied first.
+ */
+const here = fileURLToPath(new URL(".", import.meta.url));
+const folder = resolve(process.argv[2] ?? join(here, "dist"));
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
+
+const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
+const compiled = spawnSync(
+  process.execPath,
+  [tsc, "--project", join(here, "tsconfig.build.json"), "--outDir", folder],
+  { stdio: "inherit" },
+);
+if (compiled.status !== 0) process.exit(1);
+
+// The compiler writes `.js` into what it emits as code, and leaves `.ts` in the declarations.
+for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+  if (!path.endsWith(".d.ts")) continue;
+  const text = readFileSync(join(folder, path), "utf8");
+  writeFileSync(join(folder, path), text.replaceAll(/((?:from |import\()"\.[^"]+)\.ts"/g, '$1.js"'));
+}
+
+const { scripts: _, exports, ...published } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
+const built = (source: string) => source.replace("./src/", "./").replace(/\.ts$/, ".js");
+const entries = Object.entries<string>(exports).map(([name, source]) => {
+  const module = built(source);
+  return [name, { types: module.replace(/\.js$/, ".d.ts"), default: module }];
+});
+const contents = { ...published, exports: Object.fromEntries(entries) };
+writeFileSync(join(folder, "package.json"), `${JSON.stringify(contents, null, 2)}\n`);
+copyFileSync(join(here, "README.md"), join(folder, "README.md"));
+copyFileSync(join(here, "../../LICENSE"), join(folder, "LICENSE"));

@@ -1,0 +1,85 @@
+import { type Body, type Call, exchange, type Wire } from "./exchange.ts";
+
+/** Calls with an access token that is fetched when it is needed, and repeats of what may be repeated. */
+
+/** Answers with what the service says, or throws an ApiError. */
+export type Api = <T = Body>(call: Call) => Promise<T>;
+
+export type AccessOptions = Wire & {
+  /** The form fields of a token request. */
+  grant: Record<string, string>;
+  now: () => number;
+  sleep: (ms: number) => Promise<unknown>;
+};
+
+type Access = { token: string; renewAt: number };
+
+const RENEW_EARLY_MS = 60_000;
+const MAX_TRIES = 3;
+const MAX_WAIT_MS = 10_000;
+
+export function createApi(options: AccessOptions): Api {
+  const { now, sleep } = options;
+  let access: Promise<Access> | undefined;
+
+  async function issue(): Promise<Access> {
+    try {
+      const { access_token, expires_in } = await call<{ access_token: string; expires_in: number }>({
+        method: "POST",
+        path: "/oauth/access_token",
+        step: "access_token",
+        form: options.grant,
+        expects: "access_token",
+      });
+      // By the length of its life, not its end: a shopper's clock may be wrong.
+      return { token: access_token, renewAt: now() + expires_in * 1000 - RENEW_EARLY_MS };
+    } catch (error) {
+      access = undefined;
+      throw error;
+    }
+  }
+
+  /** `refused`: a token that the service does not take any more, whatever it said of its life. */
+  async function bearer(refused: string | undefined): Promise<string> {
+    const before = access;
+    const known = await before;
+    if (known && known.renewAt > now() && known.token !== refused) return known.token;
+    // Of several that wait, the first to notice fetches for all.
+    if (!access || access === before) access = issue();
+    return (await access).token;
+  }
+
+  async function call<T>(request: Call): Promise<T> {
+    const isRepeatable = request.method === "GET" || request.idempotencyKey || request.form;
+    let refused: string | undefined;
+    let isLost = false;
+    let waitedMs = 0;
+    for (let tries = 1; ; tries++) {
+      const token = request.form ? undefined : await bearer(refused);
+      const outcome = await exchange(options, request, token);
+      if (!outcome.error) return outcome.body as T;
+      const { error, waitSeconds } = outcome;
+      const { status } = error;
+      if (status === 401 && token && !refused) {
+        // Decided before anything was touched, so it is no try of its own.
+        refused = token;
+        tries--;
+        continue;
+      }
+      const wasLost = isLost;
+      isLost ||= !error.errors.length && status !== 429 && status !== 503;
+      const mayRepeat = status === 429 || (isRepeatable && (status === 503 || (isLost && !wasLost)));
+      waitedMs += waitSeconds * 1000;
+      if (!mayRepeat || tries === MAX_TRIES || waitedMs > MAX_WAIT_MS) throw error;
+      await sleep(waitSeconds * 1000);
+    }
+  }
+
+  return call;
+}
+
+/** The one place where an id becomes part of a path. An empty one would name the whole list, and delete it. */
+export function pathOf(id: string): string {
+  if (!/^[\w-]+$/.test(id)) throw new TypeError("this is not an id");
+  return `/${id}`;
+}

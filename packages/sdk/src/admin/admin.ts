@@ -1,0 +1,129 @@
+import { type Api, createApi, pathOf } from "../access.ts";
+import type { Exchange, Fetch } from "../exchange.ts";
+import { clockOf, wireOf } from "../wire.ts";
+import { type ListQuery, listing, type PageQuery } from "./listing.ts";
+import { resource } from "./resource.ts";
+import type * as wire from "./types.ts";
+
+export type AdminOptions = {
+  /** Where Latchkey is: `https://keys.example`. */
+  baseUrl: string;
+  clientId: string;
+  /** For programs on a server only: whoever has it administers the store. */
+  clientSecret: string;
+  fetch?: Fetch | undefined;
+  now?: (() => number) | undefined;
+  sleep?: ((ms: number) => Promise<unknown>) | undefined;
+  onExchange?: ((exchange: Exchange) => void) | undefined;
+};
+
+export type Admin = ReturnType<typeof createAdmin>;
+
+/** The store's back office. Bodies are those of the API, in its own spelling; `type` is added here. */
+export function createAdmin(options: AdminOptions) {
+  const { clientId, clientSecret } = options;
+  const grant = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
+  const api = createApi({ ...wireOf(options, (_, detail) => detail), ...clockOf(options), grant });
+  return {
+    applicationKeys: applicationKeys(api),
+    settings: single<wire.Settings, wire.SettingsChange>(
+      api,
+      "/v2/customer-authentication-settings",
+      "customer-authentication-settings",
+    ),
+    realms: resource<{ item: wire.Realm; fresh: wire.NewRealm; change: wire.RealmChange }>(
+      api,
+      REALMS,
+      "authentication-realm",
+    ),
+    profiles: (realmId: string) => profiles(api, realmId),
+    customers: resource<{
+      item: wire.Customer;
+      fresh: wire.NewCustomer;
+      change: wire.CustomerChange;
+      query: ListQuery;
+    }>(api, CUSTOMERS, "customer"),
+    customerTokens: (customerId: string) => customerTokens(api, customerId),
+    signOns: {
+      list: (query?: ListQuery) =>
+        listing<wire.SignOn & { links: wire.SelfLink }, ListQuery>(api, SIGN_ONS, query),
+      get: async (id: string) =>
+        api<wire.Answer<wire.SignOn>>({ method: "GET", path: SIGN_ONS + pathOf(id) }),
+    },
+    store: single<wire.Store, wire.StoreChange, wire.InForce>(api, "/v2/store", "store"),
+  };
+}
+
+const KEYS = "/v2/application-keys";
+const REALMS = "/v2/authentication-realms";
+const CUSTOMERS = "/v2/customers";
+const SIGN_ONS = "/v2/sign-ons";
+
+/** What a store has one of. */
+const single = <Item, Change extends object, Written = unknown>(api: Api, path: string, type: string) => ({
+  get: () => api<wire.Answer<Item>>({ method: "GET", path }),
+  update: (change: Change) =>
+    api<wire.Answer<Item> & Written>({ method: "PUT", path, data: { type, ...change } }),
+});
+
+const applicationKeys = (api: Api) => ({
+  ...resource<{
+    item: wire.ApplicationKey;
+    fresh: wire.ApplicationKeyFields;
+    change: wire.ApplicationKeyFields;
+    listMeta: wire.ApplicationKeyListMeta;
+    written: wire.InForce;
+    made: wire.ApplicationKeyWithSecret;
+  }>(api, KEYS, "application_key"),
+  /** A second secret; older ones live on for `grace_seconds`. */
+  rotate: async (id: string, options: { grace_seconds?: number | undefined } = {}) =>
+    api<wire.Answer<wire.ApplicationKeyWithSecret>>({
+      method: "POST",
+      path: `${KEYS}${pathOf(id)}/rotate`,
+      data: options,
+    }),
+  /** What an update would do to every key; it changes nothing. */
+  dryRun: async (id: string, change: wire.ApplicationKeyFields) =>
+    api<wire.Answer<wire.ApplicationKeyDryRun>>({
+      method: "POST",
+      path: `${KEYS}${pathOf(id)}/dry-run`,
+      data: { type: "application_key", ...change },
+    }),
+});
+
+function profiles(api: Api, realmId: string) {
+  const path = `${REALMS}${pathOf(realmId)}/oidc-profiles`;
+  return {
+    ...resource<{
+      item: wire.Profile;
+      fresh: wire.NewProfile;
+      change: wire.ProfileChange;
+      links: wire.ProfileLinks;
+    }>(api, path, "oidc-profile"),
+    /** Examines the identity provider now. */
+    check: async (id: string) =>
+      api<wire.Answer<wire.ProfileReport, wire.ProfileLinks>>({
+        method: "POST",
+        path: `${path}${pathOf(id)}/checks`,
+      }),
+    /** Accepts what the identity provider has changed. */
+    approveDrift: async (id: string) =>
+      api<wire.Answer<wire.Profile, wire.ProfileLinks>>({
+        method: "POST",
+        path: `${path}${pathOf(id)}/approve-drift`,
+      }),
+  };
+}
+
+function customerTokens(api: Api, customerId: string) {
+  const path = `${CUSTOMERS}${pathOf(customerId)}/tokens`;
+  return {
+    list: (query?: PageQuery) => listing<wire.CustomerTokenEntry>(api, path, query),
+    revoke: async (id: string): Promise<void> => {
+      await api({ method: "DELETE", path: path + pathOf(id) });
+    },
+    revokeAll: async (): Promise<void> => {
+      await api({ method: "DELETE", path });
+    },
+  };
+}

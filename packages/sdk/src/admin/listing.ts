@@ -1,0 +1,70 @@
+import type { Api } from "../access.ts";
+
+/** Lists come in pages: one of them, or all, one item after the other. */
+
+export type PageQuery = {
+  /** How many on a page, 1 to 100; 25 unless said otherwise. */
+  limit?: number | undefined;
+  /** How many to pass over, up to 10,000: narrow a longer list with `filter`. */
+  offset?: number | undefined;
+};
+
+export type ListQuery = PageQuery & {
+  /** `eq(email,ada@shop.example):gt(created_at,2026-01-01)` */
+  filter?: string | undefined;
+  /** `created_at`, or `-created_at` the other way round. */
+  sort?: string | undefined;
+};
+
+export type Page<T, Query = ListQuery, Meta = object> = {
+  data: T[];
+  /** Over all pages. */
+  total: number;
+  /** Asks for the page after this one; undefined on the last. */
+  next: Query | undefined;
+  meta: Meta;
+};
+
+/** Await it for its page, or walk through `all()` for what is on it and on those that follow. */
+export type Listing<T, Query = ListQuery, Meta = object> = Promise<Page<T, Query, Meta>> & {
+  all(): AsyncGenerator<T, void, undefined>;
+};
+
+type WireList<T, Meta> = {
+  data: T[];
+  meta: Meta & { page: { limit: number; offset: number }; results: { total: number } };
+  links: { next: string | null };
+};
+
+export function listing<T, Query extends ListQuery = PageQuery, Meta = object>(
+  api: Api,
+  path: string,
+  query: Query = {} as Query,
+): Listing<T, Query, Meta> {
+  const first = readPage<T, Query, Meta>(api, path, query);
+  return Object.assign(first, {
+    async *all() {
+      for (let page = await first; ; page = await readPage<T, Query, Meta>(api, path, page.next)) {
+        yield* page.data;
+        if (!page.next) return;
+      }
+    },
+  });
+}
+
+async function readPage<T, Query extends ListQuery, Meta>(
+  api: Api,
+  path: string,
+  query: Query,
+): Promise<Page<T, Query, Meta>> {
+  const { limit, offset, filter, sort } = query;
+  const parameters = { "page[limit]": limit, "page[offset]": offset, filter, sort };
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== undefined) search.set(name, String(value));
+  const { data, meta, links } = await api<WireList<T, Meta>>({ method: "GET", path: `${path}?${search}` });
+  const { page, results, ...others } = meta;
+  // The link is the service's word for whether there is more; it is not followed, since it may name another host.
+  const next = links.next === null ? undefined : { ...query, offset: page.offset + page.limit };
+  return { data, total: results.total, next, meta: others as Meta };
+}

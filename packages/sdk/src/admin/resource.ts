@@ -1,0 +1,41 @@
+import { type Api, pathOf } from "../access.ts";
+import { type Listing, type ListQuery, listing, type PageQuery } from "./listing.ts";
+import type { Answer, SelfLink } from "./types.ts";
+
+/** What nearly every resource can do. */
+export type Shape = {
+  item: object;
+  fresh: object;
+  change: object;
+  query?: ListQuery;
+  links?: SelfLink;
+  listMeta?: object;
+  /** What comes beside the resource when it was written. */
+  written?: object;
+  /** What comes in it when it was made. */
+  made?: object;
+};
+
+type Of<S extends Shape, Member extends keyof Shape, Otherwise> =
+  S extends Record<Member, infer Given> ? Given : Otherwise;
+type Links<S extends Shape> = Of<S, "links", SelfLink>;
+type Query<S extends Shape> = Of<S, "query", PageQuery>;
+
+export type Resource<S extends Shape> = {
+  list(query?: Query<S>): Listing<S["item"] & { links: Links<S> }, Query<S>, Of<S, "listMeta", object>>;
+  create(item: S["fresh"]): Promise<Answer<Of<S, "made", S["item"]>, Links<S>> & Of<S, "written", unknown>>;
+  get(id: string): Promise<Answer<S["item"], Links<S>>>;
+  update(id: string, change: S["change"]): Promise<Answer<S["item"], Links<S>> & Of<S, "written", unknown>>;
+  delete(id: string): Promise<void>;
+};
+
+export const resource = <S extends Shape>(api: Api, path: string, type: string): Resource<S> => ({
+  // What is asked and answered differs from shape to shape; what is done does not.
+  list: (query) => listing(api, path, query as ListQuery) as never,
+  create: async (item) => api({ method: "POST", path, data: { type, ...item } }),
+  get: async (id) => api({ method: "GET", path: path + pathOf(id) }),
+  update: async (id, change) => api({ method: "PUT", path: path + pathOf(id), data: { type, ...change } }),
+  delete: async (id) => {
+    await api({ method: "DELETE", path: path + pathOf(id) });
+  },
+});

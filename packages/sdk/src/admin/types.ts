@@ -1,0 +1,173 @@
+import type { Customer, Session } from "../types.ts";
+
+/** Resources as they come over the wire. A type test holds each equal to the service's contract. */
+
+export type SelfLink = { self: string };
+type Timestamps = { created_at: string; updated_at: string };
+
+/** An answer with one resource. */
+export type Answer<T, Links = SelfLink> = { data: T; links: Links };
+
+/** What a change of limits is answered with beside it: by then every instance goes by the new figures. */
+export type InForce = { meta: { effective_by: string } };
+
+export type ApplicationKey = {
+  id: string;
+  type: "application_key";
+  name: string;
+  client_id: string;
+  /** Requests per second that nobody else can take from this key. */
+  reserved_rate_limit: number;
+  meta: {
+    timestamps: Timestamps & { last_used_at: string | null };
+    secrets: { created_at: string; last_used_at: string | null; expires_at: string | null }[];
+  };
+};
+/** The secret is shown when it is made, and never again. */
+export type ApplicationKeyWithSecret = ApplicationKey & { client_secret: string };
+export type ApplicationKeyFields = { name: string; reserved_rate_limit?: number | undefined };
+export type ApplicationKeyListMeta = { total_reserved_rate_limit: number; rate_limit: number };
+
+type BeforeAfter = { before: number; after: number };
+export type ApplicationKeyDryRun = {
+  type: "application_key_dry_run";
+  observed: { from: string; to: string; seconds: number };
+  shared_rate_limit: BeforeAfter;
+  keys: {
+    id: string;
+    name: string;
+    reserved_rate_limit: BeforeAfter;
+    asked: number;
+    refused: BeforeAfter;
+  }[];
+};
+
+export type Settings = {
+  id: string;
+  type: "customer-authentication-settings";
+  client_id: string;
+  realm_id: string;
+  meta: { client_id: string };
+  relationships: {
+    "authentication-realm": { data: { id: string; type: "authentication-realm"; links: SelfLink } };
+  };
+};
+export type SettingsChange = { client_id?: string | undefined; realm_id?: string | undefined };
+
+type DuplicateEmailPolicy = "allowed" | "api_only" | "disallowed";
+export type Realm = {
+  id: string;
+  type: "authentication-realm";
+  name: string;
+  redirect_uris: string[];
+  duplicate_email_policy: DuplicateEmailPolicy;
+  relationships: { origin: { data: { id: string; type: "customer-authentication-settings" } } };
+  meta: Timestamps;
+};
+export type RealmChange = {
+  name?: string | undefined;
+  redirect_uris?: string[] | undefined;
+  duplicate_email_policy?: DuplicateEmailPolicy | undefined;
+};
+export type NewRealm = RealmChange & { name: string };
+
+export type Profile = {
+  id: string;
+  type: "oidc-profile";
+  name: string;
+  discovery_url: string;
+  client_id: string;
+  enabled: boolean;
+  flow: "brokered" | "direct";
+  provisioning: "create" | "existing";
+  meta: Timestamps & {
+    issuer: string | null;
+    endpoint_hosts: string[];
+    has_next_client_secret: boolean;
+    health: { status: "up" | "degraded" | "down"; since: string };
+    pending_change: {
+      since: string;
+      changes: { member: string; before: string | null; after: string | null }[];
+    } | null;
+    adoptable?: { profile_id: string; identities: number }[] | undefined;
+  };
+};
+export type ProfileLinks = SelfLink & {
+  "authorization-endpoint": string | null;
+  /** What to register at the identity provider. */
+  "callback-endpoint": string;
+  "backchannel-logout-endpoint": string;
+  "client-discovery-url": string;
+};
+export type ProfileChange = {
+  name?: string | undefined;
+  discovery_url?: string | undefined;
+  client_id?: string | undefined;
+  client_secret?: string | undefined;
+  client_secret_next?: string | null | undefined;
+  enabled?: boolean | undefined;
+  flow?: Profile["flow"] | undefined;
+  provisioning?: Profile["provisioning"] | undefined;
+  adopt_identities_of?: string | undefined;
+};
+export type NewProfile = ProfileChange & {
+  name: string;
+  discovery_url: string;
+  client_id: string;
+  client_secret: string;
+};
+export type ProfileReport = {
+  type: "oidc-profile-checks";
+  discovery_url: string;
+  issuer: string | null;
+  endpoint_hosts: string[];
+  checks: {
+    id: string;
+    requirement: string;
+    status: "met" | "not_met" | "unknown";
+    evidence: string;
+    remedy: string | null;
+  }[];
+  warnings: string[];
+  answer_ms: number | null;
+  clock_offset_seconds: number | null;
+};
+
+export type { Customer };
+export type CustomerFields = {
+  password?: string | undefined;
+  external_ref?: string | null | undefined;
+  email_verified?: boolean | undefined;
+};
+export type NewCustomer = CustomerFields & { name: string; email: string };
+export type CustomerChange = CustomerFields & { name?: string | undefined; email?: string | undefined };
+
+/** One of a customer's sessions. */
+export type CustomerTokenEntry = Session;
+
+export type SignOn = {
+  id: string;
+  type: "sign-on";
+  reference: string;
+  realm_id: string;
+  profile_id: string | null;
+  profile_name: string | null;
+  outcome: "code_issued" | "exchanged" | "failed" | "expired";
+  reason: string | null;
+  error: string | null;
+  means: string | null;
+  remedy: string | null;
+  customer_id: string | null;
+  checks: { check: string; passed: boolean; expected?: string | undefined; found?: string | undefined }[];
+  timings: Record<string, number>;
+  meta: { timestamps: { started_at: string; updated_at: string } };
+};
+
+export type Store = {
+  id: string;
+  type: "store";
+  name: string;
+  rate_limit: number;
+  meta: { total_reserved_rate_limit: number; timestamps: Timestamps };
+};
+export type StoreChange = { name?: string | undefined; rate_limit?: number | undefined };

@@ -1,0 +1,113 @@
+/**
+ * Every code that an `ApiError` can have. The list is the service's own (docs/errors.md says what each means and what to
+ * do), written out so that it can be read here; a type test fails when the two differ. A service newer than this package
+ * may know more: give a `switch` over codes a default.
+ */
+export type ErrorCode = ProblemCode | SignOnErrorCode | SdkErrorCode;
+
+/** Found here, without the service. */
+export type SdkErrorCode =
+  /** The address belongs to no sign-on that this browser has open: it is over, too old, or was never begun here. */
+  | "state_unknown"
+  /** The answer names another issuer than the one that was asked. Its code was shown to nobody. */
+  | "issuer_mismatch"
+  /** There was no answer. */
+  | "network_failed"
+  /** There was an answer, but not one of this service. */
+  | "answer_unreadable";
+
+/** The `error` of the redirect that ends a sign-on (RFC 6749 4.1.2.1, OpenID Connect Core 3.1.2.6). */
+export type SignOnErrorCode =
+  | "access_denied"
+  | "account_selection_required"
+  | "callback_replay"
+  | "consent_required"
+  | "interaction_required"
+  | "invalid_request"
+  | "invalid_scope"
+  | "login_required"
+  | "server_error"
+  | "temporarily_unavailable"
+  | "unauthorized_client"
+  | "unsupported_response_type";
+
+/** The `code` of a problem that the service answers with. */
+export type ProblemCode =
+  // The request as such
+  | "body_broke_off"
+  | "body_not_json"
+  | "body_too_large"
+  | "headers_too_large"
+  | "media_type_unsupported"
+  | "member_invalid"
+  | "member_missing"
+  | "method_not_allowed"
+  | "parameter_invalid"
+  | "request_malformed"
+  | "request_timeout"
+  | "route_not_found"
+  | "url_too_long"
+  // Who is calling
+  | "client_authenticated_twice"
+  | "client_credentials_missing"
+  | "client_id_mistyped"
+  | "client_secret_mistyped"
+  | "client_unknown"
+  | "credentials_in_url"
+  | "grant_unsupported"
+  | "not_permitted"
+  | "scope_unknown"
+  | "secret_rotated"
+  | "token_invalid"
+  | "token_misplaced"
+  | "token_missing"
+  // Customers and their tokens
+  | "code_already_used"
+  | "code_expired"
+  | "code_invalid"
+  | "credentials_wrong"
+  | "customer_not_found"
+  | "customer_token_invalid"
+  | "customer_token_not_found"
+  | "email_taken"
+  | "idempotency_key_invalid"
+  | "idempotency_key_reused"
+  | "idp_unavailable"
+  | "password_queue_full"
+  | "redirect_uri_mismatch"
+  | "sign_in_attempts_exceeded"
+  | "sign_on_refused"
+  | "verifier_mismatch"
+  // Sign-on in the browser
+  | "attempt_expired"
+  | "attempt_invalid"
+  | "browser_changed"
+  | "logout_token_invalid"
+  | "redirect_uri_unregistered"
+  | "sign_on_client_unknown"
+  | "sign_on_not_found"
+  // Application keys and the store's limit
+  | "application_key_not_found"
+  | "id_mismatch"
+  | "rate_limit_exceeded"
+  | "reservation_exceeds_store_limit"
+  | "store_limit_below_reservations"
+  | "too_many_live_secrets"
+  // Realms, settings and identity providers
+  | "adoption_impossible"
+  | "client_secret_required"
+  | "direct_client_id_mismatch"
+  | "direct_profile_exists"
+  | "idp_requirement_not_met"
+  | "idp_unreachable"
+  | "no_pending_change"
+  | "profile_not_found"
+  | "realm_has_profiles"
+  | "realm_in_use"
+  | "realm_not_found"
+  | "realm_unknown"
+  | "redirect_uri_invalid"
+  // The service itself
+  | "internal_error"
+  | "not_ready"
+  | "storage_unavailable";

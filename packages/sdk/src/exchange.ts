@@ -1,0 +1,120 @@
+import { ApiError, type Fault } from "./api-error.ts";
+import type { ErrorCode } from "./error-codes.ts";
+
+/** One request and its answer. */
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** What a request was made for. */
+export type Step =
+  | "access_token"
+  | "settings"
+  | "providers"
+  | "discovery"
+  | "customer_token"
+  | "register"
+  | "customer"
+  | "sessions"
+  | "sign_out";
+
+/** What happened on the wire, without anything secret. `status` is undefined where no answer came. */
+export type Exchange = { method: string; url: string; status: number | undefined; step?: Step };
+
+export type Call = {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  path: string;
+  step?: Step;
+  data?: object;
+  form?: Record<string, string>;
+  customerToken?: string;
+  idempotencyKey?: string;
+  /** The member by which an answer is known to be one of ours. */
+  expects?: string;
+};
+
+export type Wire = {
+  baseUrl: string;
+  fetch: Fetch;
+  onExchange: ((exchange: Exchange) => void) | undefined;
+  /** The message of an error: a shopper reads another than a developer. */
+  tell: (code: ErrorCode, detail: string) => string;
+};
+
+export type Outcome =
+  | { body: Body; error?: undefined }
+  /** `waitSeconds`: what the answer asks for. */
+  | { error: ApiError; waitSeconds: number };
+
+export type Body = Record<string, unknown>;
+
+export async function exchange(wire: Wire, call: Call, bearer: string | undefined): Promise<Outcome> {
+  const { method } = call;
+  const url = wire.baseUrl + call.path;
+  let response: Response | undefined;
+  let text: string | undefined;
+  let cause: unknown;
+  try {
+    const body = call.form
+      ? new URLSearchParams(call.form)
+      : call.data && JSON.stringify({ data: call.data });
+    response = await wire.fetch(url, {
+      method,
+      headers: headersOf(call, bearer),
+      credentials: "omit",
+      ...(body && { body }),
+    });
+    text = await response.text();
+  } catch (error) {
+    cause = error;
+  }
+  try {
+    wire.onExchange?.({ method, url, status: response?.status, ...(call.step && { step: call.step }) });
+  } catch {
+    // Whoever looks on must not break what goes on: the answer may hold a token that there is only once.
+  }
+  return judge(wire, call, response, text, cause);
+}
+
+function headersOf(call: Call, bearer: string | undefined): Record<string, string> {
+  return {
+    ...(bearer && { Authorization: `Bearer ${bearer}` }),
+    ...(call.data && { "Content-Type": "application/json" }),
+    ...(call.customerToken && { "X-Customer-Token": call.customerToken }),
+    ...(call.idempotencyKey && { "Idempotency-Key": call.idempotencyKey }),
+  };
+}
+
+function judge(
+  { tell }: Wire,
+  { expects = "data" }: Call,
+  response: Response | undefined,
+  text: string | undefined,
+  cause: unknown,
+): Outcome {
+  const status = response?.status;
+  const refuse = (code: ErrorCode, detail: string, errors?: readonly Fault[]): Outcome => {
+    const reference = errors?.[0]?.meta?.reference as string | undefined;
+    const requestId = errors?.[0]?.id ?? response?.headers.get("X-Request-Id") ?? undefined;
+    return {
+      error: new ApiError(code, tell(code, detail), { status, reference, requestId, errors, cause }),
+      waitSeconds: Number(response?.headers.get("Retry-After") || 1) || 1,
+    };
+  };
+  if (!response || text === undefined)
+    return refuse("network_failed", "The service could not be reached, or its answer was lost.");
+  const body = status === 204 ? {} : parse(text);
+  if (response.ok && (status === 204 || body[expects])) return { body };
+  const errors = body.errors as Fault[] | undefined;
+  const [fault] = Array.isArray(errors) ? errors : [];
+  return !response.ok && fault?.code
+    ? refuse(fault.code as ErrorCode, fault.detail, errors)
+    : refuse("answer_unreadable", `The answer, with status ${status}, is not one of this service.`);
+}
+
+function parse(text: string): Body {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,102 @@
+import { type Api, pathOf } from "./access.ts";
+import { readAll } from "./read-all.ts";
+import type { Provider } from "./types.ts";
+
+/** What the service says of the store's sign-on. Settings and providers that were read once are kept. */
+
+type Settings = { id: string; client_id: string; realm_id: string };
+
+/** As much of an OIDC profile as a storefront needs. */
+export type Profile = {
+  id: string;
+  name: string;
+  enabled: boolean;
+  flow: Provider["flow"];
+  meta: { issuer: string | null; health: { status: Provider["health"] } };
+};
+export type ProfileLinks = { "authorization-endpoint": string | null; "client-discovery-url": string };
+
+/** Where a shopper is sent, and who must answer. */
+export type Destination = { endpoint: string | null; issuer: string | null; namesIssuer: boolean };
+
+const WELL_KNOWN = "/.well-known/openid-configuration";
+
+export function openProviders(api: Api) {
+  const known = new Map<string, Destination>();
+  let reading: Promise<Settings> | undefined;
+
+  function settings(): Promise<Settings> {
+    reading ??= api<{ data: Settings }>({
+      method: "GET",
+      path: "/v2/customer-authentication-settings",
+      step: "settings",
+    }).then(
+      ({ data }) => data,
+      (error) => {
+        reading = undefined;
+        throw error;
+      },
+    );
+    return reading;
+  }
+
+  const profilesPath = async () => `/v2/authentication-realms/${(await settings()).realm_id}/oidc-profiles`;
+
+  async function list(): Promise<Provider[]> {
+    type Item = Profile & { links: ProfileLinks };
+    const items = await readAll<Item>(api, await profilesPath(), { step: "providers" });
+    return items
+      .filter(({ enabled }) => enabled)
+      .map((item) => {
+        const { id, name, flow } = item;
+        const { status: health } = item.meta.health;
+        const { endpoint } = note(item, item.links);
+        return { id, name, isUp: health !== "down" && !!endpoint, health, flow };
+      });
+  }
+
+  function note({ id, flow, meta }: Profile, links: ProfileLinks): Destination {
+    const isDirect = flow === "direct";
+    return keep(id, {
+      endpoint: links["authorization-endpoint"],
+      // A realm's discovery document is where its issuer says (OpenID Connect Discovery 4).
+      issuer: isDirect ? meta.issuer : links["client-discovery-url"].slice(0, -WELL_KNOWN.length),
+      namesIssuer: !isDirect,
+    });
+  }
+
+  function keep(id: string, destination: Destination): Destination {
+    known.set(id, destination);
+    return destination;
+  }
+
+  async function find(id: string): Promise<Destination> {
+    const { data, links } = await api<{ data: Profile; links: ProfileLinks }>({
+      method: "GET",
+      path: (await profilesPath()) + pathOf(id),
+      step: "providers",
+    });
+    return note(data, links);
+  }
+
+  /** Where to go when the shopper has yet to choose. */
+  async function realm(): Promise<Destination> {
+    const { id, realm_id } = await settings();
+    const document = await api<{ issuer: string; authorization_endpoint: string }>({
+      method: "GET",
+      path: `/sign-on/stores/${id}/realms/${realm_id}${WELL_KNOWN}`,
+      step: "discovery",
+      expects: "issuer",
+    });
+    const { issuer, authorization_endpoint: endpoint } = document;
+    return keep("", { endpoint, issuer, namesIssuer: true });
+  }
+
+  return {
+    settings,
+    list,
+    destinationOf: async (id = ""): Promise<Destination> => known.get(id) ?? (id ? find(id) : realm()),
+  };
+}
+
+export type Providers = ReturnType<typeof openProviders>;

@@ -1,0 +1,53 @@
+import type { ErrorCode, SignOnErrorCode } from "./error-codes.ts";
+
+/** What a shopper reads. What the service says for developers stays in `errors`. */
+
+const AGAIN = "Something went wrong while signing you in. Please try again.";
+const OVER = "This sign-in is over. Please start again.";
+const PLEASE = "Please sign in to go on.";
+const AWAY = "This way to sign in does not work right now. Please try again soon, or choose another.";
+const BUSY = "We are very busy right now. Please try again in a moment.";
+
+const signOnMessages: Record<SignOnErrorCode, string> = {
+  access_denied: "You were not signed in. You can try again, or choose another way.",
+  account_selection_required: PLEASE,
+  callback_replay: "This sign-in was used already. If you are not signed in, please start again.",
+  consent_required: PLEASE,
+  interaction_required: PLEASE,
+  invalid_request: AGAIN,
+  invalid_scope: AGAIN,
+  login_required: PLEASE,
+  server_error: AGAIN,
+  temporarily_unavailable: AWAY,
+  unauthorized_client: AGAIN,
+  unsupported_response_type: AGAIN,
+};
+
+const messages: Partial<Record<ErrorCode, string>> = {
+  ...signOnMessages,
+  state_unknown: "This sign-in is not open in this browser any more. Please start again.",
+  issuer_mismatch: "This answer came from somewhere else than you signed in. Please start again.",
+  network_failed: "The connection broke off. Please try again.",
+  answer_unreadable: "The answer could not be read. Please try again.",
+  code_already_used: OVER,
+  code_expired: OVER,
+  code_invalid: OVER,
+  redirect_uri_mismatch: OVER,
+  verifier_mismatch: OVER,
+  sign_on_refused: "You could not be signed in this way. Please choose another, or ask us for help.",
+  credentials_wrong: "E-mail and password do not belong together.",
+  sign_in_attempts_exceeded: "Too many tries. Please wait a little.",
+  customer_token_invalid: PLEASE,
+  email_taken: "There is an account with this e-mail already.",
+  idp_unavailable: AWAY,
+  internal_error: "Something went wrong on our side. Please try again.",
+  password_queue_full: BUSY,
+  rate_limit_exceeded: BUSY,
+  storage_unavailable: BUSY,
+};
+
+export const tellShopper = (code: ErrorCode, detail: string): string => messages[code] ?? detail;
+
+/** A provider that is used directly may say anything; what nobody knows is its own failure. */
+export const readSignOnError = (error: string): SignOnErrorCode =>
+  Object.hasOwn(signOnMessages, error) ? (error as SignOnErrorCode) : "server_error";

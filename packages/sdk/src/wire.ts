@@ -1,0 +1,24 @@
+import type { Exchange, Fetch, Wire } from "./exchange.ts";
+
+/** What comes from outside unless somebody brings their own: the network, the clock, and waiting. */
+
+type Outside = {
+  baseUrl: string;
+  fetch?: Fetch | undefined;
+  now?: (() => number) | undefined;
+  sleep?: ((ms: number) => Promise<unknown>) | undefined;
+  onExchange?: ((exchange: Exchange) => void) | undefined;
+};
+
+export const wireOf = ({ baseUrl, fetch, onExchange }: Outside, tell: Wire["tell"]): Wire => ({
+  baseUrl: baseUrl.replace(/\/+$/, ""),
+  // Called as a function of its own: browsers refuse their `fetch` as a method of anything else.
+  fetch: (url, init) => (fetch ?? globalThis.fetch)(url, init),
+  onExchange,
+  tell,
+});
+
+export const clockOf = ({ now, sleep }: Outside) => ({
+  now: now ?? Date.now,
+  sleep: sleep ?? ((ms: number) => new Promise((resolve) => setTimeout(resolve, ms))),
+});

@@ -1,0 +1,239 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { updateStore } from "../../server/src/contract/store.ts";
+import {
+  answer,
+  errorOf,
+  type Fault,
+  neverArrive,
+  openShop,
+  REDIRECT,
+  type Shop,
+  signOn,
+} from "./support/shop.ts";
+
+const ACCESS = "/oauth/access_token";
+const SETTINGS = "/v2/customer-authentication-settings";
+const HOUR_MS = 3_600_000;
+
+let shop: Shop;
+beforeEach(async () => {
+  shop = await openShop();
+});
+afterEach(() => void vi.unstubAllGlobals());
+
+const busy = (status: number, retryAfter?: number | string): Fault =>
+  answer(
+    status,
+    {
+      errors: [{ status: String(status), code: "storage_unavailable", title: "", detail: "For developers." }],
+    },
+    retryAfter === undefined ? {} : { "retry-after": String(retryAfter) },
+  );
+const fail = (path: string, ...faults: Fault[]) =>
+  shop.faults.push(...faults.map((fault) => ({ path, fault })));
+
+describe("the access token", () => {
+  test("is fetched when it is first needed, once for all who wait, with the client id and nothing else", async () => {
+    const page = shop.page();
+    expect(shop.sent).toHaveLength(0);
+    await Promise.all([page.listProviders(), page.beginSignOn(undefined, REDIRECT), page.listProviders()]);
+    const [first, ...others] = shop.sent.filter(({ path }) => path === ACCESS);
+    expect(others).toEqual([]);
+    expect(first?.body).toBe(`grant_type=implicit&client_id=${shop.f.store.key.clientId}`);
+    expect(first?.headers.has("authorization")).toBe(false);
+  });
+
+  test("is renewed by itself before it expires", async () => {
+    const page = shop.page();
+    await page.listProviders();
+    shop.f.latchkey.clock.advance(HOUR_MS - 61_000);
+    await page.listProviders();
+    expect(shop.countOf(ACCESS)).toBe(1);
+    shop.f.latchkey.clock.advance(2000);
+    await Promise.all([page.listProviders(), page.listProviders()]);
+    expect(shop.countOf(ACCESS)).toBe(2);
+    expect(shop.sent.every(({ status }) => status === 200)).toBe(true);
+  });
+
+  test("is renewed once after a 401, for all who got one: a shopper's clock may stand still", async () => {
+    const page = shop.page({ now: () => 0 });
+    const [provider] = await page.listProviders();
+    shop.f.latchkey.clock.advance(HOUR_MS + 1000);
+    const answers = await Promise.all([page.listProviders(), page.listProviders(), page.listProviders()]);
+    expect(answers.flat()).toEqual([provider, provider, provider]);
+    expect(shop.sent.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(1);
+    expect(shop.countOf(ACCESS)).toBe(2);
+  });
+
+  test("a code outlives the 401: the service had not touched it", async () => {
+    const page = shop.page({ now: () => 0 });
+    await page.listProviders();
+    shop.f.latchkey.clock.advance(HOUR_MS + 1000);
+    const back = await signOn(shop, shop.page({ now: () => 0 }));
+    expect((await page.completeSignOn(back)).token).toBeTruthy();
+    expect(
+      shop.sent.filter(({ path }) => path === "/v2/customers/tokens").map(({ status }) => status),
+    ).toEqual([401, 200]);
+  });
+
+  test("401 again is thrown: a new token does not help", async () => {
+    const refusal = answer(401, {
+      errors: [{ status: "401", code: "token_invalid", title: "", detail: "No." }],
+    });
+    fail(SETTINGS, refusal, refusal);
+    expect(await errorOf(shop.page().listProviders())).toMatchObject({ code: "token_invalid", status: 401 });
+    expect([shop.countOf(ACCESS), shop.countOf(SETTINGS)]).toEqual([2, 2]);
+  });
+
+  test("a 401 takes none of the three tries", async () => {
+    const refusal = answer(401, {
+      errors: [{ status: "401", code: "token_invalid", title: "", detail: "No." }],
+    });
+    fail(SETTINGS, refusal, busy(503, 1), busy(503, 1));
+    expect(await shop.page().listProviders()).toHaveLength(1);
+    expect(shop.countOf(SETTINGS)).toBe(4);
+  });
+
+  test("401 for a client id that is not ours is thrown as it is, and not remembered", async () => {
+    const page = shop.page({ clientId: "lkid_mistyped" });
+    expect(await errorOf(page.listProviders())).toMatchObject({ code: "client_id_mistyped", status: 401 });
+    expect(await errorOf(page.listProviders())).toMatchObject({ code: "client_id_mistyped", status: 401 });
+    expect(shop.countOf(ACCESS)).toBe(2);
+  });
+
+  test("is fetched again after it could not be had", async () => {
+    fail(ACCESS, neverArrive, neverArrive);
+    const page = shop.page();
+    expect((await errorOf(page.listProviders())).code).toBe("network_failed");
+    expect(await page.listProviders()).toHaveLength(1);
+  });
+
+  test("whose life is shorter than its renewal is used all the same", async () => {
+    fail(ACCESS, async (pass) => {
+      const body = await (await pass()).json();
+      return Response.json({ ...body, expires_in: 1 });
+    });
+    const page = shop.page();
+    expect(await page.listProviders()).toHaveLength(1);
+  });
+});
+
+describe("429 and 503", () => {
+  test("429 of the service is waited out for as long as it says", async () => {
+    const page = shop.page();
+    await page.listProviders();
+    await shop.f.store.call(updateStore, { json: { data: { type: "store", rate_limit: 1 } } });
+    shop.f.latchkey.clock.advance(2000);
+    for (let i = 0; i < 3; i++) expect(await page.listProviders()).toHaveLength(1);
+    const refused = shop.sent.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThanOrEqual(1);
+    expect(shop.slept).toEqual(refused.map(({ retryAfter }) => Number(retryAfter) * 1000));
+  });
+
+  test.each([429, 503])("%i: three tries at most, each after Retry-After", async (status) => {
+    fail(SETTINGS, busy(status, 2), busy(status, 3), busy(status, 1));
+    const error = await errorOf(shop.page().listProviders());
+    expect([error.status, shop.countOf(SETTINGS), shop.slept]).toEqual([status, 3, [2000, 3000]]);
+  });
+
+  test.each([
+    [[11], []],
+    [[10], [10_000]],
+    [[6, 5], [6000]],
+    [
+      [4, 6],
+      [4000, 6000],
+    ],
+  ])("not more than ten seconds in all: Retry-After %j is slept as %j", async (asked, slept) => {
+    fail(SETTINGS, ...asked.map((seconds) => busy(503, seconds)));
+    await shop
+      .page()
+      .listProviders()
+      .catch(() => {});
+    expect(shop.slept).toEqual(slept);
+  });
+
+  test.each([undefined, "Wed, 21 Oct 2026 07:28:00 GMT", "0"])(
+    "a second where Retry-After is %s",
+    async (retryAfter) => {
+      fail(SETTINGS, busy(503, retryAfter));
+      await shop.page().listProviders();
+      expect(shop.slept).toEqual([1000]);
+    },
+  );
+
+  test("503 of a balancer, without a body of ours, is waited out too", async () => {
+    fail(SETTINGS, answer(503, "<h1>503</h1>", { "retry-after": "4" }));
+    expect(await shop.page().listProviders()).toHaveLength(1);
+    expect(shop.slept).toEqual([4000]);
+  });
+
+  test("503 is not repeated where repeating could do it twice; 429 is, since nothing was done", async () => {
+    const ada = { name: "Ada", email: "ada@shop.example", password: "correct horse battery" };
+    fail("/v2/customers", busy(503, 1));
+    expect((await errorOf(shop.page().register(ada))).status).toBe(503);
+    expect([shop.countOf("/v2/customers"), shop.slept]).toEqual([1, []]);
+    fail("/v2/customers", busy(429, 1));
+    expect((await shop.page().register(ada)).email).toBe(ada.email);
+  });
+
+  test("503 at the token endpoint is repeated with the same Idempotency-Key", async () => {
+    const page = shop.page();
+    const back = await signOn(shop, page);
+    fail("/v2/customers/tokens", busy(503, 1), busy(503, 1));
+    expect((await page.completeSignOn(back)).token).toBeTruthy();
+    const keys = shop.sent
+      .filter(({ path }) => path === "/v2/customers/tokens")
+      .map(({ headers }) => headers.get("idempotency-key"));
+    expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
+  });
+
+  test("503 that stays leaves the sign-on open: the shopper can try again", async () => {
+    const page = shop.page();
+    const back = await signOn(shop, page);
+    fail("/v2/customers/tokens", busy(503, 1), busy(503, 1), busy(503, 1));
+    expect((await errorOf(page.completeSignOn(back))).message).toMatch(/try again in a moment/);
+    expect((await page.completeSignOn(back)).token).toBeTruthy();
+  });
+
+  test("500 is not repeated", async () => {
+    fail(SETTINGS, answer(500, { errors: [{ code: "internal_error", detail: "", id: "r" }] }));
+    expect(await errorOf(shop.page().listProviders())).toMatchObject({
+      code: "internal_error",
+      requestId: "r",
+    });
+    expect(shop.slept).toEqual([]);
+  });
+});
+
+describe("from outside come", () => {
+  test("the global fetch, clock and timer, unless others are given", async () => {
+    const waitedMs: number[] = [];
+    vi.stubGlobal("fetch", shop.fetch);
+    vi.stubGlobal("setTimeout", (proceed: () => void, ms: number) => {
+      waitedMs.push(ms);
+      proceed();
+    });
+    fail(SETTINGS, busy(503, 7));
+    const page = shop.page({ fetch: undefined, now: undefined, sleep: undefined });
+    expect(await page.listProviders()).toHaveLength(1);
+    expect(waitedMs).toContain(7000);
+  });
+
+  test("a fetch that is called as a function of its own, as browsers want it", async () => {
+    const { fetch } = shop;
+    let self: unknown = "not called";
+    const page = shop.page({
+      fetch: function (this: unknown, url, init) {
+        self = this;
+        return fetch(url, init);
+      },
+    });
+    await page.listProviders();
+    expect(self).toBeUndefined();
+  });
+
+  test("an address with or without a slash at its end", async () => {
+    expect(await shop.page({ baseUrl: "https://keys.example/" }).listProviders()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,107 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { type Admin, ApiError } from "../src/admin/index.ts";
+import { answer, collect, errorOf, openAdmin, openShop, type Shop } from "./support/shop.ts";
+
+let shop: Shop;
+let admin: Admin;
+beforeEach(async () => {
+  shop = await openShop();
+  admin = openAdmin(shop);
+});
+
+describe("lists", () => {
+  beforeEach(async () => {
+    for (let i = 0; i < 7; i++)
+      await admin.customers.create({
+        name: `Customer ${i}`,
+        email: `c${i}@${i % 2 ? "odd" : "even"}.example`,
+      });
+    shop.sent.length = 0;
+  });
+
+  test("come in pages: each tells how to ask for the next, with its filter and order", async () => {
+    const query = { limit: 3, filter: "like(email,*@even.example)", sort: "-name" };
+    const first = await admin.customers.list(query);
+    expect([first.data.map(({ name }) => name), first.total]).toEqual([
+      ["Customer 6", "Customer 4", "Customer 2"],
+      4,
+    ]);
+    expect(first.next).toEqual({ ...query, offset: 3 });
+    const second = await admin.customers.list(first.next);
+    expect([second.data.map(({ name }) => name), second.next]).toEqual([["Customer 0"], undefined]);
+  });
+
+  test("all() goes through every page, from where it was asked to begin", async () => {
+    const all = await collect(admin.customers.list({ limit: 2 }).all());
+    expect(all.map(({ name }) => name)).toEqual(Array.from({ length: 7 }, (_, i) => `Customer ${i}`));
+    expect(shop.countOf("/v2/customers")).toBe(4);
+    expect(await collect(admin.customers.list({ limit: 2, offset: 5 }).all())).toHaveLength(2);
+  });
+
+  test("all() asks for no page that nobody has come to", async () => {
+    for await (const { name } of admin.customers.list({ limit: 2 }).all()) if (name === "Customer 2") break;
+    expect(shop.countOf("/v2/customers")).toBe(2);
+  });
+
+  test("a list can be both: its first page is asked for once", async () => {
+    const listing = admin.customers.list({ limit: 5 });
+    expect((await listing).data).toHaveLength(5);
+    expect(await collect(listing.all())).toHaveLength(7);
+    expect(shop.countOf("/v2/customers")).toBe(2);
+  });
+
+  test("of nothing end at once; 400 for a filter that does not parse, also through all()", async () => {
+    expect(await collect(admin.customers.list({ filter: "eq(name,Nobody)" }).all())).toEqual([]);
+    const error = await errorOf(collect(admin.customers.list({ filter: "name=Nobody" }).all()));
+    expect(error).toMatchObject({ code: "parameter_invalid", status: 400 });
+    expect(error.errors[0]?.source).toEqual({ parameter: "filter" });
+  });
+});
+
+describe("the access token", () => {
+  test("is that of client_credentials; the secret goes into the form and nowhere else", async () => {
+    await admin.store.get();
+    const [first, second] = shop.sent;
+    const { clientId, clientSecret } = shop.f.store.key;
+    expect(Object.fromEntries(new URLSearchParams(first?.body))).toEqual({
+      grant_type: "client_credentials",
+      client_id: clientId,
+      client_secret: clientSecret,
+    });
+    expect(JSON.stringify([...(second?.headers ?? [])])).not.toContain(clientSecret);
+  });
+
+  test("is renewed by itself, and after a 401", async () => {
+    await admin.store.get();
+    shop.f.latchkey.clock.advance(3_600_000);
+    await admin.store.get();
+    const slow = openAdmin(shop, { now: () => 0 });
+    await slow.store.get();
+    shop.f.latchkey.clock.advance(3_600_001);
+    expect((await slow.store.get()).data.type).toBe("store");
+    expect(shop.countOf("/oauth/access_token")).toBe(4);
+  });
+
+  test("401 says what is wrong with the secret, in words for whoever runs the program", async () => {
+    const error = await errorOf(openAdmin(shop, { clientSecret: "lksk_cut-off" }).store.get());
+    expect(error).toMatchObject({ code: "client_secret_mistyped", status: 401 });
+    expect(error.message).toBe("The client secret is not one of ours: its checksum does not fit.");
+    expect(error).toBeInstanceOf(ApiError);
+  });
+});
+
+test("429 is waited out; 503 only where repeating is safe", async () => {
+  const busy = answer(
+    503,
+    { errors: [{ code: "storage_unavailable", detail: "Away." }] },
+    { "retry-after": "2" },
+  );
+  shop.faults.push({ path: "/v2/store", fault: busy }, { path: "/v2/store", fault: busy });
+  expect((await admin.store.get()).data.type).toBe("store");
+  expect(shop.slept).toEqual([2000, 2000]);
+  shop.faults.push({ path: "/v2/store", fault: busy });
+  expect(await errorOf(admin.store.update({ name: "Alder" }))).toMatchObject({
+    status: 503,
+    message: "Away.",
+  });
+});

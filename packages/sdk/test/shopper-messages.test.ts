@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { problems } from "../../server/src/contract/problems.ts";
+import type { ErrorCode } from "../src/index.ts";
+import { readSignOnError, tellShopper } from "../src/shopper-messages.ts";
+
+const DETAIL = "For developers.";
+const own: ErrorCode[] = ["state_unknown", "issuer_mismatch", "network_failed", "answer_unreadable"];
+/** What a shopper can run into without anybody having made a mistake in the shop. */
+const met: ErrorCode[] = [
+  ...own,
+  "access_denied",
+  "callback_replay",
+  "login_required",
+  "temporarily_unavailable",
+  "server_error",
+  "code_already_used",
+  "code_expired",
+  "credentials_wrong",
+  "customer_token_invalid",
+  "email_taken",
+  "idp_unavailable",
+  "internal_error",
+  "password_queue_full",
+  "rate_limit_exceeded",
+  "sign_in_attempts_exceeded",
+  "sign_on_refused",
+  "storage_unavailable",
+];
+
+test.each(met)("%s is told in a sentence or two, without a word of the trade", (code) => {
+  const message = tellShopper(code, DETAIL);
+  expect(message).not.toBe(DETAIL);
+  expect(message).toMatch(/^[A-Z].*\.$/);
+  expect(message.length).toBeLessThanOrEqual(100);
+  expect(message).not.toMatch(
+    /token|code\b|state\b|issuer|request|server|HTTP|provider|customer|client|OIDC|`|_/,
+  );
+});
+
+test("what only a developer can mend is told in the service's own words", () => {
+  expect(tellShopper("redirect_uri_unregistered", problems.redirect_uri_unregistered.means)).toBe(
+    problems.redirect_uri_unregistered.means,
+  );
+});
+
+test("an error of a redirect that nobody knows is a failure of the other side", () => {
+  expect(readSignOnError("login_required")).toBe("login_required");
+  for (const strange of ["", "hasOwnProperty", "state_unknown", "LOGIN_REQUIRED"])
+    expect(readSignOnError(strange)).toBe("server_error");
+});

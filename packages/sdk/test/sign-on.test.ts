@@ -1,0 +1,207 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { SHOP } from "../../server/test/support/federation.ts";
+import { answer, errorOf, openBrowser, openShop, REDIRECT, type Shop, signOn } from "./support/shop.ts";
+
+const TOKENS = "/v2/customers/tokens";
+
+let shop: Shop;
+beforeEach(async () => {
+  shop = await openShop();
+});
+
+describe("a sign-on", () => {
+  test("ends with a customer token that works", async () => {
+    const page = shop.page();
+    const [provider] = await page.listProviders();
+    expect(provider).toEqual({
+      id: shop.f.profileId,
+      name: "Hostile",
+      isUp: true,
+      health: "up",
+      flow: "brokered",
+    });
+    const { url, state } = await page.beginSignOn(provider, REDIRECT);
+    const back = await openBrowser(shop).go(url);
+    expect(new URL(back).searchParams.get("state")).toBe(state);
+    const token = await page.completeSignOn(back);
+    expect(token).toEqual({
+      id: expect.any(String),
+      customerId: expect.any(String),
+      token: expect.any(String),
+      expiresAt: Math.floor(shop.f.latchkey.clock.now() / 1000) * 1000 + 86_400_000,
+    });
+    expect(await page.customer(token).get()).toMatchObject({
+      email: "ada@shop.example",
+      email_verified: true,
+    });
+  });
+
+  test("goes to the profile's link with the contract's parameters appended by &, and nothing else", async () => {
+    const { url, state } = await shop.page().beginSignOn(shop.f.profileId, REDIRECT);
+    const link = `${shop.f.issuer}/authorize?profile=${shop.f.profileId}`;
+    expect(url.startsWith(`${link}&`)).toBe(true);
+    expect(Object.fromEntries(new URLSearchParams(url.slice(link.length)))).toEqual({
+      scope: "openid email",
+      response_type: "code",
+      client_id: "customers",
+      redirect_uri: SHOP,
+      state,
+      code_challenge_method: "S256",
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    expect(state).toMatch(/^[\w-]{43}$/);
+  });
+
+  test("takes prompt, display, ui_locales, nonce and another scope along", async () => {
+    const more = {
+      prompt: "login",
+      display: "popup",
+      uiLocales: "fr-CA fr",
+      nonce: "n",
+      scope: "openid email profile",
+    };
+    const { url } = await shop.page().beginSignOn(shop.f.profileId, { ...REDIRECT, ...more });
+    const { searchParams } = new URL(url);
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      prompt: "login",
+      display: "popup",
+      ui_locales: "fr-CA fr",
+      nonce: "n",
+      scope: "openid email profile",
+    });
+    expect(new URL(await openBrowser(shop).visit(url)).searchParams.get("ui_locales")).toBe("fr-CA fr");
+  });
+
+  test("without a provider begins at the realm's own authorization endpoint", async () => {
+    const page = shop.page();
+    const { url } = await page.beginSignOn(undefined, REDIRECT);
+    expect(url.startsWith(`${shop.f.issuer}/authorize?scope=`)).toBe(true);
+    expect((await page.completeSignOn(await openBrowser(shop).go(url))).token).toBeTruthy();
+    await page.beginSignOn(undefined, REDIRECT);
+    expect(shop.sent.filter(({ path }) => path.endsWith("openid-configuration"))).toHaveLength(1);
+  });
+
+  test("works with a redirect URI that has a query of its own, and an address with a fragment", async () => {
+    const page = shop.page();
+    const { url } = await page.beginSignOn(shop.f.profileId, { redirectUri: `${SHOP}?shop=1` });
+    const back = await openBrowser(shop).go(url);
+    expect(page.isSignOnAnswer(back)).toBe(true);
+    expect((await page.completeSignOn(`${back}#top`)).token).toBeTruthy();
+  });
+
+  test("reads settings once, and a provider that it was shown not again", async () => {
+    const page = shop.page();
+    const [provider] = await page.listProviders();
+    await Promise.all([page.beginSignOn(provider, REDIRECT), page.beginSignOn(provider, REDIRECT)]);
+    await page.listProviders();
+    expect(shop.countOf("/v2/customer-authentication-settings")).toBe(1);
+    expect(shop.sent.filter(({ path }) => path.endsWith("/oidc-profiles"))).toHaveLength(2);
+    expect(shop.sent.filter(({ path }) => path.endsWith(shop.f.profileId))).toHaveLength(0);
+  });
+
+  test("asks for settings again when they could not be read the first time", async () => {
+    const page = shop.page();
+    shop.faults.push({ path: "/v2/customer-authentication-settings", fault: answer(500, { errors: [] }) });
+    shop.faults.push({ path: "/v2/customer-authentication-settings", fault: answer(500, { errors: [] }) });
+    expect((await errorOf(page.listProviders())).code).toBe("answer_unreadable");
+    expect(await page.listProviders()).toHaveLength(1);
+  });
+
+  test("with a provider that is gone is refused before the shopper is sent anywhere", async () => {
+    const error = await errorOf(shop.page().beginSignOn("00000000-0000-7000-8000-000000000000", REDIRECT));
+    expect(error).toMatchObject({ code: "profile_not_found", status: 404 });
+    await expect(shop.page().beginSignOn("../../customers", REDIRECT)).rejects.toThrow("this is not an id");
+    expect(shop.storage.entries.size).toBe(0);
+  });
+});
+
+describe("tabs", () => {
+  const orders = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+  ];
+
+  test.each(orders)("three at once all end well: %i, then %i, then %i", async (...order) => {
+    const browser = openBrowser(shop);
+    const tabs = [shop.page(), shop.page(), shop.page()];
+    const begun = await Promise.all(tabs.map((page) => page.beginSignOn(shop.f.profileId, REDIRECT)));
+    const waiting: string[] = [];
+    for (const { url } of begun) waiting.push(await browser.toCallback(url));
+    const tokens: string[] = [];
+    const customers = new Set<string>();
+    for (const tab of order) {
+      const back = await browser.visit(waiting[tab] as string);
+      // The page was left and has come back: another page, the same storage.
+      const token = await shop.page().completeSignOn(back);
+      tokens.push(token.token);
+      customers.add(token.customerId);
+    }
+    expect([new Set(tokens).size, customers.size]).toEqual([3, 1]);
+    expect(shop.storage.entries.size).toBe(0);
+  });
+
+  test("all three complete at the same moment", async () => {
+    const page = shop.page();
+    const backs = [await signOn(shop, page), await signOn(shop, page), await signOn(shop, page)];
+    const tokens = await Promise.all(backs.map((back) => page.completeSignOn(back)));
+    expect(new Set(tokens.map(({ token }) => token)).size).toBe(3);
+  });
+});
+
+describe("an answer is used once", () => {
+  test("asked twice at once: one token request, one result", async () => {
+    const page = shop.page();
+    const back = await signOn(shop, page);
+    const [first, second] = [page.completeSignOn(back), page.completeSignOn(back)];
+    expect(second).toBe(first);
+    expect(await second).toEqual(await first);
+    expect(shop.countOf(TOKENS)).toBe(1);
+  });
+
+  test("asked again afterwards in the same page: the same result, and no request", async () => {
+    const page = shop.page();
+    const back = await signOn(shop, page);
+    const first = await page.completeSignOn(back);
+    expect(await page.completeSignOn(back)).toBe(first);
+    expect(shop.countOf(TOKENS)).toBe(1);
+  });
+
+  test("two pages with the same address get the same token: the service is asked with the same key", async () => {
+    const back = await signOn(shop, shop.page());
+    const [first, second] = await Promise.all([
+      shop.page().completeSignOn(back),
+      shop.page().completeSignOn(back),
+    ]);
+    expect(second).toEqual(first);
+  });
+
+  test("a refusal is remembered too: a void code is not shown again", async () => {
+    const page = shop.page();
+    const back = await signOn(shop, page);
+    shop.f.latchkey.clock.advance(61_000);
+    const first = await errorOf(page.completeSignOn(back));
+    expect(first).toMatchObject({ code: "code_expired", status: 400, requestId: expect.any(String) });
+    expect(await errorOf(page.completeSignOn(back))).toBe(first);
+    expect(shop.countOf(TOKENS)).toBe(1);
+    expect(shop.storage.entries.size).toBe(0);
+  });
+
+  test("after a reload it is unknown: the slot went when the token came", async () => {
+    const back = await signOn(shop, shop.page());
+    await shop.page().completeSignOn(back);
+    expect((await errorOf(shop.page().completeSignOn(back))).code).toBe("state_unknown");
+    expect(shop.countOf(TOKENS)).toBe(1);
+  });
+
+  test("a page that stays open does not keep results for ever", async () => {
+    const page = shop.page();
+    const back = await signOn(shop, page);
+    await page.completeSignOn(back);
+    shop.f.latchkey.clock.advance(15 * 60_000);
+    expect((await errorOf(page.completeSignOn(back))).code).toBe("state_unknown");
+  });
+});

@@ -1,0 +1,115 @@
+import type { z } from "zod";
+import type * as keys from "../../server/src/contract/application-keys.ts";
+import type * as tokens from "../../server/src/contract/customer-tokens.ts";
+import type * as customers from "../../server/src/contract/customers.ts";
+import type * as profiles from "../../server/src/contract/oidc-profiles.ts";
+import type { Operation, Output } from "../../server/src/contract/operation.ts";
+import type * as contractProblems from "../../server/src/contract/problems.ts";
+import type * as realms from "../../server/src/contract/realms.ts";
+import type { problemBody } from "../../server/src/contract/shapes.ts";
+import type { SignOnError } from "../../server/src/contract/sign-on-reasons.ts";
+import type * as signOns from "../../server/src/contract/sign-ons.ts";
+import type * as store from "../../server/src/contract/store.ts";
+import type { Admin } from "../src/admin/index.ts";
+import type * as admin from "../src/admin/types.ts";
+import type * as sdk from "../src/index.ts";
+
+/** Checked by the ordinary `tsc`: what the SDK says of the wire is what the service's contract says. */
+
+/** `never` equals nothing: it is what a misspelt lookup gives. */
+type Equal<A, B> = [A] extends [never] ? false : Same<Flat<A>, Flat<B>>;
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+/** Intersections written out, all the way down, so that two spellings of one type are one. */
+type Flat<T> = T extends (infer Item)[]
+  ? Flat<Item>[]
+  : T extends object
+    ? { [Name in keyof T]: Flat<T[Name]> }
+    : T;
+type Within<A, B> = [A] extends [B] ? true : false;
+type Holds<T extends true> = T;
+
+type Item<O extends Operation> = Output<O> extends { data: (infer T)[] } ? T : never;
+type Sent<O extends Operation> = O["body"] extends { schema: infer S extends z.ZodType }
+  ? z.input<S> extends { data: infer T }
+    ? Omit<T, "type">
+    : never
+  : never;
+// biome-ignore lint/suspicious/noExplicitAny: any function will do
+type Given<F extends (...args: any) => Promise<unknown>> = Awaited<ReturnType<F>>;
+type Listed<F> = F extends (...args: never) => Promise<{ data: (infer T)[] }> ? T : never;
+
+type AdminProfiles = ReturnType<Admin["profiles"]>;
+type AdminTokens = ReturnType<Admin["customerTokens"]>;
+
+export type ErrorCodes = [
+  Holds<Equal<sdk.ProblemCode, contractProblems.ProblemCode>>,
+  Holds<Within<SignOnError, sdk.SignOnErrorCode>>,
+  Holds<Equal<sdk.ErrorCode, sdk.ProblemCode | sdk.SignOnErrorCode | sdk.SdkErrorCode>>,
+  Holds<Within<sdk.Fault, z.input<typeof problemBody>["errors"][number]>>,
+];
+
+export type StorefrontTypes = [
+  Holds<Equal<sdk.Customer, Output<typeof customers.getCustomer>["data"]>>,
+  Holds<Equal<sdk.Session, Item<typeof tokens.listCustomerTokens>>>,
+  Holds<Equal<sdk.CustomerChange, Omit<Sent<typeof customers.updateCustomer>, "email_verified">>>,
+  Holds<Within<sdk.NewCustomer, Sent<typeof customers.createCustomer>>>,
+  Holds<Equal<sdk.Provider["flow"], Item<typeof profiles.listProfiles>["flow"]>>,
+  Holds<Equal<sdk.Provider["health"], Item<typeof profiles.listProfiles>["meta"]["health"]["status"]>>,
+];
+
+export type AdminInputs = [
+  Holds<Equal<admin.ApplicationKeyFields, Sent<typeof keys.createApplicationKey>>>,
+  Holds<Equal<admin.ApplicationKeyFields, Sent<typeof keys.updateApplicationKey>>>,
+  Holds<Equal<admin.SettingsChange, Sent<typeof realms.updateAuthenticationSettings>>>,
+  Holds<Equal<admin.NewRealm, Sent<typeof realms.createRealm>>>,
+  Holds<Equal<admin.RealmChange, Sent<typeof realms.updateRealm>>>,
+  Holds<Equal<admin.NewProfile, Sent<typeof profiles.createProfile>>>,
+  Holds<Equal<admin.ProfileChange, Sent<typeof profiles.updateProfile>>>,
+  Holds<Equal<admin.NewCustomer, Sent<typeof customers.createCustomer>>>,
+  Holds<Equal<admin.CustomerChange, Sent<typeof customers.updateCustomer>>>,
+  Holds<Equal<admin.StoreChange, Sent<typeof store.updateStore>>>,
+];
+
+export type AdminAnswers = [
+  Holds<Equal<Listed<Admin["applicationKeys"]["list"]>, Item<typeof keys.listApplicationKeys>>>,
+  Holds<Equal<Given<Admin["applicationKeys"]["create"]>, Output<typeof keys.createApplicationKey>>>,
+  Holds<Equal<Given<Admin["applicationKeys"]["get"]>, Output<typeof keys.getApplicationKey>>>,
+  Holds<Equal<Given<Admin["applicationKeys"]["update"]>, Output<typeof keys.updateApplicationKey>>>,
+  Holds<Equal<Given<Admin["applicationKeys"]["rotate"]>, Output<typeof keys.rotateApplicationKey>>>,
+  Holds<Equal<Given<Admin["applicationKeys"]["dryRun"]>, Output<typeof keys.dryRunApplicationKey>>>,
+  Holds<Equal<Given<Admin["settings"]["get"]>, Output<typeof realms.getAuthenticationSettings>>>,
+  Holds<Equal<Given<Admin["settings"]["update"]>, Output<typeof realms.updateAuthenticationSettings>>>,
+  Holds<Equal<Listed<Admin["realms"]["list"]>, Item<typeof realms.listRealms>>>,
+  Holds<Equal<Given<Admin["realms"]["create"]>, Output<typeof realms.createRealm>>>,
+  Holds<Equal<Given<Admin["realms"]["get"]>, Output<typeof realms.getRealm>>>,
+  Holds<Equal<Given<Admin["realms"]["update"]>, Output<typeof realms.updateRealm>>>,
+  Holds<Equal<Listed<AdminProfiles["list"]>, Item<typeof profiles.listProfiles>>>,
+  Holds<Equal<Given<AdminProfiles["create"]>, Output<typeof profiles.createProfile>>>,
+  Holds<Equal<Given<AdminProfiles["get"]>, Output<typeof profiles.getProfile>>>,
+  Holds<Equal<Given<AdminProfiles["update"]>, Output<typeof profiles.updateProfile>>>,
+  Holds<Equal<Given<AdminProfiles["check"]>, Output<typeof profiles.checkProfile>>>,
+  Holds<Equal<Given<AdminProfiles["approveDrift"]>, Output<typeof profiles.approveDrift>>>,
+  Holds<Equal<Listed<Admin["customers"]["list"]>, Item<typeof customers.listCustomers>>>,
+  Holds<Equal<Given<Admin["customers"]["create"]>, Output<typeof customers.createCustomer>>>,
+  Holds<Equal<Given<Admin["customers"]["get"]>, Output<typeof customers.getCustomer>>>,
+  Holds<Equal<Given<Admin["customers"]["update"]>, Output<typeof customers.updateCustomer>>>,
+  Holds<Equal<Listed<AdminTokens["list"]>, Item<typeof tokens.listCustomerTokens>>>,
+  Holds<Equal<Listed<Admin["signOns"]["list"]>, Item<typeof signOns.listSignOns>>>,
+  Holds<Equal<Given<Admin["signOns"]["get"]>, Output<typeof signOns.getSignOn>>>,
+  Holds<Equal<Given<Admin["store"]["get"]>, Output<typeof store.getStore>>>,
+  Holds<Equal<Given<Admin["store"]["update"]>, Output<typeof store.updateStore>>>,
+];
+
+/** The measure itself: it must tell two types apart. */
+export type Measure = [
+  // @ts-expect-error another type
+  Holds<Equal<{ a: { b: string } }, { a: { b: number } }>>,
+  // @ts-expect-error a member more
+  Holds<Equal<{ a: string; b: string }, { a: string }>>,
+  // @ts-expect-error a member that may be absent
+  Holds<Equal<{ a?: string }, { a: string }>>,
+  // @ts-expect-error a code fewer
+  Holds<Equal<Exclude<sdk.ProblemCode, "code_expired">, contractProblems.ProblemCode>>,
+  // @ts-expect-error any is not everything
+  Holds<Equal<Output<typeof keys.getApplicationKey>, ReturnType<typeof JSON.parse>>>,
+];
