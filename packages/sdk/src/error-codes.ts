@@ -97,6 +97,7 @@ export type ProblemCode =
   | "adoption_impossible"
   | "client_secret_required"
   | "direct_client_id_mismatch"
+  | "direct_pkce_missing"
   | "direct_profile_exists"
   | "idp_requirement_not_met"
   | "idp_unreachable"

@@ -3,6 +3,7 @@ import type { Registry } from "prom-client";
 import { createStandings, type Standings } from "./access/authenticate.ts";
 import { createGate } from "./access/gate.ts";
 import { forgetExpiredRevocations } from "./access/inspect.ts";
+import { limits } from "./contract/limits.ts";
 import { openapiDocument } from "./contract/openapi.ts";
 import { forgetOldAnswers } from "./customers/answer-once.ts";
 import { forgetExpiredTokens } from "./customers/customer-token.ts";
@@ -17,6 +18,7 @@ import { type Calls, createCalls } from "./identity-provider/calls.ts";
 import { createDirectory, type Directory } from "./identity-provider/directory.ts";
 import { createEgress, type Egress } from "./identity-provider/egress.ts";
 import type { Clock } from "./lib/clock.ts";
+import { createInFlight, type InFlight } from "./lib/in-flight.ts";
 import type { Keyring } from "./lib/keyring.ts";
 import { canonicalSource, type TrustedProxies, trustedProxies } from "./lib/source-address.ts";
 import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
@@ -48,6 +50,7 @@ export type Deps = {
   signInThrottle: SignInThrottle;
   recorder: Recorder;
   recordLimiter: SourceLimiter;
+  perSource: InFlight;
   customerTokenSeconds: number;
   codeSeconds: number;
   readiness: Readiness;
@@ -126,6 +129,7 @@ export function createApp(options: AppOptions): App {
     signInThrottle,
     recorder,
     recordLimiter,
+    perSource: createInFlight(limits.idpInFlightOfSource),
     customerTokenSeconds,
     codeSeconds,
     readiness,
@@ -189,25 +193,33 @@ export function createApp(options: AppOptions): App {
   let forgotAtMs = clock.monotonicMs();
   let tidying: Promise<void> | undefined;
 
-  async function tidy(): Promise<void> {
-    try {
-      await lastUsed.flush();
-      await recorder.flush();
-      if (clock.monotonicMs() - forgotAtMs < FORGET_EVERY_MS) return;
-      forgotAtMs = clock.monotonicMs();
-      limiter.sweep();
-      sourceLimiter.sweep();
-      recordLimiter.sweep();
-      signInThrottle.sweep();
-      await forgetExpiredRevocations({ storage, clock });
-      await forgetExpiredTokens({ storage, clock });
-      await forgetOldAnswers({ storage, clock });
-      await forgetOldAttempts({ storage, clock });
-      await tidyRecords({ storage, clock }, { codeSeconds, recordDays });
-      await signingKeys.maintain();
-    } catch (error) {
-      log.warn({ event: "tidy_failed", cause: describeCause(error) });
+  /** One chore that fails must not keep the others from being done. */
+  async function doAll(chores: Record<string, () => unknown>): Promise<void> {
+    for (const [chore, work] of Object.entries(chores)) {
+      try {
+        await work();
+      } catch (error) {
+        log.warn({ event: "tidy_failed", chore, cause: describeCause(error) });
+      }
     }
+  }
+
+  async function tidy(): Promise<void> {
+    await doAll({ last_used: lastUsed.flush, records: recorder.flush });
+    if (clock.monotonicMs() - forgotAtMs < FORGET_EVERY_MS) return;
+    forgotAtMs = clock.monotonicMs();
+    await doAll({
+      limiter: limiter.sweep,
+      sources: sourceLimiter.sweep,
+      record_sources: recordLimiter.sweep,
+      throttle: signInThrottle.sweep,
+      revocations: () => forgetExpiredRevocations({ storage, clock }),
+      customer_tokens: () => forgetExpiredTokens({ storage, clock }),
+      answers: () => forgetOldAnswers({ storage, clock }),
+      attempts: () => forgetOldAttempts({ storage, clock }),
+      old_records: () => tidyRecords({ storage, clock }, { codeSeconds, recordDays }),
+      signing_keys: signingKeys.maintain,
+    });
   }
 
   return {

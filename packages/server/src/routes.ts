@@ -50,7 +50,7 @@ import {
   toNewProfile,
   toProfileChange,
 } from "./identity-provider/present.ts";
-import { getProfile, listProfiles, profileKey } from "./identity-provider/profile.ts";
+import { listProfiles, profileKey, viewProfile } from "./identity-provider/profile.ts";
 import {
   presentRealm,
   presentRealmList,
@@ -118,7 +118,7 @@ export const routes = (app: Deps): Route[] => [
 
   on(profile.listProfiles,     async ({ caller, ids, query }) => presentProfileList(app, await listProfiles(app, caller.storeId, ids.realm, toPage(query)))),
   on(profile.createProfile,    async ({ caller, ids, body }) => presentProfile(app, await createProfile(app, caller.storeId, ids.realm, toNewProfile(body)))),
-  on(profile.getProfile,       async ({ caller, ids }) => presentProfile(app, await getProfile(app, profileKey(caller, ids)))),
+  on(profile.getProfile,       async ({ caller, ids }) => presentProfile(app, await viewProfile(app, profileKey(caller, ids), caller))),
   on(profile.updateProfile,    async ({ caller, ids, body }) => presentProfile(app, await updateProfile(app, profileKey(caller, ids), toProfileChange(body)))),
   on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, profileKey(caller, ids))),
   on(profile.checkProfile,     async ({ caller, ids }) => presentReport(app, await checkProfile(app, profileKey(caller, ids)))),

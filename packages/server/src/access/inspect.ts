@@ -3,6 +3,7 @@ import type { Input, Output } from "../contract/operation.ts";
 import { deleteToken, findToken } from "../customers/customer-token.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
+import { deleteOld } from "../storage/delete-old.ts";
 import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
 import { type AuthenticateDeps, findPrincipal } from "./authenticate.ts";
@@ -82,5 +83,5 @@ export async function forgetExpiredRevocations({
   storage,
   clock,
 }: Pick<Deps, "storage" | "clock">): Promise<void> {
-  await storage.db.deleteFrom("access_token_revocations").where("expires_at", "<=", clock.now()).execute();
+  await deleteOld(storage.db, "access_token_revocations", "token_id", "expires_at", clock.now());
 }

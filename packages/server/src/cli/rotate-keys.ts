@@ -9,9 +9,10 @@ const USAGE = `latchkey rotate-keys [--signing]
 
 Seals everything that is kept sealed anew with the first key of LATCHKEY_MASTER_KEY. To change the master key:
 
-  1. put the new key first and keep the old one: LATCHKEY_MASTER_KEY=<new>,<old>; restart every instance
-  2. run this
-  3. after an hour, when the access tokens of the old key have expired, take the old one away; restart
+  1. let every instance open with the new key: LATCHKEY_MASTER_KEY=<old>,<new>; restart them all
+  2. make with it: LATCHKEY_MASTER_KEY=<new>,<old>; restart them all
+  3. run this
+  4. after an hour, when the access tokens of the old key have expired, take the old one away; restart
 
   --signing   also makes the next key that customer tokens are signed with: published now, used in ten minutes.
               That happens by itself every 30 days.`;

@@ -20,6 +20,7 @@ export const limits = {
   idpConnectMs: 2000,
   idpCallMs: 8000,
   idpInFlight: 50,
+  idpInFlightOfSource: 10,
   clockSkewSeconds: 60,
   attemptSeconds: 600,
   clientStateLength: 2048,

@@ -89,6 +89,7 @@ const saveProblems = [
   "idp_unreachable",
   "direct_profile_exists",
   "direct_client_id_mismatch",
+  "direct_pkce_missing",
   "adoption_impossible",
 ] as const;
 
@@ -232,5 +233,5 @@ export const approveDrift = operation({
   access: ["authentication_settings", "write"],
   ids: ofProfile,
   success: { status: 200, description: "The profile as it is now", schema: profileAnswer },
-  problems: ["no_pending_change", "idp_requirement_not_met", "idp_unreachable"],
+  problems: ["no_pending_change", "idp_requirement_not_met", "idp_unreachable", "direct_pkce_missing"],
 });

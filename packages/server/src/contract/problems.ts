@@ -298,7 +298,7 @@ export const problems = {
     status: 404,
     means: "There is no record of a sign-on with this id.",
     remedy:
-      "Check the id, or look for the reference with `filter=eq(reference,…)`. Records are kept for 30 days.",
+      "Check the id, or look for the reference with `filter=eq(reference,…)`. Records are kept for 30 days, unless the operator has chosen otherwise.",
   },
 
   // Application keys and the store's limit
@@ -380,6 +380,12 @@ export const problems = {
       "A profile with the direct flow must have the client id of the store's customer authentication settings.",
     remedy:
       "Change the settings' `client_id` to the one that the identity provider gave you, or use `flow: brokered`.",
+  },
+  direct_pkce_missing: {
+    status: 422,
+    means: "A profile with the direct flow needs an identity provider that lists PKCE with S256.",
+    remedy:
+      "Turn PKCE on at the identity provider, or use `flow: brokered`: without PKCE a stolen code could be redeemed by anybody.",
   },
   client_secret_required: {
     status: 422,

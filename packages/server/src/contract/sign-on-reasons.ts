@@ -64,6 +64,12 @@ export const signOnReasons = {
     means: "This identity provider is used directly, not through us.",
     remedy: "Send the shopper to the profile's `authorization-endpoint` link.",
   },
+  profile_unchosen: {
+    error: "server_error",
+    means:
+      "The realm has several identity providers, none was named, and the storefront wants nobody to be asked.",
+    remedy: "Send `profile` with `prompt=none`.",
+  },
   profile_none: {
     error: "temporarily_unavailable",
     means: "The realm has no enabled identity provider.",
@@ -78,6 +84,12 @@ export const signOnReasons = {
     error: "temporarily_unavailable",
     means: "The identity provider does not answer.",
     remedy: "Look at the profile's health and run its checks. Sign-ons work again as soon as it does.",
+  },
+
+  source_busy: {
+    error: "temporarily_unavailable",
+    means: "Too many sign-ons from one address wait for the identity provider at this moment.",
+    remedy: "Try again in a moment.",
   },
 
   // The identity provider's redirect

@@ -22,7 +22,7 @@ export type CustomerChange = {
 export type NewCustomer = CustomerChange & { name: string; email: EmailAddress };
 
 export async function createCustomer(deps: Deps, caller: Caller, given: NewCustomer): Promise<Customer> {
-  const passwordHash = (await hashOf(deps, given)) ?? null;
+  const passwordHash = (await hashOf(deps, caller, given)) ?? null;
   return refuseTakenEmail(deps, (trx) =>
     insertCustomer(trx, deps, caller.storeId, {
       name: given.name,
@@ -43,7 +43,7 @@ export async function updateCustomer(
   change: CustomerChange,
 ): Promise<Customer> {
   refuseOthers(caller, customerId);
-  const passwordHash = await hashOf(deps, change);
+  const passwordHash = await hashOf(deps, caller, change);
   return refuseTakenEmail(deps, async (trx) => {
     const row = await trx
       .updateTable("customers")
@@ -81,8 +81,11 @@ export async function deleteCustomer(
 }
 
 /** Hashing takes long, and on SQLite a transaction holds up everybody else's: so always before one is opened. */
-const hashOf = async ({ passwords }: Deps, { password }: CustomerChange): Promise<string | undefined> =>
-  password === undefined ? undefined : passwords.hash(password);
+const hashOf = async (
+  { passwords }: Deps,
+  { storeId }: Caller,
+  { password }: CustomerChange,
+): Promise<string | undefined> => (password === undefined ? undefined : passwords.hash(storeId, password));
 
 /** The database decides which of two requests came first: no look beforehand could. */
 async function refuseTakenEmail<T>({ storage }: Deps, work: (trx: Trx) => Promise<T>): Promise<T> {

@@ -5,7 +5,8 @@ import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { seal, unseal } from "../lib/seal.ts";
-import type { Database, Storage, Trx } from "../storage/storage.ts";
+import { deleteOld } from "../storage/delete-old.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
 
 /**
  * A request with `Idempotency-Key` may be repeated for 30 seconds and gets the same answer: an answer that was lost, or a
@@ -68,7 +69,12 @@ async function rememberAnswer(
   { storeId }: Caller,
   { keyHash, requestHash, answer }: { keyHash: string; requestHash: string; answer: unknown },
 ): Promise<void> {
-  await forget(trx, clock, keyHash);
+  // An old answer under the same key makes room.
+  await trx
+    .deleteFrom("idempotent_answers")
+    .where("key_hash", "=", keyHash)
+    .where("expires_at", "<=", clock.now())
+    .execute();
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto("idempotent_answers")
     .values({
@@ -82,13 +88,7 @@ async function rememberAnswer(
   if (numInsertedOrUpdatedRows === 0n) throw QUICKER;
 }
 
-async function forget(db: Database, clock: Clock, keyHash?: string): Promise<void> {
-  let query = db.deleteFrom("idempotent_answers").where("expires_at", "<=", clock.now());
-  if (keyHash !== undefined) query = query.where("key_hash", "=", keyHash);
-  await query.execute();
-}
-
 export const forgetOldAnswers = ({ storage, clock }: Pick<Deps, "storage" | "clock">): Promise<void> =>
-  forget(storage.db, clock);
+  deleteOld(storage.db, "idempotent_answers", "key_hash", "expires_at", clock.now());
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");

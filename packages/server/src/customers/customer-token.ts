@@ -5,6 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { readJws, type Signer, signJws } from "../lib/jws.ts";
 import { issuerOf } from "../realms/issuer.ts";
+import { deleteOld } from "../storage/delete-old.ts";
 import { readPage } from "../storage/page.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -185,5 +186,5 @@ async function refuseUnknown({ db }: Storage, caller: Caller, customerId: string
 }
 
 export async function forgetExpiredTokens({ storage, clock }: ListDeps): Promise<void> {
-  await storage.db.deleteFrom("customer_tokens").where("expires_at", "<=", clock.now()).execute();
+  await deleteOld(storage.db, "customer_tokens", "id", "expires_at", clock.now());
 }

@@ -44,23 +44,34 @@ export async function settleIdentity(
   deps: { clock: Clock },
   through: Through,
   identity: ForeignIdentity,
-): Promise<{ customerId: string; action: Decision["action"] } | { reason: LinkReason | "profile_disabled" }> {
-  const linkedTo = await touchIdentity(trx, deps, through, identity);
-  if (linkedTo !== undefined) return { customerId: linkedTo, action: "sign_in" };
+): Promise<{ customerId: string } | { reason: LinkReason | "profile_disabled" }> {
+  // The customer's row before anything that hangs on it, in the order in which a deletion takes them.
+  const linkedTo = await findLinked(trx, through, identity);
+  if (linkedTo !== undefined && (await holdCustomer(trx, through.storeId, linkedTo))) {
+    await touchIdentity(trx, deps, through, identity);
+    return { customerId: linkedTo };
+  }
   const realm = await lockRealm(trx, through.storeId, through.realmId);
   if (!realm) return { reason: "profile_disabled" };
   // Asked again, now that nobody else decides: a first sign-on in another tab may have been quicker.
   const decision = await foreseeIdentity(trx, through, realm, identity);
   if (decision.action === "refuse") return { reason: decision.reason };
-  if (decision.action === "sign_in") return { customerId: decision.customerId, action: "sign_in" };
+  // Deleted a moment ago: then it is somebody new.
+  if (decision.action !== "create" && !(await holdCustomer(trx, through.storeId, decision.customerId)))
+    return settleIdentity(trx, deps, through, identity);
+  if (decision.action === "sign_in") return { customerId: decision.customerId };
   const customerId =
     decision.action === "link" ? decision.customerId : await createCustomer(trx, deps, through, identity);
   await insertIdentity(trx, deps, through, identity, customerId);
-  return { customerId, action: decision.action };
+  return { customerId };
 }
 
-async function readKnown(db: Database, through: Through, identity: ForeignIdentity): Promise<Known> {
-  const linked = await db
+async function findLinked(
+  db: Database,
+  through: Through,
+  identity: ForeignIdentity,
+): Promise<string | undefined> {
+  const row = await db
     .selectFrom("customer_identities")
     .select("customer_id")
     .where("store_id", "=", through.storeId)
@@ -68,15 +79,46 @@ async function readKnown(db: Database, through: Through, identity: ForeignIdenti
     .where("issuer", "=", identity.issuer)
     .where("subject", "=", identity.subject)
     .executeTakeFirst();
+  return row?.customer_id;
+}
+
+/** Whether the customer is still there, and stays until the transaction ends. */
+async function holdCustomer(trx: Trx, storeId: string, customerId: string): Promise<boolean> {
+  const row = await trx
+    .updateTable("customers")
+    .set(({ ref }) => ({ updated_at: ref("updated_at") }))
+    .where("store_id", "=", storeId)
+    .where("id", "=", customerId)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function readKnown(db: Database, through: Through, identity: ForeignIdentity): Promise<Known> {
   const withEmail = db
     .selectFrom("customers")
     .select("id")
     .where("store_id", "=", through.storeId)
     .where("email_key", "=", emailOf(identity).key)
     .limit(2);
-  const proven = await withEmail.where("email_verified", "=", 1).execute();
+  // Proven by the back office, or by a provider of this realm: what one of another realm says was never believed here.
+  const proven = await withEmail
+    .where("email_verified", "=", 1)
+    .where(({ eb, or, exists, selectFrom }) =>
+      or([
+        eb("authentication_mechanism", "=", "password"),
+        exists(
+          selectFrom("customer_identities as known")
+            .select("known.id")
+            .where("known.store_id", "=", through.storeId)
+            .where("known.realm_id", "=", through.realmId)
+            .whereRef("known.customer_id", "=", "customers.id"),
+        ),
+      ]),
+    )
+    .execute();
   return {
-    linkedTo: linked?.customer_id,
+    linkedTo: await findLinked(db, through, identity),
     proven: proven.map(({ id }) => id),
     isTaken: proven.length > 0 || (await withEmail.executeTakeFirst()) !== undefined,
   };
@@ -87,17 +129,15 @@ async function touchIdentity(
   { clock }: { clock: Clock },
   through: Through,
   { issuer, subject }: ForeignIdentity,
-): Promise<string | undefined> {
-  const row = await trx
+): Promise<void> {
+  await trx
     .updateTable("customer_identities")
     .set({ last_used_at: clock.now() })
     .where("store_id", "=", through.storeId)
     .where("profile_id", "=", through.id)
     .where("issuer", "=", issuer)
     .where("subject", "=", subject)
-    .returning("customer_id")
-    .executeTakeFirst();
-  return row?.customer_id;
+    .execute();
 }
 
 const createCustomer = async (

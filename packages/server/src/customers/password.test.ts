@@ -11,7 +11,7 @@ const COST = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, sa
 
 test("a password is kept as Argon2id with 19 MiB and two passes, under a salt of its own", async () => {
   const { hash } = createPasswords();
-  const [first, second] = await Promise.all([hash("correct horse"), hash("correct horse")]);
+  const [first, second] = await Promise.all([hash("store", "correct horse"), hash("store", "correct horse")]);
   expect(first).not.toBe(second);
   expect(argon2.parseOptions(first as string)).toMatchObject(COST);
   expect(first).not.toContain("correct");
@@ -19,27 +19,27 @@ test("a password is kept as Argon2id with 19 MiB and two passes, under a salt of
 
 test("the right password matches, and nothing else does", async () => {
   const { hash, matches } = createPasswords();
-  const kept = await hash("correct horse ");
-  expect(await matches(kept, "correct horse ")).toBe(true);
+  const kept = await hash("store", "correct horse ");
+  expect(await matches("store", kept, "correct horse ")).toBe(true);
   for (const wrong of ["correct horse", "Correct horse ", "", " ", "correct horse  ", kept])
-    expect(await matches(kept, wrong), wrong).toBe(false);
+    expect(await matches("store", kept, wrong), wrong).toBe(false);
 });
 
 test("the same characters match however a keyboard composes them", async () => {
   const { hash, matches } = createPasswords();
-  const composed = await hash("caf\u00e9 12345");
-  expect(await matches(composed, "cafe\u0301 12345")).toBe(true);
-  expect(await matches(composed, "caf\u00e9 \uff11\uff12\uff13\uff14\uff15")).toBe(true);
-  expect(await matches(composed, "cafe 12345")).toBe(false);
+  const composed = await hash("store", "caf\u00e9 12345");
+  expect(await matches("store", composed, "cafe\u0301 12345")).toBe(true);
+  expect(await matches("store", composed, "caf\u00e9 \uff11\uff12\uff13\uff14\uff15")).toBe(true);
+  expect(await matches("store", composed, "cafe 12345")).toBe(false);
 });
 
 test("nobody's password is checked with the same work as somebody's, and never matches (T22)", async () => {
   const { hash, matches } = createPasswords();
-  const kept = await hash("correct horse");
+  const kept = await hash("store", "correct horse");
   for (const passwordHash of [kept, null]) {
     for (const password of ["wrong", "", "\0".repeat(32)]) {
       vi.mocked(argon2.verify).mockClear();
-      expect(await matches(passwordHash, password)).toBe(false);
+      expect(await matches("store", passwordHash, password)).toBe(false);
       expect(argon2.verify).toHaveBeenCalledOnce();
       const checked = vi.mocked(argon2.verify).mock.calls[0]?.[0];
       expect(argon2.parseOptions(checked as string)).toMatchObject(COST);
@@ -49,13 +49,13 @@ test("nobody's password is checked with the same work as somebody's, and never m
 
 test("nobody's password does not match even if the library says that it does", async () => {
   vi.mocked(argon2.verify).mockResolvedValueOnce(true);
-  expect(await createPasswords().matches(null, "x")).toBe(false);
+  expect(await createPasswords().matches("store", null, "x")).toBe(false);
 });
 
 test("503 at once when too many are waiting; those who wait are served", async () => {
   const { hash, matches } = createPasswords({ maxRunning: 1, maxWaiting: 1 });
-  const served = [hash("correct horse"), matches(null, "x")];
-  for (const refused of [hash("another one"), matches(null, "x")]) {
+  const served = [hash("store", "correct horse"), matches("store", null, "x")];
+  for (const refused of [hash("store", "another one"), matches("store", null, "x")]) {
     const problem = await refused.catch((error) => error);
     expect(problem).toBeInstanceOf(Problem);
     expect([problem.code, problem.status, problem.retryAfterSeconds]).toEqual([
@@ -66,11 +66,23 @@ test("503 at once when too many are waiting; those who wait are served", async (
   }
   expect(argon2.hash).toHaveBeenCalledOnce();
   await Promise.all(served);
-  expect(await matches(null, "x")).toBe(false);
+  expect(await matches("store", null, "x")).toBe(false);
 });
 
-test("two run and sixty-four wait, unless told otherwise", async () => {
+test("of one store two run and sixteen wait; another store is served between them", async () => {
   const { matches } = createPasswords();
-  const results = await Promise.allSettled(Array.from({ length: 70 }, () => matches(null, "x")));
+  const order: string[] = [];
+  const check = (store: string) => matches(store, null, "x").then(() => order.push(store));
+  const loud = Promise.allSettled(Array.from({ length: 40 }, () => check("loud")));
+  const quiet = check("quiet");
+  expect((await loud).filter(({ status }) => status === "fulfilled")).toHaveLength(18);
+  await quiet;
+  expect(order.indexOf("quiet")).toBeLessThan(6);
+});
+
+test("sixty-four wait in all", async () => {
+  const { matches } = createPasswords();
+  const stores = Array.from({ length: 100 }, (_, index) => `store ${index}`);
+  const results = await Promise.allSettled(stores.map((store) => matches(store, null, "x")));
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(66);
 });

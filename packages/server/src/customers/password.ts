@@ -3,9 +3,9 @@ import { Problem } from "../contract/problem.ts";
 import { createWorkQueue } from "../lib/work-queue.ts";
 
 export type Passwords = {
-  hash(password: string): Promise<string>;
+  hash(storeId: string, password: string): Promise<string>;
   /** `null`: there is no such password. It takes the same work to say so, and the answer is no. */
-  matches(passwordHash: string | null, password: string): Promise<boolean>;
+  matches(storeId: string, passwordHash: string | null, password: string): Promise<boolean>;
 };
 
 /** Argon2id (RFC 9106) with 19 MiB, two passes and one lane: the OWASP minimum, some 20 ms of one core. */
@@ -21,22 +21,28 @@ const NOBODYS_HASH = [
 
 // The library works on libuv's four threads, which also resolve names and read files: half of them stay free.
 const MAX_RUNNING = 2;
-// The last in the queue waits about a second; a longer one would only make everybody give up.
+// A longer queue would only make everybody give up. Stores are served in turn, and none may fill it: anybody can have
+// passwords hashed at a store whose client id they know.
 const MAX_WAITING = 64;
+const MAX_WAITING_OF_STORE = 16;
 
-export function createPasswords({ maxRunning = MAX_RUNNING, maxWaiting = MAX_WAITING } = {}): Passwords {
-  const queue = createWorkQueue({ maxRunning, maxWaiting });
+export function createPasswords({
+  maxRunning = MAX_RUNNING,
+  maxWaiting = MAX_WAITING,
+  maxWaitingOfStore = MAX_WAITING_OF_STORE,
+} = {}): Passwords {
+  const queue = createWorkQueue({ maxRunning, maxWaiting, maxWaitingOfGroup: maxWaitingOfStore });
 
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = queue.run(work);
+  function inTurn<T>(storeId: string, work: () => Promise<T>): Promise<T> {
+    const result = queue.run(storeId, work);
     if (!result) throw new Problem("password_queue_full", { retryAfterSeconds: 1 });
     return result;
   }
 
   return {
-    hash: async (password) => inTurn(() => hash(normalize(password), COST)),
-    async matches(passwordHash, password) {
-      const isRight = await inTurn(() => verify(passwordHash ?? NOBODYS_HASH, normalize(password)));
+    hash: async (storeId, password) => inTurn(storeId, () => hash(normalize(password), COST)),
+    async matches(storeId, passwordHash, password) {
+      const isRight = await inTurn(storeId, () => verify(passwordHash ?? NOBODYS_HASH, normalize(password)));
       return isRight && passwordHash !== null;
     },
   };

@@ -41,7 +41,7 @@ export async function signInWithPassword(
 
   async function checkPassword(emailKey: string): Promise<Customer | undefined> {
     const found = await findCustomerWithPassword(storage.db, caller.storeId, emailKey);
-    const isRight = await passwords.matches(found?.passwordHash ?? null, password);
+    const isRight = await passwords.matches(caller.storeId, found?.passwordHash ?? null, password);
     return isRight ? found : undefined;
   }
 }

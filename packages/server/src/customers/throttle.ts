@@ -65,10 +65,14 @@ export function createSignInThrottle({ clock }: { clock: Clock }): SignInThrottl
   /** The buckets that an attempt draws from, each with the attempt's key in it. */
   function chargesOf({ storeId, emailKey, source, isBackOffice }: Attempt): [Buckets, string][] {
     const pair = keyOf(storeId, emailKey, source);
-    const charges: [Buckets, string][] = [[pairs, pair]];
-    if (!isBackOffice) charges.push([sources, keyOf(storeId, source)]);
-    if (!isFamiliar(pair)) charges.push([accounts, keyOf(storeId, emailKey)]);
-    return charges;
+    const account: [Buckets, string] = [accounts, keyOf(storeId, emailKey)];
+    // All of a store's shoppers come from its server's one address, which therefore says nothing of who it is.
+    if (isBackOffice) return [account];
+    const own: [Buckets, string][] = [
+      [pairs, pair],
+      [sources, keyOf(storeId, source)],
+    ];
+    return isFamiliar(pair) ? own : [...own, account];
   }
 
   function giveBack(attempt: Attempt): void {

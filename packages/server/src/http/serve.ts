@@ -101,8 +101,11 @@ export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: re
       .filter((route) => pathsOf(route).includes(path))
       .map((route) => route.operation.method)
       .join(", ");
+    const forPeople = routes.find(
+      (route) => route.operation.access === "browser" && pathsOf(route).includes(path),
+    );
     app.all(honoPath(path), (context) =>
-      exchange(deps, context, path, async (state) => {
+      exchange(deps, context, forPeople?.operation ?? path, async (state) => {
         state.headers.Allow = Allow;
         throw refusedUnread(deps, state, new Problem("method_not_allowed"));
       }),

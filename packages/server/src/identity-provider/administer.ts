@@ -3,7 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { seal } from "../lib/seal.ts";
-import { findRealm, getRealm } from "../realms/realm.ts";
+import { findRealm, getRealm, lockRealm } from "../realms/realm.ts";
 import { getSettings, listDirectProfiles } from "../realms/settings.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
@@ -21,6 +21,7 @@ import {
   type ProfileKey,
   type ProfileView,
   type Provisioning,
+  viewProfile,
 } from "./profile.ts";
 
 type Deps = {
@@ -65,7 +66,7 @@ export async function createProfile(
   const metadata = await acceptedMetadata(deps, given.discoveryUrl, enabled);
   const now = deps.clock.now();
   const flow = given.flow ?? "brokered";
-  await changeProfile(deps, key, { enabled, flow, clientId: given.clientId }, async (trx) => {
+  await changeProfile(deps, key, { enabled, flow, clientId: given.clientId, metadata }, async (trx) => {
     await trx
       .insertInto("oidc_profiles")
       .values({
@@ -91,7 +92,7 @@ export async function createProfile(
       .execute();
     await adopt(trx, key, { ...given, metadata });
   });
-  return getProfile(deps, key);
+  return viewProfile(deps, key);
 }
 
 export async function updateProfile(
@@ -116,7 +117,7 @@ export async function updateProfile(
     ? await acceptedMetadata(deps, after.discoveryUrl, after.enabled)
     : before.metadata;
   const { clientSecret, clientSecretNext } = change;
-  await changeProfile(deps, key, after, async (trx) => {
+  await changeProfile(deps, key, { ...after, metadata }, async (trx) => {
     await setProfile(trx, deps, key, {
       ...(change.name !== undefined && { name: change.name }),
       ...(change.provisioning !== undefined && { provisioning: change.provisioning }),
@@ -136,7 +137,7 @@ export async function updateProfile(
     });
     await adopt(trx, key, { ...after, adoptIdentitiesOf: change.adoptIdentitiesOf, metadata });
   });
-  return getProfile(deps, key);
+  return viewProfile(deps, key);
 }
 
 async function adopt(
@@ -146,6 +147,7 @@ async function adopt(
 ): Promise<void> {
   if (of.adoptIdentitiesOf === undefined) return;
   const issuer = of.metadata?.issuer ?? "";
+  await lockRealm(trx, storeId, realmId);
   await adoptIdentities(
     trx,
     { id: profileId, storeId, realmId, clientId: of.clientId, issuer },
@@ -182,8 +184,10 @@ export async function approveDrift(deps: Deps, key: ProfileKey): Promise<Profile
   if (!profile.pending) throw new Problem("no_pending_change");
   const metadata = await acceptedMetadata(deps, profile.discoveryUrl, true);
   // A change of the profile like any other: every instance drops what it knew of the provider.
-  await changeProfile(deps, key, profile, (trx) => setProfile(trx, deps, key, accepted(metadata)));
-  return getProfile(deps, key);
+  await changeProfile(deps, key, { ...profile, metadata }, (trx) =>
+    setProfile(trx, deps, key, accepted(metadata)),
+  );
+  return viewProfile(deps, key);
 }
 
 const examineFor = (
@@ -233,12 +237,17 @@ async function acceptedMetadata(
 async function changeProfile(
   deps: Deps,
   key: ProfileKey,
-  after: { enabled: boolean; flow: Flow; clientId: string },
+  after: { enabled: boolean; flow: Flow; clientId: string; metadata: Metadata | null },
   write: (trx: Trx) => Promise<unknown>,
 ): Promise<void> {
   await changeStore(deps, key.storeId, async (trx) => {
     if (!(await findRealm(trx, key.storeId, key.realmId))) throw new Problem("realm_not_found");
-    if (after.enabled && after.flow === "direct") await refuseSecondDirect(trx, key, after.clientId);
+    if (after.enabled && after.flow === "direct") {
+      // There only the provider looks at the verifier.
+      if (!after.metadata?.supportsS256)
+        throw new Problem("direct_pkce_missing", { source: { pointer: "/data/flow" } });
+      await refuseSecondDirect(trx, key, after.clientId);
+    }
     await write(trx);
   });
   deps.calls.forget(key.profileId);

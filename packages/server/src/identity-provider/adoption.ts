@@ -11,13 +11,19 @@ export type Adoptable = { profileId: string; identities: number };
 type Heir = Pick<Profile, "id" | "storeId" | "realmId" | "clientId"> & { issuer: string };
 
 export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable[]> {
-  const rows = await orphans(db, heir)
+  // The heir's own identities, which may be millions, stand between the two and are not looked at.
+  const before = await countOrphans(db, heir, "<");
+  const after = await countOrphans(db, heir, ">");
+  return [...before, ...after];
+}
+
+const countOrphans = (db: Database, heir: Heir, side: "<" | ">"): Promise<Adoptable[]> =>
+  orphans(db, heir)
+    .where("identity.profile_id", side, heir.id)
     .groupBy("identity.profile_id")
     .select(["identity.profile_id as profileId", ({ fn }) => fn.countAll<number>().as("identities")])
     .orderBy("profileId")
     .execute();
-  return rows.map(({ profileId, identities }) => ({ profileId, identities: Number(identities) }));
-}
 
 const orphans = (db: Database, { storeId, realmId, issuer, clientId }: Heir) =>
   db

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
@@ -72,6 +73,7 @@ export async function resealSecrets({
       .where("store_id", "=", row.store_id)
       .where("id", "=", row.id)
       .where("sealed_client_secret", "=", row.sealed_client_secret)
+      .where(sql<string>`coalesce(sealed_client_secret_next, '')`, "=", row.sealed_client_secret_next ?? "")
       .execute();
     resealed++;
   }

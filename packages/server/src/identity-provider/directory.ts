@@ -17,10 +17,13 @@ export type Directory = {
   /** Its endpoints, or undefined when it has never been read, or not for a day. */
   metadataOf(profile: Profile): Promise<Metadata | undefined>;
   /** The key that a token's header means. One that is not known makes us look again, but not more than every ten seconds. */
-  keyFor(profile: Profile, kid: unknown, algorithm: string): Promise<SigningKey | undefined>;
+  keyFor(profile: Profile, kid: unknown, algorithm: string, by?: BroughtBy): Promise<SigningKey | undefined>;
   /** A signature did not fit: the key may have been replaced under its old name. Whether it was, `keyFor` then tells. */
-  rereadKeys(profile: Profile): Promise<void>;
+  rereadKeys(profile: Profile, by?: BroughtBy): Promise<void>;
 };
+
+/** Anybody may post a logout token: what they make us read must not keep us from reading for a sign-on. */
+export type BroughtBy = "provider" | "anybody";
 
 const FRESH_MS = 5 * 60_000;
 const STALE_MS = 24 * 3_600_000;
@@ -35,7 +38,7 @@ type Entry = {
   readAtMs: number;
   keysReadAtMs: number;
   failedAtMs: number;
-  rereadAtMs: number;
+  rereadAtMs: Record<BroughtBy, number>;
 };
 
 type Deps = { storage: Storage; clock: Clock; calls: Calls; allowedOrigins: readonly string[] };
@@ -58,7 +61,7 @@ export function createDirectory(deps: Deps): Directory {
       readAtMs: never,
       keysReadAtMs: never,
       failedAtMs: never,
-      rereadAtMs: never,
+      rereadAtMs: { provider: never, anybody: never },
     };
     entries.set(profile.id, entry);
     return entry;
@@ -109,11 +112,11 @@ export function createDirectory(deps: Deps): Directory {
     entry.keysReadAtMs = clock.monotonicMs();
   }
 
-  async function rereadKeys(profile: Profile): Promise<void> {
+  async function rereadKeys(profile: Profile, by: BroughtBy = "provider"): Promise<void> {
     const entry = await refresh(profile);
-    await once(`keys ${profile.id} ${profile.updatedAt}`, async () => {
-      if (ageOf(entry.rereadAtMs) < COOL_DOWN_MS) return;
-      entry.rereadAtMs = clock.monotonicMs();
+    await once(`keys ${by} ${profile.id} ${profile.updatedAt}`, async () => {
+      if (ageOf(entry.rereadAtMs[by]) < COOL_DOWN_MS) return;
+      entry.rereadAtMs[by] = clock.monotonicMs();
       await readKeysAlone(profile, entry);
     });
   }
@@ -125,12 +128,12 @@ export function createDirectory(deps: Deps): Directory {
       const isUsable = entry.readAtMs === Number.NEGATIVE_INFINITY || ageOf(entry.readAtMs) < STALE_MS;
       return isUsable ? (entry.metadata ?? undefined) : undefined;
     },
-    async keyFor(profile, kid, algorithm) {
+    async keyFor(profile, kid, algorithm, by) {
       const entry = await refresh(profile);
       const isUsable = ageOf(entry.keysReadAtMs) < STALE_MS;
       const key = isUsable ? selectKey(entry.keys, kid, algorithm) : undefined;
       if (key) return key;
-      await rereadKeys(profile);
+      await rereadKeys(profile, by);
       return ageOf(entry.keysReadAtMs) < STALE_MS ? selectKey(entry.keys, kid, algorithm) : undefined;
     },
     rereadKeys,

@@ -4,7 +4,7 @@ import { limits } from "../contract/limits.ts";
 import type { SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
-import type { Directory } from "./directory.ts";
+import type { BroughtBy, Directory } from "./directory.ts";
 import { type Document, isObject, type Metadata } from "./discovery.ts";
 import type { SigningKey } from "./keys.ts";
 import type { Profile } from "./profile.ts";
@@ -97,6 +97,7 @@ export async function verifySignature(
   metadata: Metadata,
   token: unknown,
   types: readonly string[],
+  by: BroughtBy = "provider",
 ): Promise<Signed> {
   const read = readCompact(token, types);
   if ("part" in read) return { failed: read.part, findings: [read] };
@@ -111,7 +112,7 @@ export async function verifySignature(
   if (!isAllowed) return { failed: "alg", findings };
 
   const isKeyId = kid === undefined || (typeof kid === "string" && kid.length <= MAX_KEY_ID_LENGTH);
-  const key = isKeyId ? await directory.keyFor(profile, kid, alg) : undefined;
+  const key = isKeyId ? await directory.keyFor(profile, kid, alg, by) : undefined;
   findings.push({
     part: "key",
     passed: key !== undefined,
@@ -124,8 +125,8 @@ export async function verifySignature(
   if (!isSigned) {
     // The key may have been replaced under its old name. Whether it was is told by the key itself: another sign-on may
     // have read the keys while this one was at work, and then there is nothing left to read anew.
-    await directory.rereadKeys(profile);
-    const current = await directory.keyFor(profile, kid, alg);
+    await directory.rereadKeys(profile, by);
+    const current = await directory.keyFor(profile, kid, alg, by);
     isSigned = current !== undefined && current !== key && (await isSignedBy(current, alg, compact));
   }
   findings.push({ part: "signature", passed: isSigned });

@@ -28,12 +28,17 @@ export async function withLiveEvidence(
     .where("profile_id", "=", profile.id)
     .where("started_at", ">=", profile.updatedAt)
     .orderBy("started_at", "desc")
-    .select(["started_at", "reason"]);
+    .select(["started_at", "reason"])
+    .limit(1);
   const worked = await records
     .where("outcome", "in", ["code_issued", "exchanged", "expired"])
     .executeTakeFirst();
   const reasons = Object.values(SHOWN_LIVE).flat();
-  const refused = await records.where("reason", "in", reasons).executeTakeFirst();
+  // Only one that came later counts, so nothing before it is looked through.
+  const refused = await records
+    .where("started_at", ">", worked?.started_at ?? 0)
+    .where("reason", "in", reasons)
+    .executeTakeFirst();
   return checks.map((check) => {
     const ownReasons = SHOWN_LIVE[check.id];
     if (!ownReasons || check.status === "not_met") return check;

@@ -32,7 +32,7 @@ export async function verifyLogoutToken(
   metadata: Metadata,
   token: string,
 ): Promise<LogoutVerdict> {
-  const signed = await verifySignature(deps, profile, metadata, token, ["logout+jwt", "jwt"]);
+  const signed = await verifySignature(deps, profile, metadata, token, ["logout+jwt", "jwt"], "anybody");
   if ("failed" in signed) return { reason: `logout_token.${signed.failed}` };
   const { payload } = signed;
   const { failed } = upToFailure<LogoutPart>([

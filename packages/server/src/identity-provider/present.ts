@@ -74,11 +74,14 @@ function directLink({ id, metadata }: Profile): string | null {
 
 export function presentProfile(where: Where, profile: ProfileView): Answer {
   const { meta, ...members } = presentMembers(where, profile);
-  const adoptable = profile.adoptable.map(({ profileId, identities }) => ({
+  const adoptable = profile.adoptable?.map(({ profileId, identities }) => ({
     profile_id: profileId,
     identities,
   }));
-  return { data: { ...members, meta: { ...meta, adoptable } }, links: presentLinks(where, profile) };
+  return {
+    data: { ...members, meta: { ...meta, ...(adoptable && { adoptable }) } },
+    links: presentLinks(where, profile),
+  };
 }
 
 export const presentProfileList = (

@@ -1,3 +1,4 @@
+import type { Caller } from "../contract/caller.ts";
 import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -76,16 +77,25 @@ export async function findProfile(
   return row && fromRow(row);
 }
 
-/** A profile with what an administrator should know of it beside. */
-export type ProfileView = Profile & { adoptable: Adoptable[] };
-
-export async function getProfile(deps: { storage: Storage }, key: ProfileKey): Promise<ProfileView> {
+export async function getProfile(deps: { storage: Storage }, key: ProfileKey): Promise<Profile> {
   await getRealm(deps, key.storeId, key.realmId);
   const profile = await findProfile(deps.storage.db, key);
   if (!profile) throw new Problem("profile_not_found");
+  return profile;
+}
+
+/** A profile with what an administrator should know of it beside, and nobody else. */
+export type ProfileView = Profile & { adoptable?: Adoptable[] };
+
+export async function viewProfile(
+  deps: { storage: Storage },
+  key: ProfileKey,
+  { grant }: Pick<Caller, "grant"> = { grant: "client_credentials" },
+): Promise<ProfileView> {
+  const profile = await getProfile(deps, key);
   const issuer = profile.metadata?.issuer;
-  const adoptable = issuer === undefined ? [] : await listAdoptable(deps.storage.db, { ...profile, issuer });
-  return { ...profile, adoptable };
+  if (grant !== "client_credentials" || issuer === undefined) return profile;
+  return { ...profile, adoptable: await listAdoptable(deps.storage.db, { ...profile, issuer }) };
 }
 
 export type ProfileList = { profiles: Profile[]; total: number; page: Page; realmId: string };

@@ -7,8 +7,7 @@ describe("an address is written one way (N84)", () => {
     ["as it is", "ada@shop.example", "ada@shop.example"],
     ["with its case kept in front of the @", "Ada.Lovelace@Shop.EXAMPLE", "Ada.Lovelace@shop.example"],
     ["with U+FF20 as its only @", "ada\uff20shop.example", "ada@shop.example"],
-    ["in full width", "ａｄａ@ｓｈｏｐ．ｅｘａｍｐｌｅ", "ada@shop.example"],
-    ["with a ligature", "oﬃce@shop.example", "office@shop.example"],
+    ["with its domain in full width", "ada@ｓｈｏｐ．ｅｘａｍｐｌｅ", "ada@shop.example"],
     ["with an accent in two characters", "re\u0301ne\u0301e@shop.example", "r\u00e9n\u00e9e@shop.example"],
     ["with an international domain", "ada@Bücher.example", "ada@xn--bcher-kva.example"],
     ["with an ideographic full stop", "ada@shop。example", "ada@shop.example"],
@@ -35,6 +34,10 @@ describe("what is not plainly one address is none (N84)", () => {
   test.each([
     ["nothing", ""],
     ["no @", "ada"],
+    // Mailboxes of their own, which only look like another's once they are normalized.
+    ["a mailbox in full width", "ａｄａ@shop.example"],
+    ["a mailbox with a ligature", "oﬃce@shop.example"],
+    ["a mailbox with a long s", "ſmith@shop.example"],
     ["two @", "ada@evil.example@shop.example"],
     ["a second @ in full width", "ada\uff20evil.example@shop.example"],
     ["a second @ that is small", "ada\ufe6bevil.example@shop.example"],

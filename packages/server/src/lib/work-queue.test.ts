@@ -18,9 +18,9 @@ function pieces() {
 test("so many run at once, so many wait, and one more is refused at once", async () => {
   const queue = createWorkQueue({ maxRunning: 2, maxWaiting: 1 });
   const { started, piece, end } = pieces();
-  const results = [0, 1, 2].map((name) => queue.run(piece(name)));
+  const results = [0, 1, 2].map((name) => queue.run("group", piece(name)));
   expect(started).toEqual([0, 1]);
-  expect(queue.run(piece(3))).toBeUndefined();
+  expect(queue.run("group", piece(3))).toBeUndefined();
   end(1);
   expect(await results[1]).toBe(1);
   expect(started).toEqual([0, 1, 2]);
@@ -36,8 +36,8 @@ test("work that fails, at once or later, makes room like any other, and says so 
     () => {
       throw new Error("at once");
     },
-  ].map((work) => queue.run(work));
-  const last = queue.run(async () => "served");
+  ].map((work) => queue.run("group", work));
+  const last = queue.run("group", async () => "served");
   expect((await Promise.allSettled(fails)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   expect(await last).toBe("served");
 });
@@ -45,11 +45,11 @@ test("work that fails, at once or later, makes room like any other, and says so 
 test("without room to wait, only those that can run are taken", async () => {
   const queue = createWorkQueue({ maxRunning: 1, maxWaiting: 0 });
   const { piece, end } = pieces();
-  const first = queue.run(piece(0));
-  expect(queue.run(piece(1))).toBeUndefined();
+  const first = queue.run("group", piece(0));
+  expect(queue.run("group", piece(1))).toBeUndefined();
   end(0);
   await first;
-  expect(queue.run(async () => 2)).toBeDefined();
+  expect(queue.run("group", async () => 2)).toBeDefined();
 });
 
 test("never more than allowed run, all that were taken are served, in the order in which they came", async () => {
@@ -60,7 +60,7 @@ test("never more than allowed run, all that were taken are served, in the order 
       const started: number[] = [];
       let running = 0;
       const results = turns.map((ticks, name) =>
-        queue.run(async () => {
+        queue.run("group", async () => {
           started.push(name);
           running++;
           expect(running).toBeLessThanOrEqual(size.maxRunning);
@@ -74,4 +74,18 @@ test("never more than allowed run, all that were taken are served, in the order 
       expect(started).toEqual(taken);
     }),
   );
+});
+
+test("groups are served in turn, and none may fill the queue", async () => {
+  const queue = createWorkQueue({ maxRunning: 1, maxWaiting: 4, maxWaitingOfGroup: 3 });
+  const { started, piece, end } = pieces();
+  const results = [0, 1, 2, 3].map((name) => queue.run("loud", piece(name)));
+  expect(queue.run("loud", piece(4))).toBeUndefined();
+  results.push(queue.run("quiet", piece(5)));
+  expect(queue.run("third", piece(6))).toBeUndefined();
+  for (const name of [0, 1, 5, 2, 3]) {
+    end(name);
+    await results.filter((result) => result !== undefined)[name === 5 ? 4 : name];
+  }
+  expect(started).toEqual([0, 1, 5, 2, 3]);
 });

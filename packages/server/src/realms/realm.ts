@@ -9,7 +9,7 @@ import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
 import { isAllowedRedirectUri } from "./redirect-uri.ts";
 
-/** A set of customers, the places they may be sent back to, and what to do when two of them have one e-mail. */
+/** A way in for customers: where they may be sent back to, and what to do when two of them have one e-mail. */
 export type Realm = {
   id: string;
   storeId: string;

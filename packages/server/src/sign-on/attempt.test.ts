@@ -35,6 +35,7 @@ const newAttempt = (changes: Partial<Attempt> = {}): Attempt => ({
   clientNonce: null,
   clientRedirectDigest: digest("https://shop.example/signed-in"),
   codeChallenge: challengeOf("v".repeat(43)),
+  idpIssuer: "https://idp.example",
   browserDigest: digest(newBrowserValue()),
   ...changes,
 });

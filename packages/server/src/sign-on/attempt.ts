@@ -26,6 +26,8 @@ export type Attempt = {
   clientRedirectDigest: string;
   codeChallenge: string;
   browserDigest: string;
+  /** Whom the shopper was sent to (RFC 9700 4.4.2). */
+  idpIssuer: string;
 };
 
 /** The path that an attempt began under and must come back to. It is part of the seal: no other path opens it. */

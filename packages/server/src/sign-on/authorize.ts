@@ -60,7 +60,12 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
     async () => {
       const wanted = readWanted(asked);
       const profile = await chooseProfile(deps, realm, asked.get("profile"));
-      if (Array.isArray(profile)) return offerChoice(deps, realm, request.search, profile);
+      if (Array.isArray(profile)) {
+        // Nobody may be asked anything (OpenID Connect Core 3.1.2.1).
+        if (asked.get("prompt") === "none")
+          throw signOnProblem("profile_unchosen", { idpError: "interaction_required" });
+        return offerChoice(deps, realm, request.search, profile);
+      }
       trail.profile = profile;
       refuseUnusable(profile);
       return sendToIdp(deps, profile, { ...client, ...wanted }, asked, request.cookie, trail);
@@ -179,6 +184,7 @@ async function sendToIdp(
     clientRedirectDigest: digest(client.clientRedirectUri),
     codeChallenge: client.codeChallenge,
     browserDigest: digest(browserValue),
+    idpIssuer: metadata.issuer,
   };
   const place = { storeId: profile.storeId, realmId: profile.realmId, profileId: profile.id };
   const idpState = sealAttempt(deps.keyring, place, attempt);

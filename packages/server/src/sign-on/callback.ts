@@ -1,22 +1,17 @@
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { Problem } from "../contract/problem.ts";
-import { isPassedOn, type SignOnReason } from "../contract/sign-on-reasons.ts";
+import { isPassedOn } from "../contract/sign-on-reasons.ts";
 import { foreseeIdentity } from "../customers/identity.ts";
-import type { Calls } from "../identity-provider/calls.ts";
-import type { Directory } from "../identity-provider/directory.ts";
 import type { Metadata } from "../identity-provider/discovery.ts";
-import { type ExchangeReason, exchangeCode } from "../identity-provider/exchange.ts";
 import { show } from "../identity-provider/id-token.ts";
-import { type Identity, identify } from "../identity-provider/identify.ts";
+import type { Identity } from "../identity-provider/identify.ts";
 import { findProfile, type Profile } from "../identity-provider/profile.ts";
-import type { Clock } from "../lib/clock.ts";
 import { readCookie } from "../lib/cookie.ts";
 import { newId } from "../lib/ids.ts";
-import type { Keyring } from "../lib/keyring.ts";
 import { hashesEqual } from "../lib/secrets.ts";
 import type { SourceLimiter } from "../rate-limit/source-limiter.ts";
 import { findRealm, getRealm, type Realm } from "../realms/realm.ts";
-import type { Storage } from "../storage/storage.ts";
+import { type AskDeps, askIdp, isSigned } from "./ask-idp.ts";
 import { type Attempt, browserCookieName, digest, idpSecretsOf, openAttempt, type Place } from "./attempt.ts";
 import { callbackUrl, refuseUnusable } from "./authorize.ts";
 import { claimAttempt, failAttempt, issueCode } from "./code.ts";
@@ -33,13 +28,8 @@ import {
 import { type Parameters, readParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 
-type Deps = {
+type Deps = AskDeps & {
   publicUrl: string;
-  storage: Storage;
-  clock: Clock;
-  keyring: Keyring;
-  directory: Directory;
-  calls: Calls;
   recorder: Recorder;
   recordLimiter: SourceLimiter;
   codeSeconds: number;
@@ -85,7 +75,12 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
       const profile = await findProfile(deps.storage.db, place);
       trail.profile = profile;
       refuseUnusable(profile);
-      const identity = await askIdp(deps, profile, { attempt, idpState, answered }, trail);
+      const identity = await identifyShopper(
+        deps,
+        profile,
+        { attempt, idpState, answered, source: request.source },
+        trail,
+      );
       await refuseUnwelcome(deps, profile, identity);
       const clientCode = await timed(deps, trail, "write", () =>
         issueCode(deps, place, attempt.id, identity),
@@ -105,10 +100,8 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
       throw error;
     }
   };
-  return redirectProblemsTo(deps, client, trail, work, (reason) => {
-    // Anybody can bring an error or nothing at all; only what the provider was asked about is always recorded.
-    const isUnasked = reason === "idp_error" || reason.startsWith("response.");
-    return !isUnasked || deps.recordLimiter.take(request.source);
+  return redirectProblemsTo(deps, client, trail, work, () => {
+    return isSigned(trail) || deps.recordLimiter.take(request.source);
   });
 }
 
@@ -120,27 +113,22 @@ function isSameBrowser({ publicUrl }: Deps, attempt: Attempt, { cookie }: Browse
   return value !== undefined && hashesEqual(digest(value), attempt.browserDigest);
 }
 
-type Returned = { attempt: Attempt; idpState: string; answered: Parameters };
+type Returned = { attempt: Attempt; idpState: string; answered: Parameters; source: string };
 
-async function askIdp(
+async function identifyShopper(
   deps: Deps,
   profile: Profile,
-  { attempt, idpState, answered }: Returned,
+  { attempt, idpState, answered, source }: Returned,
   trail: Trail,
 ): Promise<Identity> {
   const metadata = await timed(deps, trail, "discovery", () => deps.directory.metadataOf(profile));
   if (!metadata) throw signOnProblem("idp_unavailable");
+  // A sign-on is finished by whom it was begun with; a profile may have been pointed elsewhere meanwhile.
+  if (metadata.issuer !== attempt.idpIssuer) throw signOnProblem("profile_disabled");
   const idpCode = readIdpAnswer(metadata, answered, trail);
   const { idpNonce, idpVerifier } = idpSecretsOf(deps.keyring, idpState, attempt.id);
   const grant = { idpCode, idpVerifier, idpRedirectUri: callbackUrl(deps, profile) };
-  const exchanged = await timed(deps, trail, "token", () => exchangeCode(deps, profile, metadata, grant));
-  if ("reason" in exchanged) throw signOnProblem(exchangeReason(exchanged.reason));
-  const identified = await timed(deps, trail, "identify", () =>
-    identify(deps, profile, metadata, exchanged.tokens, { value: idpNonce }),
-  );
-  trail.checks.push(...identified.checks);
-  if ("reason" in identified) throw signOnProblem(identified.reason);
-  return identified.identity;
+  return askIdp(deps, profile, metadata, { grant, nonce: { value: idpNonce }, source }, trail);
 }
 
 const MAX_IDP_CODE_LENGTH = 4096;
@@ -166,11 +154,6 @@ function readIdpAnswer(metadata: Metadata, answered: Parameters, trail: Trail): 
   if (idpCode === undefined || idpCode.length > MAX_IDP_CODE_LENGTH)
     throw signOnProblem("response.code_missing");
   return idpCode;
-}
-
-export function exchangeReason(reason: ExchangeReason): SignOnReason {
-  if (reason === "refused") return "token.refused";
-  return reason === "client_refused" ? "token.client_refused" : "token.unavailable";
 }
 
 /** Whom the exchange would refuse is told at once, while there is a storefront's page to tell it on. */

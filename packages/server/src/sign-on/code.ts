@@ -3,7 +3,8 @@ import type { Identity } from "../identity-provider/identify.ts";
 import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import { hashSecret, newCredential } from "../lib/secrets.ts";
-import { type Database, isUnavailable, type Storage } from "../storage/storage.ts";
+import { deleteOld } from "../storage/delete-old.ts";
+import { isUnavailable, type Storage, type Trx } from "../storage/storage.ts";
 import type { Attempt, Place } from "./attempt.ts";
 
 /** What the database knows of an attempt: that it came back, the code it was given, and what became of that. */
@@ -78,7 +79,11 @@ export async function issueCode(
 }
 
 /** The attempt is over. It was claimed, so it is over even when this cannot be written. */
-export async function failAttempt({ storage }: Deps, { storeId }: Place, attemptId: string): Promise<void> {
+export async function failAttempt(
+  { storage }: Deps,
+  { storeId }: Pick<Place, "storeId">,
+  attemptId: string,
+): Promise<void> {
   try {
     await storage.db
       .updateTable("sign_on_attempts")
@@ -116,31 +121,49 @@ export async function claimDirectCode(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-export async function endDirectCode(
-  db: Database,
+type OfStore = Pick<Profile, "storeId">;
+
+/** In the transaction that makes the token. */
+export async function settleDirectCode(
+  trx: Trx,
   { clock }: Pick<Deps, "clock">,
-  { storeId }: Pick<Profile, "storeId">,
+  { storeId }: OfStore,
   attemptId: string,
-  ending: { state: "exchanged"; tokenId: string } | { state: "failed" | "forgotten" },
+  tokenId: string,
 ): Promise<void> {
-  if (ending.state === "forgotten") {
-    await db
-      .deleteFrom("sign_on_attempts")
-      .where("store_id", "=", storeId)
-      .where("id", "=", attemptId)
-      .execute();
-    return;
-  }
-  const tokenId = "tokenId" in ending ? ending.tokenId : null;
-  await db
+  await trx
     .updateTable("sign_on_attempts")
-    .set({ state: ending.state, exchanged_at: clock.now(), token_id: tokenId })
+    .set({ state: "exchanged", exchanged_at: clock.now(), token_id: tokenId })
     .where("store_id", "=", storeId)
     .where("id", "=", attemptId)
     .execute();
 }
 
-/** Attempts that nobody can come back to; a code that was never redeemed is shown as expired. */
+export const failDirectCode = (deps: Deps, { storeId }: OfStore, attemptId: string): Promise<void> =>
+  failAttempt(deps, { storeId }, attemptId);
+
+/** The provider never saw it, or never answered: it may be brought again. */
+export async function forgetDirectCode(
+  { storage }: Deps,
+  { storeId }: OfStore,
+  attemptId: string,
+): Promise<void> {
+  await storage.db
+    .deleteFrom("sign_on_attempts")
+    .where("store_id", "=", storeId)
+    .where("id", "=", attemptId)
+    .where("state", "=", "returned")
+    .execute();
+}
+
+/** Attempts that nobody can come back to go; what a provider said of somebody goes as soon as its code is over. */
 export async function forgetOldAttempts({ storage, clock }: Deps): Promise<void> {
-  await storage.db.deleteFrom("sign_on_attempts").where("forget_at", "<=", clock.now()).execute();
+  const now = clock.now();
+  await storage.db
+    .updateTable("sign_on_attempts")
+    .set({ identity: null })
+    .where("identity", "is not", null)
+    .where("code_expires_at", "<=", now)
+    .execute();
+  await deleteOld(storage.db, "sign_on_attempts", "id", "forget_at", now);
 }

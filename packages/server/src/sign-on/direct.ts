@@ -1,29 +1,29 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../contract/problem.ts";
+import { signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { type IssuedToken, issueToken } from "../customers/customer-token.ts";
 import { settleIdentity } from "../customers/identity.ts";
-import type { Calls } from "../identity-provider/calls.ts";
-import type { Directory } from "../identity-provider/directory.ts";
-import { exchangeCode } from "../identity-provider/exchange.ts";
-import { type Identity, identify } from "../identity-provider/identify.ts";
+import type { Identity } from "../identity-provider/identify.ts";
 import { findProfile, type Profile } from "../identity-provider/profile.ts";
 import { newId } from "../lib/ids.ts";
-import type { Keyring } from "../lib/keyring.ts";
 import { hashSecret } from "../lib/secrets.ts";
+import type { SourceLimiter } from "../rate-limit/source-limiter.ts";
 import { findRealm } from "../realms/realm.ts";
 import { getSettings, listDirectProfiles } from "../realms/settings.ts";
 import type { Trx } from "../storage/storage.ts";
+import { type AskDeps, askIdp, isSigned } from "./ask-idp.ts";
 import { challengeOf } from "./attempt.ts";
-import { exchangeReason } from "./callback.ts";
-import { claimDirectCode, endDirectCode } from "./code.ts";
+import { claimDirectCode, failDirectCode, forgetDirectCode, settleDirectCode } from "./code.ts";
 import { headOf, reasonOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
-import type { ClientGrant, RedeemDeps } from "./redeem.ts";
+import { type ClientGrant, type RedeemDeps, whyNot } from "./redeem.ts";
 
 /**
  * The direct flow, the other reading of the contract: the storefront sent the shopper straight to the identity provider,
  * and brings the provider's own code, with the verifier that belongs to it. We redeem it there. State and nonce were the
  * storefront's business; PKCE ties the code to the storefront, which must show the verifier.
  */
-export type DirectDeps = RedeemDeps & { keyring: Keyring; directory: Directory; calls: Calls };
+export type DirectDeps = RedeemDeps & AskDeps & { recordLimiter: SourceLimiter };
+export type DirectGrant = ClientGrant & { source: string };
 
 /** The one profile that the realm of the settings uses directly, if it does. */
 export async function findDirectProfile(
@@ -38,20 +38,23 @@ export async function findDirectProfile(
 export async function redeemDirect(
   deps: DirectDeps,
   profile: Profile,
-  grant: ClientGrant,
+  grant: DirectGrant,
   onIssued: (trx: Trx, token: IssuedToken) => Promise<void>,
 ): Promise<IssuedToken> {
   const realm = await findRealm(deps.storage.db, profile.storeId, profile.realmId);
-  if (!realm?.redirectUris.includes(grant.clientRedirectUri)) throw new Problem("redirect_uri_mismatch");
+  if (!realm?.redirectUris.includes(grant.clientRedirectUri))
+    throw new Problem("redirect_uri_mismatch", { detail: "The redirect URI is not one of the realm's." });
   const signer = await deps.signingKeys.current();
   const trail = startTrail(newId(), profile, deps.clock.now());
   trail.profile = profile;
   const codeHash = hashSecret(`${profile.id} ${grant.clientCode}`);
   const codeChallenge = challengeOf(grant.clientVerifier);
-  if (!(await claimDirectCode(deps, profile, { id: trail.id, codeHash, codeChallenge, grant })))
-    throw new Problem("code_already_used");
+  if (!(await claimDirectCode(deps, profile, { id: trail.id, codeHash, codeChallenge, grant }))) {
+    await untilSettled(deps, profile.storeId, codeHash);
+    throw await deps.storage.db.transaction().execute((trx) => whyNot(trx, deps, grant, codeHash));
+  }
   try {
-    const identity = await askIdp(deps, profile, grant, trail);
+    const identity = await identifyShopper(deps, profile, grant, trail);
     const token = await deps.storage.db.transaction().execute(async (trx) => {
       const current = await findProfile(trx, { ...profile, profileId: profile.id });
       if (!current?.enabled || current.flow !== "direct") throw signOnProblem("profile_disabled");
@@ -70,50 +73,62 @@ export async function redeemDirect(
           idpSession: identity.idpSession,
         },
       });
-      await endDirectCode(trx, deps, profile, trail.id, { state: "exchanged", tokenId: issued.id });
+      await settleDirectCode(trx, deps, profile, trail.id, issued.id);
       await onIssued(trx, issued);
       return issued;
     });
     note(deps, trail, { outcome: "exchanged", reason: null, customerId: token.customerId });
     return token;
   } catch (error) {
-    throw await refuse(deps, profile, trail, error);
+    throw await refuse(deps, profile, grant, trail, error);
   }
 }
 
-async function askIdp(
+/** A twin of this request may be at the provider still: what became of it is there once the claim has ended. */
+async function untilSettled({ storage }: DirectDeps, storeId: string, codeHash: string): Promise<void> {
+  for (let tries = 0; tries < 50; tries++) {
+    const row = await storage.db
+      .selectFrom("sign_on_attempts")
+      .select("state")
+      .where("store_id", "=", storeId)
+      .where("code_hash", "=", codeHash)
+      .executeTakeFirst();
+    if (row?.state !== "returned") return;
+    await sleep(200);
+  }
+}
+
+async function identifyShopper(
   deps: DirectDeps,
   profile: Profile,
-  grant: ClientGrant,
+  grant: DirectGrant,
   trail: Trail,
 ): Promise<Identity> {
   const metadata = await timed(deps, trail, "discovery", () => deps.directory.metadataOf(profile));
   if (!metadata) throw signOnProblem("idp_unavailable");
-  const exchanged = await timed(deps, trail, "token", () =>
-    exchangeCode(deps, profile, metadata, {
-      idpCode: grant.clientCode,
-      idpVerifier: grant.clientVerifier,
-      idpRedirectUri: grant.clientRedirectUri,
-    }),
-  );
-  if ("reason" in exchanged) throw signOnProblem(exchangeReason(exchanged.reason));
-  const identified = await timed(deps, trail, "identify", () =>
-    identify(deps, profile, metadata, exchanged.tokens, "not_sent"),
-  );
-  trail.checks.push(...identified.checks);
-  if ("reason" in identified) throw signOnProblem(identified.reason);
-  return identified.identity;
+  const idpGrant = {
+    idpCode: grant.clientCode,
+    idpVerifier: grant.clientVerifier,
+    idpRedirectUri: grant.clientRedirectUri,
+  };
+  return askIdp(deps, profile, metadata, { grant: idpGrant, nonce: "not_sent", source: grant.source }, trail);
 }
 
 /** A provider that gave no answer may be asked again; whatever else went wrong, the code has been used. */
-async function refuse(deps: DirectDeps, profile: Profile, trail: Trail, error: unknown): Promise<unknown> {
+async function refuse(
+  deps: DirectDeps,
+  profile: Profile,
+  { source }: DirectGrant,
+  trail: Trail,
+  error: unknown,
+): Promise<unknown> {
   const reason = reasonOf(error);
-  const isAway = reason === "idp_unavailable" || reason === "token.unavailable";
-  await endDirectCode(deps.storage.db, deps, profile, trail.id, {
-    state: isAway ? "forgotten" : "failed",
-  }).catch(() => {});
+  const isAway = signOnReasonEntry(reason).error === "temporarily_unavailable";
+  const end = isAway ? forgetDirectCode : failDirectCode;
+  await end(deps, profile, trail.id).catch(() => {});
+  if (isSigned(trail) || deps.recordLimiter.take(source))
+    note(deps, trail, { outcome: "failed", reason, customerId: null });
   if (!(error instanceof Problem)) return error;
-  note(deps, trail, { outcome: "failed", reason, customerId: null });
   if (isAway) return new Problem("idp_unavailable", { retryAfterSeconds: 10 });
   if (reason === "token.refused") return new Problem("code_invalid");
   const [{ detail = "" }] = error.faults;

@@ -27,7 +27,7 @@ export function issueCustomerToken(deps: Deps, request: TokenRequest): Promise<A
   return answerOnce<Answer>(deps, request.caller, request, async (remember) =>
     present(
       data.authentication_mechanism === "oidc"
-        ? await withCode(deps, request.caller.storeId, data, remember)
+        ? await withCode(deps, request, data, remember)
         : await withPassword(deps, request, data, remember),
     ),
   );
@@ -38,12 +38,13 @@ type WithPassword = Exclude<Body["data"], WithCode>;
 
 async function withCode(
   deps: Deps,
-  storeId: string,
+  { caller: { storeId }, source }: TokenRequest,
   data: WithCode,
   remember: Remember<Answer>,
 ): Promise<IssuedToken> {
   const grant = {
     storeId,
+    source,
     clientCode: data.oauth_authorization_code,
     clientRedirectUri: data.oauth_redirect_uri,
     clientVerifier: data.oauth_code_verifier,

@@ -6,6 +6,7 @@ import { type ProblemCode, problemEntry, problems } from "../contract/problems.t
 import { type SignOnReason, signOnReasonEntry, signOnReasons } from "../contract/sign-on-reasons.ts";
 import type * as contract from "../contract/sign-ons.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
+import { deleteOld } from "../storage/delete-old.ts";
 import type { Columns } from "../storage/filter.ts";
 import { readPage } from "../storage/page.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -115,8 +116,5 @@ export async function tidyRecords(
     .where("outcome", "=", "code_issued")
     .where("updated_at", "<", now - codeSeconds * 1000 - 10_000)
     .execute();
-  await storage.db
-    .deleteFrom("sign_ons")
-    .where("started_at", "<", now - recordDays * 86_400_000)
-    .execute();
+  await deleteOld(storage.db, "sign_ons", "id", "started_at", now - recordDays * 86_400_000);
 }

@@ -1,12 +1,17 @@
+import { sql } from "kysely";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Directory } from "../identity-provider/directory.ts";
 import { verifyLogoutToken } from "../identity-provider/logout-token.ts";
-import { getProfile } from "../identity-provider/profile.ts";
+import { findProfile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
+import { getRealm } from "../realms/realm.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Recorder } from "./record.ts";
 import { recordHead } from "./redeem.ts";
+
+/** No session of a provider is called this: theirs have at least one character. */
+const UNNAMED = "";
 
 type Deps = { storage: Storage; clock: Clock; directory: Directory; recorder: Recorder };
 
@@ -20,7 +25,9 @@ export async function endIdpSession(
   logoutToken: string,
 ): Promise<Record<string, never>> {
   const key = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
-  const profile = await getProfile(deps, key);
+  await getRealm(deps, key.storeId, key.realmId);
+  const profile = await findProfile(deps.storage.db, key);
+  if (!profile) throw new Problem("profile_not_found");
   const metadata = await deps.directory.metadataOf(profile);
   if (!metadata) throw new Problem("idp_unavailable", { retryAfterSeconds: 10 });
   const ended = await verifyLogoutToken(deps, profile, metadata, logoutToken);
@@ -45,8 +52,11 @@ export async function endIdpSession(
       codes = codes.where("subject", "=", subject);
     }
     if (idpSession !== null) {
-      tokens = tokens.where("idp_session", "=", idpSession);
-      codes = codes.where("idp_session", "=", idpSession);
+      // Of a subject's sessions, one whose name we were never told may be the one that ended.
+      const names = subject === null ? [idpSession] : [idpSession, UNNAMED];
+      const name = sql<string>`coalesce(idp_session, ${UNNAMED})`;
+      tokens = tokens.where(name, "in", names);
+      codes = codes.where(name, "in", names);
     }
     // Codes first: whoever is redeeming one at this moment is waited for, and its token is then there to be deleted.
     const attempts = await codes.returningAll().execute();

@@ -64,6 +64,11 @@ export function createRecorder({ storage, clock }: { storage: Storage; clock: Cl
     dropped++;
   }
 
+  function bounded(rows: Row[]): Row[] {
+    dropped += Math.max(0, rows.length - MAX_WAITING);
+    return rows.slice(-MAX_WAITING);
+  }
+
   const rowOf = (head: Head, rest: Pick<Row, "outcome" | "reason"> & Partial<Row>): Row => ({
     id: head.id,
     store_id: head.storeId,
@@ -98,8 +103,10 @@ export function createRecorder({ storage, clock }: { storage: Storage; clock: Cl
       const [before, after] = [attempts, exchanges];
       attempts = [];
       exchanges = [];
-      attempts.unshift(...(await writeAll(before, (rows) => writeAttempts({ storage }, rows))));
-      exchanges.unshift(...(await writeAll(after, (rows) => writeExchanges({ storage }, rows))));
+      const unwritten = await writeAll(before, (rows) => writeAttempts({ storage }, rows));
+      attempts = bounded([...unwritten, ...attempts]);
+      const unwrittenToo = await writeAll(after, (rows) => writeExchanges({ storage }, rows));
+      exchanges = bounded([...unwrittenToo, ...exchanges]);
     },
     waiting: () => attempts.length + exchanges.length,
     dropped: () => dropped,
@@ -155,12 +162,15 @@ async function writeExchanges({ storage }: { storage: Storage }, rows: Row[]): P
     .insertInto("sign_ons")
     .values(latest)
     .onConflict((conflict) =>
-      conflict.column("id").doUpdateSet(({ ref }) => ({
-        outcome: ref("excluded.outcome"),
-        reason: ref("excluded.reason"),
-        customer_id: ref("excluded.customer_id"),
-        updated_at: ref("excluded.updated_at"),
-      })),
+      conflict
+        .column("id")
+        .doUpdateSet(({ ref }) => ({
+          outcome: ref("excluded.outcome"),
+          reason: ref("excluded.reason"),
+          customer_id: ref("excluded.customer_id"),
+          updated_at: ref("excluded.updated_at"),
+        }))
+        .whereRef("excluded.updated_at", ">=", "sign_ons.updated_at"),
     )
     .execute();
 }

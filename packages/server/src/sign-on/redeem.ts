@@ -155,11 +155,16 @@ function refusalOf(attempt: AttemptRow, reason: SignOnReason): Problem {
  * Why a code could not be burnt. A second use is refused; one with a wrong verifier or redirect URI, or one that comes too
  * late to be a retry, is a theft, and takes back what the first use gave.
  */
-async function whyNot(trx: Trx, deps: RedeemDeps, grant: ClientGrant): Promise<Problem> {
+export async function whyNot(
+  trx: Trx,
+  deps: RedeemDeps,
+  grant: ClientGrant,
+  codeHash = hashSecret(grant.clientCode),
+): Promise<Problem> {
   const attempt = await trx
     .selectFrom("sign_on_attempts")
     .selectAll()
-    .where("code_hash", "=", hashSecret(grant.clientCode))
+    .where("code_hash", "=", codeHash)
     .where("store_id", "=", grant.storeId)
     .executeTakeFirst();
   const isForeign = grant.client !== undefined && attempt?.realm_id !== grant.client.realmId;
@@ -208,5 +213,5 @@ export const recordHead = (attempt: AttemptRow) => ({
   profileId: attempt.profile_id,
   profileName: null,
   reference: referenceOf(attempt.id),
-  startedAt: attempt.exchanged_at ?? 0,
+  startedAt: attempt.exchanged_at ?? attempt.code_expires_at ?? attempt.forget_at,
 });

@@ -372,7 +372,8 @@ describe("signing in with a password", () => {
     const passwords = createPasswords();
     const matches = vi.spyOn(passwords, "matches");
     const deps = { storage, passwords, signInThrottle: createSignInThrottle({ clock }) };
-    const attempt = (email: string, password: string, caller = callerOf()) =>
+    const shopper: Caller = { ...callerOf(), grant: "implicit" };
+    const attempt = (email: string, password: string, caller = shopper) =>
       signInWithPassword(deps, caller, source, { email, password });
     return { deps, matches, attempt };
   }
@@ -484,13 +485,13 @@ describe.each(engines)("on $name", (engine) => {
   const namesOf = async (query: string): Promise<string[]> =>
     (await list(query)).data.map((customer: { name: string }) => customer.name);
 
-  test("twenty at once with one e-mail and a password: exactly one 201, and nineteen 409", async () => {
+  test("sixteen at once with one e-mail and a password: exactly one 201, and fifteen 409", async () => {
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
+      Array.from({ length: 16 }, (_, index) =>
         create({ email: index % 2 ? "race@shop.example" : "RACE@shop.example", password: PASSWORD }, shop),
       ),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(19).fill(409)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(15).fill(409)]);
     expect((await list("filter=eq(email,race@shop.example)")).meta.results.total).toBe(1);
   });
 

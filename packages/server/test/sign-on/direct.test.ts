@@ -85,6 +85,25 @@ test("the same answer again for the same Idempotency-Key", async () => {
   expect([second.status, second.body]).toEqual([200, first.body]);
 });
 
+test("twins with one Idempotency-Key, at once, get the same answer (wire 8)", async () => {
+  const signedOn = await signOnDirectly();
+  const headers = { "idempotency-key": "twins" };
+  const answers = await Promise.all([1, 2, 3].map(() => f.redeem(signedOn, {}, { headers })));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(new Set(answers.map(({ body }) => body.data.token)).size).toBe(1);
+});
+
+test.each([
+  ["with another verifier", 0, () => ({ oauth_code_verifier: newPkce().verifier })],
+  ["half a minute later", 31_000, () => ({})],
+])("a second use %s takes back what the first one gave (wire 8)", async (_, laterMs, changes) => {
+  const signedOn = await signOnDirectly();
+  await f.redeem(signedOn);
+  f.latchkey.clock.advance(laterMs);
+  expect((await f.redeem(signedOn, changes())).code).toBe("code_already_used");
+  expect(await f.latchkey.storage.db.selectFrom("customer_tokens").select("id").execute()).toEqual([]);
+});
+
 test("400 when the verifier does not fit: the identity provider says so, and the code is void", async () => {
   const signedOn = await signOnDirectly();
   const wrong = await f.redeem({ ...signedOn, pkce: newPkce() });

@@ -1,8 +1,9 @@
 import { decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { issueCustomerToken } from "../../src/contract/customer-tokens.ts";
-import { createCustomer, getCustomer } from "../../src/contract/customers.ts";
+import { createCustomer, deleteCustomer, getCustomer } from "../../src/contract/customers.ts";
 import { backchannelLogout, callback, jwks } from "../../src/contract/sign-on.ts";
+import { newId } from "../../src/lib/ids.ts";
 import { newCredential } from "../../src/lib/secrets.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { type Answer, call, toRequest } from "../support/call.ts";
@@ -266,6 +267,22 @@ describe.each(engines)("two instances on $name", (engine) => {
       expect(ended.status).toBe(200);
       for (const answer of answers) expect([200, 400]).toContain(answer.status);
       expect(await tokens()).toEqual([]);
+    }
+  });
+
+  test("a customer who is deleted while they sign in, in every round: no 5xx, and nobody is left without a row", async () => {
+    const admin = await f.store.token();
+    for (let round = 0; round < 10; round++) {
+      const signedOn = await signOns([ADA, ADA, ADA]);
+      const [known] = await customers();
+      const ids = { id: known?.id ?? newId() };
+      const answers = await Promise.all([
+        ...signedOn.map((one, index) => redeem(index, one)),
+        call(at(round).app, deleteCustomer, { ids, token: admin }),
+      ]);
+      for (const { status } of answers) expect(status).toBeLessThan(500);
+      const people = new Set((await customers()).map(({ id }) => id));
+      for (const row of await tokens()) expect(people).toContain(row.customer_id);
     }
   });
 

@@ -76,7 +76,7 @@ async function makeCustomers(trx: Trx): Promise<void> {
   await trx.schema
     .createIndex("customer_identities_by_client")
     .on("customer_identities")
-    .columns(["store_id", "realm_id", "issuer", "client_id"])
+    .columns(["store_id", "realm_id", "issuer", "client_id", "profile_id"])
     .execute();
 }
 
@@ -185,6 +185,12 @@ async function makeSignOns(trx: Trx): Promise<void> {
     .createIndex("sign_ons_by_age")
     .on("sign_ons")
     .columns(["store_id", "started_at", "id"])
+    .execute();
+  await trx.schema.createIndex("sign_ons_by_start").on("sign_ons").column("started_at").execute();
+  await trx.schema
+    .createIndex("sign_on_attempts_by_subject")
+    .on("sign_on_attempts")
+    .columns(["store_id", "profile_id", "subject"])
     .execute();
   await trx.schema
     .createIndex("sign_ons_by_profile")

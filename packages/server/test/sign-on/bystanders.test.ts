@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createCustomer } from "../../src/contract/customers.ts";
+import { createProfile, getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
+import { createRealm, updateAuthenticationSettings } from "../../src/contract/realms.ts";
+import { authorize, backchannelLogout } from "../../src/contract/sign-on.ts";
+import { call } from "../support/call.ts";
+import { createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";
+
+/** What others do must not touch whom it does not concern: other realms, other stores, strangers with made-up codes. */
+
+let f: Federation;
+beforeEach(async () => {
+  f = await createFederation();
+});
+afterEach(() => f.close());
+
+const customerOf = async (parameters: Record<string, string> = {}) =>
+  (await f.redeem(await f.signOn({ parameters }))).body.data.customer_id;
+
+describe("an address that a provider of another realm calls proven", () => {
+  test("links nobody here: only the back office and providers of the same realm are believed (A02, A03)", async () => {
+    const made = await f.store.call(createRealm, {
+      json: { data: { type: "authentication-realm", name: "Lax", redirect_uris: [SHOP] } },
+    });
+    const lax = made.body.data.id;
+    const data = {
+      type: "oidc-profile",
+      name: "Lax",
+      discovery_url: f.idp.discoveryUrl,
+      client_id: f.idp.clientId,
+      client_secret: "s",
+    };
+    const profile = await f.store.call(createProfile, { ids: { realm: lax }, json: { data } });
+    const pkce = newPkce();
+    const query = new URLSearchParams(
+      f.parameters({ profile: profile.body.data.id, code_challenge: pkce.challenge }),
+    );
+    const ids = { store: f.store.store.id, realm: lax };
+    const begun = await call(f.latchkey.app, authorize, { ids, query: query.toString() });
+    const browser = { cookie: /=([^;]+)/.exec(begun.headers.get("set-cookie") ?? "")?.[1] };
+    const back = f.idp.signIn(begun.headers.get("location") ?? "");
+    const { headers } = await f.comeBack(browser, back);
+    const code = new URL(headers.get("location") ?? "").searchParams.get("code") ?? "";
+    const attacker = (await f.redeem({ code, pkce })).body.data.customer_id;
+    await f.changeRealm({ duplicate_email_policy: "api_only" });
+    expect(await customerOf()).not.toBe(attacker);
+  });
+
+  test("one of the same realm is: the second provider's person is the first one's customer", async () => {
+    await f.changeRealm({ duplicate_email_policy: "api_only" });
+    const first = await customerOf();
+    const second = await f.addProfile({ name: "Second" });
+    expect(await customerOf({ profile: second })).toBe(first);
+  });
+});
+
+test("made-up codes leave few records, and what a provider signed always one (A76)", async () => {
+  for (let i = 0; i < 60; i++) {
+    const browser = { cookie: undefined };
+    const begun = await f.begin(browser);
+    const state = new URL(begun.headers.get("location") ?? "").searchParams.get("state") ?? "";
+    await f.comeBack(browser, `${f.callbackUrl}?${new URLSearchParams({ code: `made-up-${i}`, state })}`);
+  }
+  expect((await f.records()).length).toBeLessThanOrEqual(21);
+  f.idp.hooks.claims = (claims) => ({ ...claims, aud: "stranger" });
+  const { reference } = await f.signOn();
+  expect((await f.recordOf(reference)).reason).toBe("id_token.aud");
+});
+
+test("a forged logout token does not use up the look at new keys that a sign-on needs (T42)", async () => {
+  await f.signOn();
+  f.latchkey.clock.advance(20_000);
+  const ids = { store: f.store.store.id, realm: f.realmId, profile: f.profileId };
+  const forged = f.idp.signToken({ iss: f.idp.issuer }, { kid: "nobody's" });
+  await call(f.latchkey.app, backchannelLogout, { ids, form: { logout_token: forged } });
+  f.idp.rotateKey();
+  expect((await f.signOn()).code).not.toBe("");
+});
+
+test("a profile that was pointed at another provider meanwhile does not finish what the first one began (R79)", async () => {
+  const browser = { cookie: undefined };
+  const begun = await f.begin(browser);
+  const back = f.idp.signIn(begun.headers.get("location") ?? "");
+  f.idp.issuer = `${f.idp.origin}/`;
+  await f.store.call(updateProfile, {
+    ids: { realm: f.realmId, id: f.profileId },
+    json: { data: { type: "oidc-profile", client_id: "another", client_secret: "s" } },
+  });
+  const asked = f.idp.asked("/token");
+  const { headers } = await f.comeBack(browser, back);
+  expect(headers.get("location")).toContain("error=access_denied");
+  expect(f.idp.asked("/token")).toBe(asked);
+});
+
+test("prompt=none without a profile, where there are several: interaction_required, and no page", async () => {
+  await f.addProfile({ name: "Second" });
+  const answer = await f.begin({ cookie: undefined }, { profile: undefined, prompt: "none" });
+  expect(answer.headers.get("location")).toContain("error=interaction_required");
+});
+
+test("how many people a deleted profile had is told to the back office alone", async () => {
+  const ids = { realm: f.realmId, id: f.profileId };
+  expect((await f.store.call(getProfile, { ids })).body.data.meta).toHaveProperty("adoptable");
+  const public_ = await call(f.latchkey.app, getProfile, { ids, token: f.implicit });
+  expect(public_.body.data.meta).not.toHaveProperty("adoptable");
+});
+
+test("422 for the direct flow with a provider that does not list PKCE: nobody would look at the verifier", async () => {
+  await f.store.call(updateAuthenticationSettings, {
+    json: { data: { type: "customer-authentication-settings", client_id: f.idp.clientId } },
+  });
+  f.idp.hooks.discovery = ({ code_challenge_methods_supported: _, ...document }) => document;
+  const data = {
+    type: "oidc-profile",
+    name: "Direct",
+    flow: "direct",
+    discovery_url: f.idp.discoveryUrl,
+    client_id: f.idp.clientId,
+    client_secret: "s",
+  };
+  const made = await f.store.call(createProfile, { ids: { realm: f.realmId }, json: { data } });
+  expect([made.status, made.code]).toEqual([422, "direct_pkce_missing"]);
+  f.idp.hooks = {};
+  await f.store.call(updateProfile, {
+    ids: { realm: f.realmId, id: f.profileId },
+    json: { data: { type: "oidc-profile", enabled: false } },
+  });
+  const direct = await f.store.call(createProfile, { ids: { realm: f.realmId }, json: { data } });
+  expect(direct.status).toBe(201);
+});
+
+test("what a provider said of somebody is gone as soon as the code is over", async () => {
+  await f.signOn();
+  f.latchkey.clock.advance(61_000);
+  await f.latchkey.app.tidy();
+  const rows = await f.latchkey.storage.db.selectFrom("sign_on_attempts").select("identity").execute();
+  expect(rows).toEqual([{ identity: null }]);
+});
+
+test("one chore that fails keeps no other from being done", async () => {
+  await f.signOn();
+  f.latchkey.clock.advance(2 * 3_600_000);
+  await f.latchkey.storage.db.schema.dropTable("idempotent_answers").execute();
+  await f.latchkey.app.tidy();
+  const failures = f.latchkey.logLines.filter(({ event }) => event === "tidy_failed");
+  expect(failures.map(({ chore }) => chore)).toEqual(["answers"]);
+  expect(await f.latchkey.storage.db.selectFrom("sign_on_attempts").selectAll().execute()).toEqual([]);
+});
+
+test("a customer whose address the back office has proven is linked to in every realm with api_only", async () => {
+  const made = await f.store.call(createCustomer, {
+    json: { data: { type: "customer", name: "Ada", email: "ada@shop.example", email_verified: true } },
+  });
+  await f.changeRealm({ duplicate_email_policy: "api_only" });
+  expect(await customerOf()).toBe(made.body.data.id);
+});
