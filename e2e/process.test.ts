@@ -174,7 +174,7 @@ describe("the command line", () => {
     [["key", "--help"], "key rotate --store"],
     [["dev", "--help"], "--reset"],
     [["doctor", "--help"], "nine requirements"],
-    [["rotate-keys", "--help"], "put the new key first"],
+    [["rotate-keys", "--help"], "open with the new key"],
     [["migrate", "--help"], "up to date"],
     [["prove-limits", "--help"], "--seconds"],
     [["openapi"], '"openapi": "3.1.0"'],

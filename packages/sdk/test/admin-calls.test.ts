@@ -11,11 +11,14 @@ beforeEach(async () => {
 
 describe("lists", () => {
   beforeEach(async () => {
-    for (let i = 0; i < 7; i++)
+    for (let i = 0; i < 7; i++) {
+      // Lists are ordered by age.
+      shop.f.latchkey.clock.advance(1);
       await admin.customers.create({
         name: `Customer ${i}`,
         email: `c${i}@${i % 2 ? "odd" : "even"}.example`,
       });
+    }
     shop.sent.length = 0;
   });
 

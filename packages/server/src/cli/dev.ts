@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Demo } from "@latchkey/demo";
 import { type Config, readConfig, readDatabaseUrl } from "../config.ts";
 import { createStore } from "../create-store.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -41,15 +42,16 @@ export async function dev(args: string[]): Promise<void> {
   const service = await startService(config, async (deps) => {
     credentials = await firstStore(deps, folder);
   });
+  let demo: Demo | undefined;
+  stopOnSignal(async () => {
+    await demo?.close();
+    await service.stop(0);
+  });
   if (!credentials) return;
   // Only here: what serves in production does not know of the demo.
   const { startDemo } = await import("@latchkey/demo");
-  const demo = await startDemo({ apiUrl: config.publicUrl, ...credentials, ports });
+  demo = await startDemo({ apiUrl: config.publicUrl, ...credentials, ports });
   console.log(banner(config, credentials, demo));
-  stopOnSignal(async () => {
-    await demo.close();
-    await service.stop(0);
-  });
 }
 
 /** The same as the last time if they are free: identities belong to the address of their provider. */
@@ -103,9 +105,7 @@ async function firstStore(deps: { storage: Storage; clock: Clock }, folder: stri
   return made;
 }
 
-type Addresses = { shopUrl: string; idpUrl: string; knobsUrl: string };
-
-function banner({ publicUrl }: Config, credentials: Credentials, demo: Addresses): string {
+function banner({ publicUrl }: Config, credentials: Credentials, demo: Demo): string {
   return `
   Latchkey runs. Open the shop and sign in:
 

@@ -1,4 +1,4 @@
-import { hash, type Options, verify } from "@node-rs/argon2";
+import * as argon2 from "@node-rs/argon2";
 import { Problem } from "../contract/problem.ts";
 import { createWorkQueue } from "../lib/work-queue.ts";
 
@@ -9,7 +9,12 @@ export type Passwords = {
 };
 
 /** Argon2id (RFC 9106) with 19 MiB, two passes and one lane: the OWASP minimum, some 20 ms of one core. */
-const COST = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const satisfies Options;
+const COST = {
+  algorithm: 2,
+  memoryCost: 19_456,
+  timeCost: 2,
+  parallelism: 1,
+} as const satisfies argon2.Options;
 
 /** A hash of nothing that anybody knows, at the same cost: the zeros are in place of a salt and of a result. */
 const NOBODYS_HASH = [
@@ -30,6 +35,7 @@ export function createPasswords({
   maxRunning = MAX_RUNNING,
   maxWaiting = MAX_WAITING,
   maxWaitingOfStore = MAX_WAITING_OF_STORE,
+  library = argon2 as Pick<typeof argon2, "hash" | "verify">,
 } = {}): Passwords {
   const queue = createWorkQueue({ maxRunning, maxWaiting, maxWaitingOfGroup: maxWaitingOfStore });
 
@@ -40,9 +46,11 @@ export function createPasswords({
   }
 
   return {
-    hash: async (storeId, password) => inTurn(storeId, () => hash(normalize(password), COST)),
+    hash: async (storeId, password) => inTurn(storeId, () => library.hash(normalize(password), COST)),
     async matches(storeId, passwordHash, password) {
-      const isRight = await inTurn(storeId, () => verify(passwordHash ?? NOBODYS_HASH, normalize(password)));
+      const isRight = await inTurn(storeId, () =>
+        library.verify(passwordHash ?? NOBODYS_HASH, normalize(password)),
+      );
       return isRight && passwordHash !== null;
     },
   };

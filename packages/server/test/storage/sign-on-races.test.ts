@@ -39,6 +39,11 @@ describe.each(engines)("two instances on $name", (engine) => {
     instances = [f.latchkey, await createTestApp({ ...shared, clock, allowedOrigins: [idp.origin] })];
   });
   afterEach(async () => {
+    // A race that ends in a fault of ours must not keep to itself which one.
+    const faults = (instances ?? [])
+      .flatMap(({ logLines }) => logLines)
+      .filter(({ status }) => Number(status) >= 500);
+    if (faults.length > 0) console.error(JSON.stringify(faults, null, 1));
     for (const storage of new Set(instances?.map((instance) => instance.storage))) await storage.close();
     await idp?.close();
     await database?.drop();
