@@ -683,7 +683,7 @@ describe("the form", () => {
     ["with a key wrapped by RSA", { alg: "RSA-OAEP", enc: "A256GCM" }],
     ["compressed", { alg: "dir", enc: "A256GCM", zip: "DEF" }],
     ["with a password of 1e9 rounds", { alg: "PBES2-HS256+A128KW", enc: "A128GCM", p2c: 1e9, p2s: "AAAA" }],
-  ])("refuses an encrypted token unread: %s (N37)", async (_, header) => {
+  ])("refuses an encrypted token unread: %s (N37, A46)", async (_, header) => {
     expect(await reasonFor(`${part(header)}.AAAA.AAAA.AAAA.AAAA`)).toBe("id_token.encrypted");
     expect(await reasonFor(`${part(header)}..AAAA.AAAA.AAAA`)).toBe("id_token.encrypted");
     expect(await reasonFor("....")).toBe("id_token.encrypted");

@@ -266,7 +266,7 @@ describe("400, and the session lives", () => {
   const withClaims = (changes: object) => f.idp.signToken(good(changes));
 
   test.each<[string, string, () => string]>([
-    ["no signature (N111)", "alg", () => unsigned("none")],
+    ["no signature (N111, A34)", "alg", () => unsigned("none")],
     ["no signature, spelled otherwise (N111)", "alg", () => unsigned("NONE")],
     ["a cut signature (R174)", "signature", () => withClaims({}).replace(/[^.]*$/, "AAAA")],
     ["the client secret as key (N111)", "alg", () => withMac("first secret")],

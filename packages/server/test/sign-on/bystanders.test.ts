@@ -154,3 +154,25 @@ test("a customer whose address the back office has proven is linked to in every 
   await f.changeRealm({ duplicate_email_policy: "api_only" });
   expect(await customerOf()).toBe(made.body.data.id);
 });
+
+test("a name that looks like somebody's e-mail is a name: nobody is found by it (A07)", async () => {
+  await f.store.call(createCustomer, {
+    json: {
+      data: { type: "customer", name: "ada@shop.example", email: "eve@evil.example", email_verified: true },
+    },
+  });
+  await f.changeRealm({ duplicate_email_policy: "disallowed" });
+  expect((await f.signOn()).code).not.toBe("");
+});
+
+test("what a storefront sends as state goes into the seal as it is, and opens nothing by itself (A35)", async () => {
+  const first = await f.begin({ cookie: undefined });
+  const sealed = new URL(first.headers.get("location") ?? "").searchParams.get("state") ?? "";
+  const browser = { cookie: undefined };
+  const second = await f.begin(browser, { state: sealed });
+  const { searchParams } = new URL(second.headers.get("location") ?? "");
+  expect(searchParams.get("state")).not.toBe(sealed);
+  const back = f.idp.signIn(second.headers.get("location") ?? "");
+  const { headers } = await f.comeBack(browser, back);
+  expect(new URL(headers.get("location") ?? "").searchParams.get("state")).toBe(sealed);
+});

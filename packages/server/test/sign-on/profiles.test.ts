@@ -7,6 +7,7 @@ import {
   updateProfile,
 } from "../../src/contract/oidc-profiles.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
+import { startHostileIdp } from "../support/hostile-idp.ts";
 
 /** What sign-ons teach of an identity provider, and what stays of one that was deleted. */
 
@@ -129,4 +130,69 @@ describe("a profile that is made again", () => {
     const unknown = await f.store.call(getProfile, { ids: idsOf(f.profileId) });
     expect(unknown.status).toBe(404);
   });
+});
+
+describe("a provider may", () => {
+  test("keep its keys wherever it says: no address is guessed (N52)", async () => {
+    const path = `/somewhere/${Math.random().toString(36).slice(2)}`;
+    f.idp.hooks.discovery = (document) => ({ ...document, jwks_uri: `${f.idp.origin}${path}` });
+    const keys = await (await fetch(`${f.idp.origin}/keys`)).text();
+    f.idp.hooks.answer = {
+      [path]: (_, response) => void response.setHeader("Content-Type", "application/json").end(keys),
+    };
+    f.idp.journal.length = 0;
+    const profile = await f.addProfile({ name: "Elsewhere" });
+    expect((await f.signOn({ parameters: { profile } })).code).not.toBe("");
+    expect([f.idp.asked("/keys"), f.idp.asked(path)]).toEqual([0, 2]);
+  });
+
+  test("have endpoints on other hosts, which the administrator is shown (N61)", async () => {
+    const other = await startHostileIdp();
+    await f.close();
+    f = await createFederation({ allowedOrigins: [other.origin, "http://127.0.0.1:1"], idp: other });
+    other.hooks.discovery = (document) => ({ ...document, userinfo_endpoint: "http://127.0.0.1:1/userinfo" });
+    const { body } = await f.store.call(createProfile, {
+      ids: { realm: f.realmId },
+      json: {
+        data: {
+          type: "oidc-profile",
+          name: "Two hosts",
+          discovery_url: other.discoveryUrl,
+          client_id: "c",
+          client_secret: "s",
+        },
+      },
+    });
+    expect(body.data.meta.endpoint_hosts).toEqual([new URL(other.origin).host, "127.0.0.1:1"]);
+    await other.close();
+  });
+
+  test("send cookies, HSTS and links with its answers: none of them is kept or followed (N77)", async () => {
+    f.idp.hooks.headers = {
+      "Set-Cookie": "planted=1",
+      "Strict-Transport-Security": "max-age=9999",
+      Link: '</elsewhere>; rel="preload"',
+    };
+    const first = await f.signOn();
+    const second = await f.signOn();
+    expect([first.code, second.code]).not.toContain("");
+    expect(f.idp.asked("/elsewhere")).toBe(0);
+    expect(f.idp.journal.some(({ cookie }) => cookie !== undefined)).toBe(false);
+  });
+});
+
+test("nothing that can be saved of a provider switches a check off (A47)", () => {
+  const { schema } = createProfile.body;
+  expect(Object.keys(schema.shape.data.shape).sort()).toEqual([
+    "adopt_identities_of",
+    "client_id",
+    "client_secret",
+    "client_secret_next",
+    "discovery_url",
+    "enabled",
+    "flow",
+    "name",
+    "provisioning",
+    "type",
+  ]);
 });

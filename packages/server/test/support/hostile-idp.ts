@@ -12,7 +12,13 @@ export type HostileIdp = {
   clientId: string;
   clientSecrets: string[];
   hooks: Hooks;
-  journal: { method: string; path: string; authorization: string | undefined; body: string }[];
+  journal: {
+    method: string;
+    path: string;
+    authorization: string | undefined;
+    cookie: string | undefined;
+    body: string;
+  }[];
   /** How often a path was asked. */
   asked(path: string): number;
   /** A new signing key; the old one is gone from the key set unless it is kept. */
@@ -44,6 +50,8 @@ export type Hooks = {
   /** Changes what the token endpoint answers. */
   token?: (answer: Document, form: URLSearchParams) => unknown;
   userinfo?: (claims: Document) => unknown;
+  /** Sent with every honest answer. */
+  headers?: Record<string, string>;
   /** Answers a path by itself: raw bytes, no answer, one byte a second. */
   answer?: Record<string, Answer>;
 };
@@ -144,6 +152,7 @@ export async function startHostileIdp(): Promise<HostileIdp> {
       method: request.method ?? "",
       path,
       authorization: request.headers.authorization,
+      cookie: request.headers.cookie,
       body,
     });
     const raw = idp.hooks.answer?.[path];
@@ -153,7 +162,9 @@ export async function startHostileIdp(): Promise<HostileIdp> {
       response.writeHead(404).end();
       return;
     }
-    response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(answer));
+    response
+      .writeHead(200, { "Content-Type": "application/json", ...idp.hooks.headers })
+      .end(JSON.stringify(answer));
   }
 
   return idp;
