@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { getSignOn, listSignOns } from "../../src/contract/sign-ons.ts";
+import { createRecorder } from "../../src/sign-on/record.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { createFederation, type Federation } from "../support/federation.ts";
+
+/** The page that support lives in. */
+
+let f: Federation;
+beforeEach(async () => {
+  f = await createFederation();
+});
+afterEach(() => f.close());
+
+const list = async (query: string) => {
+  await f.latchkey.app.tidy();
+  return (await f.store.call(listSignOns, { query })).body;
+};
+
+describe("records", () => {
+  test("are found by reference, profile, outcome, reason, customer and time, newest first", async () => {
+    const good = await f.redeem(await f.signOn());
+    f.latchkey.clock.advance(60_000);
+    f.idp.hooks.claims = (claims) => ({ ...claims, nonce: "another" });
+    const failed = await f.signOn();
+    const second = await f.addProfile({ name: "Second" });
+    f.latchkey.clock.advance(60_000);
+    f.idp.hooks.claims = (claims) => ({ ...claims, aud: "another" });
+    await f.signOn({ parameters: { profile: second } });
+
+    const found = async (filter: string) =>
+      (await list(`filter=${filter}`)).data.map(
+        (row: { reason: string | null; outcome: string }) => row.reason ?? row.outcome,
+      );
+    expect((await list("")).data.map((row: { reason: string }) => row.reason)).toEqual([
+      "id_token.aud",
+      "id_token.nonce",
+      null,
+    ]);
+    expect((await list("sort=started_at")).data.at(0).reason).toBeNull();
+    expect(await found(`eq(reference,${failed.reference})`)).toEqual(["id_token.nonce"]);
+    expect(await found(`eq(reference,${failed.reference.toLowerCase()})`)).toEqual(["id_token.nonce"]);
+    expect(await found(`eq(profile_id,${second})`)).toEqual(["id_token.aud"]);
+    expect(await found("eq(outcome,failed)")).toEqual(["id_token.aud", "id_token.nonce"]);
+    expect(await found("eq(outcome,exchanged)")).toEqual(["exchanged"]);
+    expect(await found("eq(reason,id_token.nonce)")).toEqual(["id_token.nonce"]);
+    expect(await found(`eq(customer_id,${good.body.data.customer_id})`)).toEqual(["exchanged"]);
+    expect(await found("ge(started_at,2026-01-01T00:02:00Z)")).toEqual(["id_token.aud"]);
+    expect(await found("gt(started_at,2026-01-01T00:00:30Z):lt(started_at,2026-01-01T00:01:30Z)")).toEqual([
+      "id_token.nonce",
+    ]);
+  });
+
+  test("say what was expected and what was found, why, and what to do; a nonce is never shown", async () => {
+    f.idp.hooks.claims = (claims) => ({ ...claims, iss: "https://other.example" });
+    const { reference } = await f.signOn();
+    const record = await f.recordOf(reference);
+    expect(record).toMatchObject({
+      reason: "id_token.iss",
+      error: "server_error",
+      means: expect.stringContaining("issued by somebody else"),
+      remedy: expect.stringContaining("to the letter"),
+      profile_name: "Hostile",
+      timings: { token: expect.any(Number), identify: expect.any(Number) },
+    });
+    expect(record.checks.at(-1)).toEqual({
+      check: "id_token.iss",
+      passed: false,
+      expected: f.idp.issuer,
+      found: "https://other.example",
+    });
+  });
+
+  test("of a code that nobody redeemed say so: expired", async () => {
+    await f.signOn();
+    f.latchkey.clock.advance(120_000);
+    expect((await list("")).data[0]).toMatchObject({ outcome: "expired", reason: "code_expired" });
+  });
+
+  test("are kept for thirty days, and of one's own store alone", async () => {
+    await f.signOn();
+    const [record] = (await list("")).data;
+    const other = await f.latchkey.createStore();
+    expect((await other.call(getSignOn, { ids: { id: record.id } })).code).toBe("sign_on_not_found");
+    expect((await other.call(listSignOns)).body.data).toEqual([]);
+    const countLater = async (days: number) => {
+      f.latchkey.clock.advance(days * 86_400_000);
+      await f.latchkey.app.tidy();
+      return (await f.latchkey.storage.db.selectFrom("sign_ons").select("id").execute()).length;
+    };
+    expect([await countLater(29), await countLater(2)]).toEqual([1, 0]);
+  });
+});
+
+describe("the recorder", () => {
+  const record = (index: number, storeId = f.store.store.id) => ({
+    id: `01890000-0000-7000-8000-${String(index).padStart(12, "0")}`,
+    storeId,
+    realmId: f.realmId,
+    profileId: null,
+    profileName: null,
+    reference: "AAAA-BBBB",
+    startedAt: f.latchkey.clock.now(),
+    outcome: "failed" as const,
+    reason: "idp_unavailable" as const,
+    error: null,
+    checks: [],
+    timings: {},
+  });
+  const count = async () => (await list("page[limit]=1")).meta.results.total;
+
+  test("keeps what the database could not take, up to its bound, and counts the rest", async () => {
+    const { storage, clock } = f.latchkey;
+    const away = {
+      insertInto() {
+        throw Object.assign(new Error("away"), { code: "ECONNREFUSED" });
+      },
+    };
+    const fake = { ...storage, db: away } as unknown as Storage;
+    const recorder = createRecorder({ storage: fake, clock });
+    for (let i = 0; i < 30_000; i++) recorder.note(record(i));
+    await recorder.flush();
+    for (let i = 30_000; i < 45_000; i++) recorder.note(record(i));
+    await recorder.flush();
+    expect([recorder.waiting(), recorder.dropped()]).toEqual([20_000, 25_000]);
+    fake.db = storage.db;
+    await recorder.flush();
+    expect([recorder.waiting(), await count()]).toEqual([0, 20_000]);
+  });
+
+  test("loses one record whose store is gone, and not those beside it", async () => {
+    const recorder = createRecorder(f.latchkey);
+    recorder.note(record(1));
+    recorder.note(record(2, "01890000-0000-7000-8000-999999999999"));
+    recorder.note(record(3));
+    await recorder.flush();
+    expect([await count(), recorder.dropped()]).toEqual([2, 1]);
+  });
+});
