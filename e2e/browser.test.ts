@@ -124,7 +124,6 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       await person(/Ada/, tab).click();
       await tab.waitForURL(`${shop}/account`);
     }
-    await page.reload();
     const sessions = page.getByRole("list", { name: "Where you are signed in" }).getByRole("listitem");
     await sessions.nth(2).waitFor();
   });
