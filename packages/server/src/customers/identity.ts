@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { parseEmail } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
 import { lockRealm, type Realm } from "../realms/realm.ts";
-import type { Database, Trx } from "../storage/storage.ts";
+import type { Database, Storage, Trx } from "../storage/storage.ts";
 import { insertCustomer } from "./customer.ts";
 import { type Decision, type Known, type LinkReason, link } from "./link.ts";
 
@@ -24,6 +24,8 @@ export type Through = {
   provisioning: "create" | "existing";
 };
 
+type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
+
 /** What would be decided now. For telling a shopper at once; the decision that counts is made in `settleIdentity`. */
 export async function foreseeIdentity(
   db: Database,
@@ -41,29 +43,38 @@ export async function foreseeIdentity(
 /** The customer that an identity belongs to, linked or made if need be. A realm that is gone has nobody. */
 export async function settleIdentity(
   trx: Trx,
-  deps: { clock: Clock },
+  deps: Deps,
   through: Through,
   identity: ForeignIdentity,
 ): Promise<{ customerId: string } | { reason: LinkReason | "profile_disabled" }> {
-  // The customer's row before anything that hangs on it, in the order in which a deletion takes them.
-  const linkedTo = await findLinked(trx, through, identity);
-  if (linkedTo !== undefined && (await holdCustomer(trx, through.storeId, linkedTo))) {
-    await touchIdentity(trx, deps, through, identity);
-    return { customerId: linkedTo };
-  }
+  const known = await findHeld(trx, deps, through, identity);
+  if (known !== undefined) return { customerId: known };
   const realm = await lockRealm(trx, through.storeId, through.realmId);
   if (!realm) return { reason: "profile_disabled" };
   // Asked again, now that nobody else decides: a first sign-on in another tab may have been quicker.
+  const quicker = await findHeld(trx, deps, through, identity);
+  if (quicker !== undefined) return { customerId: quicker };
   const decision = await foreseeIdentity(trx, through, realm, identity);
   if (decision.action === "refuse") return { reason: decision.reason };
+  const linkTo = decision.action === "create" ? undefined : decision.customerId;
   // Deleted a moment ago: then it is somebody new.
-  if (decision.action !== "create" && !(await holdCustomer(trx, through.storeId, decision.customerId)))
+  if (linkTo !== undefined && !(await holdCustomer(trx, deps, through.storeId, linkTo)))
     return settleIdentity(trx, deps, through, identity);
-  if (decision.action === "sign_in") return { customerId: decision.customerId };
-  const customerId =
-    decision.action === "link" ? decision.customerId : await createCustomer(trx, deps, through, identity);
+  const customerId = linkTo ?? (await createCustomer(trx, deps, through, identity));
   await insertIdentity(trx, deps, through, identity, customerId);
   return { customerId };
+}
+
+/** Whom the identity was linked to before, if they are still there: they stay until the transaction ends. */
+async function findHeld(
+  trx: Trx,
+  deps: Deps,
+  through: Through,
+  identity: ForeignIdentity,
+): Promise<string | undefined> {
+  const customerId = await findLinked(trx, through, identity);
+  if (customerId === undefined) return undefined;
+  return (await holdCustomer(trx, deps, through.storeId, customerId)) ? customerId : undefined;
 }
 
 async function findLinked(
@@ -82,16 +93,23 @@ async function findLinked(
   return row?.customer_id;
 }
 
-/** Whether the customer is still there, and stays until the transaction ends. */
-async function holdCustomer(trx: Trx, storeId: string, customerId: string): Promise<boolean> {
-  const row = await trx
-    .updateTable("customers")
-    .set(({ ref }) => ({ updated_at: ref("updated_at") }))
+/**
+ * Whether the customer is still there, and stays until the transaction ends. On PostgreSQL the row is kept together with
+ * whoever else signs in, and whoever deletes it waits; on SQLite there is one transaction at a time.
+ */
+async function holdCustomer(
+  trx: Trx,
+  { storage }: Deps,
+  storeId: string,
+  customerId: string,
+): Promise<boolean> {
+  const row = trx
+    .selectFrom("customers")
+    .select("id")
     .where("store_id", "=", storeId)
-    .where("id", "=", customerId)
-    .returning("id")
-    .executeTakeFirst();
-  return row !== undefined;
+    .where("id", "=", customerId);
+  const held = storage.engine === "postgres" ? row.forKeyShare() : row;
+  return (await held.executeTakeFirst()) !== undefined;
 }
 
 async function readKnown(db: Database, through: Through, identity: ForeignIdentity): Promise<Known> {
@@ -124,22 +142,6 @@ async function readKnown(db: Database, through: Through, identity: ForeignIdenti
   };
 }
 
-async function touchIdentity(
-  trx: Trx,
-  { clock }: { clock: Clock },
-  through: Through,
-  { issuer, subject }: ForeignIdentity,
-): Promise<void> {
-  await trx
-    .updateTable("customer_identities")
-    .set({ last_used_at: clock.now() })
-    .where("store_id", "=", through.storeId)
-    .where("profile_id", "=", through.id)
-    .where("issuer", "=", issuer)
-    .where("subject", "=", subject)
-    .execute();
-}
-
 const createCustomer = async (
   trx: Trx,
   deps: { clock: Clock },
@@ -165,7 +167,6 @@ async function insertIdentity(
   { issuer, subject }: ForeignIdentity,
   customerId: string,
 ): Promise<void> {
-  const now = clock.now();
   await trx
     .insertInto("customer_identities")
     .values({
@@ -177,8 +178,7 @@ async function insertIdentity(
       client_id: through.clientId,
       subject,
       customer_id: customerId,
-      created_at: now,
-      last_used_at: now,
+      created_at: clock.now(),
     })
     .execute();
 }

@@ -50,7 +50,6 @@ export type Tables = {
     subject: string;
     customer_id: string;
     created_at: number;
-    last_used_at: number;
   };
   customer_tokens: {
     id: string;

@@ -58,7 +58,6 @@ async function makeCustomers(trx: Trx): Promise<void> {
     .addColumn("subject", "text", (c) => c.notNull())
     .addColumn("customer_id", "text", (c) => c.notNull())
     .addColumn("created_at", "bigint", (c) => c.notNull())
-    .addColumn("last_used_at", "bigint", (c) => c.notNull())
     .addUniqueConstraint("customer_identities_subject", ["store_id", "profile_id", "issuer", "subject"])
     .addForeignKeyConstraint(
       "customer_identities_customer",
