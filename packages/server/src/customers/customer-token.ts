@@ -17,6 +17,8 @@ import type { SigningKeys } from "./signing-keys.ts";
  * revocable: without its row it is dead, whatever its signature says.
  */
 export type TokenGrant = {
+  /** Where it was decided beforehand. */
+  tokenId?: string;
   storeId: string;
   realmId: string;
   clientId: string;
@@ -50,7 +52,7 @@ export async function issueToken(
   const { storeId, customerId, mechanism, through } = grant;
   const issuedAt = Math.floor(deps.clock.now() / 1000) * 1000;
   const expiresAt = issuedAt + deps.customerTokenSeconds * 1000;
-  const id = newId();
+  const id = grant.tokenId ?? newId();
   await trx
     .insertInto("customer_tokens")
     .values({

@@ -65,16 +65,30 @@ export async function settleIdentity(
   return { customerId };
 }
 
-/** Whom the identity was linked to before, if they are still there: they stay until the transaction ends. */
+/**
+ * Whom the identity was linked to before. They stay until the transaction ends: on PostgreSQL the row is kept together with
+ * whoever else signs in, and whoever deletes it waits; on SQLite there is one transaction at a time.
+ */
 async function findHeld(
   trx: Trx,
-  deps: Deps,
+  { storage }: Deps,
   through: Through,
   identity: ForeignIdentity,
 ): Promise<string | undefined> {
-  const customerId = await findLinked(trx, through, identity);
-  if (customerId === undefined) return undefined;
-  return (await holdCustomer(trx, deps, through.storeId, customerId)) ? customerId : undefined;
+  const row = trx
+    .selectFrom("customer_identities as identity")
+    .innerJoin("customers as customer", (join) =>
+      join
+        .onRef("customer.store_id", "=", "identity.store_id")
+        .onRef("customer.id", "=", "identity.customer_id"),
+    )
+    .select("customer.id")
+    .where("identity.store_id", "=", through.storeId)
+    .where("identity.profile_id", "=", through.id)
+    .where("identity.issuer", "=", identity.issuer)
+    .where("identity.subject", "=", identity.subject);
+  const held = storage.engine === "postgres" ? row.forKeyShare("customer") : row;
+  return (await held.executeTakeFirst())?.id;
 }
 
 async function findLinked(
@@ -93,10 +107,7 @@ async function findLinked(
   return row?.customer_id;
 }
 
-/**
- * Whether the customer is still there, and stays until the transaction ends. On PostgreSQL the row is kept together with
- * whoever else signs in, and whoever deletes it waits; on SQLite there is one transaction at a time.
- */
+/** Whether the customer is still there, and stays. */
 async function holdCustomer(
   trx: Trx,
   { storage }: Deps,

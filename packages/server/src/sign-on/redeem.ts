@@ -8,6 +8,7 @@ import type { SigningKeys } from "../customers/signing-keys.ts";
 import type { Identity } from "../identity-provider/identify.ts";
 import { findProfile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
 import type { Signer } from "../lib/jws.ts";
 import { hashSecret, isWellFormed } from "../lib/secrets.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
@@ -46,7 +47,7 @@ type Ending =
 
 /**
  * Trades our code for a customer token. The order is law: bearer, rate limit and shape were seen to before; then one
- * statement burns the code, for its own store only; then redirect URI and verifier are compared, and a wrong one leaves
+ * statement burns the code, for its own store only, and names the token to come; then redirect URI and verifier are compared, and a wrong one leaves
  * the code burnt. Code, identity, customer and token change together or not at all.
  */
 export async function redeem(
@@ -79,7 +80,7 @@ async function burnCode(
 ): Promise<AttemptRow | undefined> {
   let burn = trx
     .updateTable("sign_on_attempts")
-    .set({ state: "exchanged", exchanged_at: clock.now() })
+    .set({ state: "exchanged", exchanged_at: clock.now(), token_id: newId() })
     .where("code_hash", "=", hashSecret(grant.clientCode))
     .where("store_id", "=", grant.storeId)
     .where("state", "=", "code_issued")
@@ -113,6 +114,7 @@ async function signIn(
   const settled = await settleIdentity(trx, deps, profile, identity);
   if ("reason" in settled) return settled;
   const token = await issueToken(trx, deps, signer, {
+    ...(attempt.token_id !== null && { tokenId: attempt.token_id }),
     storeId,
     realmId,
     clientId: attempt.client_id,
@@ -128,7 +130,7 @@ async function signIn(
   // What the identity provider said has done its work, and is not kept.
   await trx
     .updateTable("sign_on_attempts")
-    .set({ token_id: token.id, identity: null })
+    .set({ identity: null })
     .where("store_id", "=", storeId)
     .where("id", "=", attempt.id)
     .execute();
@@ -138,7 +140,7 @@ async function signIn(
 async function fail(trx: Trx, attempt: AttemptRow, reason: SignOnReason, refusal: Problem): Promise<Ending> {
   await trx
     .updateTable("sign_on_attempts")
-    .set({ state: "failed", identity: null })
+    .set({ state: "failed", identity: null, token_id: null })
     .where("store_id", "=", attempt.store_id)
     .where("id", "=", attempt.id)
     .execute();
