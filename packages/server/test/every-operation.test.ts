@@ -59,6 +59,7 @@ const of = (matches: (operation: Operation) => boolean) =>
   operations.filter(matches).map((operation) => [operation.id, operation] as const);
 const withBearer = of(({ access }) => Array.isArray(access));
 const forBackOffice = of(({ access }) => Array.isArray(access) && !isPermitted("implicit", access as never));
+const forCustomers = of(({ access }) => access[1] === "own");
 const withClient = of(({ access }) => access === "client");
 const withBody = of(({ body }) => body !== undefined);
 const withIds = of(({ ids }) => ids !== undefined);
@@ -201,6 +202,16 @@ describe.each(forBackOffice)("%s", (_, operation) => {
     });
     expect([answer.status, answer.code]).toEqual([403, "not_permitted"]);
     expect(answer.headers.get("www-authenticate")).toContain("insufficient_scope");
+  });
+});
+
+describe.each(forCustomers)("%s", (_, operation) => {
+  test("403 for a customer token that is none, by either name", async () => {
+    for (const name of ["x-customer-token", "x-moltin-customer-token"]) {
+      const request = { ...goodRequest(operation), token: await store.token("implicit") };
+      const answer = await call(latchkey.app, operation, { ...request, headers: { [name]: "no token" } });
+      expect([answer.status, answer.code]).toEqual([403, "customer_token_invalid"]);
+    }
   });
 });
 

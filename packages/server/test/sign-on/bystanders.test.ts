@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCustomer } from "../../src/contract/customers.ts";
-import { createProfile, getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
+import { approveDrift, createProfile, getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
 import { createRealm, updateAuthenticationSettings } from "../../src/contract/realms.ts";
 import { authorize, backchannelLogout } from "../../src/contract/sign-on.ts";
 import { call } from "../support/call.ts";
@@ -127,6 +127,20 @@ test("422 for the direct flow with a provider that does not list PKCE: nobody wo
   });
   const direct = await f.store.call(createProfile, { ids: { realm: f.realmId }, json: { data } });
   expect(direct.status).toBe(201);
+  const ids = { realm: f.realmId, id: direct.body.data.id };
+  const change = (members: object) =>
+    f.store.call(updateProfile, { ids, json: { data: { type: "oidc-profile", ...members } } });
+
+  // What it has meanwhile, when somebody looks again.
+  f.idp.hooks.discovery = ({ code_challenge_methods_supported: _, ...document }) => document;
+  await f.latchkey.storage.db
+    .updateTable("oidc_profiles")
+    .set(({ ref }) => ({ pending_metadata: ref("metadata"), pending_since: 0 }))
+    .where("id", "=", ids.id)
+    .execute();
+  expect((await f.store.call(approveDrift, { ids })).code).toBe("direct_pkce_missing");
+  await change({ enabled: false });
+  expect((await change({ enabled: true })).code).toBe("direct_pkce_missing");
 });
 
 test("what a provider said of somebody is gone as soon as the code is over", async () => {
