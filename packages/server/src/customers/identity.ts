@@ -56,11 +56,13 @@ export async function settleIdentity(
   if (quicker !== undefined) return { customerId: quicker };
   const decision = await foreseeIdentity(trx, through, realm, identity);
   if (decision.action === "refuse") return { reason: decision.reason };
-  const linkTo = decision.action === "create" ? undefined : decision.customerId;
+  const isFound = decision.action !== "create";
   // Deleted a moment ago: then it is somebody new.
-  if (linkTo !== undefined && !(await holdCustomer(trx, deps, through.storeId, linkTo)))
+  if (isFound && !(await holdCustomer(trx, deps, through.storeId, decision.customerId)))
     return settleIdentity(trx, deps, through, identity);
-  const customerId = linkTo ?? (await createCustomer(trx, deps, through, identity));
+  if (decision.action === "sign_in") return { customerId: decision.customerId };
+  const customerId =
+    decision.action === "link" ? decision.customerId : await createCustomer(trx, deps, through, identity);
   await insertIdentity(trx, deps, through, identity, customerId);
   return { customerId };
 }

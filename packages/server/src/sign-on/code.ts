@@ -139,9 +139,6 @@ export async function settleDirectCode(
     .execute();
 }
 
-export const failDirectCode = (deps: Deps, { storeId }: OfStore, attemptId: string): Promise<void> =>
-  failAttempt(deps, { storeId }, attemptId);
-
 /** The provider never saw it, or never answered: it may be brought again. */
 export async function forgetDirectCode(
   { storage }: Deps,

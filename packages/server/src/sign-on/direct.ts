@@ -13,7 +13,7 @@ import { getSettings, listDirectProfiles } from "../realms/settings.ts";
 import type { Trx } from "../storage/storage.ts";
 import { type AskDeps, askIdp, isSigned } from "./ask-idp.ts";
 import { challengeOf } from "./attempt.ts";
-import { claimDirectCode, failDirectCode, forgetDirectCode, settleDirectCode } from "./code.ts";
+import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./code.ts";
 import { headOf, reasonOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
 import { type ClientGrant, type RedeemDeps, whyNot } from "./redeem.ts";
 
@@ -124,7 +124,7 @@ async function refuse(
 ): Promise<unknown> {
   const reason = reasonOf(error);
   const isAway = signOnReasonEntry(reason).error === "temporarily_unavailable";
-  const end = isAway ? forgetDirectCode : failDirectCode;
+  const end = isAway ? forgetDirectCode : failAttempt;
   await end(deps, profile, trail.id).catch(() => {});
   if (isSigned(trail) || deps.recordLimiter.take(source))
     note(deps, trail, { outcome: "failed", reason, customerId: null });

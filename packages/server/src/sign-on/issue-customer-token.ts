@@ -52,8 +52,10 @@ async function withCode(
   // A code of ours has our form. Any other can only be an identity provider's, where one is used directly.
   const direct = isWellFormed("lkac", grant.clientCode) ? undefined : await findDirectProfile(deps, storeId);
   if (direct) return redeemDirect(deps, direct, grant, (trx, token) => remember(trx, present(token)));
-  const { token } = await redeem(deps, grant, (trx, redeemed) => remember(trx, present(redeemed.token)));
-  return token;
+  return redeem(deps, grant, async (trx, { token }) => {
+    await remember(trx, present(token));
+    return token;
+  });
 }
 
 async function withPassword(

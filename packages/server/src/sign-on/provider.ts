@@ -70,17 +70,18 @@ export async function redeemForClient(
     clientVerifier: body.code_verifier,
     client: { realmId: realm.id, clientId },
   };
-  let customer: Customer | undefined;
-  const redeemed = await redeem(deps, grant, async (trx, { token }) => {
-    customer = await findCustomer(trx, realm.storeId, token.customerId);
+  const signer = await deps.signingKeys.current();
+  return redeem(deps, grant, async (trx, redeemed) => {
+    const customer = await findCustomer(trx, realm.storeId, redeemed.token.customerId);
+    if (!customer) throw new Error("a token was made for nobody");
+    return {
+      access_token: redeemed.token.token,
+      token_type: "Bearer" as const,
+      expires_in: deps.customerTokenSeconds,
+      id_token: idTokenFor(deps, signer, redeemed, customer),
+      scope: "openid email",
+    };
   });
-  return {
-    access_token: redeemed.token.token,
-    token_type: "Bearer",
-    expires_in: deps.customerTokenSeconds,
-    id_token: idTokenFor(deps, await deps.signingKeys.current(), redeemed, customer as unknown as Customer),
-    scope: "openid email",
-  };
 }
 
 const ID_TOKEN_SECONDS = 3600;

@@ -36,41 +36,41 @@ export type RedeemDeps = {
   customerTokenSeconds: number;
 };
 
-export type Redeemed = { token: IssuedToken; identity: Identity; attempt: AttemptRow };
+export type Redeemed = { token: IssuedToken; attempt: AttemptRow };
 export type AttemptRow = Tables["sign_on_attempts"];
 
 /** How the transaction ended: with a token, or with a refusal that it must not undo, since the code is void by then. */
-type Ending =
-  | Redeemed
+type Ending<T> =
+  | (Redeemed & { answer: T })
   | { refusal: Problem; reason: SignOnReason; attempt: AttemptRow }
   | { refusal: Problem };
 
 /**
  * Trades our code for a customer token. The order is law: bearer, rate limit and shape were seen to before; then one
- * statement burns the code, for its own store only, and names the token to come; then redirect URI and verifier are compared, and a wrong one leaves
- * the code burnt. Code, identity, customer and token change together or not at all.
+ * statement burns the code, for its own store only, and names the token to come; then redirect URI and verifier are
+ * compared, and a wrong one leaves the code burnt. Code, identity, customer and token change together or not at all, with
+ * whatever `toAnswer` reads or writes.
  */
-export async function redeem(
+export async function redeem<T>(
   deps: RedeemDeps,
   grant: ClientGrant,
-  onIssued: (trx: Trx, redeemed: Redeemed) => Promise<void> = async () => {},
-): Promise<Redeemed> {
+  toAnswer: (trx: Trx, redeemed: Redeemed) => Promise<T>,
+): Promise<T> {
   if (!isWellFormed("lkac", grant.clientCode)) throw new Problem("code_invalid");
   // Before the transaction: it may have to be read, and a transaction waits for nobody.
   const signer = await deps.signingKeys.current();
-  const ending = await deps.storage.db.transaction().execute(async (trx): Promise<Ending> => {
+  const ending = await deps.storage.db.transaction().execute(async (trx): Promise<Ending<T>> => {
     const attempt = await burnCode(trx, deps, grant);
     if (!attempt) return { refusal: await whyNot(trx, deps, grant) };
     const mismatch = mismatchOf(attempt, grant);
     if (mismatch) return fail(trx, attempt, mismatch.reason, new Problem(mismatch.code));
     const redeemed = await signIn(trx, deps, signer, attempt);
     if ("reason" in redeemed) return fail(trx, attempt, redeemed.reason, refusalOf(attempt, redeemed.reason));
-    await onIssued(trx, redeemed);
-    return redeemed;
+    return { ...redeemed, answer: await toAnswer(trx, redeemed) };
   });
   if ("attempt" in ending) noteEnding(deps, ending);
   if ("refusal" in ending) throw ending.refusal;
-  return ending;
+  return ending.answer;
 }
 
 async function burnCode(
@@ -134,10 +134,15 @@ async function signIn(
     .where("store_id", "=", storeId)
     .where("id", "=", attempt.id)
     .execute();
-  return { token, identity, attempt };
+  return { token, attempt };
 }
 
-async function fail(trx: Trx, attempt: AttemptRow, reason: SignOnReason, refusal: Problem): Promise<Ending> {
+async function fail(
+  trx: Trx,
+  attempt: AttemptRow,
+  reason: SignOnReason,
+  refusal: Problem,
+): Promise<Ending<never>> {
   await trx
     .updateTable("sign_on_attempts")
     .set({ state: "failed", identity: null, token_id: null })
@@ -194,7 +199,10 @@ async function takeBack(trx: Trx, { recorder }: RedeemDeps, attempt: AttemptRow)
   });
 }
 
-function noteEnding({ recorder }: RedeemDeps, ending: Extract<Ending, { attempt: AttemptRow }>): void {
+function noteEnding(
+  { recorder }: RedeemDeps,
+  ending: Extract<Ending<unknown>, { attempt: AttemptRow }>,
+): void {
   const head = recordHead(ending.attempt);
   if ("refusal" in ending) {
     recorder.noteExchange({ ...head, outcome: "failed", reason: ending.reason, customerId: null });

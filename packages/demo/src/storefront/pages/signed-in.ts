@@ -17,7 +17,7 @@ const begun = findBegun(state);
 
 async function comeBack(): Promise<void> {
   const shop = await latchkey();
-  if (!shop.isSignOnAnswer(url)) return keptToken() ? goOn() : showNothingToDo();
+  if (!shop.isSignOnAnswer(url)) return keptToken() ? goOn() : showNothingToFinish();
   for (const step of returnSteps(url, begun)) noteStep(step);
   let failure = await shop.completeSignOn(url).then((token) => keepToken(token), explain);
   if (failure && wasUsedBefore(failure) && keptToken()) {
@@ -38,7 +38,7 @@ function goOn(): void {
   location.replace("/account");
 }
 
-function showNothingToDo(): void {
+function showNothingToFinish(): void {
   const now = link("Sign in now", "button", "/sign-in");
   show("Nothing to finish here", "You come by here on your way back from signing in.", [now]);
 }
