@@ -12,7 +12,7 @@ export function createStore(
   { storage, clock }: { storage: Storage; clock: Clock },
   { name, rateLimit }: { name: string; rateLimit: number },
 ): Promise<NewStore> {
-  return storage.db.transaction().execute(async (trx) => {
+  return storage.transact(async (trx) => {
     const store = await insertStore(trx, { clock }, { name, rateLimit });
     const key = await insertApplicationKey(trx, { clock }, store.id, { name: "First key", reserved: 0 });
     const realm = await insertRealm(trx, { clock }, store.id, { name: FIRST_REALM_NAME });

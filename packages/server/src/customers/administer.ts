@@ -90,7 +90,7 @@ const hashOf = async (
 /** The database decides which of two requests came first: no look beforehand could. */
 async function refuseTakenEmail<T>({ storage }: Deps, work: (trx: Trx) => Promise<T>): Promise<T> {
   try {
-    return await storage.db.transaction().execute(work);
+    return await storage.transact(work);
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     throw new Problem("email_taken", { source: { pointer: "/data/email" } });

@@ -97,7 +97,7 @@ export async function createRealm(
   change: RealmChange & { name: string },
 ): Promise<Realm> {
   refuseBadRedirectUris(change.redirectUris);
-  return deps.storage.db.transaction().execute((trx) => insertRealm(trx, deps, storeId, change));
+  return deps.storage.transact((trx) => insertRealm(trx, deps, storeId, change));
 }
 
 export async function updateRealm(

@@ -51,11 +51,11 @@ export async function redeemDirect(
   const codeChallenge = challengeOf(grant.clientVerifier);
   if (!(await claimDirectCode(deps, profile, { id: trail.id, codeHash, codeChallenge, grant }))) {
     await untilSettled(deps, profile.storeId, codeHash);
-    throw await deps.storage.db.transaction().execute((trx) => whyNot(trx, deps, grant, codeHash));
+    throw await deps.storage.transact((trx) => whyNot(trx, deps, grant, codeHash));
   }
   try {
     const identity = await identifyShopper(deps, profile, grant, trail);
-    const token = await deps.storage.db.transaction().execute(async (trx) => {
+    const token = await deps.storage.transact(async (trx) => {
       const current = await findProfile(trx, { ...profile, profileId: profile.id });
       if (!current?.enabled || current.flow !== "direct") throw signOnProblem("profile_disabled");
       const settled = await settleIdentity(trx, deps, current, identity);

@@ -67,7 +67,7 @@ async function withPassword(
   const customer = await signInWithPassword(deps, caller, source, data);
   const { clientId, realmId } = await getSettings(deps, caller.storeId);
   const signer = await deps.signingKeys.current();
-  return deps.storage.db.transaction().execute(async (trx) => {
+  return deps.storage.transact(async (trx) => {
     // A new password ends all sessions; one that was begun with the old password must not slip in behind it.
     if (!(await holdPassword(trx, customer))) throw new Problem("credentials_wrong");
     const token = await issueToken(trx, deps, signer, {

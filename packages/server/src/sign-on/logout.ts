@@ -35,7 +35,7 @@ export async function endIdpSession(
   const { subject, idpSession } = ended;
   // A token that is sent again later must not end what began after it. Clocks may be a minute apart.
   const latest = ended.issuedAt + limits.clockSkewSeconds * 1000;
-  const voided = await deps.storage.db.transaction().execute(async (trx) => {
+  const voided = await deps.storage.transact(async (trx) => {
     let tokens = trx
       .deleteFrom("customer_tokens")
       .where("store_id", "=", profile.storeId)

@@ -59,7 +59,7 @@ export async function redeem<T>(
   if (!isWellFormed("lkac", grant.clientCode)) throw new Problem("code_invalid");
   // Before the transaction: it may have to be read, and a transaction waits for nobody.
   const signer = await deps.signingKeys.current();
-  const ending = await deps.storage.db.transaction().execute(async (trx): Promise<Ending<T>> => {
+  const ending = await deps.storage.transact(async (trx): Promise<Ending<T>> => {
     const attempt = await burnCode(trx, deps, grant);
     if (!attempt) return { refusal: await whyNot(trx, deps, grant) };
     const mismatch = mismatchOf(attempt, grant);

@@ -22,7 +22,7 @@ export async function migrate(
   known: readonly Migration[] = migrations,
 ): Promise<string[]> {
   if ((await versionOf(storage)) === known.length) return [];
-  return storage.db.transaction().execute(async (trx) => {
+  return storage.transact(async (trx) => {
     if (storage.engine === "postgres") await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(trx);
     const version = await currentVersion(trx);
     if (version > known.length) {

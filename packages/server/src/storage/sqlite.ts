@@ -33,6 +33,7 @@ export function openSqlite(path: string): Storage {
   return {
     engine: "sqlite",
     db,
+    transact: (work) => db.transaction().execute(work),
     changes,
     claim() {
       if (!inMemory) lock ??= takeLock(path);

@@ -8,6 +8,11 @@ export type Trx = Transaction<Tables>;
 export type Storage = {
   engine: "sqlite" | "postgres";
   db: Database;
+  /**
+   * One transaction. What another one has made impossible (a deadlock, a serialisation failure) was undone by the database
+   * and is tried again, so `work` changes nothing but through `trx`.
+   */
+  transact<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   changes: Changes;
   /** The one service on this database, where the engine allows only one. Throws if there is another. */
   claim(): void;
@@ -39,8 +44,9 @@ export function createChanges(): Changes & { announceAll(): void } {
   };
 }
 
-// PostgreSQL: connection exceptions (08), resources (53), intervention (57), system errors (58), read-only (25006).
-const POSTGRES_DOWN = /^(08...|53...|57P0.|57014|58...|25006|40001|40P01)$/;
+// PostgreSQL: connection exceptions (08), resources (53), intervention and cancellation (57), system errors (58), read-only
+// (25006), a transaction that was paused for too long (25P03), a lock not had in time (55P03), undone for another (40).
+const POSTGRES_DOWN = /^(08...|53...|57...|58...|25006|25P03|55P03|40001|40P01)$/;
 const SOCKET_DOWN = new Set([
   "ECONNREFUSED",
   "ECONNRESET",

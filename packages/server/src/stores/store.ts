@@ -67,7 +67,7 @@ export async function changeStore<T>(
   storeId: string,
   work: (trx: Trx, store: { rateLimit: number }) => Promise<T>,
 ): Promise<T | undefined> {
-  const result = await storage.db.transaction().execute(async (trx) => {
+  const result = await storage.transact(async (trx) => {
     const row = await trx
       .updateTable("stores")
       .set(({ eb }) => ({ revision: eb("revision", "+", 1) }))

@@ -1,0 +1,180 @@
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createStore, type NewStore } from "../../src/create-store.ts";
+import { openStorage } from "../../src/storage/open.ts";
+import type { Storage, Trx } from "../../src/storage/storage.ts";
+import { isUnavailable } from "../../src/storage/storage.ts";
+import { changeStore } from "../../src/stores/store.ts";
+import { handClock } from "../support/clock.ts";
+import { postgresEngine, type TestDatabase } from "../support/engines.ts";
+import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
+import { until } from "../support/until.ts";
+
+/** The connections to PostgreSQL on a bad day, over a line that we can make worse. */
+describe("connections to PostgreSQL", () => {
+  const clock = handClock();
+  let database: TestDatabase;
+  let proxy: FaultProxy;
+  let opened: Storage[];
+  let witness: pg.Client;
+
+  beforeEach(async ({ skip }) => {
+    if (!postgresEngine.isHere) skip("PostgreSQL is not installed");
+    database = await postgresEngine.create();
+    proxy = await startFaultProxy(Number(new URL(database.url).port));
+    opened = [];
+    witness = new pg.Client({ connectionString: database.url });
+    await witness.connect();
+  });
+  afterEach(async () => {
+    proxy?.resume();
+    for (const storage of opened ?? []) await storage.close();
+    await witness?.end();
+    await proxy?.close();
+    await database?.drop();
+  });
+
+  const open = async (): Promise<Storage> => {
+    const url = new URL(database.url);
+    url.port = String(proxy.port);
+    const storage = await openStorage({ clock }, url.href);
+    opened.push(storage);
+    return storage;
+  };
+  const newStore = (storage: Storage): Promise<NewStore> =>
+    createStore({ storage, clock }, { name: "Shop", rateLimit: 100 });
+  const rename = (storage: Storage, storeId: string, name: string) =>
+    storage.db.updateTable("stores").set({ name }).where("id", "=", storeId).execute();
+  /** As a connection of somebody else's sees it. */
+  const seenName = async (storeId: string) =>
+    (await witness.query("select name from stores where id = $1", [storeId])).rows[0].name;
+  const failure = (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => undefined,
+      (error) => error,
+    );
+
+  test("a BEGIN that was carried out too late is on no connection that is used again: what is acknowledged is there", async () => {
+    const storage = await open();
+    const { store } = await newStore(storage);
+    proxy.stall();
+    expect(isUnavailable(await failure(storage.transact((trx) => touch(trx, store.id))))).toBe(true);
+    proxy.resume();
+    for (let round = 0; round < 5; round++) {
+      await rename(storage, store.id, `name ${round}`);
+      expect(await seenName(store.id)).toBe(`name ${round}`);
+    }
+  });
+
+  test.each(["begin", "update", "commit"])(
+    "a transaction whose %s is not answered leaves nothing behind that others wait for",
+    async (statement) => {
+      const storage = await open();
+      const { store } = await newStore(storage);
+      proxy.passes = (piece) => !piece.includes(statement);
+      expect(isUnavailable(await failure(storage.transact((trx) => touch(trx, store.id))))).toBe(true);
+      proxy.passes = () => true;
+      await until(
+        () =>
+          rename(storage, store.id, "after").then(
+            () => true,
+            () => false,
+          ),
+        10_000,
+      );
+      expect(await seenName(store.id)).toBe("after");
+    },
+  );
+
+  test("connections that fell silent are all replaced when the first of them is found out", async () => {
+    const storage = await open();
+    const { store } = await newStore(storage);
+    // All ten are open and idle.
+    await Promise.all(
+      Array.from({ length: 10 }, () =>
+        storage.transact((trx) => trx.selectFrom("stores").select("id").execute()),
+      ),
+    );
+    proxy.silence();
+    expect(isUnavailable(await failure(rename(storage, store.id, "lost")))).toBe(true);
+    for (let round = 0; round < 12; round++) await rename(storage, store.id, `name ${round}`);
+    expect(await seenName(store.id)).toBe("name 11");
+  });
+
+  test("an instance that is paused inside a transaction holds its store for less than ten seconds", async () => {
+    const [paused, other] = [await open(), await open()];
+    const { store } = await newStore(paused);
+    const { promise: pause, resolve: goOn } = Promise.withResolvers<void>();
+    const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>();
+    const work = failure(
+      changeStore({ storage: paused }, store.id, async (trx) => {
+        hold();
+        await pause;
+        await touch(trx, store.id);
+      }),
+    );
+    await isHeld;
+    const change = () => failure(changeStore({ storage: other }, store.id, (trx) => touch(trx, store.id)));
+    expect(isUnavailable(await change())).toBe(true);
+    await until(async () => (await change()) === undefined, 10_000);
+    goOn();
+    expect(isUnavailable(await work)).toBe(true);
+  });
+
+  test("a LISTEN that is never answered is given up, and the next one hears", async () => {
+    let isDeaf = true;
+    proxy.passes = (piece) => !(isDeaf && piece.includes("listen latchkey_changes"));
+    const storage = await open();
+    const { store } = await newStore(storage);
+    isDeaf = false;
+    const heard: (string | undefined)[] = [];
+    storage.changes.listen((storeId) => heard.push(storeId));
+    await until(async () => {
+      await witness.query("update stores set revision = revision + 1 where id = $1", [store.id]);
+      return heard.includes(store.id);
+    }, 10_000);
+  });
+
+  test("two transactions that lock each other out are both carried out", async () => {
+    const storage = await open();
+    const ids = [(await newStore(storage)).store.id, (await newStore(storage)).store.id];
+    let held = 0;
+    const { promise: bothHold, resolve } = Promise.withResolvers<void>();
+    const crosswise = (first: string, second: string) =>
+      storage.transact(async (trx) => {
+        await touch(trx, first);
+        if (++held === 2) resolve();
+        await bothHold;
+        await touch(trx, second);
+      });
+    const [a, b] = ids as [string, string];
+    await Promise.all([crosswise(a, b), crosswise(b, a)]);
+    const { rows } = await witness.query("select revision from stores");
+    expect(rows.map(({ revision }) => Number(revision))).toEqual([2, 2]);
+  });
+
+  test("the server itself ends what takes too long, before we stop waiting", async () => {
+    const storage = await open();
+    const settings = await storage.db
+      .selectFrom("pg_settings" as "stores")
+      .select(["name", "setting" as "id"])
+      .where("name", "in", ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"])
+      .orderBy("name")
+      .execute();
+    const [idle, lock, statement] = settings.map((row) =>
+      Number((row as unknown as { setting: string }).setting),
+    );
+    expect(idle).toBeGreaterThan(0);
+    expect(idle).toBeLessThan(10_000);
+    expect(lock).toBeGreaterThan(0);
+    expect(lock).toBeLessThan(statement as number);
+    expect(statement).toBeLessThan(1000);
+  });
+});
+
+const touch = (trx: Trx, storeId: string) =>
+  trx
+    .updateTable("stores")
+    .set(({ eb }) => ({ revision: eb("revision", "+", 1) }))
+    .where("id", "=", storeId)
+    .execute();
