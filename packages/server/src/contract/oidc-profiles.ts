@@ -36,7 +36,7 @@ const profileMembers = {
       .array(z.strictObject({ profile_id: id, identities: z.int() }))
       .optional()
       .describe(
-        "Deleted profiles for the same issuer and client id. Unless their identities are adopted with `adopt_identities_of`, those people become new customers",
+        "Deleted profiles for the same issuer and client id, with the number of their identities, counted up to 10,000. Unless their identities are adopted with `adopt_identities_of`, those people become new customers",
       ),
     created_at: timestamp,
     updated_at: timestamp,

@@ -1,7 +1,9 @@
+import { sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import { parseEmail } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
-import { lockRealm, type Realm } from "../realms/realm.ts";
+import { findRealm, type Realm } from "../realms/realm.ts";
+import { hold } from "../storage/hold.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import { insertCustomer } from "./customer.ts";
 import { type Decision, type Known, type LinkReason, link } from "./link.ts";
@@ -22,6 +24,8 @@ export type Through = {
   realmId: string;
   clientId: string;
   provisioning: "create" | "existing";
+  /** Deleted profiles whose identities count as this one's. */
+  formerIds: readonly string[];
 };
 
 type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
@@ -49,7 +53,13 @@ export async function settleIdentity(
 ): Promise<{ customerId: string } | { reason: LinkReason | "profile_disabled" }> {
   const known = await findHeld(trx, deps, through, identity);
   if (known !== undefined) return { customerId: known };
-  const realm = await lockRealm(trx, through.storeId, through.realmId);
+  // What is shared is the identity, with this person's other tabs, and the address, with whoever else has it: nobody waits
+  // for a stranger. Identity before address, here as everywhere.
+  await hold(trx, deps.storage, [
+    `identity ${through.storeId} ${through.id} ${identity.issuer} ${identity.subject}`,
+    `email ${through.storeId} ${emailOf(identity).key}`,
+  ]);
+  const realm = await findRealm(trx, through.storeId, through.realmId);
   if (!realm) return { reason: "profile_disabled" };
   // Asked again, now that nobody else decides: a first sign-on in another tab may have been quicker.
   const quicker = await findHeld(trx, deps, through, identity);
@@ -77,37 +87,27 @@ async function findHeld(
   through: Through,
   identity: ForeignIdentity,
 ): Promise<string | undefined> {
-  const row = trx
-    .selectFrom("customer_identities as identity")
+  const row = linked(trx, through, identity)
     .innerJoin("customers as customer", (join) =>
       join
         .onRef("customer.store_id", "=", "identity.store_id")
         .onRef("customer.id", "=", "identity.customer_id"),
     )
-    .select("customer.id")
-    .where("identity.store_id", "=", through.storeId)
-    .where("identity.profile_id", "=", through.id)
-    .where("identity.issuer", "=", identity.issuer)
-    .where("identity.subject", "=", identity.subject);
+    .select("customer.id");
   const held = storage.engine === "postgres" ? row.forKeyShare("customer") : row;
   return (await held.executeTakeFirst())?.id;
 }
 
-async function findLinked(
-  db: Database,
-  through: Through,
-  identity: ForeignIdentity,
-): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("customer_identities")
-    .select("customer_id")
-    .where("store_id", "=", through.storeId)
-    .where("profile_id", "=", through.id)
-    .where("issuer", "=", identity.issuer)
-    .where("subject", "=", identity.subject)
-    .executeTakeFirst();
-  return row?.customer_id;
-}
+/** Filed under the profile itself, or under one that it has taken over; its own comes first. */
+const linked = (db: Database, through: Through, { issuer, subject }: ForeignIdentity) =>
+  db
+    .selectFrom("customer_identities as identity")
+    .where("identity.store_id", "=", through.storeId)
+    .where("identity.profile_id", "in", [through.id, ...through.formerIds])
+    .where("identity.issuer", "=", issuer)
+    .where("identity.subject", "=", subject)
+    .orderBy(({ eb }) => eb.case().when("identity.profile_id", "=", through.id).then(0).else(1).end())
+    .limit(1);
 
 /** Whether the customer is still there, and stays. */
 async function holdCustomer(
@@ -126,32 +126,26 @@ async function holdCustomer(
 }
 
 async function readKnown(db: Database, through: Through, identity: ForeignIdentity): Promise<Known> {
-  const withEmail = db
+  const isBrought = sql<boolean>`exists (
+    select 1 from customer_identities as brought where brought.store_id = customers.store_id
+      and brought.customer_id = customers.id and brought.realm_id = ${through.realmId})`;
+  // Proven by the back office, or by a provider of this realm: what one of another realm says was never believed here.
+  const isProven = sql<number>`case when email_verified = 1
+    and (authentication_mechanism = 'password' or ${isBrought}) then 1 else 0 end`;
+  const holders = await db
     .selectFrom("customers")
-    .select("id")
+    .select(["id", isProven.as("isProven")])
     .where("store_id", "=", through.storeId)
     .where("email_key", "=", emailOf(identity).key)
-    .limit(2);
-  // Proven by the back office, or by a provider of this realm: what one of another realm says was never believed here.
-  const proven = await withEmail
-    .where("email_verified", "=", 1)
-    .where(({ eb, or, exists, selectFrom }) =>
-      or([
-        eb("authentication_mechanism", "=", "password"),
-        exists(
-          selectFrom("customer_identities as known")
-            .select("known.id")
-            .where("known.store_id", "=", through.storeId)
-            .where("known.realm_id", "=", through.realmId)
-            .whereRef("known.customer_id", "=", "customers.id"),
-        ),
-      ]),
-    )
+    .where(({ or, eb }) => or([eb("email_verified", "=", 1), isBrought]))
+    .orderBy("isProven", "desc")
+    .limit(2)
     .execute();
+  const known = await linked(db, through, identity).select("identity.customer_id").executeTakeFirst();
   return {
-    linkedTo: await findLinked(db, through, identity),
-    proven: proven.map(({ id }) => id),
-    isTaken: proven.length > 0 || (await withEmail.executeTakeFirst()) !== undefined,
+    linkedTo: known?.customer_id,
+    proven: holders.filter((holder) => holder.isProven === 1).map(({ id }) => id),
+    isTaken: holders.length > 0,
   };
 }
 

@@ -3,11 +3,11 @@ import { describe, expect, test } from "vitest";
 import type { DuplicateEmailPolicy } from "../realms/realm.ts";
 import { type Decision, type Known, type LinkPolicy, link } from "./link.ts";
 
-/** Who has the address here: nobody, customers who never proved it, one who did, several who did. */
-type Holders = "nobody" | "unproven" | "one" | "several";
+/** Who has the address here: nobody who counts, one whom a provider of the realm brought, one who proved it, several. */
+type Holders = "nobody" | "brought" | "one" | "several";
 const KNOWN: Record<Holders, Omit<Known, "linkedTo">> = {
   nobody: { proven: [], isTaken: false },
-  unproven: { proven: [], isTaken: true },
+  brought: { proven: [], isTaken: true },
   one: { proven: ["proven-1"], isTaken: true },
   several: { proven: ["proven-1", "proven-2"], isTaken: true },
 };
@@ -27,24 +27,24 @@ type Words = keyof typeof IN_WORDS;
 const TABLE: [DuplicateEmailPolicy, Holders, boolean, Words, Words][] = [
   ["allowed",    "nobody",   true,  "new",        "off"],
   ["allowed",    "nobody",   false, "new",        "off"],
-  ["allowed",    "unproven", true,  "new",        "off"],
-  ["allowed",    "unproven", false, "new",        "off"],
+  ["allowed",    "brought",  true,  "new",        "off"],
+  ["allowed",    "brought",  false, "new",        "off"],
   ["allowed",    "one",      true,  "new",        "off"],
   ["allowed",    "one",      false, "new",        "off"],
   ["allowed",    "several",  true,  "new",        "off"],
   ["allowed",    "several",  false, "new",        "off"],
   ["api_only",   "nobody",   true,  "new",        "off"],
   ["api_only",   "nobody",   false, "new",        "off"],
-  ["api_only",   "unproven", true,  "new",        "off"],
-  ["api_only",   "unproven", false, "new",        "off"],
+  ["api_only",   "brought",  true,  "new",        "off"],
+  ["api_only",   "brought",  false, "new",        "off"],
   ["api_only",   "one",      true,  "proven-1",   "proven-1"],
   ["api_only",   "one",      false, "unverified", "unverified"],
   ["api_only",   "several",  true,  "several",    "several"],
   ["api_only",   "several",  false, "unverified", "unverified"],
   ["disallowed", "nobody",   true,  "new",        "off"],
   ["disallowed", "nobody",   false, "new",        "off"],
-  ["disallowed", "unproven", true,  "taken",      "taken"],
-  ["disallowed", "unproven", false, "taken",      "taken"],
+  ["disallowed", "brought",  true,  "taken",      "taken"],
+  ["disallowed", "brought",  false, "taken",      "taken"],
   ["disallowed", "one",      true,  "taken",      "taken"],
   ["disallowed", "one",      false, "taken",      "taken"],
   ["disallowed", "several",  true,  "taken",      "taken"],

@@ -10,7 +10,10 @@ export type Known = {
   linkedTo: string | undefined;
   /** Customers whose proven address this is; two are enough to know that there are several. */
   proven: readonly string[];
-  /** Whether anybody at all has this address, proven or not. */
+  /**
+   * Whether anybody has this address who has proven it, or was brought here by a provider of this realm. Others may have
+   * entered somebody else's, and must not keep its owner out.
+   */
   isTaken: boolean;
 };
 

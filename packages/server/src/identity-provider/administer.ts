@@ -3,7 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { seal } from "../lib/seal.ts";
-import { findRealm, getRealm, lockRealm } from "../realms/realm.ts";
+import { findRealm, getRealm } from "../realms/realm.ts";
 import { getSettings, listDirectProfiles } from "../realms/settings.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
@@ -86,6 +86,7 @@ export async function createProfile(
         metadata: metadata && JSON.stringify(metadata),
         pending_metadata: null,
         pending_since: null,
+        former_profile_ids: "[]",
         created_at: now,
         updated_at: now,
       })
@@ -147,7 +148,6 @@ async function adopt(
 ): Promise<void> {
   if (of.adoptIdentitiesOf === undefined) return;
   const issuer = of.metadata?.issuer ?? "";
-  await lockRealm(trx, storeId, realmId);
   await adoptIdentities(
     trx,
     { id: profileId, storeId, realmId, clientId: of.clientId, issuer },

@@ -1,67 +1,90 @@
 import { Problem } from "../contract/problem.ts";
 import type { Database, Trx } from "../storage/storage.ts";
-import type { Profile } from "./profile.ts";
 
 /**
  * A profile that was deleted leaves its identities behind: which customer each subject was. One that is made again for the
- * same issuer and client id speaks of the same subjects, and may take them over, so that nobody becomes a new customer.
+ * same issuer and client id speaks of the same subjects, and may take them over, so that nobody becomes a new customer. The
+ * identities stay where they are; the heir's row names the former profile, and whoever looks for an identity looks there, too.
  */
 export type Adoptable = { profileId: string; identities: number };
 
-type Heir = Pick<Profile, "id" | "storeId" | "realmId" | "clientId"> & { issuer: string };
+type Heir = { id: string; storeId: string; realmId: string; clientId: string; issuer: string };
+
+/** Up to here identities are counted; there may be millions. */
+export const COUNTED_IDENTITIES = 10_000;
+const LISTED = 25;
 
 export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable[]> {
-  // The heir's own identities, which may be millions, stand between the two and are not looked at.
-  const before = await countOrphans(db, heir, "<");
-  const after = await countOrphans(db, heir, ">");
-  return [...before, ...after];
+  const spokenFor = await listSpokenFor(db, heir);
+  const adoptable: Adoptable[] = [];
+  // From one profile id to the next, each by the index: the identities in between are not looked at.
+  let profileId = await findNext(db, heir, "");
+  while (profileId !== undefined && adoptable.length < LISTED) {
+    if (!spokenFor.has(profileId))
+      adoptable.push({ profileId, identities: await countIdentities(db, heir, profileId) });
+    profileId = await findNext(db, heir, profileId);
+  }
+  return adoptable;
 }
 
-const countOrphans = (db: Database, heir: Heir, side: "<" | ">"): Promise<Adoptable[]> =>
-  orphans(db, heir)
-    .where("identity.profile_id", side, heir.id)
-    .groupBy("identity.profile_id")
-    .select(["identity.profile_id as profileId", ({ fn }) => fn.countAll<number>().as("identities")])
-    .orderBy("profileId")
-    .execute();
-
-const orphans = (db: Database, { storeId, realmId, issuer, clientId }: Heir) =>
-  db
-    .selectFrom("customer_identities as identity")
-    .where("identity.store_id", "=", storeId)
-    .where("identity.realm_id", "=", realmId)
-    .where("identity.issuer", "=", issuer)
-    .where("identity.client_id", "=", clientId)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom("oidc_profiles as profile")
-            .select("profile.id")
-            .where("profile.store_id", "=", storeId)
-            .whereRef("profile.id", "=", "identity.profile_id"),
-        ),
-      ),
-    );
-
-/** Those whom the heir has met already stay who they are. */
+/** Under the lock on the store, so that no two profiles take over the same one. */
 export async function adoptIdentities(trx: Trx, heir: Heir, formerProfileId: string): Promise<void> {
-  const { numUpdatedRows } = await trx
-    .updateTable("customer_identities")
-    .set({ profile_id: heir.id })
-    .where("store_id", "=", heir.storeId)
-    .where(
-      "id",
-      "in",
-      orphans(trx, heir).where("identity.profile_id", "=", formerProfileId).select("identity.id"),
-    )
-    .where("subject", "not in", ({ selectFrom }) =>
-      selectFrom("customer_identities as known")
-        .select("known.subject")
-        .where("known.store_id", "=", heir.storeId)
-        .where("known.profile_id", "=", heir.id),
-    )
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) {
+  const spokenFor = await listSpokenFor(trx, heir);
+  const isLeftBehind =
+    !spokenFor.has(formerProfileId) && (await countIdentities(trx, heir, formerProfileId)) > 0;
+  if (!isLeftBehind)
     throw new Problem("adoption_impossible", { source: { pointer: "/data/adopt_identities_of" } });
-  }
+  const { former } = await trx
+    .selectFrom("oidc_profiles")
+    .select("former_profile_ids as former")
+    .where("store_id", "=", heir.storeId)
+    .where("id", "=", heir.id)
+    .executeTakeFirstOrThrow();
+  await trx
+    .updateTable("oidc_profiles")
+    .set({ former_profile_ids: JSON.stringify([...JSON.parse(former), formerProfileId]) })
+    .where("store_id", "=", heir.storeId)
+    .where("id", "=", heir.id)
+    .execute();
+}
+
+/** The profiles that are there, and those that one of them has taken over. */
+async function listSpokenFor(db: Database, { storeId, realmId }: Heir): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom("oidc_profiles")
+    .select(["id", "former_profile_ids as former"])
+    .where("store_id", "=", storeId)
+    .where("realm_id", "=", realmId)
+    .execute();
+  return new Set(rows.flatMap(({ id, former }) => [id, ...(JSON.parse(former) as string[])]));
+}
+
+const identitiesOf = (db: Database, { storeId, realmId, issuer, clientId }: Heir) =>
+  db
+    .selectFrom("customer_identities")
+    .where("store_id", "=", storeId)
+    .where("realm_id", "=", realmId)
+    .where("issuer", "=", issuer)
+    .where("client_id", "=", clientId);
+
+async function findNext(db: Database, heir: Heir, afterProfileId: string): Promise<string | undefined> {
+  const row = await identitiesOf(db, heir)
+    .select("profile_id")
+    .where("profile_id", ">", afterProfileId)
+    .orderBy("profile_id")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.profile_id;
+}
+
+async function countIdentities(db: Database, heir: Heir, profileId: string): Promise<number> {
+  const some = identitiesOf(db, heir)
+    .select("profile_id")
+    .where("profile_id", "=", profileId)
+    .limit(COUNTED_IDENTITIES);
+  const { total } = await db
+    .selectFrom(some.as("some"))
+    .select(({ fn }) => fn.countAll<number>().as("total"))
+    .executeTakeFirstOrThrow();
+  return total;
 }

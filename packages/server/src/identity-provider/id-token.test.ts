@@ -48,6 +48,7 @@ beforeAll(async () => {
     provisioning: "create",
     metadata: null,
     pending: null,
+    formerIds: [],
     createdAt: 0,
     updatedAt: 0,
   };

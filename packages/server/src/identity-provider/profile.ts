@@ -26,6 +26,8 @@ export type Profile = {
   metadata: Metadata | null;
   /** A document with another issuer or other hosts, which waits for an administrator. */
   pending: { metadata: Metadata; since: number } | null;
+  /** Deleted profiles whose identities count as this one's. */
+  formerIds: readonly string[];
   createdAt: number;
   updatedAt: number;
 };
@@ -50,6 +52,7 @@ export const fromRow = (row: Tables["oidc_profiles"]): Profile => ({
     row.pending_metadata === null
       ? null
       : { metadata: JSON.parse(row.pending_metadata), since: row.pending_since ?? 0 },
+  formerIds: JSON.parse(row.former_profile_ids),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });

@@ -155,18 +155,3 @@ function refuseBadRedirectUris(redirectUris: readonly string[] | undefined): voi
   const [first, ...others] = faults;
   if (first) throw Problem.of([first, ...others]);
 }
-
-/**
- * The realm as it is now, held until the transaction ends: whoever decides who an unknown person is does so one after
- * the other. Writing a row is the lock that both engines have.
- */
-export async function lockRealm(trx: Trx, storeId: string, realmId: string): Promise<Realm | undefined> {
-  const row = await trx
-    .updateTable("authentication_realms")
-    .set(({ ref }) => ({ updated_at: ref("updated_at") }))
-    .where("store_id", "=", storeId)
-    .where("id", "=", realmId)
-    .returningAll()
-    .executeTakeFirst();
-  return row && fromRow(row);
-}

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { closeSocket, connectionOptions } from "./postgres-connections.ts";
+import { answered, closeSocket, connectionOptions } from "./postgres-connections.ts";
 
 /** The channel of the trigger on `stores`: a commit that changes a store says its id there. */
 export const CHANGES_CHANNEL = "latchkey_changes";
@@ -29,15 +29,12 @@ export function listenForChanges(
   }
 
   async function connect(): Promise<void> {
-    const mine = new pg.Client({
-      ...connectionOptions(url, "latchkey changes"),
-      query_timeout: ANSWER_MS,
-    });
+    const mine = new pg.Client(connectionOptions(url, "latchkey changes"));
     client = mine;
     mine.on("error", () => {});
     mine.on("notification", (message) => (message.payload ? onChange(message.payload) : onAny()));
     await mine.connect();
-    await mine.query(`listen ${CHANGES_CHANNEL}`);
+    await answered(mine.query(`listen ${CHANGES_CHANNEL}`), ANSWER_MS);
     if (client !== mine) return;
     isLive = true;
     onAny();
@@ -56,7 +53,7 @@ export function listenForChanges(
     } else if (isLive && isAnswered) {
       const asked = client;
       isAnswered = false;
-      asked.query("select 1").then(() => {
+      answered(asked.query("select 1"), ANSWER_MS).then(() => {
         if (client === asked) isAnswered = true;
       }, abandonIf(asked));
     }

@@ -36,7 +36,6 @@ const statementLimits: pg.ClientConfig = {
   lock_timeout: LIMITS.lockMs,
   statement_timeout: LIMITS.statementMs,
   idle_in_transaction_session_timeout: LIMITS.idleInTransactionMs,
-  query_timeout: LIMITS.answerMs,
 };
 
 type Ask = (text: string, values: readonly unknown[]) => Promise<PostgresQueryResult<unknown>>;
@@ -71,7 +70,7 @@ export function openConnections(url: string, { patient = false } = {}): Postgres
   function connectionOf(client: pg.PoolClient): Connection {
     const known = connections.get(client);
     if (known) return known;
-    const made = watched(client, () => {
+    const made = watched(client, patient ? Number.POSITIVE_INFINITY : LIMITS.answerMs, () => {
       silentAtMs = performance.now();
     });
     connections.set(client, made);
@@ -94,7 +93,7 @@ export function openConnections(url: string, { patient = false } = {}): Postgres
   };
 }
 
-function watched(client: pg.PoolClient, onSilent: () => void): Connection {
+function watched(client: pg.PoolClient, answerMs: number, onSilent: () => void): Connection {
   let heardAtMs = performance.now();
   let unanswered = 0;
   let isLost = false;
@@ -103,7 +102,7 @@ function watched(client: pg.PoolClient, onSilent: () => void): Connection {
     if (isLost) throw new Error("Connection terminated: the statement before was not answered");
     unanswered++;
     try {
-      const result = await client.query(text, values as unknown[]);
+      const result = await answered(client.query(text, values as unknown[]), answerMs);
       heardAtMs = performance.now();
       return result as unknown as PostgresQueryResult<unknown>;
     } catch (error) {
@@ -158,7 +157,20 @@ export const isUndone = (error: unknown): boolean =>
 /** Without a code of SQL nobody answered; with these the session was cancelled or ended, or the server is not well. */
 const leavesInDoubt = (error: unknown): boolean => /^(08|57|58|XX|25P03)/.test(codeOf(error) ?? "08");
 
-const isSilence = (error: unknown): boolean => (error as Error).message === "Query read timeout";
+const SILENCE = "Connection terminated: a statement was not answered in time";
+
+const isSilence = (error: unknown): boolean => (error as Error).message === SILENCE;
+
+/**
+ * Rejects when there is no answer in time. The last look comes after the sockets were read once more: where the process itself
+ * had to wait for a processor, the answer is there and only has not been read yet.
+ */
+export function answered<T>(work: Promise<T>, withinMs: number): Promise<T> {
+  if (withinMs === Number.POSITIVE_INFINITY) return work;
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => setImmediate(() => reject(new Error(SILENCE))), withinMs);
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
 
 /** Our bigints are milliseconds and counts, all below 2^53: numbers, as SQLite gives them. */
 function parserOf(oid: number, format?: "text" | "binary"): (value: string) => unknown {

@@ -30,10 +30,10 @@ export function openSqlite(path: string): Storage {
   const stopWatching = inMemory ? () => {} : watch(file, changes.announceAll);
   let lock: DatabaseSync | undefined;
 
-  return {
+  const storage: Storage = {
     engine: "sqlite",
     db,
-    transact: (work) => db.transaction().execute(work),
+    transact: (work) => storage.db.transaction().execute(work),
     changes,
     claim() {
       if (!inMemory) lock ??= takeLock(path);
@@ -49,6 +49,7 @@ export function openSqlite(path: string): Storage {
       lock?.close();
     },
   };
+  return storage;
 }
 
 function openFile(path: string): DatabaseSync {

@@ -65,7 +65,7 @@ export function isUnavailable(error: unknown): boolean {
   const { code, errcode, message } = error as Error & { code?: unknown; errcode?: unknown };
   if (typeof errcode === "number") return SQLITE_DOWN.has(errcode & 0xff);
   if (typeof code === "string" && (SOCKET_DOWN.has(code) || POSTGRES_DOWN.test(code))) return true;
-  return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout)/.test(
+  return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/.test(
     message,
   );
 }

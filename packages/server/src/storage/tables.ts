@@ -99,6 +99,7 @@ export type Tables = {
     pending_since: number | null;
     created_at: number;
     updated_at: number;
+    former_profile_ids: string;
   };
   schema_migrations: {
     version: number;

@@ -534,8 +534,8 @@ describe("who a person is here (T21)", () => {
     ["api_only",   "proven",   true,  "linked",           "linked"],
     ["api_only",   "proven",   false, "email_unverified", "email_unverified"],
     ["disallowed", "nobody",   true,  "new customer",     "provisioning_off"],
-    ["disallowed", "unproven", true,  "email_taken",      "email_taken"],
-    ["disallowed", "unproven", false, "email_taken",      "email_taken"],
+    ["disallowed", "unproven", true,  "new customer",     "provisioning_off"],
+    ["disallowed", "unproven", false, "new customer",     "provisioning_off"],
     ["disallowed", "proven",   true,  "email_taken",      "email_taken"],
     ["disallowed", "proven",   false, "email_taken",      "email_taken"],
   ];
@@ -577,6 +577,24 @@ describe("who a person is here (T21)", () => {
       if (session) expect(await isAlive(session)).toBe(true);
     },
   );
+
+  test("disallowed: a stranger who registers somebody's address does not keep its owner out", async () => {
+    await f.changeRealm({ duplicate_email_policy: "disallowed" });
+    const json = {
+      data: { type: "customer", name: "Mallory", email: ADA.email, password: "my own password" },
+    };
+    expect((await call(f.latchkey.app, createCustomer, { token: f.implicit, json })).status).toBe(201);
+    expect((await f.redeem(await f.signOn())).status).toBe(200);
+  });
+
+  test("disallowed: an address that a provider of the realm brought is taken, also when it was not verified there", async () => {
+    await f.changeRealm({ duplicate_email_policy: "disallowed" });
+    f.idp.person = { ...ADA, email_verified: false };
+    expect((await f.redeem(await f.signOn())).status).toBe(200);
+    f.idp.person = { ...ADA, sub: "another", email_verified: true };
+    const signedOn = await f.signOn();
+    expect(await f.recordOf(signedOn.reference)).toMatchObject({ reason: "email_taken" });
+  });
 
   test("several customers with the proven address: 303 access_denied, several_matches", async () => {
     await newCustomer({ email_verified: true });
@@ -688,7 +706,7 @@ describe("decided again at the exchange", () => {
   test("400 when the e-mail became taken meanwhile, under disallowed (wire 15)", async () => {
     await f.changeRealm({ duplicate_email_policy: "disallowed" });
     const signedOn = await f.signOn();
-    await newCustomer();
+    await newCustomer({ email_verified: true });
     expect(await redeemInVain(signedOn)).toEqual(refusedFor("email_taken"));
   });
 
@@ -699,7 +717,7 @@ describe("decided again at the exchange", () => {
   });
 
   test("400 when the realm meanwhile has another policy", async () => {
-    await newCustomer();
+    await newCustomer({ email_verified: true });
     const signedOn = await f.signOn();
     await f.changeRealm({ duplicate_email_policy: "disallowed" });
     expect(await redeemInVain(signedOn)).toEqual(refusedFor("email_taken"));

@@ -6,8 +6,10 @@ import {
   getProfile,
   updateProfile,
 } from "../../src/contract/oidc-profiles.ts";
+import { newId } from "../../src/lib/ids.ts";
+import type { Tables } from "../../src/storage/tables.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
-import { startHostileIdp } from "../support/hostile-idp.ts";
+import { ADA, startHostileIdp } from "../support/hostile-idp.ts";
 
 /** What sign-ons teach of an identity provider, and what stays of one that was deleted. */
 
@@ -116,9 +118,59 @@ describe("a profile that is made again", () => {
       ids: idsOf(body.data.id),
       json: { data: { type: "oidc-profile", adopt_identities_of: f.profileId } },
     });
-    expect(answer.code).toBe("adoption_impossible");
+    expect(answer.status).toBe(200);
     expect(await customerOf({ profile: body.data.id })).toBe(after);
     expect(after).not.toBe(before);
+  });
+
+  test("takes over in one row, however many identities there are, and counts them up to 10,000", async () => {
+    const before = await customerOf({});
+    const { storage } = f.latchkey;
+    const [identity] = await storage.db.selectFrom("customer_identities").selectAll().execute();
+    const more = Array.from({ length: 12_000 }, (_, index) => ({
+      ...(identity as Tables["customer_identities"]),
+      id: newId(),
+      subject: `other ${index}`,
+    }));
+    await storage.transact(async (trx) => {
+      for (let at = 0; at < more.length; at += 500)
+        await trx
+          .insertInto("customer_identities")
+          .values(more.slice(at, at + 500))
+          .execute();
+    });
+    await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
+    const { body } = await make();
+    expect(body.data.meta.adoptable).toEqual([{ profile_id: f.profileId, identities: 10_000 }]);
+    const adopted = await f.store.call(updateProfile, {
+      ids: idsOf(body.data.id),
+      json: { data: { type: "oidc-profile", adopt_identities_of: f.profileId } },
+    });
+    expect([adopted.status, adopted.body.data.meta.adoptable]).toEqual([200, []]);
+    expect(await customerOf({ profile: body.data.id })).toBe(before);
+    const moved = storage.db.selectFrom("customer_identities").where("profile_id", "=", body.data.id);
+    expect(await moved.selectAll().execute()).toEqual([]);
+  });
+
+  test("409 for what another profile has taken over; when that one is deleted, both are left behind", async () => {
+    const before = await customerOf({});
+    await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
+    const first = await make({ adopt_identities_of: f.profileId });
+    const second = await make();
+    expect(second.body.data.meta.adoptable).toEqual([]);
+    const adopt = (of: string) =>
+      f.store.call(updateProfile, {
+        ids: idsOf(second.body.data.id),
+        json: { data: { type: "oidc-profile", adopt_identities_of: of } },
+      });
+    expect((await adopt(f.profileId)).code).toBe("adoption_impossible");
+    f.idp.person = { ...ADA, sub: "somebody-else", email: "else@shop.example" };
+    const other = await customerOf({ profile: first.body.data.id });
+    await f.store.call(deleteProfile, { ids: idsOf(first.body.data.id) });
+    expect([(await adopt(f.profileId)).status, (await adopt(first.body.data.id)).status]).toEqual([200, 200]);
+    expect(await customerOf({ profile: second.body.data.id })).toBe(other);
+    f.idp.person = { ...ADA };
+    expect(await customerOf({ profile: second.body.data.id })).toBe(before);
   });
 
   test("409 for the identities of a profile that lives, or of another client; nothing is made then", async () => {
