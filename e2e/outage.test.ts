@@ -1,4 +1,6 @@
-import { openSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { openSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -128,6 +130,73 @@ describe("SQLite", () => {
     other.close();
     expect(new Set(late.map(({ status }) => status))).toEqual(new Set([503]));
     expect((await rename(place.url, made, token, "After")).status).toBe(200);
+  });
+});
+
+/** A disk of two megabytes, where we may mount one. */
+function smallDisk(folder: string): (() => void) | undefined {
+  if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", folder]).status !== 0) return undefined;
+  return () => void spawnSync("umount", ["-l", folder]);
+}
+
+describe("a full disk under SQLite", () => {
+  test("503 with Retry-After for writes, readiness says why, reads go on; it recovers by itself (T51)", async ({
+    skip,
+  }) => {
+    place = await newPlace();
+    const unmount = smallDisk(place.folder);
+    if (!unmount) {
+      if (process.env.CI) throw new Error("no disk can be mounted here, and CI must not skip this test");
+      return skip("a small disk cannot be mounted: it takes root on Linux");
+    }
+    try {
+      running = await serve(place);
+      const made = await createStore(place);
+      const token = await getToken(place.url, made);
+      const read = () => fetch(`${place.url}/v2/store`, { headers: { authorization: `Bearer ${token}` } });
+      const ready = () => fetch(`${place.url}/health/ready`);
+      const stuffing = join(place.folder, "stuffing");
+      expect(() => writeFileSync(stuffing, Buffer.alloc(4_000_000))).toThrow("ENOSPC");
+      // What the write-ahead log has set aside is used up first.
+      await until(async () => (await rename(place.url, made, token, "x".repeat(200))).status === 503, 10_000);
+      for (let i = 0; i < 5; i++) {
+        const refused = await rename(place.url, made, token, `refused ${i} ${"x".repeat(200)}`);
+        expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
+        expect((await read()).status).toBe(200);
+      }
+      await until(async () => (await ready()).status === 503, 3000);
+      expect(await (await ready()).text()).toContain("its disk is full or read-only");
+      rmSync(stuffing);
+      await until(async () => (await ready()).status === 200, 5000);
+      expect((await rename(place.url, made, token, "after")).status).toBe(200);
+    } finally {
+      running?.child.kill("SIGKILL");
+      await running?.exited;
+      unmount();
+    }
+  });
+});
+
+describe.skipIf(process.platform === "win32")("the files of SQLite", () => {
+  test("are for their owner alone, in a folder that we made for its owner alone", async () => {
+    place = await newPlace();
+    const folder = join(place.folder, "made", "by-us");
+    place.env.LATCHKEY_DATABASE_URL = `sqlite:${join(folder, "latchkey.db")}`;
+    running = await serve(place);
+    await createStore(place);
+    const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+    expect(modeOf(folder)).toBe("700");
+    const modes = readdirSync(folder).map((file) => [file, modeOf(join(folder, file))]);
+    expect(modes.length).toBeGreaterThanOrEqual(4);
+    for (const [file, mode] of modes) expect([file, mode]).toEqual([file, "600"]);
+  });
+
+  test("of before, which others could read, are made private", async () => {
+    place = await newPlace();
+    const path = place.env.LATCHKEY_DATABASE_URL?.slice("sqlite:".length) as string;
+    writeFileSync(path, "", { mode: 0o644 });
+    running = await serve(place);
+    expect((statSync(path).mode & 0o777).toString(8)).toBe("600");
   });
 });
 

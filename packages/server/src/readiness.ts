@@ -1,7 +1,7 @@
 import { Problem } from "./contract/problem.ts";
 import type { Calls } from "./identity-provider/calls.ts";
 import type { Clock } from "./lib/clock.ts";
-import type { Storage } from "./storage/storage.ts";
+import { isWriteRefused, type Storage } from "./storage/storage.ts";
 
 /** Identity providers that are not well are told here, and never a reason not to be ready: others are. */
 export type Ready = { status: "ready"; identity_providers: { down: number; degraded: number } };
@@ -32,8 +32,12 @@ export function createReadiness({ storage, clock, calls }: Deps): Readiness {
       if (nowMs !== undefined && Math.abs(nowMs - clock.now()) > MAX_CLOCK_DIFFERENCE_MS) {
         reasons.push("the clock of this machine and that of the database are more than 60 seconds apart");
       }
-    } catch {
-      reasons.push("the database does not answer");
+    } catch (error) {
+      reasons.push(
+        isWriteRefused(error)
+          ? "the database cannot be written to: its disk is full or read-only"
+          : "the database does not answer",
+      );
     } finally {
       clearTimeout(timer);
     }

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,9 +9,10 @@ import {
   type SqliteDatabase,
   SqliteDialect,
   type SqliteStatement,
+  sql,
 } from "kysely";
 import { operatorFault } from "../lib/operator-fault.ts";
-import { createChanges, type Storage } from "./storage.ts";
+import { createChanges, type Database, isWriteRefused, type Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
 // How long SQLite itself may wait for another process, and with it the whole event loop; then we wait beside it.
@@ -23,10 +24,14 @@ const MAX_PREPARED = 200;
 
 export function openSqlite(path: string): Storage {
   const inMemory = path === ":memory:";
-  if (!inMemory) mkdirSync(dirname(path), { recursive: true });
+  if (!inMemory) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = openFile(path);
   const changes = createChanges();
-  const db = new Kysely<Tables>({ dialect: patientDialect(forKysely(file)) });
+  let cannotWrite = false;
+  const onError = (error: unknown) => {
+    cannotWrite ||= isWriteRefused(error);
+  };
+  const db = new Kysely<Tables>({ dialect: patientDialect(file, onError) });
   const stopWatching = inMemory ? () => {} : watch(file, changes.announceAll);
   let lock: DatabaseSync | undefined;
 
@@ -40,6 +45,9 @@ export function openSqlite(path: string): Storage {
     },
     async ping() {
       file.prepare("select 1").get();
+      // After a write that found no room, only another write can tell that there is some again.
+      if (cannotWrite) await writeNothing(db);
+      cannotWrite = false;
       return { nowMs: undefined };
     },
     async close() {
@@ -54,6 +62,7 @@ export function openSqlite(path: string): Storage {
 
 function openFile(path: string): DatabaseSync {
   try {
+    if (path !== ":memory:") keepPrivate(path);
     const file = new DatabaseSync(path, { timeout: BLOCK_MS, enableForeignKeyConstraints: true });
     // WAL lets the command line read and write beside the service; FULL makes an acknowledged write survive a power cut.
     file.exec("pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off;");
@@ -63,12 +72,24 @@ function openFile(path: string): DatabaseSync {
   }
 }
 
+/** The database for its owner alone. SQLite gives the files that it makes beside it the mode of this one. */
+function keepPrivate(path: string): void {
+  closeSync(openSync(path, "a", 0o600));
+  chmodSync(path, 0o600);
+}
+
+/** Puts the value that is there into the file's header: the smallest write there is, and it goes to the disk. */
+async function writeNothing(db: Database): Promise<void> {
+  const { rows } = await sql<{ user_version: number }>`pragma user_version`.execute(db);
+  await sql`pragma user_version = ${sql.lit(rows[0]?.user_version ?? 0)}`.execute(db);
+}
+
 /**
  * Waits for another process' lock without stopping the event loop: a statement that found the file locked did nothing,
  * so it is tried again. The first to wait gives up after two seconds, and whoever comes after it at once, until the
  * lock is gone: a queue behind a lock would make the last in it wait for all.
  */
-function patientDialect(database: SqliteDatabase): Dialect {
+function patientDialect(file: DatabaseSync, onError: (error: unknown) => void): Dialect {
   let lockedSinceMs: number | undefined;
 
   async function patiently<T>(work: () => Promise<T>): Promise<T> {
@@ -78,7 +99,8 @@ function patientDialect(database: SqliteDatabase): Dialect {
         lockedSinceMs = undefined;
         return result;
       } catch (error) {
-        if (((error as { errcode?: number }).errcode ?? 0) % 256 !== SQLITE_BUSY) throw error;
+        onError(error);
+        if (primaryCodeOf(error) !== SQLITE_BUSY) throw error;
         lockedSinceMs ??= performance.now();
         if (performance.now() - lockedSinceMs > BUSY_MS) throw error;
         await sleep(RETRY_MS);
@@ -86,7 +108,7 @@ function patientDialect(database: SqliteDatabase): Dialect {
     }
   }
 
-  const dialect = new SqliteDialect({ database });
+  const dialect = new SqliteDialect({ database: forKysely(file) });
   return {
     createAdapter: () => dialect.createAdapter(),
     createIntrospector: (db) => dialect.createIntrospector(db),
@@ -106,12 +128,20 @@ function patientDialect(database: SqliteDatabase): Dialect {
         patient.set(connection, made);
         return made;
       };
+      const rollback = driver.rollbackTransaction.bind(driver);
+      driver.rollbackTransaction = async (connection) => {
+        // A full disk has made SQLite undo the transaction by itself, and a second rollback would hide why.
+        if (file.isTransaction) await rollback(connection);
+      };
       return driver;
     },
   };
 }
 
 const SQLITE_BUSY = 5;
+
+/** Extended codes keep the primary one in the low byte. */
+const primaryCodeOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) & 0xff;
 
 /** Kysely knows the interface of another SQLite driver; this is node:sqlite behind it, with statements kept prepared. */
 function forKysely(file: DatabaseSync): SqliteDatabase {
@@ -169,6 +199,7 @@ function watch(file: DatabaseSync, onChange: () => void): () => void {
  * ends, so there is no stale lock to clean up.
  */
 export function takeLock(path: string): DatabaseSync {
+  keepPrivate(`${path}-serving`);
   const lock = new DatabaseSync(`${path}-serving`, { timeout: 0 });
   try {
     lock.exec("pragma locking_mode = exclusive; begin exclusive;");

@@ -69,3 +69,14 @@ export function isUnavailable(error: unknown): boolean {
     message,
   );
 }
+
+// SQLite: READONLY, IOERR, FULL. PostgreSQL: read_only_sql_transaction, disk_full.
+const SQLITE_NO_WRITE = new Set([8, 10, 13]);
+const POSTGRES_NO_WRITE = new Set(["25006", "53100"]);
+
+/** True when the disk is full or read-only. What is there can still be read. */
+export function isWriteRefused(error: unknown): boolean {
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  if (typeof errcode === "number") return SQLITE_NO_WRITE.has(errcode & 0xff);
+  return typeof code === "string" && POSTGRES_NO_WRITE.has(code);
+}
