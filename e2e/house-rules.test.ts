@@ -84,6 +84,11 @@ describe("imports", () => {
     }
   });
 
+  test("a transaction is opened by storage/ alone: `storage.transact` tries again what a deadlock has undone", () => {
+    for (const path of sources)
+      if (roomOf(path) !== "storage") expect(read(path), path).not.toContain(".transaction()");
+  });
+
   test("the environment is read by the command line and nowhere else", () => {
     for (const path of sources)
       if (roomOf(path) !== "cli") expect(read(path), path).not.toContain("process.env");

@@ -11,7 +11,7 @@ export type Adoptable = { profileId: string; identities: number };
 type Heir = { id: string; storeId: string; realmId: string; clientId: string; issuer: string };
 
 /** Up to here identities are counted; there may be millions. */
-export const COUNTED_IDENTITIES = 10_000;
+const COUNTED_IDENTITIES = 10_000;
 const LISTED = 25;
 
 export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable[]> {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,6 +37,9 @@ export type PostgresServer = {
   url: string;
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** All its processes stand still (SIGSTOP) until `resume`. Linux only. */
+  pause(): void;
+  resume(): void;
   remove(): Promise<void>;
 };
 
@@ -72,8 +75,20 @@ export async function startPostgres(binaries: string): Promise<PostgresServer> {
     server?.kill("SIGQUIT");
     await ended;
   }
+  function signalAll(signal: "SIGSTOP" | "SIGCONT"): void {
+    const pid = server?.pid as number;
+    for (const process_ of [pid, ...childrenOf(pid)]) {
+      try {
+        process.kill(process_, signal);
+      } catch {
+        // It ended in the meantime.
+      }
+    }
+  }
   await start();
   return {
+    pause: () => signalAll("SIGSTOP"),
+    resume: () => signalAll("SIGCONT"),
     url: `postgres://latchkey@127.0.0.1:${port}/postgres`,
     start,
     stop,
@@ -82,6 +97,21 @@ export async function startPostgres(binaries: string): Promise<PostgresServer> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The fourth field of /proc/<pid>/stat is the parent; the second may hold spaces, so it is read from its closing bracket on. */
+function childrenOf(pid: number): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, "utf8");
+        return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === pid;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
 }
 
 export function findBinaries(): string | undefined {
