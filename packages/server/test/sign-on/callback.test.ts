@@ -718,7 +718,22 @@ describe("what changed while the shopper was away", () => {
     expect(answer.body.errors[0].meta.reason).toBe("profile_disabled");
     expect(await people()).toEqual({ customers: [], identities: [], tokens: [] });
     await changeProfile({ enabled: true });
-    expect((await f.redeem(signedOn)).status).toBe(400);
+    expect((await f.redeem(signedOn)).code).toBe("code_invalid");
+  });
+
+  test("400: the profile was turned direct after the callback; the code is void, also when it is turned back (T24)", async () => {
+    const signedOn = await f.signOn();
+    const settings = { type: "customer-authentication-settings", client_id: idp.clientId };
+    await f.store.call(updateAuthenticationSettings, { json: { data: settings } });
+    expect((await changeProfile({ flow: "direct" })).status).toBe(200);
+    idp.journal.length = 0;
+    const answer = await f.redeem(signedOn);
+    expect([answer.status, answer.code]).toEqual([400, "sign_on_refused"]);
+    expect(answer.body.errors[0].meta.reason).toBe("profile_disabled");
+    expect(idp.journal).toEqual([]);
+    expect(await people()).toEqual({ customers: [], identities: [], tokens: [] });
+    await changeProfile({ flow: "brokered" });
+    expect((await f.redeem(signedOn)).code).toBe("code_invalid");
   });
 
   test("400: the redirect URI was taken off the realm; there is nowhere to go back to (T24)", async () => {
