@@ -1,8 +1,8 @@
 import type { Caller } from "../contract/caller.ts";
-import type { Condition, Sort } from "../contract/filter.ts";
 import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Condition, Sort } from "../lib/condition.ts";
 import { type EmailAddress, parseEmail } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
 import type { Columns } from "../storage/filter.ts";

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
-import { type Columns, type Condition, columnOf, narrow, type Sort } from "./filter.ts";
+import type { Condition, Sort } from "../lib/condition.ts";
+import { type Columns, columnOf, narrow } from "./filter.ts";
 import type { Database } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
