@@ -8,6 +8,7 @@ import sonicBoom from "sonic-boom";
 export type LineWriter = {
   write(line: string): void;
   flush(withinMs: number): Promise<void>;
+  /** Lines that were dropped; while writing fails, those that wait as well, so that it is seen before memory is full. */
   dropped(): number;
 };
 
@@ -16,6 +17,8 @@ const MAX_WRITE_BYTES = 64 * 1024;
 
 export function createLineWriter(fd: number): LineWriter {
   let dropped = 0;
+  let waiting = 0;
+  let isFailing = false;
   const sink = new sonicBoom.SonicBoom({
     fd,
     maxLength: MAX_WAITING_BYTES,
@@ -27,12 +30,20 @@ export function createLineWriter(fd: number): LineWriter {
   });
   sink.on("drop", () => {
     dropped++;
+    waiting--;
   });
-  // An error event without a listener would end the process. The lines of the failed write are still waiting.
-  sink.on("error", () => {});
+  sink.on("drain", () => {
+    waiting = 0;
+    isFailing = false;
+  });
+  // Without a listener an error would end the process. The lines of the failed write are still waiting.
+  sink.on("error", () => {
+    isFailing = true;
+  });
 
   return {
     write(line) {
+      waiting++;
       // Its types know texts only.
       sink.write(Buffer.from(line) as unknown as string);
     },
@@ -45,6 +56,6 @@ export function createLineWriter(fd: number): LineWriter {
       });
       return promise;
     },
-    dropped: () => dropped,
+    dropped: () => dropped + (isFailing ? waiting : 0),
   };
 }

@@ -100,7 +100,7 @@ describe("while the connection that listens is dead", () => {
       "it falls silent after it has listened",
       async () => {
         await open();
-        await until(() => wire.listening > 0, 10_000);
+        await until(() => wire.listening > 0);
         wire.mode = "holds";
       },
     ],
@@ -108,7 +108,7 @@ describe("while the connection that listens is dead", () => {
       "it breaks after it has listened, and cannot be made again",
       async () => {
         await open();
-        await until(() => wire.listening > 0, 10_000);
+        await until(() => wire.listening > 0);
         wire.mode = "refuses";
         wire.cut();
       },
@@ -120,10 +120,10 @@ describe("while the connection that listens is dead", () => {
       const token = await store.token();
       const isKnown = async () => (await call(here.app, getStore, { token })).status === 200;
       // Asked until it answers: the pool's own connections may have been cut as well.
-      await until(isKnown, 10_000);
+      await until(isKnown);
       const { clientId: client_id, clientSecret: client_secret } = store.key;
       await call(there.app, revokeToken, { form: { token, client_id, client_secret } });
-      await until(async () => !(await isKnown()), 5000);
+      await until(async () => !(await isKnown()));
       expect((await call(here.app, getStore, { token })).code).toBe("token_invalid");
     }
   });
