@@ -49,7 +49,7 @@ export function openSlots(chosen: StorageLike | undefined, now: () => number) {
     try {
       storage()?.removeItem(PREFIX + name);
     } catch {
-      // What cannot be written was never there.
+      // A storage that throws here threw at `write` too, so the slot was only in memory.
     }
   }
   /** Forgets what is too old, and `closed`; adds `opened`. */

@@ -30,7 +30,7 @@ export type Resource<S extends Shape> = {
 };
 
 export const resource = <S extends Shape>(api: Api, path: string, type: string): Resource<S> => ({
-  // What is asked and answered differs from shape to shape; what is done does not.
+  // The calls are the same for every shape; only the types of what is sent and answered differ.
   list: (query) => listing(api, path, query as ListQuery) as never,
   create: async (item) => api({ method: "POST", path, data: { type, ...item } }),
   get: async (id) => api({ method: "GET", path: path + pathOf(id) }),

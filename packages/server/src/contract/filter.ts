@@ -59,6 +59,6 @@ function parseCondition(part: string, fields: Fields): Condition | undefined {
 function parseInstant(given: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z)?$/.test(given)) return undefined;
   const at = Date.parse(given);
-  // A day that no month has would be read as one of the next.
+  // Date.parse reads 31 February as 3 March, so the day that comes out is compared with the one that was given.
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(given.slice(0, 10)) ? at : undefined;
 }

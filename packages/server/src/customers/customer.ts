@@ -43,7 +43,7 @@ export const fromRow = (row: Tables["customers"]): Customer => ({
   updatedAt: row.updated_at,
 });
 
-/** The back office sees every customer of its store; a customer nobody else, who is as good as not there. */
+/** The back office may name every customer of its store, a customer token only its own: any other id answers 404. */
 export function refuseOthers(caller: Caller, customerId: string): void {
   if (caller.grant === "client_credentials") return;
   if (caller.customer?.customerId !== customerId) throw new Problem("customer_not_found");
@@ -120,7 +120,7 @@ export type CustomerMembers = {
   authenticationMechanism: AuthenticationMechanism;
 };
 
-/** The bare row. Whoever gives a password hash is told by the database when the e-mail is taken. */
+/** Inserts without a check. With a password hash, a unique index throws when the e-mail is taken. */
 export async function insertCustomer(
   trx: Trx,
   { clock }: { clock: Clock },
