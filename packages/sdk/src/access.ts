@@ -5,7 +5,7 @@ import { type Body, type Call, exchange, type Wire } from "./exchange.ts";
 /** Answers with what the service says, or throws an ApiError. */
 export type Api = <T = Body>(call: Call) => Promise<T>;
 
-export type AccessOptions = Wire & {
+type AccessOptions = Wire & {
   /** The form fields of a token request. */
   grant: Record<string, string>;
   now: () => number;

@@ -5,7 +5,7 @@ import type { StorageLike } from "./types.ts";
  * whichever comes back finds its own. `open` lists the slots, so that those that nobody came back to can be cleared from a
  * storage that does not tell what it holds.
  */
-export type Slot = {
+type Slot = {
   verifier: string;
   redirectUri: string;
   /** Who must answer; null where that is not known. */

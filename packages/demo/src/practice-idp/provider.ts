@@ -14,7 +14,7 @@ export type PracticeClient = {
   backchannelLogoutUri?: string;
 };
 
-export type ProviderParts = {
+type ProviderParts = {
   issuer: string;
   clients: readonly PracticeClient[];
   key: SigningKey;

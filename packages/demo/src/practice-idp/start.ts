@@ -12,7 +12,7 @@ import { createProvider, type PracticeClient } from "./provider.ts";
 import { newSigningKey } from "./signing-key.ts";
 import { showKnobs, turnKnob } from "./turn-knobs.ts";
 
-export type PracticeIdpOptions = {
+type PracticeIdpOptions = {
   /** 0, or none: any that is free. */
   port?: number;
   host?: string;
@@ -25,7 +25,7 @@ export type PracticeIdpOptions = {
   fetch?: typeof fetch;
 };
 
-export type PracticeIdp = {
+type PracticeIdp = {
   origin: string;
   issuer: string;
   discoveryUrl: string;

@@ -3,7 +3,7 @@ import { type Listing, type ListQuery, listing, type PageQuery } from "./listing
 import type { Answer, SelfLink } from "./types.ts";
 
 /** What nearly every resource can do. */
-export type Shape = {
+type Shape = {
   item: object;
   fresh: object;
   change: object;
@@ -21,7 +21,7 @@ type Of<S extends Shape, Member extends keyof Shape, Otherwise> =
 type Links<S extends Shape> = Of<S, "links", SelfLink>;
 type Query<S extends Shape> = Of<S, "query", PageQuery>;
 
-export type Resource<S extends Shape> = {
+type Resource<S extends Shape> = {
   list(query?: Query<S>): Listing<S["item"] & { links: Links<S> }, Query<S>, Of<S, "listMeta", object>>;
   create(item: S["fresh"]): Promise<Answer<Of<S, "made", S["item"]>, Links<S>> & Of<S, "written", unknown>>;
   get(id: string): Promise<Answer<S["item"], Links<S>>>;

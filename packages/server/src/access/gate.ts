@@ -80,7 +80,7 @@ const isAdministration = (operation: Operation, principal: Principal): boolean =
   principal.grant === "client_credentials" && ADMINISTRATION.has(operation.access[0] as string);
 
 /** draft-ietf-httpapi-ratelimit-headers-11, structured fields. A key without reservation has only the shared bucket. */
-export function rateLimitHeaders({ reserved, shared }: Left, retryAfterSeconds = 0): Record<string, string> {
+function rateLimitHeaders({ reserved, shared }: Left, retryAfterSeconds = 0): Record<string, string> {
   const resetSeconds = Math.max(1, retryAfterSeconds);
   const buckets = [
     ...(reserved.quota > 0 ? [{ name: "reserved", ...reserved }] : []),

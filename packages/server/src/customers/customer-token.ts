@@ -16,7 +16,7 @@ import type { SigningKeys } from "./signing-keys.ts";
  * A customer token is a JWT (RFC 9068) that others can check with our key set, and a row that makes it listable and
  * revocable: without its row it is dead, whatever its signature says.
  */
-export type TokenGrant = {
+type TokenGrant = {
   /** The token's id, where the statement that burnt the code has chosen it already. */
   tokenId?: string;
   storeId: string;

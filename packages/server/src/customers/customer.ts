@@ -27,7 +27,7 @@ export type Customer = {
   updatedAt: number;
 };
 
-export type AuthenticationMechanism = "password" | "oidc";
+type AuthenticationMechanism = "password" | "oidc";
 
 export const fromRow = (row: Tables["customers"]): Customer => ({
   id: row.id,
@@ -111,7 +111,7 @@ export async function listCustomers(
   return { customers: rows.map(fromRow), total, page, conditions, sort };
 }
 
-export type CustomerMembers = {
+type CustomerMembers = {
   name: string;
   email: EmailAddress;
   emailVerified: boolean;

@@ -26,7 +26,7 @@ export type SigningKeys = {
   maintain(): Promise<void>;
 };
 
-export type PublishedKey = {
+type PublishedKey = {
   kty: "EC";
   crv: "P-256";
   x: string;

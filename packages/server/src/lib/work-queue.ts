@@ -2,7 +2,7 @@
  * Runs so many pieces of work at once and lets so many wait. Waiting work belongs to groups, and a free place goes to the
  * next group in turn, so that one group's backlog delays only that group.
  */
-export type WorkQueue = {
+type WorkQueue = {
   /** `undefined` immediately when the queue is full, instead of queueing behind everybody. */
   run<T>(group: string, work: () => Promise<T>): Promise<T> | undefined;
 };

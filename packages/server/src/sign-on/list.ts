@@ -28,7 +28,7 @@ const COLUMNS: Columns = {
   started_at: { column: "started_at" },
 };
 
-export type SignOnList = {
+type SignOnList = {
   rows: Row[];
   total: number;
   page: Page;

@@ -17,7 +17,7 @@ type Owner = { store_id: string; realm_id?: string; customer_id?: string };
 
 type Order = { column: string; descending: boolean };
 
-export type Narrowing = {
+type Narrowing = {
   conditions?: readonly Condition[] | undefined;
   sort?: Sort | undefined;
   columns?: Columns;
