@@ -208,6 +208,14 @@ describe("a good logout token", () => {
     },
   );
 
+  test("leaves what became of codes that were redeemed before: a second use is still told as such, and their records stand", async () => {
+    const signedOn = await f.signOn();
+    await f.redeem(signedOn);
+    await logOut({ sid: undefined });
+    expect(outcome(await f.redeem(signedOn))).toEqual([400, "code_already_used"]);
+    expect(await f.records()).toMatchObject([{ outcome: "exchanged", reason: null }]);
+  });
+
   test("leaves codes of the same subject through another profile, and of another store, alone", async () => {
     const profile = await f.addProfile({ name: "The same provider again" });
     const { latchkey, idp } = f;

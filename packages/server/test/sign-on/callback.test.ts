@@ -438,7 +438,7 @@ describe("coming back again", () => {
     const pkce = newPkce();
     const begun = await begin(nobody(), { code_challenge: pkce.challenge });
     const { code = "" } = told(await end(begun));
-    const [{ reference }] = await f.records();
+    const [{ reference, checks, timings }] = await f.records();
     for (let time = 0; time < 3; time++)
       expect(told(await end(begun))).toEqual(refusalFor("callback_replay", { reference }));
     expect(idp.asked("/token")).toBe(1);
@@ -446,7 +446,8 @@ describe("coming back again", () => {
     expect(told(await end(begun))).toEqual(refusalFor("callback_replay", { reference }));
     const records = await f.records();
     expect(records).toHaveLength(1);
-    expect(records[0]).toMatchObject({ outcome: "exchanged", reason: null, reference });
+    expect(records[0]).toMatchObject({ outcome: "exchanged", reason: null, reference, checks, timings });
+    expect(checks.length).toBeGreaterThan(0);
   });
 
   test("303 callback_replay after it failed, with the first one's reference (N94)", async () => {
@@ -491,6 +492,14 @@ describe("coming back again", () => {
     expect((await end({ browser: signedOn.browser, back: signedOn.callback })).code).toBe("attempt_expired");
     const after = (await f.records()).find(({ id }) => id === before.id);
     expect(after).toEqual(before);
+  });
+
+  test("in another browser a hundred times leaves few records (A76)", async () => {
+    const begun = await begin();
+    for (let time = 0; time < 100; time++)
+      expect((await end({ ...begun, browser: nobody() })).code).toBe("browser_changed");
+    expect((await f.records()).length).toBeLessThan(50);
+    expect(told(await end(begun))).toEqual(welcome());
   });
 
   test("a stranger who came first does not hide why the sign-on itself failed", async () => {
