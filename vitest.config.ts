@@ -26,7 +26,8 @@ export default defineConfig({
     isolate: false,
     // Much of the time is waiting for processes, so two workers pay even on two cores.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // The end of what hangs, not a measure of speed: machines are busy.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

@@ -26,7 +26,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   beforeAll(async () => {
     place = await newPlace();
     running = await serve(place, ["dev"]);
-    await until(() => running.logLines().some((line) => line.includes("Ctrl-C")), 15_000);
+    await until(() => running.logLines().some((line) => line.includes("Ctrl-C")));
     const banner = running.logLines().join("\n");
     shop = banner.match(/shop\s+(http\S+)/)?.[1] ?? "";
     knobs = banner.match(/practice IdP\s+(http\S+)/)?.[1] ?? "";
@@ -110,7 +110,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     const popup = await opened;
     await person(/Ada/, popup).click();
     await page.waitForURL(`${shop}/account`);
-    await until(() => popup.isClosed(), 5000);
+    await until(() => popup.isClosed());
   });
 
   test("three tabs at once, finished in another order than begun", async () => {

@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 async function bannerOf({ logLines }: Running): Promise<string> {
-  await until(() => logLines().some((line) => line.includes("Ctrl-C")), 15_000);
+  await until(() => logLines().some((line) => line.includes("Ctrl-C")));
   return logLines().join("\n");
 }
 

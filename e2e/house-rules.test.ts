@@ -95,6 +95,57 @@ describe("imports", () => {
   });
 });
 
+/** What a file imports from its neighbours, as "path name"; "path *" where it takes everything. */
+function importsOf(path: string): string[] {
+  const text = read(path);
+  const at = (target: string) => posix.join(posix.dirname(path), target);
+  const whole = [...text.matchAll(/import\("(\.[^"]+)"\)|export \* from "(\.[^"]+)"/g)].map(
+    ([, dynamic, again]) => `${at((dynamic ?? again) as string)} *`,
+  );
+  const named = [...text.matchAll(/(?:import|export) (?:type )?\{([^}]*)\} from "(\.[^"]+)"/g)].flatMap(
+    ([, names = "", target = ""]) =>
+      names.split(",").map(
+        (name) =>
+          `${at(target)} ${
+            name
+              .trim()
+              .replace(/^type /, "")
+              .split(" ")[0]
+          }`,
+      ),
+  );
+  const dotted = [...text.matchAll(/import (?:type )?\* as (\w+) from "(\.[^"]+)"/g)].flatMap(
+    ([, space, target = ""]) =>
+      [...text.matchAll(new RegExp(`\\b${space}(?:\\.(\\w+)|[,)])`, "g"))].map(
+        ([, name = "*"]) => `${at(target)} ${name}`,
+      ),
+  );
+  return [...whole, ...named, ...dotted];
+}
+
+describe("exports", () => {
+  // They name a part of what the file's other exports take or give.
+  const NAMED_FOR_READERS = new Set([
+    "packages/server/src/http/observe.ts Observer",
+    "packages/server/src/http/serve.ts ServeDeps",
+    "packages/server/src/rate-limit/foresee.ts SecondOfUse",
+    "packages/server/src/rate-limit/limiter.ts BucketName",
+    "packages/server/src/rate-limit/plan.ts Reservation",
+    "packages/server/src/rate-limit/use-log.ts Uses",
+    "packages/server/src/storage/postgres.ts CHANGES_CHANNEL",
+  ]);
+
+  test("are imported somewhere: what only its own file uses is not exported", () => {
+    const imported = new Set(files.filter((path) => /\.[jt]s$/.test(path)).flatMap(importsOf));
+    const unused = sources.flatMap((path) =>
+      [...read(path).matchAll(/^export (?:async )?(?:type|const|function|class) (\w+)/gm)]
+        .map(([, name]) => `${path} ${name}`)
+        .filter((name) => !imported.has(name) && !imported.has(`${path} *`) && !NAMED_FOR_READERS.has(name)),
+    );
+    expect(unused).toEqual([]);
+  });
+});
+
 describe("files", () => {
   test("have names that say something", () => {
     const vague = /(^|[/-])(utils?|helpers?|common|misc|manager|service|handler|impl|base|data|info)\.ts$/;

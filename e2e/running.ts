@@ -58,7 +58,7 @@ export async function serve(
       (answer) => answer.ok,
       () => false,
     );
-  }, 15_000);
+  });
   return { url, env, child, exited, logLines: () => output.split("\n").filter((line) => line !== "") };
 }
 

@@ -5,7 +5,7 @@ import { startStorefront } from "./storefront/start.ts";
 /** A practice identity provider and a demo storefront for a Latchkey that runs on this machine, joined to it. */
 export type Demo = { shopUrl: string; idpUrl: string; knobsUrl: string; close(): Promise<void> };
 
-export type DemoOptions = {
+type DemoOptions = {
   /** Where Latchkey listens. */
   apiUrl: string;
   clientId: string;
@@ -13,13 +13,13 @@ export type DemoOptions = {
   ports: { idp: number; shop: number };
 };
 
-export const PROFILE_NAME = "Practice sign-in";
+const PROFILE_NAME = "Practice sign-in";
 
 /** The provider lives on this machine and knows nobody real, so its client's secret need not be one. */
 const CLIENT = { clientId: "latchkey", clientSecret: "practice" };
 
 /** Somebody who was a customer before, with an address that the shop has proven. */
-export const DORA = {
+const DORA = {
   name: "Dora Brook",
   email: "dora@shop.example",
   password: "practice-password",

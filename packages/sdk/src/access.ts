@@ -5,7 +5,7 @@ import { type Body, type Call, exchange, type Wire } from "./exchange.ts";
 /** Answers with what the service says, or throws an ApiError. */
 export type Api = <T = Body>(call: Call) => Promise<T>;
 
-export type AccessOptions = Wire & {
+type AccessOptions = Wire & {
   /** The form fields of a token request. */
   grant: Record<string, string>;
   now: () => number;
@@ -31,7 +31,7 @@ export function createApi(options: AccessOptions): Api {
         form: options.grant,
         expects: "access_token",
       });
-      // By the length of its life, not its end: a shopper's clock may be wrong.
+      // `expires_in`, not `expires`: a shopper's clock may be wrong.
       return { token: access_token, renewAt: now() + expires_in * 1000 - RENEW_EARLY_MS };
     } catch (error) {
       access = undefined;
@@ -44,7 +44,7 @@ export function createApi(options: AccessOptions): Api {
     const before = access;
     const known = await before;
     if (known && known.renewAt > now() && known.token !== refused) return known.token;
-    // Of several that wait, the first to notice fetches for all.
+    // Several calls may find the token stale: the first replaces the promise, and the others await the same one.
     if (!access || access === before) access = issue();
     return (await access).token;
   }
@@ -61,7 +61,7 @@ export function createApi(options: AccessOptions): Api {
       const { error, waitSeconds } = outcome;
       const { status } = error;
       if (status === 401 && token && !refused) {
-        // Decided before anything was touched, so it is no try of its own.
+        // The service answers 401 before it does anything, so the repeat does not count as a try.
         refused = token;
         tries--;
         continue;

@@ -33,7 +33,7 @@ export function customerAccount(api: Api, given: CustomerToken | string): Custom
       try {
         await end(pathOf(sessionId || token().id));
       } catch (error) {
-        // Whose session has ended already is signed out, and wanted nothing else.
+        // The token is dead already: the session that was to be ended has ended.
         const isDone = !sessionId && error instanceof ApiError && error.code === "customer_token_invalid";
         if (!isDone) throw error;
       }
@@ -42,7 +42,7 @@ export function customerAccount(api: Api, given: CustomerToken | string): Custom
   };
 }
 
-/** A customer token is a JWT. It is read for whose it is, and believed by the service alone. */
+/** Reads customer and session from the JWT without checking its signature: only the service does that. */
 function readToken(token: string): Pick<CustomerToken, "id" | "customerId" | "token"> {
   try {
     const [, claims = ""] = token.split(".");

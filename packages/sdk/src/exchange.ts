@@ -40,7 +40,7 @@ export type Wire = {
   tell: (code: ErrorCode, detail: string) => string;
 };
 
-export type Outcome =
+type Outcome =
   | { body: Body; error?: undefined }
   /** `waitSeconds`: what the answer asks for. */
   | { error: ApiError; waitSeconds: number };

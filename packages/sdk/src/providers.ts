@@ -7,17 +7,17 @@ import type { Provider } from "./types.ts";
 type Settings = { id: string; client_id: string; realm_id: string };
 
 /** As much of an OIDC profile as a storefront needs. */
-export type Profile = {
+type Profile = {
   id: string;
   name: string;
   enabled: boolean;
   flow: Provider["flow"];
   meta: { issuer: string | null; health: { status: Provider["health"] } };
 };
-export type ProfileLinks = { "authorization-endpoint": string | null; "client-discovery-url": string };
+type ProfileLinks = { "authorization-endpoint": string | null; "client-discovery-url": string };
 
 /** Where a shopper is sent, and who must answer. */
-export type Destination = { endpoint: string | null; issuer: string | null; namesIssuer: boolean };
+type Destination = { endpoint: string | null; issuer: string | null; namesIssuer: boolean };
 
 const WELL_KNOWN = "/.well-known/openid-configuration";
 

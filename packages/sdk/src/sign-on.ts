@@ -69,13 +69,13 @@ export function openReturns(deps: Deps) {
     if (known) return known.token;
     const token = complete(deps, answer);
     returns.set(name, { token, at: now() });
-    // What a second try may mend is not remembered: the slot is still there, and with it the same key.
+    // A failure that a retry may mend is not kept: the slot is still there, so a retry sends the same Idempotency-Key.
     token.catch((error: ApiError) => isOver(error) || returns.delete(name));
     return token;
   };
 }
 
-/** Said for good: by the redirect, by us, or by the service, for which the code is void by then. */
+/** What no retry can mend: a refusal in the redirect, a check that failed here, or a 400 or 422 of the service. */
 const isOver = ({ code, status }: ApiError): boolean =>
   status === undefined ? code !== "network_failed" : status === 400 || status === 422;
 
@@ -113,7 +113,7 @@ async function complete({ api, slots }: Deps, answer: URLSearchParams): Promise<
 
 type WireToken = { id: string; customer_id: string; token: string; expires: number };
 
-/** With the same key, the same answer: an answer that was lost can be asked for again. */
+/** The service answers the same `Idempotency-Key` with the same token, so a lost answer can be asked for again. */
 export async function requestToken(api: Api, idempotencyKey: string, grant: object): Promise<CustomerToken> {
   const { data } = await api<{ data: WireToken }>({
     method: "POST",

@@ -5,7 +5,7 @@ import type { StorageLike } from "./types.ts";
  * whichever comes back finds its own. `open` lists the slots, so that those that nobody came back to can be cleared from a
  * storage that does not tell what it holds.
  */
-export type Slot = {
+type Slot = {
   verifier: string;
   redirectUri: string;
   /** Who must answer; null where that is not known. */
@@ -49,7 +49,7 @@ export function openSlots(chosen: StorageLike | undefined, now: () => number) {
     try {
       storage()?.removeItem(PREFIX + name);
     } catch {
-      // What cannot be written was never there.
+      // A storage that throws here threw at `write` too, so the slot was only in memory.
     }
   }
   /** Forgets what is too old, and `closed`; adds `opened`. */

@@ -14,7 +14,7 @@ import { openStorage } from "./storage/open.ts";
 import type { Storage } from "./storage/storage.ts";
 
 /** A running service. */
-export type Service = { stop(drainMs: number): Promise<void> };
+type Service = { stop(drainMs: number): Promise<void> };
 
 const FINISH_WITHIN_MS = 6000;
 

@@ -4,7 +4,7 @@ import type { Clock } from "./lib/clock.ts";
 import { isWriteRefused, type Storage } from "./storage/storage.ts";
 
 /** Identity providers that are not well are told here, and never a reason not to be ready: others are. */
-export type Ready = { status: "ready"; identity_providers: { down: number; degraded: number } };
+type Ready = { status: "ready"; identity_providers: { down: number; degraded: number } };
 
 /** Whether this instance should be sent requests, and if not, why. */
 export type Readiness = {

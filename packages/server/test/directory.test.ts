@@ -36,7 +36,7 @@ afterEach(() => latchkey.close());
 function newDirectory(): Directory {
   const { storage, clock } = latchkey;
   const allowedOrigins = [idp.origin];
-  const calls = createCalls({ egress: createEgress({ allowedOrigins, callMs: 1000 }), clock });
+  const calls = createCalls({ egress: createEgress({ allowedOrigins, callMs: 5000 }), clock });
   return createDirectory({ storage, clock, calls, allowedOrigins });
 }
 

@@ -3,7 +3,7 @@ import type { KnobSettings } from "./knobs.ts";
 export type KnobName = keyof KnobSettings | "rotateKeys";
 
 /** A knob in words, and what Latchkey's record of the sign-on says. The tests go through every line of it. */
-export type KnobEntry = {
+type KnobEntry = {
   title: string;
   does: string;
   shopper: string;

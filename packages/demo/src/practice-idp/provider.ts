@@ -14,7 +14,7 @@ export type PracticeClient = {
   backchannelLogoutUri?: string;
 };
 
-export type ProviderParts = {
+type ProviderParts = {
   issuer: string;
   clients: readonly PracticeClient[];
   key: SigningKey;
@@ -87,7 +87,7 @@ export function createProvider(parts: ProviderParts): Provider {
       context.set(pageHeaders());
       context.body = problemPage("This sign-in cannot go on", error_description ?? "", error);
     },
-    // The library's own way out refuses addresses of this machine, and here that is where everybody is.
+    // The library's own fetch refuses loopback addresses, and here every client is on loopback.
     fetch: (url: string, { method, headers, body, signal, redirect }: RequestInit) =>
       parts.fetch(url, { method, headers, body, signal, redirect } as RequestInit),
   });
@@ -121,7 +121,7 @@ function createPolicy(settings: () => KnobSettings): object {
   return policy;
 }
 
-/** Nobody here has anything to keep to themselves: whoever signs in has agreed. */
+/** Grants every scope without asking: there is no consent page. */
 async function grantAll({ oidc }: AuthorizationContext): Promise<object> {
   const { clientId } = oidc.client;
   const { Grant } = oidc.provider;

@@ -17,7 +17,7 @@ export async function endSession(provider: Provider, session: Session): Promise<
     if (client?.backchannelLogoutUri !== undefined) await client.backchannelLogout(accountId, sid);
     if (grantId !== undefined) await (await provider.Grant.find(grantId))?.destroy();
   });
-  // A client that cannot be told keeps nobody signed in here.
+  // A logout token that cannot be delivered is ignored: the session ends here all the same.
   await Promise.allSettled(told);
   await session.destroy();
 }

@@ -12,7 +12,7 @@ import { createProvider, type PracticeClient } from "./provider.ts";
 import { newSigningKey } from "./signing-key.ts";
 import { showKnobs, turnKnob } from "./turn-knobs.ts";
 
-export type PracticeIdpOptions = {
+type PracticeIdpOptions = {
   /** 0, or none: any that is free. */
   port?: number;
   host?: string;
@@ -25,7 +25,7 @@ export type PracticeIdpOptions = {
   fetch?: typeof fetch;
 };
 
-export type PracticeIdp = {
+type PracticeIdp = {
   origin: string;
   issuer: string;
   discoveryUrl: string;
@@ -105,7 +105,7 @@ export async function startPracticeIdp(options: PracticeIdpOptions = {}): Promis
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (!isRead && request.method !== "POST")
       return void response.writeHead(405, { Allow: "GET, POST" }).end();
-    // One name for one place: cookies and the origin of forms depend on it.
+    // Under another name of this machine the cookies would be missing, and forms would come from another origin.
     if (isRead && request.headers.host !== publicName) return redirect(response, `${origin}${request.url}`);
     if (!isRead && !isFromOwnPage(request, origin)) {
       const detail = "It came from another site. Only this provider’s own pages may change anything here.";

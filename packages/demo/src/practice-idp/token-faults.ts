@@ -12,13 +12,13 @@ const SECOND_AUDIENCE = "another-shop.example";
 /** `closing` ends the waiting of those who are being made to wait. */
 type Deps = { settings: () => KnobSettings; key: SigningKey; closing: AbortSignal };
 
-/** What goes wrong at the token endpoint goes wrong around the library, which itself does everything right. */
+/** Wraps the library's token endpoint: delays it, fails instead of it, or signs its ID token again with wrong claims. */
 export function addTokenFaults(provider: Provider, { settings, key, closing }: Deps): void {
   provider.use(async (context, next) => {
     if (context.method !== "POST" || context.path !== TOKEN_PATH) return next();
     const { tokenDelayMs, tokenEndpointFails } = settings();
     if (tokenDelayMs > 0) await wait(tokenDelayMs, undefined, { signal: closing }).catch(() => {});
-    // Whoever has gone meanwhile gets no answer, and their request can no longer be read.
+    // The client has hung up while it waited: its request can no longer be read, nor answered.
     if (context.req.destroyed) return;
     if (tokenEndpointFails) return failPlainly(context);
     await next();
@@ -29,7 +29,7 @@ export function addTokenFaults(provider: Provider, { settings, key, closing }: D
   });
 }
 
-/** As a proxy does it whose server is gone: no OAuth error, which would be an answer to go by. */
+/** A plain 500, as from a proxy whose server is gone: an OAuth error would count as the provider's answer. */
 function failPlainly(context: Context): void {
   context.status = 500;
   context.body = "The practice provider was told to fail here.\n";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { readBrowserModules } from "./browser-modules.ts";
 import { priceTag, productCard, products } from "./products.ts";
 
-export type Served = { type: string; body: string };
+type Served = { type: string; body: string };
 
 /** All that is served, by path. It is read once; a path that is not in the table does not exist. */
 export type Contents = { files: ReadonlyMap<string, Served>; notFound: Served };

@@ -1,4 +1,4 @@
-export type Product = { id: string; name: string; wood: string; text: string; euros: number };
+type Product = { id: string; name: string; wood: string; text: string; euros: number };
 
 /** The chair comes first: it has the top of the page to itself. */
 export const products: readonly Product[] = [

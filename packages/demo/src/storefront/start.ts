@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type Contents, readContents } from "./contents.ts";
 
-export type StorefrontOptions = {
+type StorefrontOptions = {
   /** 0, or none: one that is free. */
   port?: number;
   host?: string;

@@ -3,7 +3,7 @@ import { type Listing, type ListQuery, listing, type PageQuery } from "./listing
 import type { Answer, SelfLink } from "./types.ts";
 
 /** What nearly every resource can do. */
-export type Shape = {
+type Shape = {
   item: object;
   fresh: object;
   change: object;
@@ -21,7 +21,7 @@ type Of<S extends Shape, Member extends keyof Shape, Otherwise> =
 type Links<S extends Shape> = Of<S, "links", SelfLink>;
 type Query<S extends Shape> = Of<S, "query", PageQuery>;
 
-export type Resource<S extends Shape> = {
+type Resource<S extends Shape> = {
   list(query?: Query<S>): Listing<S["item"] & { links: Links<S> }, Query<S>, Of<S, "listMeta", object>>;
   create(item: S["fresh"]): Promise<Answer<Of<S, "made", S["item"]>, Links<S>> & Of<S, "written", unknown>>;
   get(id: string): Promise<Answer<S["item"], Links<S>>>;
@@ -30,7 +30,7 @@ export type Resource<S extends Shape> = {
 };
 
 export const resource = <S extends Shape>(api: Api, path: string, type: string): Resource<S> => ({
-  // What is asked and answered differs from shape to shape; what is done does not.
+  // The calls are the same for every shape; only the types of what is sent and answered differ.
   list: (query) => listing(api, path, query as ListQuery) as never,
   create: async (item) => api({ method: "POST", path, data: { type, ...item } }),
   get: async (id) => api({ method: "GET", path: path + pathOf(id) }),

@@ -53,7 +53,7 @@ export function writeAccessToken(keyring: Keyring, token: AccessToken): string {
 export function readAccessToken(keyring: Keyring, text: string): AccessToken | undefined {
   if (text.length !== LENGTH || !text.startsWith(PREFIX)) return undefined;
   const bytes = Buffer.from(text.slice(PREFIX.length), "base64url");
-  // One token, one spelling: the decoder skips what is not base64url and drops spare bits.
+  // The decoder skips what is not base64url and ignores spare bits: only the text that encodes back to itself is taken.
   if (bytes.length !== BYTES || PREFIX + bytes.toString("base64url") !== text) return undefined;
   if (bytes[0] !== VERSION) return undefined;
   const key = keyring.find("access-token", bytes.subarray(AT.keyId, AT.grant));

@@ -6,9 +6,9 @@ import type { LastUsed } from "../rate-limit/last-used.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /** An application key that has shown who it is at an OAuth endpoint. */
-export type Client = { storeId: string; keyId: string; clientId: string };
+type Client = { storeId: string; keyId: string; clientId: string };
 
-export type Credentials = { clientId: string | undefined; clientSecret: string | undefined };
+type Credentials = { clientId: string | undefined; clientSecret: string | undefined };
 
 type Deps = { storage: Storage; clock: Clock; lastUsed: LastUsed };
 

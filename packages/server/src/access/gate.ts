@@ -21,8 +21,8 @@ type Deps = AuthenticateDeps & {
 const ADMINISTRATION = new Set(["application_keys", "store", "customer_tokens"]);
 
 /**
- * First who, then whether, then how often. What may be done is counted against its store; everything else against the
- * address that it came from.
+ * Authenticates (401), checks the permission (403), then takes from the store's limit (429). A request that fails one of
+ * the first two takes from the limit of its source address instead.
  */
 export function createGate(deps: Deps): Gate {
   function enterAnonymous(source: string): void {
@@ -48,7 +48,7 @@ export function createGate(deps: Deps): Gate {
       allowance: principal.allowance,
       administration: isAdministration(operation, principal),
     };
-    // Refused for what it is, it costs the store nothing: a client id is public, and so is an implicit token.
+    // A 403 takes nothing from the store's limit: anybody can have an implicit token, and could use the limit up.
     const brought = ownOnly(operation) ? customerToken : undefined;
     if (!isAllowed(operation, principal, brought !== undefined)) {
       enterAnonymous(source);
@@ -68,19 +68,19 @@ export function createGate(deps: Deps): Gate {
   return { enter, enterAnonymous };
 }
 
-/** With a customer token an implicit caller is that customer; whether the token is good is seen once it counts. */
+/** A customer token adds the customer's permissions. It is checked after the rate limit, because that reads the database. */
 const isAllowed = ({ access }: Operation, { grant }: Principal, isCustomer: boolean): boolean =>
   typeof access !== "string" &&
   (isPermitted(grant, access) || (isCustomer && isPermitted("customer", access)));
 
-/** Where a customer token counts: on what is a customer's own. Elsewhere one that has expired does no harm. */
+/** Only operations on a customer's own resources read the customer token; elsewhere an expired one fails nothing. */
 const ownOnly = ({ access }: Operation): boolean => access[1] === "own";
 
 const isAdministration = (operation: Operation, principal: Principal): boolean =>
   principal.grant === "client_credentials" && ADMINISTRATION.has(operation.access[0] as string);
 
 /** draft-ietf-httpapi-ratelimit-headers-11, structured fields. A key without reservation has only the shared bucket. */
-export function rateLimitHeaders({ reserved, shared }: Left, retryAfterSeconds = 0): Record<string, string> {
+function rateLimitHeaders({ reserved, shared }: Left, retryAfterSeconds = 0): Record<string, string> {
   const resetSeconds = Math.max(1, retryAfterSeconds);
   const buckets = [
     ...(reserved.quota > 0 ? [{ name: "reserved", ...reserved }] : []),

@@ -12,7 +12,7 @@ import { authenticateClient, readCredentials } from "./client.ts";
 type Deps = AuthenticateDeps & { publicUrl: string; signingKeys: SigningKeys; lastUsed: LastUsed };
 type Body = Input<typeof contract.introspectToken>["body"];
 
-/** RFC 7662: any program of the store may ask about the store's tokens; of all others it hears the same "no". */
+/** RFC 7662: any program of the store may ask about the store's tokens; of any other text the answer is `active: false`. */
 export async function introspectToken(
   deps: Deps,
   authorization: string | undefined,
@@ -51,8 +51,8 @@ const presentCustomerToken = (
 });
 
 /**
- * RFC 7009: a key revokes its own tokens, and any program of the store a customer's. What is neither, or no token at
- * all, is answered alike and left alone.
+ * RFC 7009: a key revokes its own tokens, and any program of the store a customer's. Any other text is answered with 200
+ * too, and nothing is revoked.
  */
 export async function revokeToken(
   deps: Deps,

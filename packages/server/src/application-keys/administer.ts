@@ -35,7 +35,7 @@ export async function createApplicationKey(
   return created;
 }
 
-/** The bare rows, for callers that have made sure that the reservation fits. */
+/** Inserts key and secret without a check: the caller has made sure that the reservation fits. */
 export async function insertApplicationKey(
   trx: Trx,
   { clock }: { clock: Clock },

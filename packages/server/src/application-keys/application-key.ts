@@ -22,7 +22,7 @@ export type ApplicationKey = {
 };
 
 type Deps = { storage: Storage; clock: Clock };
-/** Also within a transaction: what a change answers is what it made, and not what somebody else made of it since. */
+/** Takes a transaction too, so that a change reads its own result back before the next change can follow. */
 type ReadDeps = { storage: { db: Database }; clock: Clock };
 
 export async function getApplicationKey(

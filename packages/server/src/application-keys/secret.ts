@@ -81,7 +81,7 @@ async function forgetOldest(trx: Trx, storeId: string, keyId: string, now: numbe
     .execute();
 }
 
-export type SecretCheck = "right" | "rotated" | "wrong";
+type SecretCheck = "right" | "rotated" | "wrong";
 
 /** Which of a key's secrets this is. All are compared, each in constant time, so that no timing tells them apart. */
 export async function checkSecret(

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Condition, filterParameter, instant, parseFilter, sortParameter, text } from "./filter.ts";
+import type { Condition } from "../lib/condition.ts";
+import { filterParameter, instant, sortParameter, text } from "./filter.ts";
 import { presentPageLinks, toListParameters } from "./paging.ts";
 
 const FIELDS = { email: text("eq", "like"), external_ref: text("eq"), created_at: instant };
-const parse = (given: string) => parseFilter(given, FIELDS);
+const parse = (given: string) => filterParameter(FIELDS).safeParse(given).data;
 
 test.each<[string, Condition[]]>([
   ["eq(email,ada@shop.example)", [{ field: "email", operator: "eq", value: "ada@shop.example" }]],
@@ -87,7 +88,7 @@ describe("for any text", () => {
 
   test("what was parsed and is written again, as in the links of a page, parses to the same", () => {
     const value = fc
-      .string({ minLength: 1, maxLength: 40, unit: "grapheme" })
+      .string({ minLength: 1, maxLength: 20, unit: "grapheme" })
       .filter((given) => !given.includes("):"));
     const ofText = fc.record({
       field: fc.constantFrom("email", "external_ref"),

@@ -1,16 +1,14 @@
 import { z } from "zod";
+import type { Condition, Operator, Sort } from "../lib/condition.ts";
 
 /** `filter=eq(email,a@b.example):gt(created_at,2026-01-01T00:00:00.000Z)`: what a list is narrowed by. */
-export type FilterOperator = "eq" | "like" | "gt" | "ge" | "lt" | "le";
-export type Condition = { field: string; operator: FilterOperator; value: string | number };
-export type Sort = { field: string; descending: boolean };
 
-type Field = { kind: "text" | "instant"; operators: readonly FilterOperator[] };
+type Field = { kind: "text" | "instant"; operators: readonly Operator[] };
 type Fields = Record<string, Field>;
 
 const COMPARISONS = ["eq", "gt", "ge", "lt", "le"] as const;
 
-export const text = (...operators: FilterOperator[]): Field => ({ kind: "text", operators });
+export const text = (...operators: Operator[]): Field => ({ kind: "text", operators });
 export const instant: Field = { kind: "instant", operators: COMPARISONS };
 
 /** A filter that does not parse is refused: one that was ignored would show, or let delete, too much. */
@@ -44,7 +42,7 @@ const describeFields = (fields: Fields): string =>
     .join(", ");
 
 /** Values may hold commas, colons and brackets, but not `):`, which ends a condition. */
-export function parseFilter(given: string, fields: Fields): Condition[] | undefined {
+function parseFilter(given: string, fields: Fields): Condition[] | undefined {
   const conditions = given.split(/(?<=\)):/).map((part) => parseCondition(part, fields));
   return conditions.every((condition) => condition !== undefined) ? conditions : undefined;
 }
@@ -52,16 +50,15 @@ export function parseFilter(given: string, fields: Fields): Condition[] | undefi
 function parseCondition(part: string, fields: Fields): Condition | undefined {
   const [, operator, field, given] = /^([a-z]+)\(([a-z_]+),(.+)\)$/s.exec(part) ?? [];
   const known = field !== undefined && Object.hasOwn(fields, field) ? fields[field] : undefined;
-  if (!known || given === undefined || !known.operators.includes(operator as FilterOperator))
-    return undefined;
+  if (!known || given === undefined || !known.operators.includes(operator as Operator)) return undefined;
   const value = known.kind === "instant" ? parseInstant(given) : given;
   if (value === undefined) return undefined;
-  return { field: field as string, operator: operator as FilterOperator, value };
+  return { field: field as string, operator: operator as Operator, value };
 }
 
 function parseInstant(given: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z)?$/.test(given)) return undefined;
   const at = Date.parse(given);
-  // A day that no month has would be read as one of the next.
+  // Date.parse reads 31 February as 3 March, so the day that comes out is compared with the one that was given.
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(given.slice(0, 10)) ? at : undefined;
 }

@@ -186,7 +186,7 @@ export const deleteProfile = operation({
   success: { status: 204, description: "The profile is gone" },
 });
 
-export const check = z.strictObject({
+const check = z.strictObject({
   id: z.string().describe("R1 to R9, in the order of the requirements on an identity provider"),
   requirement: z.string(),
   status: z.enum(["met", "not_met", "unknown"]).describe("unknown: only a live sign-on can tell"),
@@ -194,7 +194,7 @@ export const check = z.strictObject({
   remedy: z.string().nullable(),
 });
 
-export const report = z
+const report = z
   .strictObject({
     type: z.literal("oidc-profile-checks"),
     discovery_url: z.string(),

@@ -50,7 +50,7 @@ export function openapiDocument(publicUrl: string) {
   };
 }
 
-/** Integers come with the bounds of what JavaScript can count to; those are no rule of ours. */
+/** zod gives every integer the bounds of safe integers; they are left out, because the contract does not set them. */
 function override({ jsonSchema }: { jsonSchema: { minimum?: number; maximum?: number } }): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { toIso } from "../lib/clock.ts";
-import type { Condition, Sort } from "./filter.ts";
+import type { Condition, Sort } from "../lib/condition.ts";
 import { limits } from "./limits.ts";
 import type { pageLinks, pageQuery } from "./shapes.ts";
 

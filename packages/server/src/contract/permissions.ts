@@ -6,7 +6,7 @@ export type Grant = "implicit" | "client_credentials";
 type CallerKind = "implicit" | "customer" | "client_credentials";
 type Action = "create" | "read" | "write" | "own";
 
-export const permissions = {
+const permissions = {
   authentication_settings: { implicit: ["read"], customer: ["read"], client_credentials: ["read", "write"] },
   customers: {
     implicit: ["create"],
@@ -24,7 +24,7 @@ export const permissions = {
   events: { implicit: [], customer: [], client_credentials: ["read", "write"] },
 } as const satisfies Record<string, Record<CallerKind, readonly Action[]>>;
 
-export type Resource = keyof typeof permissions;
+type Resource = keyof typeof permissions;
 export type Permission = readonly [Resource, Action];
 
 export function isPermitted(caller: CallerKind, [resource, action]: Permission): boolean {

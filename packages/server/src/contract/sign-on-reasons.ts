@@ -329,7 +329,7 @@ export type SignOnReason = keyof typeof signOnReasons;
 export const signOnReasonEntry = (reason: SignOnReason): Entry => signOnReasons[reason];
 
 /** An identity provider's own codes that storefronts know, and are told as they are (OpenID Connect Core 3.1.2.6). */
-export const passedOnErrors = [
+const passedOnErrors = [
   "access_denied",
   "login_required",
   "interaction_required",

@@ -9,7 +9,7 @@ const REALM = "/sign-on/stores/{store}/realms/{realm}";
 const PROFILE = `${REALM}/profiles/{profile}` as const;
 const ofRealm = { store: "realm_not_found", realm: "realm_not_found" } as const;
 const ofProfile = { ...ofRealm, profile: "profile_not_found" } as const;
-/** The seal of an attempt names its profile: at any other it does not open, whether that profile exists or not. */
+/** An attempt is sealed for its profile's path; under another it does not open, whether that profile exists or not. */
 const ofAttempt = { ...ofRealm, profile: "attempt_invalid" } as const;
 
 export const authorize = operation({

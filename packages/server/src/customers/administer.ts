@@ -65,7 +65,7 @@ export async function updateCustomer(
   });
 }
 
-/** Customer tokens and identities go with the row. */
+/** Customer tokens and identities are deleted with the row, by their foreign keys. */
 export async function deleteCustomer(
   { storage }: { storage: Storage },
   caller: Caller,
@@ -87,7 +87,7 @@ const hashOf = async (
   { password }: CustomerChange,
 ): Promise<string | undefined> => (password === undefined ? undefined : passwords.hash(storeId, password));
 
-/** The database decides which of two requests came first: no look beforehand could. */
+/** The unique index decides which of two requests gets the e-mail: a check before the insert could not. */
 async function refuseTakenEmail<T>({ storage }: Deps, work: (trx: Trx) => Promise<T>): Promise<T> {
   try {
     return await storage.transact(work);
@@ -100,7 +100,7 @@ async function refuseTakenEmail<T>({ storage }: Deps, work: (trx: Trx) => Promis
 /** Implicit tokens are public, and a customer would say of any address that it is theirs. */
 const isBelievedOnEmails = ({ grant }: Caller): boolean => grant === "client_credentials";
 
-/** What was proven is proven of one address, so another one starts unproven. Case is no other address. */
+/** A new e-mail is unverified until it is proven; the same one in another case keeps its state. */
 function emailVerifiedAfter(
   caller: Caller,
   { email, emailVerified }: CustomerChange,

@@ -11,8 +11,9 @@ import type { Storage, Trx } from "../storage/storage.ts";
 /**
  * A request with `Idempotency-Key` may be repeated for 30 seconds and gets the same answer: an answer that was lost, or a
  * page that asked twice. The answer is written, sealed, in the transaction that it tells of, so that there is never one
- * without the other. Keys belong to an application key; another's request never meets ours. The request is part of the
- * seal and is not kept, not even as a hash: a hash of a body with a password in it could be guessed at leisure.
+ * without the other. The key is hashed with the application key's id, so that two programs' keys never meet. The request
+ * is part of the seal and is not kept, not even as a hash: a hash of a body with a password in it could be guessed at
+ * leisure.
  */
 export type Remember<T> = (trx: Trx, answer: T) => Promise<void>;
 
@@ -35,14 +36,14 @@ export async function answerOnce<T>(
   try {
     return await work((trx, answer) => rememberAnswer(trx, deps, caller, { keyHash, requestHash, answer }));
   } catch (error) {
-    // Its twin may have been quicker by a hair: then that is the answer, whatever became of this one.
+    // A request with the same key may have committed meanwhile: then its answer is given instead of this error.
     const twin = error instanceof Problem || error === QUICKER ? await find() : undefined;
     if (twin) return twin.answer;
     throw error;
   }
 }
 
-/** Undoes the transaction of the slower twin. */
+/** Thrown to roll back the transaction when another request with the same key has stored its answer first. */
 const QUICKER = new Error("the same request was quicker");
 
 async function findAnswer<T>(
@@ -69,7 +70,7 @@ async function rememberAnswer(
   { storeId }: Caller,
   { keyHash, requestHash, answer }: { keyHash: string; requestHash: string; answer: unknown },
 ): Promise<void> {
-  // An old answer under the same key makes room.
+  // An expired answer under the same key is deleted, so that the insert does not conflict with it.
   await trx
     .deleteFrom("idempotent_answers")
     .where("key_hash", "=", keyHash)

@@ -16,8 +16,8 @@ import type { SigningKeys } from "./signing-keys.ts";
  * A customer token is a JWT (RFC 9068) that others can check with our key set, and a row that makes it listable and
  * revocable: without its row it is dead, whatever its signature says.
  */
-export type TokenGrant = {
-  /** Where it was decided beforehand. */
+type TokenGrant = {
+  /** The token's id, where the statement that burnt the code has chosen it already. */
   tokenId?: string;
   storeId: string;
   realmId: string;
@@ -42,7 +42,7 @@ type IssueDeps = { publicUrl: string; clock: Clock; customerTokenSeconds: number
 const TYPE = "at+jwt";
 export const AMR: Record<Mechanism, string> = { password: "pwd", oidc: "fed" };
 
-/** Inside the transaction that decided who it is. The signer is asked for before it opens. */
+/** Runs inside the transaction that settled the customer. The signer is fetched before, because that may read the database. */
 export async function issueToken(
   trx: Trx,
   deps: IssueDeps,
@@ -156,7 +156,7 @@ export async function revokeToken(
   if (numDeletedRows === 0n) throw new Problem("customer_token_not_found");
 }
 
-/** For whoever holds the token itself. */
+/** By id alone, without asking whose it is: for callers that have verified the token itself. */
 export async function deleteToken(
   { storage }: { storage: Storage },
   storeId: string,

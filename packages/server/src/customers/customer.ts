@@ -1,8 +1,8 @@
 import type { Caller } from "../contract/caller.ts";
-import type { Condition, Sort } from "../contract/filter.ts";
 import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Condition, Sort } from "../lib/condition.ts";
 import { type EmailAddress, parseEmail } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
 import type { Columns } from "../storage/filter.ts";
@@ -27,7 +27,7 @@ export type Customer = {
   updatedAt: number;
 };
 
-export type AuthenticationMechanism = "password" | "oidc";
+type AuthenticationMechanism = "password" | "oidc";
 
 export const fromRow = (row: Tables["customers"]): Customer => ({
   id: row.id,
@@ -43,7 +43,7 @@ export const fromRow = (row: Tables["customers"]): Customer => ({
   updatedAt: row.updated_at,
 });
 
-/** The back office sees every customer of its store; a customer nobody else, who is as good as not there. */
+/** The back office may name every customer of its store, a customer token only its own: any other id answers 404. */
 export function refuseOthers(caller: Caller, customerId: string): void {
   if (caller.grant === "client_credentials") return;
   if (caller.customer?.customerId !== customerId) throw new Problem("customer_not_found");
@@ -111,7 +111,7 @@ export async function listCustomers(
   return { customers: rows.map(fromRow), total, page, conditions, sort };
 }
 
-export type CustomerMembers = {
+type CustomerMembers = {
   name: string;
   email: EmailAddress;
   emailVerified: boolean;
@@ -120,7 +120,7 @@ export type CustomerMembers = {
   authenticationMechanism: AuthenticationMechanism;
 };
 
-/** The bare row. Whoever gives a password hash is told by the database when the e-mail is taken. */
+/** Inserts without a check. With a password hash, a unique index throws when the e-mail is taken. */
 export async function insertCustomer(
   trx: Trx,
   { clock }: { clock: Clock },

@@ -9,7 +9,7 @@ import { insertCustomer } from "./customer.ts";
 import { type Decision, type Known, type LinkReason, link } from "./link.ts";
 
 /** What an identity provider has said of a person, and through which profile. */
-export type ForeignIdentity = {
+type ForeignIdentity = {
   issuer: string;
   subject: string;
   email: string;
@@ -18,7 +18,7 @@ export type ForeignIdentity = {
 };
 
 /** The profile that it came through, as far as it matters who a person is. */
-export type Through = {
+type Through = {
   id: string;
   storeId: string;
   realmId: string;

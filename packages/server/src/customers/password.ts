@@ -4,7 +4,7 @@ import { createWorkQueue } from "../lib/work-queue.ts";
 
 export type Passwords = {
   hash(storeId: string, password: string): Promise<string>;
-  /** `null`: there is no such password. It takes the same work to say so, and the answer is no. */
+  /** With `null` a dummy hash is verified, so that it takes as long as with a real one, and the result is false. */
   matches(storeId: string, passwordHash: string | null, password: string): Promise<boolean>;
 };
 
@@ -16,7 +16,7 @@ const COST = {
   parallelism: 1,
 } as const satisfies argon2.Options;
 
-/** A hash of nothing that anybody knows, at the same cost: the zeros are in place of a salt and of a result. */
+/** The dummy: the same parameters as a real hash, with zeros as salt and as result, which no known password gives. */
 const NOBODYS_HASH = [
   "$argon2id$v=19",
   `m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}`,
@@ -26,8 +26,8 @@ const NOBODYS_HASH = [
 
 // The library works on libuv's four threads, which also resolve names and read files: half of them stay free.
 const MAX_RUNNING = 2;
-// A longer queue would only make everybody give up. Stores are served in turn, and none may fill it: anybody can have
-// passwords hashed at a store whose client id they know.
+// At two a time and 20 ms each, 64 waiting are done within a second. A store may hold 16 of the places, because anybody
+// who knows its client id can have passwords hashed; stores are served in turn.
 const MAX_WAITING = 64;
 const MAX_WAITING_OF_STORE = 16;
 

@@ -8,7 +8,7 @@ import type { SignInThrottle } from "./throttle.ts";
 
 export type SignInDeps = { storage: Storage; passwords: Passwords; signInThrottle: SignInThrottle };
 
-/** No customer has it: what cannot be an address is looked up and checked like one that nobody has. */
+/** No customer has this key. What is no address is looked up under it, so that it takes the same steps as an unknown one. */
 const NOBODYS_EMAIL_KEY = "";
 
 /**

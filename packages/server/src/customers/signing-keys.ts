@@ -26,7 +26,7 @@ export type SigningKeys = {
   maintain(): Promise<void>;
 };
 
-export type PublishedKey = {
+type PublishedKey = {
   kty: "EC";
   crv: "P-256";
   x: string;
@@ -60,7 +60,7 @@ export function createSigningKeys(deps: Deps): SigningKeys {
       return known;
     });
 
-  /** What we have serves on when it cannot be read again: a key does not go bad while the database is away. */
+  /** While the database cannot be read, the keys that were read last stay in use. */
   async function keys(): Promise<Key[]> {
     if (known.length > 0 && clock.monotonicMs() - readAtMs < RELOAD_MS) return known;
     try {

@@ -66,7 +66,7 @@ export function createSignInThrottle({ clock }: { clock: Clock }): SignInThrottl
   function chargesOf({ storeId, emailKey, source, isBackOffice }: Attempt): [Buckets, string][] {
     const pair = keyOf(storeId, emailKey, source);
     const account: [Buckets, string] = [accounts, keyOf(storeId, emailKey)];
-    // All of a store's shoppers come from its server's one address, which therefore says nothing of who it is.
+    // The back office signs all shoppers in from one address: a limit by source would lock them all out.
     if (isBackOffice) return [account];
     const own: [Buckets, string][] = [
       [pairs, pair],
@@ -115,14 +115,14 @@ export function createSignInThrottle({ clock }: { clock: Clock }): SignInThrottl
   };
 }
 
-/** Not kept yet if it is new: an attempt that is refused must not push others out. */
+/** A new bucket is stored only when its attempt was let in: refused attempts must not evict others from a full map. */
 function lookUp({ allowance, byKey }: Buckets, key: string, nowMs: number): Bucket {
   const bucket = byKey.get(key) ?? fullBucket(allowance.perSecond, allowance.burst, nowMs);
   fill(bucket, nowMs);
   return bucket;
 }
 
-/** As the latest. In a map that is full, the one that was kept longest ago makes room. */
+/** Stores the entry as the newest; a full map first drops the one that was stored longest ago. */
 function keep<T>(entries: Map<string, T>, key: string, value: T): void {
   entries.delete(key);
   if (entries.size >= MAX_ENTRIES) entries.delete(entries.keys().next().value as string);

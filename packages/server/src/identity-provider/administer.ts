@@ -291,5 +291,5 @@ async function refuseSecondDirect(
   }
 }
 
-export const sealSecret = ({ keyring }: { keyring: Keyring }, profileId: string, secret: string): string =>
+const sealSecret = ({ keyring }: { keyring: Keyring }, profileId: string, secret: string): string =>
   seal(keyring, "client-secret", profileId, secret);

@@ -14,8 +14,8 @@ export type Calls = {
   forget(profileId: string): void;
 };
 
-export type HealthStatus = "up" | "degraded" | "down";
-export type Health = { status: HealthStatus; since: number };
+type HealthStatus = "up" | "degraded" | "down";
+type Health = { status: HealthStatus; since: number };
 
 type State = { inFlight: number; failures: number; restUntilMs: number; status: HealthStatus; since: number };
 

@@ -19,7 +19,7 @@ export type Document = Record<string, unknown>;
 export type DocumentReason = EgressReason | "redirected" | "status_not_200" | "not_json";
 
 /** One document of an identity provider, or why there is none. */
-export type Fetched =
+type Fetched =
   | { document: Document; elapsedMs: number; dateMs: number | undefined }
   | { reason: DocumentReason };
 

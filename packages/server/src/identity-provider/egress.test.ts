@@ -307,9 +307,10 @@ describe("a request", () => {
 
   test("says how long it took", async () => {
     const { origin } = await rawServer((socket) => socket.write(answerOf("{}")));
+    const startedMs = performance.now();
     const { elapsedMs } = await send({ allowedOrigins: [origin] }, { url: origin });
     expect(elapsedMs).toBeGreaterThan(0);
-    expect(elapsedMs).toBeLessThan(2000);
+    expect(elapsedMs).toBeLessThanOrEqual(performance.now() - startedMs);
   });
 });
 
@@ -360,7 +361,7 @@ describe("an answer", () => {
   ])("may not be larger: %s", async (_, text) => {
     const { work, sockets } = await answered(text);
     expect(await reasonOf(work)).toBe("too_large");
-    await until(() => sockets[0]?.closed, 1000);
+    await until(() => sockets[0]?.closed);
   });
 
   test("that never ends is cut off as soon as it is too large", async () => {
@@ -369,7 +370,7 @@ describe("an answer", () => {
     };
     const { work, sockets } = await answered("HTTP/1.1 200 OK\r\n\r\n", pour);
     expect(await reasonOf(work)).toBe("too_large");
-    await until(() => sockets[0]?.closed, 1000);
+    await until(() => sockets[0]?.closed);
   });
 
   test.each(["gzip", "br", "deflate", "zstd", "x", "gzip, identity", "identity, gzip"])(
@@ -424,7 +425,7 @@ describe("an answer", () => {
   ])("that is broken is refused: %s", async (_, text, then) => {
     const { work, sockets } = await answered(text, then);
     expect(await reasonOf(work)).toBe("answer_broken");
-    await until(() => sockets[0]?.closed, 1000);
+    await until(() => sockets[0]?.closed);
   });
 
   test("of three digits below 200 is only the herald of the answer", async () => {
@@ -449,7 +450,7 @@ describe("an answer", () => {
       answerOf("{}", "Connection: keep-alive", "Keep-Alive: timeout=60"),
     );
     await work;
-    await until(() => sockets[0]?.closed, 1000);
+    await until(() => sockets[0]?.closed);
   });
 });
 
@@ -510,15 +511,12 @@ describe("a server that takes its time", () => {
     const { origin, sockets } = await rawServer(talk);
     const startedMs = performance.now();
     expect(await reasonOf(send({ allowedOrigins: [origin], callMs: 80 }, { url: origin }))).toBe("too_slow");
-    const tookMs = performance.now() - startedMs;
-    expect(tookMs).toBeGreaterThan(70);
-    expect(tookMs).toBeLessThan(1500);
-    await until(() => sockets[0]?.closed, 1000);
+    expect(performance.now() - startedMs).toBeGreaterThan(70);
+    await until(() => sockets[0]?.closed);
   });
 
   test("to shake hands is left when connecting has taken too long", async () => {
     const { port, sockets } = await listen(createServer((socket) => void socket.resume()));
-    const startedMs = performance.now();
     const work = send(
       {
         allowedOrigins: [`https://idp.example:${port}`],
@@ -528,8 +526,7 @@ describe("a server that takes its time", () => {
       { url: `https://idp.example:${port}` },
     );
     expect(await reasonOf(work)).toBe("too_slow");
-    expect(performance.now() - startedMs).toBeLessThan(1500);
-    await until(() => sockets[0]?.closed, 1000);
+    await until(() => sockets[0]?.closed);
   });
 
   test("to connect leaves no socket behind", async () => {
@@ -547,9 +544,9 @@ describe("a server that takes its time", () => {
 
   test("to answer may take longer than connecting may", async () => {
     const { origin } = await rawServer((socket) => {
-      setTimeout(() => socket.write(answerOf("{}")), 150);
+      setTimeout(() => socket.write(answerOf("{}")), 1100);
     });
-    const deps = { allowedOrigins: [origin], connectMs: 100, callMs: 2000 };
+    const deps = { allowedOrigins: [origin], connectMs: 1000, callMs: 60_000 };
     expect(await reasonOf(send(deps, { url: origin }))).toBe("answered");
   });
 });
@@ -687,7 +684,7 @@ describe("TLS", () => {
       const fault = await egress.send(request).catch((error) => error);
       expect(fault).toMatchObject({ reason: "tls_failed", message: "egress: tls_failed" });
       expect(names).toEqual([]);
-      await until(() => sockets[0]?.closed, 1000);
+      await until(() => sockets[0]?.closed);
     },
   );
 

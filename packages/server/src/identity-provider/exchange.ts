@@ -13,7 +13,7 @@ export type IdpGrant = { idpCode: string; idpVerifier: string; idpRedirectUri: s
 
 /** `refused`: it answered, and said no. `client_refused`: it does not know us. The rest: it gave no answer to go by. */
 export type ExchangeReason = EgressReason | "refused" | "client_refused" | "status_not_200" | "not_json";
-export type Exchanged = { tokens: Document } | { reason: ExchangeReason };
+type Exchanged = { tokens: Document } | { reason: ExchangeReason };
 
 type Deps = { storage: Storage; keyring: Keyring; calls: Calls };
 

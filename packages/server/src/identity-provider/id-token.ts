@@ -13,7 +13,7 @@ import type { Profile } from "./profile.ts";
  * Whether an ID token is what it says (OpenID Connect Core 3.1.3.7). The library checks a signature with a key and an
  * algorithm that we name, and nothing else: which key, which algorithm and what the claims must be stands here.
  */
-export type TokenVerdict =
+type TokenVerdict =
   | { claims: Document; checks: SignOnCheck[] }
   | { reason: SignOnReason; checks: SignOnCheck[] };
 
@@ -31,7 +31,7 @@ export type Finding<Part extends string> = {
 export type SignaturePart = "malformed" | "encrypted" | "alg" | "key" | "signature";
 export type ClaimPart = "iss" | "aud" | "azp" | "exp" | "iat" | "nbf";
 
-export type Signed =
+type Signed =
   | { header: Document; payload: Document; findings: Finding<SignaturePart>[] }
   | { failed: SignaturePart; findings: Finding<SignaturePart>[] };
 

@@ -20,7 +20,7 @@ export type Identity = {
   idpSession: string | null;
 };
 
-export type Identified =
+type Identified =
   | { identity: Identity; checks: SignOnCheck[] }
   | { reason: SignOnReason; checks: SignOnCheck[] };
 

@@ -16,7 +16,7 @@ import type { Profile } from "./profile.ts";
 type LogoutPart = SignaturePart | ClaimPart | "events" | "nonce" | "sub" | "sid" | "jti";
 
 /** Whom the identity provider has logged out: everything of a subject, one session, or the subject's one session. */
-export type LogoutVerdict =
+type LogoutVerdict =
   | { subject: string | null; idpSession: string | null; issuedAt: number }
   | { reason: `logout_token.${LogoutPart}` };
 

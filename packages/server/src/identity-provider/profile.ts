@@ -35,7 +35,7 @@ export type Profile = {
 export type Flow = "brokered" | "direct";
 export type Provisioning = "create" | "existing";
 
-export const fromRow = (row: Tables["oidc_profiles"]): Profile => ({
+const fromRow = (row: Tables["oidc_profiles"]): Profile => ({
   id: row.id,
   storeId: row.store_id,
   realmId: row.realm_id,

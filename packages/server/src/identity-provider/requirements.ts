@@ -30,7 +30,7 @@ export const requirements: Record<RequirementId, string> = {
 
 type Judged = Omit<Check, "id" | "requirement">;
 
-export type Examined = {
+type Examined = {
   discoveryUrl: string;
   document: Document;
   /** `undefined`: the keys could not be read. */

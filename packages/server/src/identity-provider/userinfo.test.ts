@@ -23,7 +23,7 @@ beforeEach(() => {
   idp.hooks = {};
   idp.journal.length = 0;
   calls = createCalls({
-    egress: createEgress({ allowedOrigins: [idp.origin], callMs: 300 }),
+    egress: createEgress({ allowedOrigins: [idp.origin], callMs: 1500 }),
     clock: handClock(),
   });
 });

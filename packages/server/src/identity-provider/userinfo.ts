@@ -4,8 +4,8 @@ import type { Calls } from "./calls.ts";
 import { type Document, fetchDocument, type Metadata } from "./discovery.ts";
 import type { Profile } from "./profile.ts";
 
-export type UserinfoReason = Extract<SignOnReason, `userinfo.${string}`>;
-export type Userinfo = { claims: Document } | { reason: UserinfoReason };
+type UserinfoReason = Extract<SignOnReason, `userinfo.${string}`>;
+type Userinfo = { claims: Document } | { reason: UserinfoReason };
 
 /**
  * What the UserInfo endpoint says of the ID token's subject. About anybody else it says nothing that we may use (Core

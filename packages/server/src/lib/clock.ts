@@ -9,7 +9,7 @@ export type Clock = {
   stepMs(): number;
 };
 
-export type TimeSource = { wallMs(): number; monotonicMs(): number };
+type TimeSource = { wallMs(): number; monotonicMs(): number };
 
 const machine: TimeSource = { wallMs: Date.now, monotonicMs: () => performance.now() };
 

@@ -1,4 +1,4 @@
-/** The value of a cookie, as the browser sent it. A name that comes twice is somebody's trick, and counts as none. */
+/** The value of a cookie, as the browser sent it; undefined when it comes twice, since another host may have planted one. */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   const values = (header ?? "")
     .split(";")

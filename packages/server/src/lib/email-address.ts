@@ -32,7 +32,7 @@ export function parseEmail(text: string): EmailAddress | undefined {
   if (FORBIDDEN.test(normal)) return undefined;
   const [local = "", domain = "", ...more] = normal.split("@");
   if (more.length > 0 || local === "" || local.length > MAX_LOCAL_LENGTH) return undefined;
-  // Two mailboxes must not become one: a name that only NFKC makes equal to another may be somebody else's.
+  // A mailbox that NFKC changes (beyond NFC) is refused: its normalized name may be another person's mailbox.
   if (!text.normalize("NFC").startsWith(local)) return undefined;
   const host = NOT_HOST.test(domain) ? "" : domainToASCII(domain);
   if (!HOST_NAME.test(host)) return undefined;

@@ -1,4 +1,4 @@
-/** Lets so many pieces of work of one kind run at once. One more is refused: `undefined`, at once. */
+/** Runs at most `max` pieces of work of one kind at once; one more is not run, and `undefined` comes back immediately. */
 export type InFlight = { run<T>(kind: string, work: () => Promise<T>): Promise<T> | undefined };
 
 export function createInFlight(max: number): InFlight {

@@ -3,8 +3,8 @@ import { parseStrictJson } from "./strict-json.ts";
 
 /** Our own signed tokens: JWS, compact, ES256 and nothing else. What others sign is judged elsewhere. */
 export type Signer = { kid: string; privateKey: KeyObject };
-export type Claims = Record<string, unknown>;
-export type Jws = { kid: string; typ: string; claims: Claims; isSignedBy(publicKey: KeyObject): boolean };
+type Claims = Record<string, unknown>;
+type Jws = { kid: string; typ: string; claims: Claims; isSignedBy(publicKey: KeyObject): boolean };
 
 const MAX_LENGTH = 4096;
 const MAX_DEPTH = 4;
@@ -16,14 +16,14 @@ export function signJws({ kid, privateKey }: Signer, typ: string, claims: Claims
   return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`;
 }
 
-/** What a text of that form says, not yet to be believed. */
+/** Parses without verifying: nothing of it counts before `isSignedBy` has said true. */
 export function readJws(text: string): Jws | undefined {
   if (text.length > MAX_LENGTH || !COMPACT.test(text)) return undefined;
   const [headerPart = "", claimsPart = "", signaturePart = ""] = text.split(".");
   const header = decode(headerPart);
   const claims = decode(claimsPart);
   const signature = Buffer.from(signaturePart, "base64url");
-  // One token, one spelling: the decoder drops spare bits.
+  // The decoder ignores spare bits in the last character: only the text that encodes back to itself is taken.
   if (signature.toString("base64url") !== signaturePart || !header || !claims) return undefined;
   const { alg, typ, kid, crit } = header;
   if (alg !== "ES256" || typeof typ !== "string" || typeof kid !== "string" || crit !== undefined)

@@ -1,13 +1,13 @@
 import { createHash, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 
 /**
- * The master keys, in the operator's order: the first makes new things, all of them open old ones. Each use gets a key
- * of its own, derived from the master key and the purpose, so that nothing made for one purpose passes for another.
+ * The master keys, in the operator's order: the first one seals and signs new values, any of them can open old ones. Each
+ * purpose has a key of its own, derived from the master key, so that nothing made for one purpose passes for another.
  */
 export type Keyring = {
-  /** The id and the derived key that make new things. */
+  /** For new values: the first master key's id, and the key derived from it. */
   current(purpose: Purpose): { keyId: Buffer; key: KeyObject };
-  /** The derived key of an older thing, or undefined when its master key is not here. */
+  /** For old values: the key derived from the master key with this id, or undefined when that one is not configured. */
   find(purpose: Purpose, keyId: Buffer): KeyObject | undefined;
 };
 
@@ -46,7 +46,7 @@ export function createKeyring(masterKeys: readonly Buffer[]): Keyring {
   };
 }
 
-/** Names a master key without telling anything of it. */
+/** The first bytes of a hash: they tell master keys apart and give nothing of them away. */
 function keyIdOf(masterKey: Buffer): Buffer {
   return createHash("sha256").update("latchkey key id").update(masterKey).digest().subarray(0, KEY_ID_BYTES);
 }

@@ -88,6 +88,18 @@ describe("a text is not opened", () => {
     expect(open(change(made))).toBeUndefined();
   });
 
+  test.each([1, 2, 3])(
+    "when its last character is another with the same bytes: a text of %d characters",
+    (length) => {
+      const made = seal(keyring, "client-secret", CONTEXT, "x".repeat(length));
+      const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+      const opened = Array.from(letters, (letter) => made.slice(0, -1) + letter).filter(
+        (text) => open(text) !== undefined,
+      );
+      expect(opened).toEqual([made]);
+    },
+  );
+
   test("when any part of its end is missing", () => {
     const made = sealed();
     const opened = Array.from({ length: made.length }, (_, length) => open(made.slice(0, length)));

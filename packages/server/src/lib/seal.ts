@@ -28,7 +28,7 @@ export function unseal(
 ): string | undefined {
   const key = keyring.find(purpose, Buffer.from(keyIdOfSealed(sealed), "hex"));
   const bytes = Buffer.from(sealed.slice(KEY_ID_BYTES * 2 + 1), "base64url");
-  // One secret, one spelling: the decoders skip what they do not know.
+  // The decoders skip unknown characters and spare bits: only the text that encodes back to itself is taken.
   const spelled = `${keyIdOfSealed(sealed).toLowerCase()}.${bytes.toString("base64url")}`;
   if (!key || spelled !== sealed || bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES), {

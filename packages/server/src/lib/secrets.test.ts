@@ -18,6 +18,7 @@ function withChecksum(body: string): string {
 describe.each<[Prefix, number]>([
   ["lkid", 22],
   ["lksk", 43],
+  ["lkac", 43],
 ])("%s", (prefix, randomLength) => {
   const length = 4 + 1 + randomLength + 6;
   const credential = fc.constant(null).map(() => newCredential(prefix));

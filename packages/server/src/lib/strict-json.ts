@@ -8,7 +8,7 @@ export type JsonFault =
   | "reserved_member"
   | "lone_surrogate";
 
-export type JsonResult = { value: unknown } | { fault: JsonFault };
+type JsonResult = { value: unknown } | { fault: JsonFault };
 
 const RESERVED = new Set(["__proto__", "constructor", "prototype"]);
 

@@ -1,9 +1,9 @@
 /**
- * Lets so many pieces of work run at once and so many wait for their turn. Those who wait do so in groups, which are
- * served in turn: one that brings a lot makes its own wait, and not the others.
+ * Runs so many pieces of work at once and lets so many wait. Waiting work belongs to groups, and a free place goes to the
+ * next group in turn, so that one group's backlog delays only that group.
  */
-export type WorkQueue = {
-  /** `undefined`, at once, when too many are waiting: whoever would come last hears so now, and not after all others. */
+type WorkQueue = {
+  /** `undefined` immediately when the queue is full, instead of queueing behind everybody. */
   run<T>(group: string, work: () => Promise<T>): Promise<T> | undefined;
 };
 

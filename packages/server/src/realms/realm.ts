@@ -125,7 +125,7 @@ export async function updateRealm(
   return fromRow(row);
 }
 
-/** Under the store's lock, like everything that brings a realm into use, so that none slips in between. */
+/** Holds the store's lock, as making a profile and changing the settings do: the realm cannot come into use meanwhile. */
 export async function deleteRealm(deps: Deps, storeId: string, realmId: string): Promise<undefined> {
   await changeStore(deps, storeId, async (trx) => {
     const uses = (table: "customer_authentication_settings" | "oidc_profiles") =>

@@ -39,7 +39,7 @@ const contextOf = ({ storeId, realmId, profileId }: Place) => `${storeId}/${real
 export const sealAttempt = (keyring: Keyring, place: Place, attempt: Attempt): string =>
   seal(keyring, PURPOSE, contextOf(place), JSON.stringify(attempt));
 
-export type Opened = { attempt: Attempt; isExpired: boolean };
+type Opened = { attempt: Attempt; isExpired: boolean };
 
 export function openAttempt(
   { keyring, clock }: { keyring: Keyring; clock: Clock },

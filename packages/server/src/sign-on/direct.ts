@@ -23,7 +23,7 @@ import { type ClientGrant, type RedeemDeps, whyNot } from "./redeem.ts";
  * storefront's business; PKCE ties the code to the storefront, which must show the verifier.
  */
 export type DirectDeps = RedeemDeps & AskDeps & { recordLimiter: SourceLimiter };
-export type DirectGrant = ClientGrant & { source: string };
+type DirectGrant = ClientGrant & { source: string };
 
 /** The one profile that the realm of the settings uses directly, if it does. */
 export async function findDirectProfile(

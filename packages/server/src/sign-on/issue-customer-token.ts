@@ -14,7 +14,7 @@ type Deps = DirectDeps & SignInDeps;
 type Body = Input<typeof contract.issueCustomerToken>["body"];
 type Answer = Output<typeof contract.issueCustomerToken>;
 
-export type TokenRequest = {
+type TokenRequest = {
   caller: Caller;
   source: string;
   idempotencyKey: string | undefined;

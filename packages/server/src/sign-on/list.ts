@@ -1,4 +1,3 @@
-import type { Condition, Sort } from "../contract/filter.ts";
 import type { Output } from "../contract/operation.ts";
 import { type Page, presentPage, presentPageLinks, toListParameters } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
@@ -6,6 +5,7 @@ import { type ProblemCode, problemEntry, problems } from "../contract/problems.t
 import { type SignOnReason, signOnReasonEntry, signOnReasons } from "../contract/sign-on-reasons.ts";
 import type * as contract from "../contract/sign-ons.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
+import type { Condition, Sort } from "../lib/condition.ts";
 import { deleteOld } from "../storage/delete-old.ts";
 import type { Columns } from "../storage/filter.ts";
 import { readPage } from "../storage/page.ts";
@@ -28,7 +28,7 @@ const COLUMNS: Columns = {
   started_at: { column: "started_at" },
 };
 
-export type SignOnList = {
+type SignOnList = {
   rows: Row[];
   total: number;
   page: Page;

@@ -19,11 +19,11 @@ export type Recorder = {
   dropped(): number;
 };
 
-export type Outcome = "code_issued" | "exchanged" | "failed";
+type Outcome = "code_issued" | "exchanged" | "failed";
 /** A refusal that was shown as a page has the problem's code. */
-export type RecordedReason = SignOnReason | ProblemCode;
+type RecordedReason = SignOnReason | ProblemCode;
 
-export type SignOnRecord = Head & {
+type SignOnRecord = Head & {
   outcome: Outcome;
   reason: RecordedReason | null;
   error: string | null;
@@ -31,7 +31,7 @@ export type SignOnRecord = Head & {
   timings: Readonly<Record<string, number>>;
 };
 
-export type ExchangeRecord = Head & {
+type ExchangeRecord = Head & {
   outcome: Outcome;
   reason: RecordedReason | null;
   customerId: string | null;

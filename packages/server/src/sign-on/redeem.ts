@@ -37,7 +37,7 @@ export type RedeemDeps = {
 };
 
 export type Redeemed = { token: IssuedToken; attempt: AttemptRow };
-export type AttemptRow = Tables["sign_on_attempts"];
+type AttemptRow = Tables["sign_on_attempts"];
 
 /** How the transaction ended: with a token, or with a refusal that it must not undo, since the code is void by then. */
 type Ending<T> =

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
-import type { Columns, Condition, Sort } from "./filter.ts";
+import type { Condition, Sort } from "../lib/condition.ts";
+import type { Columns } from "./filter.ts";
 import { openStorage } from "./open.ts";
 import { readPage } from "./page.ts";
 import type { Storage } from "./storage.ts";

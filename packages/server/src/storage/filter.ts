@@ -1,16 +1,11 @@
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from "kysely";
-
-/** What a list is narrowed by and ordered by, in the words of whoever asked. */
-export type Condition = { field: string; operator: Operator; value: string | number };
-export type Sort = { field: string; descending: boolean };
+import type { Condition, Operator } from "../lib/condition.ts";
 
 /** Where a field is kept. `transform` brings a text that was asked for into the form that the column has. */
 export type Columns = Record<
   string,
   { column: string; transform?: (text: string, operator: Operator) => string }
 >;
-
-type Operator = "eq" | "like" | "gt" | "ge" | "lt" | "le";
 
 const COMPARISONS = {
   eq: sql`=`,

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
-import { type Columns, type Condition, columnOf, narrow, type Sort } from "./filter.ts";
+import type { Condition, Sort } from "../lib/condition.ts";
+import { type Columns, columnOf, narrow } from "./filter.ts";
 import type { Database } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
@@ -16,7 +17,7 @@ type Owner = { store_id: string; realm_id?: string; customer_id?: string };
 
 type Order = { column: string; descending: boolean };
 
-export type Narrowing = {
+type Narrowing = {
   conditions?: readonly Condition[] | undefined;
   sort?: Sort | undefined;
   columns?: Columns;

@@ -25,7 +25,7 @@ export type Storage = {
  * Tells what is kept in memory that a store has changed: at once for changes made here, within a second for those of
  * other processes. `undefined` means that any store may have.
  */
-export type Changes = {
+type Changes = {
   announce(storeId: string): void;
   listen(listener: (storeId: string | undefined) => void): void;
 };

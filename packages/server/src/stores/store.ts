@@ -60,7 +60,7 @@ export async function totalReserved(db: Database, storeId: string, exceptKeyId?:
 /**
  * The one way to change what is kept in memory of a store: its keys, limits and revoked tokens. Moving the revision
  * first takes the lock on the store's row, so that changes of one store follow each other and a sum that was checked
- * is still right at the commit. Afterwards everybody is told. `undefined`: the store is gone.
+ * is still right at the commit. After it, this process's caches of the store are dropped. `undefined`: the store is gone.
  */
 export async function changeStore<T>(
   { storage }: { storage: Storage },

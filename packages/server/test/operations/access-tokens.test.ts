@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { introspectToken, issueAccessToken, revokeToken } from "../../src/contract/access-tokens.ts";
 import {
+  createApplicationKey,
   deleteApplicationKey,
   listApplicationKeys,
   rotateApplicationKey,
@@ -288,6 +289,28 @@ describe("revoke", () => {
     expect((await revoke(token)).status).toBe(200);
     expect((await list(token)).status).toBe(200);
   });
+
+  test.each(["implicit", "client_credentials"] as const)(
+    "200 for another key's %s token of the same store, which lives on: a key revokes its own (RFC 7009 2.1)",
+    async (grant) => {
+      const json = { data: { type: "application_key", name: "Another program" } };
+      const { data } = (await call(latchkey.app, createApplicationKey, { token: await store.token(), json }))
+        .body;
+      const other = {
+        ...store,
+        key: { ...store.key, clientId: data.client_id, clientSecret: data.client_secret },
+      };
+      const token = await store.token(grant);
+      const isActive = async () => {
+        const answer = await call(latchkey.app, introspectToken, { form: { token, ...credentials() } });
+        return answer.body.active;
+      };
+      expect((await revoke(token, other)).status).toBe(200);
+      expect(await isActive()).toBe(true);
+      expect((await revoke(token)).status).toBe(200);
+      expect(await isActive()).toBe(false);
+    },
+  );
 
   test("a revocation is forgotten when its token has expired anyway", async () => {
     await revoke(await store.token());

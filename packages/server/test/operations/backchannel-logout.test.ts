@@ -7,7 +7,7 @@ import { createRealm } from "../../src/contract/realms.ts";
 import { backchannelLogout } from "../../src/contract/sign-on.ts";
 import { createTestApp } from "../support/app.ts";
 import { type Answer, type Call, call } from "../support/call.ts";
-import { createFederation, type Federation } from "../support/federation.ts";
+import { createFederation, type Federation, type SignedOn } from "../support/federation.ts";
 import { ADA } from "../support/hostile-idp.ts";
 
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
@@ -93,6 +93,47 @@ describe("a good logout token", () => {
     expect(await isAlive(bea)).toBe(true);
   });
 
+  /** The subject's session by that name, its session by another name, one that the provider never named; and Bea's two. */
+  const SESSIONS: Record<string, object> = {
+    named: ADA,
+    "of another name": { ...ADA, sid: "session-2" },
+    unnamed: { ...ADA, sid: undefined },
+    "Bea's": BEA,
+    "Bea's unnamed": { ...BEA, sid: undefined },
+  };
+
+  test.each<[string, object, string[]]>([
+    [
+      "subject and session: that session, and what the subject has without a name, which may be it",
+      {},
+      ["named", "unnamed"],
+    ],
+    ["a session alone: that session; one without a name is never meant", { sub: undefined }, ["named"]],
+    [
+      "a subject alone: all of the subject's, with a name or without",
+      { sid: undefined },
+      ["named", "of another name", "unnamed"],
+    ],
+  ])("ends by %s", async (_, changes, ended) => {
+    const names = Object.keys(SESSIONS);
+    const sessions: Record<string, Session> = {};
+    const codes: Record<string, SignedOn> = {};
+    for (const name of names) {
+      sessions[name] = await signIn(SESSIONS[name]);
+      codes[name] = await f.signOn();
+    }
+    expect((await logOut(changes)).status).toBe(200);
+    const gone: Record<string, boolean[]> = {};
+    for (const name of names)
+      gone[name] = [
+        !(await isAlive(sessions[name] as Session)),
+        (await f.redeem(codes[name] as SignedOn)).status === 400,
+      ];
+    // Tokens and codes that were not redeemed yet are ended alike.
+    const expected = names.map((name) => [name, [ended.includes(name), ended.includes(name)]]);
+    expect(gone).toEqual(Object.fromEntries(expected));
+  });
+
   test("a session's name together with another subject's ends nothing", async () => {
     const session = await signIn();
     expect((await logOut({ sub: "bea" })).status).toBe(200);
@@ -166,6 +207,14 @@ describe("a good logout token", () => {
       ]);
     },
   );
+
+  test("leaves what became of codes that were redeemed before: a second use is still told as such, and their records stand", async () => {
+    const signedOn = await f.signOn();
+    await f.redeem(signedOn);
+    await logOut({ sid: undefined });
+    expect(outcome(await f.redeem(signedOn))).toEqual([400, "code_already_used"]);
+    expect(await f.records()).toMatchObject([{ outcome: "exchanged", reason: null }]);
+  });
 
   test("leaves codes of the same subject through another profile, and of another store, alone", async () => {
     const profile = await f.addProfile({ name: "The same provider again" });

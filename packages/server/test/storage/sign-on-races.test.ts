@@ -19,6 +19,7 @@ import {
   type SignedOn,
 } from "../support/federation.ts";
 import { ADA, type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
+import { untilServed } from "../support/until.ts";
 
 /**
  * Two instances on one database. One process serves a SQLite file, so there the two share its one connection; on
@@ -76,30 +77,25 @@ describe.each(engines)("two instances on $name", (engine) => {
       },
     },
   });
-  /** Who finds no free connection on a busy machine is told to come back (503), and does. */
-  const patiently = async <T extends { status: number }>(work: () => Promise<T>): Promise<T> => {
-    for (let tries = 1; ; tries++) {
-      const answer = await work();
-      if (answer.status !== 503 || tries === 20) return answer;
-    }
-  };
   const redeem = (index: number, signedOn: Pick<SignedOn, "code" | "pkce">, given?: Given) =>
-    patiently(() => call(at(index).app, issueCustomerToken, requestFor(signedOn, given)));
+    untilServed(() => call(at(index).app, issueCustomerToken, requestFor(signedOn, given)));
   /** Without the checks against the contract, which take longer than the answer: for a real crowd. */
-  const redeemQuickly = async (index: number, signedOn: SignedOn): Promise<Answer> => {
-    const response = await patiently(async () =>
-      at(index).app.fetch(toRequest(issueCustomerToken, requestFor(signedOn))),
-    );
-    const body = JSON.parse(await response.text());
-    const codes: string[] = (body.errors ?? []).map((error: { code: string }) => error.code);
-    return { status: response.status, headers: response.headers, body, code: codes[0], codes };
-  };
-  const withPassword = (index: number, headers: Record<string, string> = {}) =>
-    call(at(index).app, issueCustomerToken, {
-      token: f.implicit,
-      headers,
-      json: { data: { type: "token", email: ADA.email, password: "correct horse" } },
+  const redeemQuickly = (index: number, signedOn: SignedOn): Promise<Answer> =>
+    untilServed(async () => {
+      const request = toRequest(issueCustomerToken, requestFor(signedOn));
+      const response = await at(index).app.fetch(request);
+      const body = JSON.parse(await response.text());
+      const codes: string[] = (body.errors ?? []).map((error: { code: string }) => error.code);
+      return { status: response.status, headers: response.headers, body, code: codes[0], codes };
     });
+  const withPassword = (index: number, headers: Record<string, string> = {}) =>
+    untilServed(() =>
+      call(at(index).app, issueCustomerToken, {
+        token: f.implicit,
+        headers,
+        json: { data: { type: "token", email: ADA.email, password: "correct horse" } },
+      }),
+    );
   const isAlive = async (index: number, { body }: Answer): Promise<boolean> => {
     const answer = await call(at(index).app, getCustomer, {
       token: f.implicit,

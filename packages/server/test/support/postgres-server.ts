@@ -141,7 +141,7 @@ export async function freePort(): Promise<number> {
 
 async function untilListening(port: number): Promise<void> {
   const { default: pg } = await import("pg");
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 600; tries++) {
     const client = new pg.Client({ connectionString: `postgres://latchkey@127.0.0.1:${port}/postgres` });
     client.on("error", () => {});
     try {
@@ -152,5 +152,5 @@ async function untilListening(port: number): Promise<void> {
       await sleep(100);
     }
   }
-  throw new Error("PostgreSQL did not start within ten seconds");
+  throw new Error("PostgreSQL did not start within a minute");
 }

@@ -3,7 +3,7 @@ import { type DialName, dials, type KnobSettings, type SwitchName, switchNames, 
 import type { Person } from "../people.ts";
 import { type Html, html, renderPage } from "./page.ts";
 
-export type KnobsView = {
+type KnobsView = {
   settings: KnobSettings;
   keyId: string;
   signedIn: Person | undefined;
@@ -11,7 +11,7 @@ export type KnobsView = {
 };
 
 /** Everything that a form of this page can ask for. */
-export type Wish = KnobName | "reset" | "signOut";
+type Wish = KnobName | "reset" | "signOut";
 
 export function knobsPage(view: KnobsView): string {
   const count = turned(view.settings).length;

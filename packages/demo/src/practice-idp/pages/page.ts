@@ -45,7 +45,7 @@ export const pageHeaders = (forms: "here" | "anywhere" = "here"): Record<string,
   ].join("; "),
   "X-Frame-Options": "DENY",
   "X-Content-Type-Options": "nosniff",
-  // Not less: without a referrer, a browser does not say either where a form comes from.
+  // Not `no-referrer`: with that, browsers send `Origin: null` with a form, and `isFromOwnPage` would refuse it.
   "Referrer-Policy": "same-origin",
   "Cache-Control": "no-store",
 });

@@ -1,7 +1,7 @@
 import { type Person, type ReadyMade, readyMadePeople } from "../people.ts";
 import { type Html, html, renderPage } from "./page.ts";
 
-export type SignIn = {
+type SignIn = {
   /** Where the form goes: the address of this very page. */
   path: string;
   clientId: string;

@@ -9,7 +9,7 @@ export type Explained = {
   isWorthTrying: boolean;
 };
 
-/** The same way would lead to the same refusal: who it is, or what this shop sends, does not change by trying. */
+/** Codes that a retry gives again: the person or the shop's own request is what was refused. */
 const FINAL = new Set<string>([
   "sign_on_refused",
   "email_taken",

@@ -8,14 +8,14 @@ import { mountWirePanel } from "./wire-panel.ts";
 export function mountFrame(asked?: Promise<Visitor>): void {
   showName(keptToken()?.name);
   void asked?.then((who) => {
-    // Somebody whom nobody could be asked about keeps the name.
+    // While Latchkey cannot be asked, the name that was kept is shown.
     if (who.is !== "unknown") showName(who.is === "customer" ? nameOf(who.customer) : undefined);
   });
   // Signed in or out in another tab.
   addEventListener("storage", ({ key }) => {
     if (key === KEPT) showName(keptToken()?.name);
   });
-  // A page that comes back by Back shows what was true when it was left.
+  // A page restored from the back-forward cache still shows the state in which it was left.
   addEventListener("pageshow", ({ persisted }) => {
     if (persisted) location.reload();
   });

@@ -4,7 +4,7 @@ import type { CustomerToken } from "@latchkey/sdk";
  * The customer token, kept so that every tab of the shop has it. Scripts can read it there: that is why the policy of these
  * pages lets no script in but their own. The name is kept beside it, so that the bar need not wait for an answer.
  */
-export type Kept = { token: CustomerToken; name: string };
+type Kept = { token: CustomerToken; name: string };
 
 export const KEPT = "alder:token";
 

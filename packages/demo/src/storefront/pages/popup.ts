@@ -5,7 +5,7 @@ import { mergeSteps, type Step } from "./wire-log.ts";
  * Signing in in a popup. The popup ends the sign-on itself and says how it went; a channel reaches only pages of this
  * origin, works when the provider's pages have cut the tie between the windows, and carries nothing secret.
  */
-export type Report = { state: string; failure: Explained | undefined; steps: Step[] };
+type Report = { state: string; failure: Explained | undefined; steps: Step[] };
 
 const CHANNEL = "alder:sign-on";
 const WIDTH = 480;

@@ -4,13 +4,13 @@ import { noteStep } from "./wire-log.ts";
 import { departureStep } from "./wire-steps.ts";
 
 /** What this shop remembers of a sign-on that it began; the SDK keeps what is secret about it in a place of its own. */
-export type Begun = { providerId: string; isPopup: boolean; isDirect: boolean; begunAt: number };
+type Begun = { providerId: string; isPopup: boolean; isDirect: boolean; begunAt: number };
 
 /** In localStorage: a popup is another window, and has another sessionStorage. */
 const BEGUN = "alder:begun:";
 const FORGET_AFTER_MS = 15 * 60_000;
 
-export type Way = { isPopup: boolean; afterRefusal?: boolean };
+type Way = { isPopup: boolean; afterRefusal?: boolean };
 
 export async function beginSignOn(
   provider: Pick<Provider, "id" | "flow">,

@@ -44,7 +44,7 @@ function showNothingToFinish(): void {
 }
 
 function showFailure(failure: Explained): void {
-  // What is used up does not stay in the address bar.
+  // Removes the used code from the address bar and the history.
   if (!isStillGood(failure)) history.replaceState(null, "", location.pathname);
   const { sentence, reference } = failure;
   if (wasUsedBefore(failure)) {

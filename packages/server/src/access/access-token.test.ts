@@ -1,0 +1,112 @@
+import { createHmac, randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { newId } from "../lib/ids.ts";
+import { createKeyring, type Keyring } from "../lib/keyring.ts";
+import { type AccessToken, readAccessToken, writeAccessToken } from "./access-token.ts";
+
+const keyring = createKeyring([randomBytes(32)]);
+const TOKEN: AccessToken = {
+  grant: "implicit",
+  storeId: newId(),
+  keyId: newId(),
+  tokenId: newId(),
+  issuedAt: 1_767_225_600_000,
+  expiresAt: 1_767_229_200_000,
+};
+const written = writeAccessToken(keyring, TOKEN);
+const PREFIX = "lkat_";
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const read = (text: string) => readAccessToken(keyring, text);
+const bytesOf = (text: string) => Buffer.from(text.slice(PREFIX.length), "base64url");
+
+/** Bytes with a right mark behind them, which only we can make. */
+function marked(bytes: Buffer, by: Keyring = keyring): string {
+  const body = bytes.subarray(0, -32);
+  const mac = createHmac("sha256", by.current("access-token").key).update(body).digest();
+  return PREFIX + Buffer.concat([body, mac]).toString("base64url");
+}
+
+describe("an access token", () => {
+  test("says what it was made with, of either grant", () => {
+    expect(read(written)).toEqual(TOKEN);
+    const other = { ...TOKEN, grant: "client_credentials" as const };
+    expect(read(writeAccessToken(keyring, other))).toEqual(other);
+  });
+
+  test("is one text: every other spelling of the same bytes is refused", () => {
+    const spare = Array.from(LETTERS, (letter) => written.slice(0, -1) + letter).filter(
+      (text) => text !== written && bytesOf(text).equals(bytesOf(written)),
+    );
+    expect(spare).toHaveLength(15);
+    const plain = `${PREFIX}${bytesOf(written).toString("base64")}`;
+    const respelled = [
+      ...spare,
+      plain,
+      plain.replaceAll("=", ""),
+      `${written}=`,
+      `${written}==`,
+      `${written} `,
+      `${written}\n`,
+      `${written.slice(0, 40)}\n${written.slice(40)}`,
+      `${written.slice(0, -1)}=${written.slice(-1)}`,
+      written.replace(PREFIX, "LKAT_"),
+    ].filter((text) => text !== written);
+    expect(respelled.filter((text) => read(text) !== undefined)).toEqual([]);
+  });
+
+  test("is refused with any bit of its text turned", () => {
+    for (let at = 0; at < written.length; at++) {
+      for (let bit = 0; bit < 7; bit++) {
+        const turned = String.fromCharCode(written.charCodeAt(at) ^ (1 << bit));
+        expect(read(written.slice(0, at) + turned + written.slice(at + 1)), `${at}.${bit}`).toBeUndefined();
+      }
+    }
+  });
+
+  test("is refused cut short, too long, or without its prefix", () => {
+    for (let length = 0; length < written.length; length++)
+      expect(read(written.slice(0, length)), String(length)).toBeUndefined();
+    for (const text of [`${written}A`, written.slice(PREFIX.length), `lkac_${written.slice(PREFIX.length)}`])
+      expect(read(text)).toBeUndefined();
+  });
+
+  test("is refused when its mark was made with another master key, or for another purpose", () => {
+    const other = createKeyring([randomBytes(32)]);
+    expect(readAccessToken(other, written)).toBeUndefined();
+    // The id of our key, and the mark of another.
+    expect(read(marked(bytesOf(written), other))).toBeUndefined();
+    const { key } = keyring.current("idempotent-answer");
+    const body = bytesOf(written).subarray(0, -32);
+    const mac = createHmac("sha256", key).update(body).digest();
+    expect(read(PREFIX + Buffer.concat([body, mac]).toString("base64url"))).toBeUndefined();
+  });
+
+  test("of a version or a grant that this release does not know is refused, though rightly marked", () => {
+    const changed = (at: number, value: number) => {
+      const bytes = bytesOf(written);
+      bytes[at] = value;
+      return marked(bytes);
+    };
+    expect(read(changed(0, 1))).toEqual(TOKEN);
+    for (const version of [0, 2, 255]) expect(read(changed(0, version))).toBeUndefined();
+    for (const grant of [2, 255]) expect(read(changed(5, grant))).toBeUndefined();
+  });
+
+  test("is refused without an exception when it is anything else", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: "binary" }),
+          fc
+            .uint8Array({ minLength: 94, maxLength: 94 })
+            .map((b) => PREFIX + Buffer.from(b).toString("base64url")),
+        ),
+        (text) => {
+          expect(read(text)).toBeUndefined();
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});

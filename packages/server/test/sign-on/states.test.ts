@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { newId } from "../../src/lib/ids.ts";
+import { newCredential } from "../../src/lib/secrets.ts";
+import {
+  claimAttempt,
+  claimDirectCode,
+  failAttempt,
+  forgetDirectCode,
+  issueCode,
+  settleDirectCode,
+} from "../../src/sign-on/code.ts";
+import { createFederation, type Federation, SHOP } from "../support/federation.ts";
+
+/** The states of an attempt in the database, whoever writes them and in whatever order: terminal ones are never left. */
+
+let f: Federation;
+let attemptId: string;
+
+beforeAll(async () => {
+  f = await createFederation();
+});
+beforeEach(async () => {
+  attemptId = newId();
+  await claim();
+});
+afterAll(() => f.close());
+
+const deps = () => ({ storage: f.latchkey.storage, clock: f.latchkey.clock, codeSeconds: 60 });
+const place = () => ({ storeId: f.store.store.id, realmId: f.realmId, profileId: f.profileId });
+const IDENTITY = {
+  issuer: "https://idp.example",
+  subject: "subject",
+  email: "ada@shop.example",
+  emailVerified: true,
+  name: null,
+  idpSession: null,
+};
+const claim = () => {
+  const attempt = { id: attemptId, clientId: "customers", codeChallenge: "c", clientNonce: null };
+  return claimAttempt(deps(), place(), attempt, SHOP);
+};
+const issue = () => issueCode(deps(), place(), attemptId, IDENTITY);
+const fail = (storeId = place().storeId) => failAttempt(deps(), { storeId }, attemptId);
+const stateOf = async (id = attemptId) => {
+  const query = f.latchkey.storage.db.selectFrom("sign_on_attempts").select("state").where("id", "=", id);
+  return (await query.executeTakeFirst())?.state;
+};
+
+describe("an attempt", () => {
+  test("is claimed once", async () => {
+    expect(await claim()).toBe(false);
+    expect(await stateOf()).toBe("returned");
+  });
+
+  test("that failed is given no code", async () => {
+    await fail();
+    await expect(issue()).rejects.toThrow("was ended");
+    expect(await stateOf()).toBe("failed");
+  });
+
+  test("is given one code, not two", async () => {
+    await issue();
+    await expect(issue()).rejects.toThrow("was ended");
+  });
+
+  test("that has its code does not fail behind it", async () => {
+    await issue();
+    await fail();
+    expect(await stateOf()).toBe("code_issued");
+  });
+
+  test("of another store is neither failed nor given a code", async () => {
+    await fail(newId());
+    await expect(issueCode(deps(), { ...place(), storeId: newId() }, attemptId, IDENTITY)).rejects.toThrow(
+      "was ended",
+    );
+    expect(await stateOf()).toBe("returned");
+  });
+});
+
+describe("a code of the direct flow", () => {
+  const profile = () => ({ ...place(), id: f.profileId, clientId: "customers" });
+  const claimCode = async (codeHash = newCredential("lkac")) => {
+    const claim = { id: newId(), codeHash, codeChallenge: "c", grant: { clientRedirectUri: SHOP } };
+    return { ...claim, isFirst: await claimDirectCode(deps(), profile(), claim) };
+  };
+
+  test("is claimed by its hash, once", async () => {
+    const { codeHash, isFirst } = await claimCode();
+    expect(isFirst).toBe(true);
+    expect((await claimCode(codeHash)).isFirst).toBe(false);
+  });
+
+  test("that was redeemed is not forgotten, and does not fail", async () => {
+    const { id } = await claimCode();
+    await f.latchkey.storage.db
+      .transaction()
+      .execute((trx) => settleDirectCode(trx, deps(), profile(), id, newId()));
+    await forgetDirectCode(deps(), profile(), id);
+    await failAttempt(deps(), profile(), id);
+    expect(await stateOf(id)).toBe("exchanged");
+  });
+
+  test("that failed is not forgotten: it cannot be brought again", async () => {
+    const { id, codeHash } = await claimCode();
+    await failAttempt(deps(), profile(), id);
+    await forgetDirectCode(deps(), profile(), id);
+    expect(await stateOf(id)).toBe("failed");
+    expect((await claimCode(codeHash)).isFirst).toBe(false);
+  });
+
+  test("that its provider never answered is forgotten, by its own store alone", async () => {
+    const { id, codeHash } = await claimCode();
+    await forgetDirectCode(deps(), { storeId: newId() }, id);
+    expect(await stateOf(id)).toBe("returned");
+    await forgetDirectCode(deps(), profile(), id);
+    expect((await claimCode(codeHash)).isFirst).toBe(true);
+  });
+});
