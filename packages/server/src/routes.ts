@@ -1,6 +1,5 @@
 import { introspectToken, revokeToken } from "./access/inspect.ts";
 import { issueAccessToken } from "./access/issue.ts";
-import type { Deps } from "./app.ts";
 import {
   createApplicationKey,
   deleteApplicationKey,
@@ -35,6 +34,7 @@ import {
   toCustomerChange,
   toNewCustomer,
 } from "./customers/present.ts";
+import type { Deps } from "./deps.ts";
 import { on, type Route } from "./http/serve.ts";
 import {
   approveDrift,
