@@ -3,7 +3,7 @@ import { type AppOptions, createDeps } from "./deps.ts";
 import { createObserver } from "./http/observe.ts";
 import { referencePages } from "./http/reference.ts";
 import { serveRoutes } from "./http/serve.ts";
-import type { OnRefused } from "./http/server.ts";
+import type { Fetch, OnRefused } from "./http/server.ts";
 import { canonicalSource, trustedProxies } from "./lib/source-address.ts";
 import { measureMemory } from "./metrics.ts";
 import type { Readiness } from "./readiness.ts";
@@ -12,7 +12,7 @@ import { createTidying, type Tidying } from "./tidy.ts";
 
 /** The composition root. What an operation may need is in deps.ts, what is measured in metrics.ts, what is tidied in tidy.ts. */
 export type App = Tidying & {
-  fetch(request: Request, env?: object): Response | Promise<Response>;
+  fetch: Fetch;
   readiness: Readiness;
   /** For what is refused before there is a request to route. */
   onRefused: OnRefused;

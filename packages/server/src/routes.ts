@@ -35,7 +35,7 @@ import {
   toNewCustomer,
 } from "./customers/present.ts";
 import type { Deps } from "./deps.ts";
-import { on, type Route } from "./http/serve.ts";
+import { on, type Route } from "./http/route.ts";
 import {
   approveDrift,
   checkProfile,

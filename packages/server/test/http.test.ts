@@ -5,7 +5,9 @@ import {
   listApplicationKeys,
   updateApplicationKey,
 } from "../src/contract/application-keys.ts";
+import { createRealm, getRealm } from "../src/contract/realms.ts";
 import { live, metrics, openapi, ready } from "../src/contract/service.ts";
+import { authorize, callback } from "../src/contract/sign-on.ts";
 import { getStore } from "../src/contract/store.ts";
 import { createTestApp, PUBLIC_URL, type TestApp, type TestStore } from "./support/app.ts";
 import { call } from "./support/call.ts";
@@ -21,6 +23,19 @@ afterAll(() => latchkey.close());
 
 const fetch = (path: string, init: RequestInit = {}) =>
   latchkey.app.fetch(new Request(`http://internal${path}`, init));
+
+/** With the target as it stands in the request line: a Request alone has resolved its dot segments already. */
+const fetchTarget = async (method: string, target: string) => {
+  const headers = { authorization: `Bearer ${await store.token()}` };
+  const url = new URL(target, "http://internal");
+  const env = { incoming: { url: target, socket: { remoteAddress: "127.0.0.1" } } };
+  return latchkey.app.fetch(new Request(url, { method, headers }), env);
+};
+
+const newRealm = async (): Promise<string> => {
+  const json = { data: { type: "authentication-realm", name: "Doomed" } };
+  return (await store.call(createRealm, { json })).body.data.id;
+};
 
 describe("bearer tokens", () => {
   test.each([
@@ -102,6 +117,57 @@ describe("addresses", () => {
       expect(answer.status).toBe(404);
       expect(await answer.json()).toMatchObject({ errors: [{ code: "route_not_found", status: "404" }] });
     }
+  });
+
+  test.each([
+    "/v2/authentication-realms/ID/oidc-profiles/%2e%2e",
+    "/v2/authentication-realms/ID/oidc-profiles/%2E%2e/",
+    "/v2/authentication-realms/ID/oidc-profiles/.%2e",
+    "/v2/authentication-realms/ID/oidc-profiles/..",
+    "/v2/authentication-realms/ID/oidc-profiles/../",
+    "/v2/authentication-realms/ID/%2e",
+    "/v2/authentication-realms/ID/.",
+    "/v2/authentication-realms/./ID",
+    "/v2/x/../authentication-realms/ID",
+    "/v2/x/%2e%2e/authentication-realms/ID",
+    "/v2/authentication-realms//ID",
+    "/v2/authentication-realms%2FID",
+    "/v2/authentication-realms\\ID",
+    "/v2/%61uthentication-realms/ID",
+    "/%762/authentication-realms/ID",
+    "/v2/authentication-realms/ID%20",
+    "/v2/authentication-realms/ENCODED",
+    "http://internal/v2/x/%2e%2e/authentication-realms/ID",
+  ])("404 for DELETE %s: a path is what was sent, not what a parser makes of it", async (written) => {
+    const id = await newRealm();
+    const encoded = `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`;
+    const target = written.replace("ID", id).replace("ENCODED", encoded);
+    expect((await fetchTarget("DELETE", target)).status).toBe(404);
+    expect((await store.call(getRealm, { ids: { id } })).status).toBe(200);
+  });
+
+  test("204 for the same DELETE as it should be, by its path alone or with scheme and host before it (RFC 9112 3.2.2)", async () => {
+    for (const base of ["", "http://elsewhere.example", "HTTP://internal:1"]) {
+      const id = await newRealm();
+      expect((await fetchTarget("DELETE", `${base}/v2/authentication-realms/${id}/?x=%2e%2e`)).status).toBe(
+        204,
+      );
+    }
+  });
+
+  test.each([authorize.path, callback.path])(
+    "405 for HEAD at %s, which begins and ends nothing",
+    async (path) => {
+      const target = path.replaceAll(/\{\w+\}/g, store.store.id);
+      const answer = await fetchTarget("HEAD", target);
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get("allow")).toBe("GET");
+    },
+  );
+
+  test("200 for HEAD where a GET only reads", async () => {
+    const answer = await fetchTarget("HEAD", "/v2/store");
+    expect([answer.status, await answer.text()]).toEqual([200, ""]);
   });
 
   test("405 for a method that a path does not take, with those that it does", async () => {

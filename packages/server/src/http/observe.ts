@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
-import type { Answered } from "./serve.ts";
+import type { Answered } from "./exchange.ts";
 
 /**
  * One log line and two figures for each request. The line is built from a list of fields, not from the request with
