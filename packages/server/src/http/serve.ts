@@ -79,7 +79,7 @@ async function serve(
   const access = await passGate(deps, operation, request, search, state);
   // Hono decodes what stands for an id; one that is written with a percent sign is nobody's.
   const written = path.includes("%") ? {} : context.req.param();
-  const checked = await readRequest(operation, request, written, search);
+  const checked = await readRequest(operation, request, written, query);
   if (operation.access === "browser") {
     const cookie = request.headers.get("cookie") ?? undefined;
     const browser: BrowserRequest = { search: query, cookie, source: state.source };
