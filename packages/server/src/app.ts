@@ -13,6 +13,8 @@ import { createTidying, type Tidying } from "./tidy.ts";
 /** The composition root. What an operation may need is in deps.ts, what is measured in metrics.ts, what is tidied in tidy.ts. */
 export type App = Tidying & {
   fetch: Fetch;
+  /** Health and metrics and nothing else, for a port of their own. */
+  operations: Fetch;
   readiness: Readiness;
   /** For what is refused before there is a request to route. */
   onRefused: OnRefused;
@@ -23,12 +25,15 @@ export function createApp(options: AppOptions): App {
   const { publicUrl, clock, log, proxies = trustedProxies([]), droppedLogLines = () => 0 } = options;
   const { onAnswered, registry } = createObserver({ log });
   const deps = createDeps(options, registry);
-  measureMemory(deps, droppedLogLines);
-  const gate = createGate(deps);
-  const app = serveRoutes({ publicUrl, proxies, clock, gate, onAnswered }, routes(deps), referencePages);
+  measureMemory({ ...deps, registry }, droppedLogLines);
+  const serving = { publicUrl, proxies, clock, gate: createGate(deps), onAnswered };
+  const all = routes(deps);
+  const forOperators = all.filter(({ operation }) => operation.unlimited);
+  const forAll = options.operationsApart ? all.filter((route) => !forOperators.includes(route)) : all;
   return {
     ...createTidying({ ...deps, log }),
-    fetch: (request, env) => app.fetch(request, env),
+    fetch: serveRoutes(serving, forAll, referencePages).fetch,
+    operations: serveRoutes(serving, forOperators, []).fetch,
     readiness: deps.readiness,
     onRefused: (problem, requestId, peer) =>
       onAnswered({

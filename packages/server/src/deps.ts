@@ -13,6 +13,7 @@ import type { Clock } from "./lib/clock.ts";
 import { createInFlight, type InFlight } from "./lib/in-flight.ts";
 import type { Keyring } from "./lib/keyring.ts";
 import type { TrustedProxies } from "./lib/source-address.ts";
+import { createMetricsText } from "./metrics.ts";
 import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";
 import { createSourceLimiter, type SourceLimiter } from "./rate-limit/source-limiter.ts";
@@ -36,6 +37,8 @@ export type AppOptions = {
   customerTokenSeconds?: number;
   codeSeconds?: number;
   recordDays?: number;
+  /** Health and metrics are served by `operations` alone. */
+  operationsApart?: boolean;
   random?: () => number;
   /** Stands in for the limiter: benchmarks compare with none. */
   limiter?: Limiter;
@@ -66,7 +69,7 @@ export type Deps = {
   customerTokenSeconds: number;
   codeSeconds: number;
   readiness: Readiness;
-  registry: Registry;
+  metricsText(): Promise<string>;
   /** The document, made when it is first asked for, and then kept. */
   openapiText(): string;
 };
@@ -102,7 +105,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     customerTokenSeconds,
     codeSeconds,
     readiness: createReadiness({ storage, clock, calls }),
-    registry,
+    metricsText: createMetricsText({ clock, registry }),
     openapiText() {
       openapiText ??= JSON.stringify(openapiDocument(publicUrl));
       return openapiText;

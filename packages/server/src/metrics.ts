@@ -2,10 +2,23 @@ import { Gauge, type Registry } from "prom-client";
 import type { Standings } from "./access/authenticate.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
 import type { Calls } from "./identity-provider/calls.ts";
+import type { Clock } from "./lib/clock.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
 import type { SourceLimiter } from "./rate-limit/source-limiter.ts";
 import type { UseLog } from "./rate-limit/use-log.ts";
 import type { Recorder } from "./sign-on/record.ts";
+
+const REMEMBER_MS = 1000;
+
+/** The text for Prometheus, made at most once a second: anybody may ask, and making it costs milliseconds. */
+export function createMetricsText(deps: { clock: Clock; registry: Registry }): () => Promise<string> {
+  let last: { atMs: number; text: Promise<string> } | undefined;
+  return () => {
+    const atMs = deps.clock.monotonicMs();
+    if (!last || atMs - last.atMs >= REMEMBER_MS) last = { atMs, text: deps.registry.metrics() };
+    return last.text;
+  };
+}
 
 type Measured = {
   registry: Registry;

@@ -126,6 +126,6 @@ export const routes = (app: Deps): Route[] => [
 
   on(service.live,             () => ({ status: "live" as const })),
   on(service.ready,            () => app.readiness.check()),
-  on(service.metrics,          () => app.registry.metrics()),
+  on(service.metrics,          () => app.metricsText()),
   on(service.openapi,          () => app.openapiText()),
 ];

@@ -9,6 +9,7 @@ import { createRealm, getRealm } from "../src/contract/realms.ts";
 import { live, metrics, openapi, ready } from "../src/contract/service.ts";
 import { authorize, callback } from "../src/contract/sign-on.ts";
 import { getStore } from "../src/contract/store.ts";
+import type { Fetch } from "../src/http/server.ts";
 import { createTestApp, PUBLIC_URL, type TestApp, type TestStore } from "./support/app.ts";
 import { call } from "./support/call.ts";
 
@@ -263,9 +264,40 @@ describe("the service's own answers", () => {
 
   test("metrics count requests by route, never by what was sent", async () => {
     await store.call(getApplicationKey, { ids: { id: store.key.id } });
+    latchkey.clock.advance(1000);
     const { body } = await call(latchkey.app, metrics);
     expect(body).toContain('route="/v2/application-keys/{id}"');
     expect(body).not.toContain(store.key.id);
+  });
+
+  test("metrics are made at most once a second, whoever asks and however often", async () => {
+    let made = 0;
+    const own = await createTestApp({ droppedLogLines: () => ++made });
+    const ask = async () => (await call(own.app, metrics, { peer: "192.0.2.1" })).body as string;
+    const texts = await Promise.all(Array.from({ length: 50 }, ask));
+    expect([new Set(texts).size, made]).toEqual([1, 1]);
+    own.clock.advance(999);
+    expect(await ask()).toBe(texts[0]);
+    own.clock.advance(1);
+    expect(await ask()).not.toBe(texts[0]);
+    expect(made).toBe(2);
+    await own.close();
+  });
+
+  test("404 for health and metrics where they have a port of their own, which answers nothing else", async () => {
+    const own = await createTestApp({ operationsApart: true });
+    const status = async (fetch: Fetch, path: string) =>
+      (await fetch(new Request(`http://internal${path}`))).status;
+    for (const path of ["/health/live", "/health/ready", "/metrics"]) {
+      expect([await status(own.app.fetch, path), await status(own.app.operations, path)]).toEqual([404, 200]);
+    }
+    for (const path of ["/openapi.json", "/docs"]) {
+      expect([await status(own.app.fetch, path), await status(own.app.operations, path)]).toEqual([200, 404]);
+    }
+    expect([await status(own.app.fetch, "/v2/store"), await status(own.app.operations, "/v2/store")]).toEqual(
+      [401, 404],
+    );
+    await own.close();
   });
 
   test("the contract is served with the public URL as its server", async () => {
