@@ -92,6 +92,41 @@ test("a path that is no path, an absolute URL as target, and a method that nobod
   expect(await isServed()).toBe(true);
 });
 
+test.each(["%2e%2e", ".%2e", "%2E.", "..", "%2e%2e/", "x/%2e%2e/%2e%2e"])(
+  "404 for DELETE …/oidc-profiles/%s, and the realm is still there",
+  async (tail) => {
+    const bearer = `Authorization: Bearer ${token}`;
+    const body = JSON.stringify({ data: { type: "authentication-realm", name: "Doomed" } });
+    const made = await send(
+      "POST /v2/authentication-realms HTTP/1.1",
+      "Connection: close",
+      bearer,
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+      "",
+      body,
+    );
+    const id = /"id":"([0-9a-f-]{36})","type":"authentication-realm"/.exec(made)?.[1];
+    const realm = `/v2/authentication-realms/${id}`;
+    const ask = (method: string, path: string) =>
+      send(`${method} ${path} HTTP/1.1`, "Connection: close", bearer, "");
+    expect(await ask("DELETE", `${realm}/oidc-profiles/${tail}`)).toMatch(/^HTTP\/1.1 404 /);
+    expect(await ask("GET", realm)).toMatch(/^HTTP\/1.1 200 /);
+    expect(await ask("GET", realm.replace("realms", "re%61lms"))).toMatch(/^HTTP\/1.1 404 /);
+  },
+);
+
+test("405 for HEAD at authorize on a real socket, with what is allowed", async () => {
+  const id = "019a0000-0000-7000-8000-000000000000";
+  const answer = await send(
+    `HEAD /sign-on/stores/${id}/realms/${id}/authorize HTTP/1.1`,
+    "Connection: close",
+    "",
+  );
+  expect(answer).toMatch(/^HTTP\/1.1 405 /);
+  expect(answer).toMatch(/^allow: GET\r$/im);
+});
+
 test("a body announced as larger than 16 KB is refused before it is sent, and the next request is served", async () => {
   const answer = await send(
     `PUT /v2/store HTTP/1.1`,

@@ -8,6 +8,7 @@ test("nothing but a master key is needed", () => {
   expect(read()).toEqual({
     host: "127.0.0.1",
     port: 4000,
+    operationsPort: undefined,
     publicUrl: "http://localhost:4000",
     databaseUrl: "sqlite:./data/latchkey.db",
     masterKeys: [Buffer.alloc(32)],
@@ -34,6 +35,12 @@ test("lifetimes are whole numbers within reason", () => {
 test("the public URL follows the port unless it is given, and has no slash at its end", () => {
   expect(read({ PORT: "5000" }).publicUrl).toBe("http://localhost:5000");
   expect(read({ LATCHKEY_PUBLIC_URL: "https://keys.example/a/" }).publicUrl).toBe("https://keys.example/a");
+});
+
+test("health and metrics may have a port of their own, which must be another one", () => {
+  expect(read({ LATCHKEY_OPERATIONS_PORT: "9090" }).operationsPort).toBe(9090);
+  for (const port of ["4000", "0", "x"])
+    expect(() => read({ LATCHKEY_OPERATIONS_PORT: port }), port).toThrow("LATCHKEY_OPERATIONS_PORT must be");
 });
 
 test("several master keys keep their order", () => {
@@ -79,7 +86,13 @@ test.each([
 });
 
 test("all faults are reported at once", () => {
-  expect(() => readConfig({ PORT: "x", LATCHKEY_LOG_LEVEL: "x" })).toThrow(/PORT.*MASTER_KEY.*LOG_LEVEL/s);
+  expect(() => readConfig({ PORT: "x", LATCHKEY_PUBLIC_URL: "x", LATCHKEY_LOG_LEVEL: "x" })).toThrow(
+    /PORT.*PUBLIC_URL.*MASTER_KEY.*LOG_LEVEL/s,
+  );
+});
+
+test("a bad port alone is one fault: the public URL that follows it is not blamed", () => {
+  expect(() => read({ PORT: "x" })).toThrow(/:\n {2}- PORT [^\n]+$/);
 });
 
 test("commands that only touch the database need no master key", () => {

@@ -1,182 +1,126 @@
-import { isIP } from "node:net";
+import { z } from "zod";
 import { operatorFault } from "./lib/operator-fault.ts";
 
 /** The environment, read once and checked as a whole: every fault is reported, not only the first. */
-export type Config = {
-  host: string;
-  port: number;
-  publicUrl: string;
-  databaseUrl: string;
-  masterKeys: Buffer[];
-  allowedOrigins: string[];
-  trustedProxies: string[];
-  customerTokenSeconds: number;
-  codeSeconds: number;
-  recordDays: number;
-  logLevel: string;
-};
 
 type Environment = Record<string, string | undefined>;
-type Variable = { name: string; meaning: string; default: string };
+type Variable<S extends z.ZodType> = {
+  name: string;
+  meaning: string;
+  shape: S;
+  /** Stands in for one that is not set or empty. */
+  fallback: string | undefined;
+  /** What `latchkey serve --help` says of it. */
+  default: string;
+};
 
-const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"];
+const variable = <S extends z.ZodType>(
+  name: string,
+  shape: S,
+  fallback: string | undefined,
+  meaning: string,
+  words = fallback,
+): Variable<S> => ({ name, shape, fallback, meaning, default: words || "none" });
 
-/** What `latchkey serve --help` lists. */
-export const variables: readonly Variable[] = [
-  { name: "PORT", meaning: "port to listen on", default: "4000" },
-  { name: "HOST", meaning: "address to listen on", default: "127.0.0.1" },
-  { name: "LATCHKEY_PUBLIC_URL", meaning: "base of every URL we emit", default: "http://localhost:$PORT" },
-  {
-    name: "LATCHKEY_DATABASE_URL",
-    meaning: "sqlite:<path>, sqlite::memory: or postgres://…",
-    default: "sqlite:./data/latchkey.db",
-  },
-  {
-    name: "LATCHKEY_MASTER_KEY",
-    meaning: "32 bytes in base64url; several, comma-separated: the first makes, all open",
-    default: "none; serve needs one, dev keeps its own beside the database",
-  },
-  {
-    name: "LATCHKEY_EGRESS_ALLOW",
-    meaning:
-      "comma-separated origins of identity providers that may be asked although they are http or not public",
-    default: "none",
-  },
-  {
-    name: "LATCHKEY_TRUST_PROXY",
-    meaning: "comma-separated networks (CIDR) whose X-Forwarded-For is believed",
-    default: "none",
-  },
-  { name: "LATCHKEY_CUSTOMER_TOKEN_SECONDS", meaning: "how long a customer token lives", default: "86400" },
-  {
-    name: "LATCHKEY_CODE_SECONDS",
-    meaning: "how long a storefront may take to redeem a code",
-    default: "60",
-  },
-  { name: "LATCHKEY_SIGN_ON_RECORD_DAYS", meaning: "how long records of sign-ons are kept", default: "30" },
-  { name: "LATCHKEY_LOG_LEVEL", meaning: LOG_LEVELS.join(", "), default: "info" },
-];
+const text = (isRight: (text: string) => boolean, error: string) => z.string().refine(isRight, { error });
 
-export function readConfig(env: Environment): Config {
-  const faults: string[] = [];
-  const read = <T>(name: string, fallback: string, parse: (text: string) => T): T | undefined => {
-    try {
-      return parse(env[name] || fallback);
-    } catch (error) {
-      faults.push(`${name} ${(error as Error).message}`);
-      return undefined;
-    }
-  };
-  const port = read("PORT", "4000", parsePort);
-  const config = {
-    host: env.HOST || "127.0.0.1",
-    port,
-    publicUrl: read("LATCHKEY_PUBLIC_URL", `http://localhost:${port ?? 4000}`, parsePublicUrl),
-    databaseUrl: read("LATCHKEY_DATABASE_URL", DEFAULT_DATABASE_URL, parseDatabaseUrl),
-    masterKeys: read("LATCHKEY_MASTER_KEY", "", parseMasterKeys),
-    allowedOrigins: read("LATCHKEY_EGRESS_ALLOW", "", parseOrigins),
-    trustedProxies: read("LATCHKEY_TRUST_PROXY", "", parseNetworks),
-    customerTokenSeconds: read("LATCHKEY_CUSTOMER_TOKEN_SECONDS", "86400", parseWhole(60, 31_536_000)),
-    codeSeconds: read("LATCHKEY_CODE_SECONDS", "60", parseWhole(5, 600)),
-    recordDays: read("LATCHKEY_SIGN_ON_RECORD_DAYS", "30", parseWhole(1, 3650)),
-    logLevel: read("LATCHKEY_LOG_LEVEL", "info", parseLogLevel),
-  };
-  if (faults.length > 0)
-    throw operatorFault(
-      `the configuration cannot be used:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`,
-    );
-  return config as Config;
-}
+const whole = (min: number, max: number, error = `must be a whole number from ${min} to ${max}`) =>
+  text((given) => /^\d{1,9}$/.test(given) && Number(given) >= min && Number(given) <= max, error).transform(
+    Number,
+  );
+const port = whole(1, 65_535, "must be a port number from 1 to 65535");
 
-const DEFAULT_DATABASE_URL = "sqlite:./data/latchkey.db";
-
-/** Commands that only touch the database need nothing else to be configured. */
-export function readDatabaseUrl(env: Environment): string {
-  try {
-    return parseDatabaseUrl(env.LATCHKEY_DATABASE_URL || DEFAULT_DATABASE_URL);
-  } catch (error) {
-    throw operatorFault(`LATCHKEY_DATABASE_URL ${(error as Error).message}`);
-  }
-}
-
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port < 1 || port > 65_535)
-    throw new Error("must be a port number from 1 to 65535");
-  return port;
-}
-
-const parseWhole =
-  (min: number, max: number) =>
-  (text: string): number => {
-    const number = Number(text);
-    if (!/^\d{1,9}$/.test(text) || number < min || number > max)
-      throw new Error(`must be a whole number from ${min} to ${max}`);
-    return number;
-  };
-
-function parsePublicUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !["http:", "https:"].includes(url.protocol))
-    throw new Error("must be an absolute http or https URL");
-  if (url.search || url.hash || url.username || url.password) {
-    throw new Error("must have no query, fragment or user information");
-  }
-  const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
-  if (url.protocol === "http:" && !isLocal) throw new Error("must be https, unless it is on localhost");
-  return url.href.replace(/\/+$/, "");
-}
-
-function parseDatabaseUrl(text: string): string {
-  if (/^sqlite:.+/.test(text)) return text;
-  if (/^postgres(ql)?:\/\/./.test(text) && URL.canParse(text)) return text;
-  throw new Error("must be sqlite:<path>, sqlite::memory: or postgres://…");
-}
-
-function parseMasterKeys(text: string): Buffer[] {
-  if (text === "")
-    throw new Error("is not set. Make one: openssl rand -base64 32 | tr '+/' '-_' | tr -d '='");
-  return text.split(",").map((part) => {
-    const key = Buffer.from(part.trim(), "base64url");
-    if (!/^[A-Za-z0-9_-]{43}=?$/.test(part.trim()) || key.length !== 32) {
-      throw new Error(
-        "must be 32 bytes in base64url (43 characters), or several of them separated by commas",
-      );
-    }
-    return key;
-  });
-}
-
-export function parseOrigins(text: string): string[] {
-  const origins = splitList(text);
-  for (const origin of origins) {
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin || !/^https?:/.test(origin)) {
-      throw new Error("must be origins such as http://127.0.0.1:9000, separated by commas");
-    }
-  }
-  return origins;
-}
-
-const splitList = (text: string): string[] =>
-  text
+const splitList = (given: string): string[] =>
+  given
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
+const listOf = (one: z.ZodType<string, string>) => z.string().transform(splitList).pipe(z.array(one));
 
-function parseNetworks(text: string): string[] {
-  const networks = splitList(text);
-  for (const network of networks) {
-    const [address = "", bits, ...rest] = network.split("/");
-    const most = isIP(address) === 4 ? 32 : 128;
-    const fits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
-    if (isIP(address) === 0 || !fits || rest.length > 0) {
-      throw new Error("must be networks such as 10.0.0.0/8 or fd00::/8, separated by commas");
-    }
+const isLocal = ({ hostname }: URL): boolean => ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+const publicUrl = z
+  .url({ protocol: /^https?$/, error: "must be an absolute http or https URL" })
+  .transform((given) => new URL(given))
+  .refine(({ search, hash, username, password }) => !(search || hash || username || password), {
+    error: "must have no query, fragment or user information",
+  })
+  .refine((url) => url.protocol === "https:" || isLocal(url), {
+    error: "must be https, unless it is on localhost",
+  })
+  .transform(({ href }) => href.replace(/\/+$/, ""));
+
+const databaseUrl = text(
+  (given) => /^sqlite:./.test(given) || (/^postgres(ql)?:\/\/./.test(given) && URL.canParse(given)),
+  "must be sqlite:<path>, sqlite::memory: or postgres://…",
+);
+
+const masterKeys = z
+  .string({ error: "is not set. Make one: openssl rand -base64 32 | tr '+/' '-_' | tr -d '='" })
+  .transform((given) => given.split(",").map((part) => part.trim()))
+  .refine((parts) => parts.every((part) => /^[\w-]{43}=?$/.test(part)), {
+    error: "must be 32 bytes in base64url (43 characters), or several of them separated by commas",
+  })
+  .transform((parts) => parts.map((part) => Buffer.from(part, "base64url")));
+
+const origin = text(
+  (given) => /^https?:/.test(given) && URL.canParse(given) && new URL(given).origin === given,
+  "must be origins such as http://127.0.0.1:9000, separated by commas",
+);
+const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
+  error: "must be networks such as 10.0.0.0/8 or fd00::/8, separated by commas",
+});
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"];
+const logLevel = z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` });
+
+// biome-ignore format: one variable a line
+const table = {
+  host: variable("HOST", z.string(), "127.0.0.1", "address to listen on"),
+  port: variable("PORT", port, "4000", "port to listen on"),
+  operationsPort: variable("LATCHKEY_OPERATIONS_PORT", port.optional(), undefined, "port for /health and /metrics, which PORT then no longer answers", "none: they are on PORT"),
+  publicUrl: variable("LATCHKEY_PUBLIC_URL", publicUrl, "http://localhost:$PORT", "base of every URL we emit"),
+  databaseUrl: variable("LATCHKEY_DATABASE_URL", databaseUrl, "sqlite:./data/latchkey.db", "sqlite:<path>, sqlite::memory: or postgres://…"),
+  masterKeys: variable("LATCHKEY_MASTER_KEY", masterKeys, undefined, "32 bytes in base64url; several, comma-separated: the first one seals new values, any of them can open old ones", "none; serve needs one, dev keeps its own beside the database"),
+  allowedOrigins: variable("LATCHKEY_EGRESS_ALLOW", listOf(origin), "", "comma-separated origins of identity providers that may be asked although they are http or not public"),
+  trustedProxies: variable("LATCHKEY_TRUST_PROXY", listOf(network), "", "comma-separated networks (CIDR) whose X-Forwarded-For is believed"),
+  customerTokenSeconds: variable("LATCHKEY_CUSTOMER_TOKEN_SECONDS", whole(60, 31_536_000), "86400", "how long a customer token lives"),
+  codeSeconds: variable("LATCHKEY_CODE_SECONDS", whole(5, 600), "60", "how long a storefront may take to redeem a code"),
+  recordDays: variable("LATCHKEY_SIGN_ON_RECORD_DAYS", whole(1, 3650), "30", "how long records of sign-ons are kept"),
+  logLevel: variable("LATCHKEY_LOG_LEVEL", logLevel, "info", LOG_LEVELS.join(", ")),
+};
+
+export type Config = { [K in keyof typeof table]: z.output<(typeof table)[K]["shape"]> };
+
+/** What `latchkey serve --help` lists. */
+export const variables: readonly Variable<z.ZodType>[] = Object.values(table);
+
+export function readConfig(env: Environment): Config {
+  const faults: string[] = [];
+  const config: Record<string, unknown> = {};
+  for (const [key, known] of Object.entries(table)) {
+    const given = env[known.name] || known.fallback?.replace("$PORT", String(config.port ?? ""));
+    const { data, error } = known.shape.safeParse(given);
+    config[key] = data;
+    if (error) faults.push(`${known.name} ${error.issues[0]?.message}`);
   }
-  return networks;
+  if (config.operationsPort !== undefined && config.operationsPort === config.port)
+    faults.push("LATCHKEY_OPERATIONS_PORT must be another port than PORT");
+  refuseFaults(faults);
+  return config as Config;
 }
 
-function parseLogLevel(text: string): string {
-  if (!LOG_LEVELS.includes(text)) throw new Error(`must be one of ${LOG_LEVELS.join(", ")}`);
-  return text;
+/** One variable alone: a command that needs no other must not ask for a whole configuration. */
+function readOne<S extends z.ZodType>({ name, shape, fallback }: Variable<S>, env: Environment): z.output<S> {
+  const { data, error } = shape.safeParse(env[name] || fallback);
+  refuseFaults(error ? [`${name} ${error.issues[0]?.message}`] : []);
+  return data as z.output<S>;
+}
+
+export const readDatabaseUrl = (env: Environment): string => readOne(table.databaseUrl, env);
+export const readAllowedOrigins = (env: Environment): string[] => readOne(table.allowedOrigins, env);
+
+function refuseFaults(faults: readonly string[]): void {
+  if (faults.length === 0) return;
+  const lines = faults.map((fault) => `  - ${fault}`).join("\n");
+  throw operatorFault(`the configuration cannot be used:\n${lines}`);
 }

@@ -43,7 +43,7 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
       codeSeconds: config.codeSeconds,
       recordDays: config.recordDays,
     });
-    const server = createHttpServer(app.fetch as never, app.onRefused);
+    const server = createHttpServer(app.fetch, app.onRefused);
     await listen(server, config);
     app.start();
     log.info({ event: "ready", public_url: config.publicUrl, engine: storage.engine, node: process.version });

@@ -1,6 +1,5 @@
 import { introspectToken, revokeToken } from "./access/inspect.ts";
 import { issueAccessToken } from "./access/issue.ts";
-import type { Deps } from "./app.ts";
 import {
   createApplicationKey,
   deleteApplicationKey,
@@ -35,7 +34,8 @@ import {
   toCustomerChange,
   toNewCustomer,
 } from "./customers/present.ts";
-import { on, type Route } from "./http/serve.ts";
+import type { Deps } from "./deps.ts";
+import { on, type Route } from "./http/route.ts";
 import {
   approveDrift,
   checkProfile,
@@ -116,16 +116,16 @@ export const routes = (app: Deps): Route[] => [
   on(realm.updateRealm,        async ({ caller, ids, body }) => presentRealm(app, await updateRealm(app, caller.storeId, ids.id, toRealmChange(body)))),
   on(realm.deleteRealm,        ({ caller, ids }) => deleteRealm(app, caller.storeId, ids.id)),
 
-  on(profile.listProfiles,     async ({ caller, ids, query }) => presentProfileList(app, await listProfiles(app, caller.storeId, ids.realm, toPage(query)))),
-  on(profile.createProfile,    async ({ caller, ids, body }) => presentProfile(app, await createProfile(app, caller.storeId, ids.realm, toNewProfile(body)))),
-  on(profile.getProfile,       async ({ caller, ids }) => presentProfile(app, await viewProfile(app, profileKey(caller, ids), caller))),
-  on(profile.updateProfile,    async ({ caller, ids, body }) => presentProfile(app, await updateProfile(app, profileKey(caller, ids), toProfileChange(body)))),
+  on(profile.listProfiles,     async ({ caller, ids, query }) => presentProfileList(app, caller, await listProfiles(app, caller.storeId, ids.realm, toPage(query)))),
+  on(profile.createProfile,    async ({ caller, ids, body }) => presentProfile(app, caller, await createProfile(app, caller.storeId, ids.realm, toNewProfile(body)))),
+  on(profile.getProfile,       async ({ caller, ids }) => presentProfile(app, caller, await viewProfile(app, profileKey(caller, ids), caller))),
+  on(profile.updateProfile,    async ({ caller, ids, body }) => presentProfile(app, caller, await updateProfile(app, profileKey(caller, ids), toProfileChange(body)))),
   on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, profileKey(caller, ids))),
   on(profile.checkProfile,     async ({ caller, ids }) => presentReport(app, await checkProfile(app, profileKey(caller, ids)))),
-  on(profile.approveDrift,     async ({ caller, ids }) => presentProfile(app, await approveDrift(app, profileKey(caller, ids)))),
+  on(profile.approveDrift,     async ({ caller, ids }) => presentProfile(app, caller, await approveDrift(app, profileKey(caller, ids)))),
 
   on(service.live,             () => ({ status: "live" as const })),
   on(service.ready,            () => app.readiness.check()),
-  on(service.metrics,          () => app.registry.metrics()),
+  on(service.metrics,          () => app.metricsText()),
   on(service.openapi,          () => app.openapiText()),
 ];

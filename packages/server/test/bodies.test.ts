@@ -30,6 +30,7 @@ const hostile: [string, string | Uint8Array<ArrayBuffer>][] = [
   ["1e400 as a reservation", `{"data":{${good},"reserved_rate_limit":1e400}}`],
   ["a reservation of twenty digits", `{"data":{${good},"reserved_rate_limit":12345678901234567890}}`],
   ["half of a surrogate pair", `{"data":{"type":"application_key","name":"\\ud800"}}`],
+  ["a NUL", `{"data":{"type":"application_key","name":"n","x":"\\u0000"}}`],
   ["a byte order mark", bytes([0xef, 0xbb, 0xbf], `{"data":{${good}}}`)],
   ["bytes that are not UTF-8", bytes('{"data":{"type":"application_key","name":"', [0xff, 0xfe], '"}}')],
   ["something after the end", `{"data":{${good}}}{}`],
@@ -65,6 +66,13 @@ test.each([
 test("200 for a body of exactly 16 KB", async () => {
   const frame = `{"data":{${good}},"x":""}`;
   expect((await send(frame.replace('""', `"${"x".repeat(16 * 1024 - frame.length)}"`))).status).toBe(200);
+});
+
+test("200 for member names that are written with escapes, which are the same names", async () => {
+  const { body } = await send(
+    String.raw`{"\u0064ata":{"type":"application_key","n\u0061me" :"Escaped","Gr\u00f6\u00dfe":1,"\"":2,"\\":3}}`,
+  );
+  expect(body.data.name).toBe("Escaped");
 });
 
 test("200 for a name in any script", async () => {

@@ -273,6 +273,26 @@ describe.each(withBody)("%s", (_, operation) => {
     expect([answer.status, answer.code]).toEqual([400, "body_not_json"]);
   });
 
+  test.each([
+    ["a NUL in a text", String.raw`{"data":{"x":["a\u0000b"]}}`, "member_invalid"],
+    ["a NUL in a member's name", String.raw`{"data":{"a\u0000b":1}}`, "member_invalid"],
+    ["half a surrogate pair in a text", String.raw`{"data":{"x":["\ud83d"]}}`, "body_not_json"],
+    ["half a surrogate pair in a member's name", String.raw`{"data":{"\udd11":1}}`, "body_not_json"],
+  ])("400 for %s, wherever it is, also in what would be ignored", async (_, raw, code) => {
+    const answer = await send(raw, { "content-type": "application/json" });
+    expect([answer.status, answer.code]).toEqual([400, code]);
+    expect(JSON.stringify(answer.body)).not.toMatch(/u0000|a\0b|ud83d|udd11/);
+  });
+
+  test.skipIf(!operation.body?.form).each([
+    ["a NUL", "x=%00"],
+    ["half a surrogate pair", "x=%ED%A0%BD"],
+    ["bytes that are not UTF-8", new Uint8Array([120, 61, 0xe9])],
+  ])("400 for a form with %s", async (_, raw) => {
+    const answer = await send(raw, { "content-type": "application/x-www-form-urlencoded" });
+    expect([answer.status, answer.code]).toEqual([400, "member_invalid"]);
+  });
+
   test("400 for a member that is missing, and for one of another type", async () => {
     expect((await send("{}", { "content-type": "application/json" })).codes).toContain("member_missing");
     const wrong = JSON.stringify({
@@ -304,6 +324,15 @@ describe.each(withIds)("%s", (_, operation) => {
 });
 
 describe.each(withQuery)("%s", (_, operation) => {
+  test.each([
+    ["a NUL", "filter=eq(name,%00)"],
+    ["half a surrogate pair", "filter=eq(name,%ED%A0%BD)"],
+    ["bytes that are not UTF-8", "page[limit]=1&x=%FF"],
+  ])("400 for a query with %s", async (_, query) => {
+    const answer = await call(latchkey.app, operation, { ...goodRequest(operation), query });
+    expect([answer.status, answer.code]).toEqual([400, "parameter_invalid"]);
+  });
+
   test("400 for a parameter that is out of bounds", async () => {
     const answer = await call(latchkey.app, operation, { ...goodRequest(operation), query: "page[limit]=0" });
     expect(answer.code).toBe("parameter_invalid");

@@ -5,8 +5,11 @@ import {
   listApplicationKeys,
   updateApplicationKey,
 } from "../src/contract/application-keys.ts";
+import { createRealm, getRealm } from "../src/contract/realms.ts";
 import { live, metrics, openapi, ready } from "../src/contract/service.ts";
+import { authorize, callback } from "../src/contract/sign-on.ts";
 import { getStore } from "../src/contract/store.ts";
+import type { Fetch } from "../src/http/server.ts";
 import { createTestApp, PUBLIC_URL, type TestApp, type TestStore } from "./support/app.ts";
 import { call } from "./support/call.ts";
 
@@ -21,6 +24,19 @@ afterAll(() => latchkey.close());
 
 const fetch = (path: string, init: RequestInit = {}) =>
   latchkey.app.fetch(new Request(`http://internal${path}`, init));
+
+/** With the target as it stands in the request line: a Request alone has resolved its dot segments already. */
+const fetchTarget = async (method: string, target: string) => {
+  const headers = { authorization: `Bearer ${await store.token()}` };
+  const url = new URL(target, "http://internal");
+  const env = { incoming: { url: target, socket: { remoteAddress: "127.0.0.1" } } };
+  return latchkey.app.fetch(new Request(url, { method, headers }), env);
+};
+
+const newRealm = async (): Promise<string> => {
+  const json = { data: { type: "authentication-realm", name: "Doomed" } };
+  return (await store.call(createRealm, { json })).body.data.id;
+};
 
 describe("bearer tokens", () => {
   test.each([
@@ -102,6 +118,57 @@ describe("addresses", () => {
       expect(answer.status).toBe(404);
       expect(await answer.json()).toMatchObject({ errors: [{ code: "route_not_found", status: "404" }] });
     }
+  });
+
+  test.each([
+    "/v2/authentication-realms/ID/oidc-profiles/%2e%2e",
+    "/v2/authentication-realms/ID/oidc-profiles/%2E%2e/",
+    "/v2/authentication-realms/ID/oidc-profiles/.%2e",
+    "/v2/authentication-realms/ID/oidc-profiles/..",
+    "/v2/authentication-realms/ID/oidc-profiles/../",
+    "/v2/authentication-realms/ID/%2e",
+    "/v2/authentication-realms/ID/.",
+    "/v2/authentication-realms/./ID",
+    "/v2/x/../authentication-realms/ID",
+    "/v2/x/%2e%2e/authentication-realms/ID",
+    "/v2/authentication-realms//ID",
+    "/v2/authentication-realms%2FID",
+    "/v2/authentication-realms\\ID",
+    "/v2/%61uthentication-realms/ID",
+    "/%762/authentication-realms/ID",
+    "/v2/authentication-realms/ID%20",
+    "/v2/authentication-realms/ENCODED",
+    "http://internal/v2/x/%2e%2e/authentication-realms/ID",
+  ])("404 for DELETE %s: a path is what was sent, not what a parser makes of it", async (written) => {
+    const id = await newRealm();
+    const encoded = `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`;
+    const target = written.replace("ID", id).replace("ENCODED", encoded);
+    expect((await fetchTarget("DELETE", target)).status).toBe(404);
+    expect((await store.call(getRealm, { ids: { id } })).status).toBe(200);
+  });
+
+  test("204 for the same DELETE as it should be, by its path alone or with scheme and host before it (RFC 9112 3.2.2)", async () => {
+    for (const base of ["", "http://elsewhere.example", "HTTP://internal:1"]) {
+      const id = await newRealm();
+      expect((await fetchTarget("DELETE", `${base}/v2/authentication-realms/${id}/?x=%2e%2e`)).status).toBe(
+        204,
+      );
+    }
+  });
+
+  test.each([authorize.path, callback.path])(
+    "405 for HEAD at %s, which begins and ends nothing",
+    async (path) => {
+      const target = path.replaceAll(/\{\w+\}/g, store.store.id);
+      const answer = await fetchTarget("HEAD", target);
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get("allow")).toBe("GET");
+    },
+  );
+
+  test("200 for HEAD where a GET only reads", async () => {
+    const answer = await fetchTarget("HEAD", "/v2/store");
+    expect([answer.status, await answer.text()]).toEqual([200, ""]);
   });
 
   test("405 for a method that a path does not take, with those that it does", async () => {
@@ -197,9 +264,40 @@ describe("the service's own answers", () => {
 
   test("metrics count requests by route, never by what was sent", async () => {
     await store.call(getApplicationKey, { ids: { id: store.key.id } });
+    latchkey.clock.advance(1000);
     const { body } = await call(latchkey.app, metrics);
     expect(body).toContain('route="/v2/application-keys/{id}"');
     expect(body).not.toContain(store.key.id);
+  });
+
+  test("metrics are made at most once a second, whoever asks and however often", async () => {
+    let made = 0;
+    const own = await createTestApp({ droppedLogLines: () => ++made });
+    const ask = async () => (await call(own.app, metrics, { peer: "192.0.2.1" })).body as string;
+    const texts = await Promise.all(Array.from({ length: 50 }, ask));
+    expect([new Set(texts).size, made]).toEqual([1, 1]);
+    own.clock.advance(999);
+    expect(await ask()).toBe(texts[0]);
+    own.clock.advance(1);
+    expect(await ask()).not.toBe(texts[0]);
+    expect(made).toBe(2);
+    await own.close();
+  });
+
+  test("404 for health and metrics where they have a port of their own, which answers nothing else", async () => {
+    const own = await createTestApp({ operationsApart: true });
+    const status = async (fetch: Fetch, path: string) =>
+      (await fetch(new Request(`http://internal${path}`))).status;
+    for (const path of ["/health/live", "/health/ready", "/metrics"]) {
+      expect([await status(own.app.fetch, path), await status(own.app.operations, path)]).toEqual([404, 200]);
+    }
+    for (const path of ["/openapi.json", "/docs"]) {
+      expect([await status(own.app.fetch, path), await status(own.app.operations, path)]).toEqual([200, 404]);
+    }
+    expect([await status(own.app.fetch, "/v2/store"), await status(own.app.operations, "/v2/store")]).toEqual(
+      [401, 404],
+    );
+    await own.close();
   });
 
   test("the contract is served with the public URL as its server", async () => {

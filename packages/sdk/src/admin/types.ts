@@ -83,12 +83,13 @@ export type Profile = {
   meta: Timestamps & {
     issuer: string | null;
     endpoint_hosts: string[];
-    has_next_client_secret: boolean;
     health: { status: "up" | "degraded" | "down"; since: string };
-    pending_change: {
-      since: string;
-      changes: { member: string; before: string | null; after: string | null }[];
-    } | null;
+    /** This and the next only for `client_credentials`. */
+    has_next_client_secret?: boolean | undefined;
+    pending_change?:
+      | { since: string; changes: { member: string; before: string | null; after: string | null }[] }
+      | null
+      | undefined;
     adoptable?: { profile_id: string; identities: number }[] | undefined;
   };
 };

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { parseOrigins } from "../config.ts";
+import { readAllowedOrigins } from "../config.ts";
 import { examine, type Report } from "../identity-provider/doctor.ts";
 import { createEgress } from "../identity-provider/egress.ts";
 import { presentReportMembers } from "../identity-provider/present.ts";
@@ -19,7 +19,7 @@ export async function doctor(args: string[]): Promise<void> {
   const options = readOptions(USAGE, rest as string[], { json: { type: "boolean" } });
   if (!options) return;
   if (!url) throw operatorFault(`which identity provider?\n\n${USAGE}`);
-  const allowedOrigins = parseOrigins(process.env.LATCHKEY_EGRESS_ALLOW ?? "");
+  const allowedOrigins = readAllowedOrigins(process.env);
   const { send } = createEgress({ allowedOrigins });
   const report = await examine({ send, clock: steadyClock(), allowedOrigins }, url);
   console.log(options.json ? JSON.stringify(presentReportMembers(report)) : format(report));

@@ -14,7 +14,7 @@ const pendingChange = z
     ),
   })
   .describe(
-    "What the identity provider has changed that waits for POST …/approve-drift; until then the old is used",
+    "What the identity provider has changed that waits for POST …/approve-drift; until then the old is used. For the back office only",
   );
 
 const profileMembers = {
@@ -29,9 +29,9 @@ const profileMembers = {
   meta: z.strictObject({
     issuer: z.string().nullable().describe("From discovery; null until it has been read"),
     endpoint_hosts: z.array(z.string()).describe("The hosts behind the identity provider's endpoints"),
-    has_next_client_secret: z.boolean(),
     health: z.strictObject({ status: z.enum(["up", "degraded", "down"]), since: timestamp }),
-    pending_change: pendingChange.nullable(),
+    has_next_client_secret: z.boolean().optional().describe("For the back office only"),
+    pending_change: pendingChange.nullable().optional(),
     adoptable: z
       .array(z.strictObject({ profile_id: id, identities: z.int() }))
       .optional()

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { Answered } from "./serve.ts";
+import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import type { Answered } from "./exchange.ts";
 
 /**
  * One log line and two figures for each request. The line is built from a list of fields, not from the request with
@@ -51,17 +51,6 @@ export function createObserver({ log }: { log: Logger }): Observer {
       else log.error({ ...line, cause: describeCause(cause) });
     },
   };
-}
-
-export function gauge(registry: Registry, name: string, help: string, read: () => number): void {
-  new Gauge({
-    name,
-    help,
-    registers: [registry],
-    collect() {
-      this.set(read());
-    },
-  });
 }
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]);

@@ -1,6 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import { limits } from "../contract/limits.ts";
 import type { Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
+import { readPercentEncoded } from "../lib/percent-encoded.ts";
 import { type JsonFault, parseStrictJson } from "../lib/strict-json.ts";
 
 const JSON_TYPE = /^application\/json(;\s*charset="?utf-8"?)?$/i;
@@ -11,7 +13,6 @@ const JSON_FAULTS: Record<JsonFault, string> = {
   not_json: "The body is not JSON.",
   too_deep: `The body is nested deeper than ${limits.jsonDepth} levels.`,
   duplicate_member: "A member is named twice in one object.",
-  escaped_member: "A member's name is written with a backslash.",
   reserved_member: "A member has a name that is not allowed.",
   lone_surrogate: "A text holds half of a surrogate pair.",
 };
@@ -32,7 +33,20 @@ export async function readBody(request: Request, body: NonNullable<Operation["bo
   if (isForm) return parseForm(bytes);
   const result = parseStrictJson(bytes, limits.jsonDepth);
   if ("fault" in result) throw new Problem("body_not_json", { detail: JSON_FAULTS[result.fault] });
+  refuseNul(result.value, "");
   return result.value;
+}
+
+/** PostgreSQL keeps no NUL in a text, and SQLite reads such a text as ending there. */
+function refuseNul(value: unknown, pointer: string): void {
+  if (typeof value === "string" && value.includes("\0"))
+    throw new Problem("member_invalid", { detail: "The text holds a NUL.", source: { pointer } });
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    refuseNul(name, pointer);
+    // A name that no member of ours has is not said back.
+    refuseNul(member, /^\w{1,40}$/.test(name) ? `${pointer}/${name}` : pointer);
+  }
 }
 
 async function readBytes(request: Request): Promise<Uint8Array> {
@@ -55,7 +69,10 @@ async function readBytes(request: Request): Promise<Uint8Array> {
 /** A field given twice is refused (RFC 6749 3.1 and 3.2). */
 function parseForm(bytes: Uint8Array): Record<string, string> {
   const fields: Record<string, string> = Object.create(null);
-  for (const [name, value] of new URLSearchParams(Buffer.from(bytes).toString("utf8"))) {
+  const read = isUtf8(bytes) ? readPercentEncoded(Buffer.from(bytes).toString()) : undefined;
+  if (!read)
+    throw new Problem("member_invalid", { detail: "The form holds a NUL, or bytes that are not UTF-8." });
+  for (const [name, value] of read) {
     if (name in fields) throw new Problem("member_invalid", { detail: "A field is given twice." });
     fields[name] = value;
   }

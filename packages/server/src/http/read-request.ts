@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Operation } from "../contract/operation.ts";
 import { type Fault, Problem, type Source } from "../contract/problem.ts";
 import { isId } from "../lib/ids.ts";
+import { readPercentEncoded } from "../lib/percent-encoded.ts";
 import { readBody } from "./read-body.ts";
 
 /** A request, checked against its operation. Handlers trust it. */
@@ -11,7 +12,7 @@ export async function readRequest(
   operation: Operation,
   request: Request,
   pathParameters: Record<string, string>,
-  search: URLSearchParams,
+  search: string,
 ): Promise<CheckedRequest> {
   const ids = readIds(operation, pathParameters);
   const query = operation.query && readQuery(operation.query, search);
@@ -33,11 +34,14 @@ function readIds(operation: Operation, pathParameters: Record<string, string>): 
   return ids;
 }
 
-function readQuery(shape: z.ZodObject, search: URLSearchParams): unknown {
+function readQuery(shape: z.ZodObject, search: string): unknown {
+  const sent = readPercentEncoded(search);
+  if (!sent)
+    throw new Problem("parameter_invalid", { detail: "The query holds a NUL, or bytes that are not UTF-8." });
   const known: Record<string, string> = {};
   const faults: Fault[] = [];
   for (const name of Object.keys(shape.shape)) {
-    const values = search.getAll(name);
+    const values = sent.getAll(name);
     if (values.length > 1) {
       faults.push({
         code: "parameter_invalid",

@@ -1,78 +1,23 @@
-import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
-import type { Caller } from "../contract/caller.ts";
-import type { Gate } from "../contract/gate.ts";
 import { limits } from "../contract/limits.ts";
-import type { Input, Operation, Output } from "../contract/operation.ts";
+import type { Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
-import type { Clock } from "../lib/clock.ts";
-import { newId } from "../lib/ids.ts";
-import { sourceOf, type TrustedProxies } from "../lib/source-address.ts";
-import { corsHeaders, preflightHeaders, securityHeaders } from "./headers.ts";
-import { choicePage, pageHeaders, problemPage } from "./pages.ts";
-import { oauthProblemBody, problemBody, problemHeaders, toProblem } from "./problem-response.ts";
-import { type CheckedRequest, readRequest } from "./read-request.ts";
-
-type Access<O extends Operation> = O["access"] extends "public"
-  ? object
-  : O["access"] extends "browser"
-    ? { browser: BrowserRequest }
-    : O["access"] extends "client"
-      ? { authorization: string | undefined }
-      : { caller: Caller; source: string; idempotencyKey: string | undefined };
-
-/** A text stands for itself: JSON that was made once, or a body of another media type. */
-type Answer<O extends Operation> = O["access"] extends "browser" ? BrowserAnswer : Output<O> | string;
-
-type Handler<O extends Operation> = (request: Input<O> & Access<O>) => Promise<Answer<O>> | Answer<O>;
-
-/** An operation of the contract, and the function of a slice that does it. */
-export type Route = { operation: Operation; handle: (request: never) => unknown };
-
-export const on = <O extends Operation>(operation: O, handle: Handler<O>): Route => ({
-  operation,
-  handle: handle as Route["handle"],
-});
-
-/** What is known of a request when it has been answered, for the log and the metrics. */
-export type Answered = {
-  requestId: string;
-  method: string;
-  /** The path as the contract writes it: what the caller sent is never logged. */
-  route: string;
-  status: number;
-  durationMs: number;
-  source: string;
-  caller: Caller | undefined;
-  problem: Problem | undefined;
-  /** A sign-on that ended in a redirect with an error. */
-  failure?: BrowserAnswer["failure"];
-};
-
-export type ServeDeps = {
-  publicUrl: string;
-  proxies: TrustedProxies;
-  clock: Clock;
-  gate: Gate;
-  onAnswered(answered: Answered): void;
-};
-
-/** In one process there is no socket behind a request, so nothing of it is taken for granted. */
-type Env = { Bindings: Partial<HttpBindings> };
-type Exchange = {
-  caller: Caller | undefined;
-  headers: Record<string, string>;
-  source: string;
-  failure?: BrowserAnswer["failure"];
-};
+import { type Env, type Exchange, exchange, refusedUnread, respond, type ServeDeps } from "./exchange.ts";
+import { preflightHeaders } from "./headers.ts";
+import { choicePage, pageHeaders } from "./pages.ts";
+import { readRequest } from "./read-request.ts";
+import type { Route } from "./route.ts";
+import { routedPath, targetOf } from "./target.ts";
 
 /** A page of ours for people, with its own headers. */
 export type Page = { path: string; respond(): Promise<Response> };
 
 /** Every route of the contract, and our pages, on one Hono application; what is neither answers 404 or 405. */
 export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: readonly Page[]): Hono<Env> {
-  const app = new Hono<Env>({ strict: false });
+  const app = new Hono<Env>({
+    getPath: (request, options) => routedPath(targetOf(request, options?.env?.incoming).path),
+  });
   for (const page of pages) {
     app.on("GET", page.path, (context) =>
       exchange(deps, context, page.path, ({ source }) => {
@@ -80,13 +25,6 @@ export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: re
         return page.respond();
       }),
     );
-  }
-  for (const route of routes) {
-    for (const path of pathsOf(route)) {
-      app.on(route.operation.method, honoPath(path), (context) =>
-        exchange(deps, context, route.operation, (state) => serve(deps, context, route, state)),
-      );
-    }
   }
   app.on("OPTIONS", "*", (context, next) => {
     const headers = preflightHeaders(context.req.path);
@@ -97,19 +35,22 @@ export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: re
     });
   });
   for (const path of new Set(routes.flatMap(pathsOf))) {
-    const Allow = routes
-      .filter((route) => pathsOf(route).includes(path))
-      .map((route) => route.operation.method)
-      .join(", ");
-    const forPeople = routes.find(
-      (route) => route.operation.access === "browser" && pathsOf(route).includes(path),
-    );
-    app.all(honoPath(path), (context) =>
+    const here = routes.filter((route) => pathsOf(route).includes(path));
+    const Allow = here.map(({ operation }) => operation.method).join(", ");
+    const forPeople = here.find(({ operation }) => operation.access === "browser");
+    const refuseMethod = (context: Context<Env>) =>
       exchange(deps, context, forPeople?.operation ?? path, async (state) => {
         state.headers.Allow = Allow;
         throw refusedUnread(deps, state, new Problem("method_not_allowed"));
-      }),
-    );
+      });
+    for (const route of here) {
+      app.on(route.operation.method, honoPath(path), (context) => {
+        // Hono has HEAD carried out as GET. A browser's legs begin and end sign-ons, so there it is no mere look.
+        if (forPeople && context.req.method === "HEAD") return refuseMethod(context);
+        return exchange(deps, context, route.operation, (state) => serve(deps, context, route, state));
+      });
+    }
+    app.all(honoPath(path), refuseMethod);
   }
   app.notFound((context) =>
     exchange(deps, context, "unknown", async (state) => {
@@ -123,52 +64,6 @@ const pathsOf = ({ operation: { path, alias } }: Route): string[] => (alias ? [p
 
 const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-/** The frame around every request: an id, the common headers, the one place where a problem becomes JSON, the log. */
-async function exchange(
-  deps: ServeDeps,
-  context: Context<Env>,
-  of: Operation | string,
-  work: (state: Exchange) => Promise<Response>,
-): Promise<Response> {
-  const startedMs = deps.clock.monotonicMs();
-  const requestId = newId();
-  const state: Exchange = { caller: undefined, headers: {}, source: sourceOfRequest(deps, context) };
-  let problem: Problem | undefined;
-  let response: Response;
-  try {
-    response = await work(state);
-  } catch (error) {
-    problem = toProblem(error);
-    response = refuse(problem, requestId, typeof of === "string" ? undefined : of.access);
-  }
-  const common = { ...securityHeaders(deps.publicUrl), ...corsHeaders(context.req.path), ...state.headers };
-  for (const [name, value] of Object.entries(common)) {
-    if (!response.headers.has(name)) response.headers.set(name, value);
-  }
-  response.headers.set("X-Request-Id", requestId);
-  deps.onAnswered({
-    requestId,
-    method: context.req.method,
-    route: typeof of === "string" ? of : of.path,
-    status: response.status,
-    durationMs: deps.clock.monotonicMs() - startedMs,
-    source: state.source,
-    caller: state.caller,
-    problem,
-    ...(state.failure && { failure: state.failure }),
-  });
-  return response;
-}
-
-/** A failure picks its exit by where it happens: a page for a person, RFC 6749 5.2 for a client, JSON for the rest. */
-function refuse(problem: Problem, requestId: string, access: Operation["access"] | undefined): Response {
-  const headers = problemHeaders(problem, access === "client" ? "Basic" : "Bearer");
-  if (access === "browser")
-    return respond(problem.status, problemPage(problem, requestId), { ...headers, ...pageHeaders });
-  const body = access === "client" ? oauthProblemBody(problem, requestId) : problemBody(problem, requestId);
-  return respond(problem.status, body, headers);
-}
-
 /** One operation. The order is law: 401 and 429 are decided before the body is read or anything is touched. */
 async function serve(
   deps: ServeDeps,
@@ -178,18 +73,19 @@ async function serve(
 ): Promise<Response> {
   const { operation } = route;
   const request = context.req.raw;
-  const target = targetOf(context.req.url);
-  if (target.length > limits.urlBytes) throw refusedUnread(deps, state, new Problem("url_too_long"));
-  const query = target.includes("?") ? target.slice(target.indexOf("?") + 1) : "";
+  const { path, query, length } = targetOf(request, context.env?.incoming);
+  if (length > limits.urlBytes) throw refusedUnread(deps, state, new Problem("url_too_long"));
   const search = new URLSearchParams(query);
   const access = await passGate(deps, operation, request, search, state);
-  const checked: CheckedRequest = await readRequest(operation, request, context.req.param(), search);
+  // Hono decodes what stands for an id; one that is written with a percent sign is nobody's.
+  const written = path.includes("%") ? {} : context.req.param();
+  const checked = await readRequest(operation, request, written, query);
   if (operation.access === "browser") {
     const cookie = request.headers.get("cookie") ?? undefined;
     const browser: BrowserRequest = { search: query, cookie, source: state.source };
-    return respondToBrowser((await route.handle({ ...checked, browser } as never)) as BrowserAnswer, state);
+    return respondToBrowser((await route.handle({ ...checked, browser })) as BrowserAnswer, state);
   }
-  const result = await route.handle({ ...checked, ...access } as never);
+  const result = await route.handle({ ...checked, ...access });
   const { status, mediaType, cacheControl } = operation.success;
   return respond(status, result, {
     ...(mediaType && { "Content-Type": mediaType }),
@@ -250,28 +146,6 @@ function idempotencyKeyOf({ headers }: Request): string | undefined {
   return key;
 }
 
-/** What is refused before anybody asked who it is counts against its source, like every request without a good token. */
-function refusedUnread({ gate }: ServeDeps, { source }: Exchange, problem: Problem): Problem {
-  gate.enterAnonymous(source);
-  return problem;
-}
-
-/** Path and query. What stands before them came from the Host header, and is nothing to go by. */
-const targetOf = (url: string): string => url.slice(url.indexOf("/", url.indexOf("//") + 2));
-
 /** RFC 6750 2.2 lets a token come in a form. We take none there, and no operation behind a bearer token takes a form. */
 const isForm = (request: Request): boolean =>
   request.headers.get("content-type")?.toLowerCase().startsWith("application/x-www-form-urlencoded") ?? false;
-
-function respond(status: number, body: unknown, headers: Record<string, string>): Response {
-  if (body === undefined) return new Response(null, { status, headers });
-  return new Response(typeof body === "string" ? body : JSON.stringify(body), {
-    status,
-    headers: { "Content-Type": "application/json", ...headers },
-  });
-}
-
-function sourceOfRequest({ proxies }: ServeDeps, context: Context<Env>): string {
-  const peer = context.env?.incoming?.socket?.remoteAddress ?? "";
-  return sourceOf(peer, context.req.header("x-forwarded-for"), proxies);
-}

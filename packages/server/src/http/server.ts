@@ -6,11 +6,12 @@ import { Problem } from "../contract/problem.ts";
 import { type ProblemCode, titles } from "../contract/problems.ts";
 import { newId } from "../lib/ids.ts";
 import { problemBody, toProblem } from "./problem-response.ts";
+import type { Incoming } from "./target.ts";
 
 /** Told of what never reached a route, so that its request id is in the log, too. */
 export type OnRefused = (problem: Problem, requestId: string, peer: string) => void;
 
-type Fetch = (request: Request, env: never) => Response | Promise<Response>;
+export type Fetch = (request: Request, env?: { incoming?: Incoming }) => Response | Promise<Response>;
 
 const OPTIONS: ServerOptions = {
   maxHeaderSize: limits.headerBytes,
@@ -24,7 +25,7 @@ const OPTIONS: ServerOptions = {
 /** Node's server with our limits. A client that sends slowly, or not at all, is cut off without touching the others. */
 export function createHttpServer(fetch: Fetch, onRefused: OnRefused): Server {
   const answering = new WeakSet<Socket>();
-  const listener = getRequestListener(fetch as never, {
+  const listener = getRequestListener((request, { incoming }) => fetch(request, { incoming }), {
     errorHandler: (error) => answerUnread(error, onRefused),
   });
   const server = createServer(OPTIONS, (incoming, outgoing) => {

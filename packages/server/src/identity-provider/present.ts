@@ -1,3 +1,4 @@
+import type { Caller } from "../contract/caller.ts";
 import type * as contract from "../contract/oidc-profiles.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks } from "../contract/paging.ts";
@@ -10,9 +11,10 @@ import type { Report } from "./doctor.ts";
 import type { Profile, ProfileList, ProfileView } from "./profile.ts";
 
 type Where = { publicUrl: string; calls: Calls };
+type Reader = Pick<Caller, "grant">;
 type Answer = Output<typeof contract.getProfile>;
 
-const presentMembers = ({ calls }: Where, profile: Profile): Answer["data"] => {
+const presentMembers = ({ calls }: Where, { grant }: Reader, profile: Profile): Answer["data"] => {
   const health = calls.healthOf(profile.id) ?? { status: "up", since: profile.updatedAt };
   return {
     id: profile.id,
@@ -26,9 +28,12 @@ const presentMembers = ({ calls }: Where, profile: Profile): Answer["data"] => {
     meta: {
       issuer: profile.metadata?.issuer ?? null,
       endpoint_hosts: profile.metadata ? hostsOf(profile.metadata) : [],
-      has_next_client_secret: profile.sealedClientSecretNext !== null,
       health: { status: health.status, since: toIso(health.since) },
-      pending_change: presentPending(profile),
+      // An implicit token is public: how a store is administered is nobody's business but its own.
+      ...(grant === "client_credentials" && {
+        has_next_client_secret: profile.sealedClientSecretNext !== null,
+        pending_change: presentPending(profile),
+      }),
       created_at: toIso(profile.createdAt),
       updated_at: toIso(profile.updatedAt),
     },
@@ -72,8 +77,8 @@ function directLink({ id, metadata }: Profile): string | null {
   return `${authorizationEndpoint}${authorizationEndpoint.includes("?") ? "&" : "?"}profile=${id}`;
 }
 
-export function presentProfile(where: Where, profile: ProfileView): Answer {
-  const { meta, ...members } = presentMembers(where, profile);
+export function presentProfile(where: Where, reader: Reader, profile: ProfileView): Answer {
+  const { meta, ...members } = presentMembers(where, reader, profile);
   const adoptable = profile.adoptable?.map(({ profileId, identities }) => ({
     profile_id: profileId,
     identities,
@@ -86,10 +91,11 @@ export function presentProfile(where: Where, profile: ProfileView): Answer {
 
 export const presentProfileList = (
   where: Where,
+  reader: Reader,
   { profiles, total, page, realmId }: ProfileList,
 ): Output<typeof contract.listProfiles> => ({
   data: profiles.map((profile) => ({
-    ...presentMembers(where, profile),
+    ...presentMembers(where, reader, profile),
     links: presentLinks(where, profile),
   })),
   meta: presentPage(page, total),

@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv4 } from "node:net";
+import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
 
 /**
  * Where a request came from, as one text per counted source: IPv4 as it is (also when written inside IPv6), IPv6 by
@@ -29,11 +29,17 @@ export function sourceOf(peer: string, forwardedFor: string | undefined, proxies
   let source = peer;
   const hops = forwardedFor?.split(",") ?? [];
   while (proxies.includes(source) && hops.length > 0) {
-    const hop = (hops.pop() as string).trim();
+    const hop = withoutPort((hops.pop() as string).trim());
     if (isIP(hop) === 0) break;
     source = hop;
   }
   return canonicalSource(source);
+}
+
+/** `192.0.2.1:4711` and `[2001:db8::1]:443` are how some proxies write a hop; IPv6 has a port only behind brackets. */
+function withoutPort(hop: string): string {
+  const [, v6, v4] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(hop) ?? [];
+  return v4 ?? (v6 && isIPv6(v6) ? v6 : hop);
 }
 
 export function canonicalSource(address: string): string {

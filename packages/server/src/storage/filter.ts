@@ -33,8 +33,6 @@ export function columnOf(columns: Columns, field: string): Columns[string] {
 function holds(columns: Columns, { field, operator, value: given }: Condition): RawBuilder<SqlBool> {
   const { column, transform } = columnOf(columns, field);
   const value = transform && typeof given === "string" ? transform(given, operator) : given;
-  // No text that we keep has a NUL in it, and PostgreSQL fails when it is asked for one.
-  if (typeof value === "string" && value.includes("\0")) return sql`1 = 0`;
   return operator === "like"
     ? sql`lower(${sql.ref(column)}) like lower(cast(${toPattern(String(value))} as text)) escape '\\'`
     : sql`${sql.ref(column)} ${COMPARISONS[operator]} ${value}`;

@@ -279,6 +279,21 @@ describe("update, list, delete", () => {
     }
   });
 
+  test("200 tells a public token nothing of a secret's rotation or of a change that waits; the back office sees both", async () => {
+    const { id } = await created({ client_secret_next: "marker next secret" });
+    const metaFor = async (token: string) => {
+      const one = await call(latchkey.app, getProfile, { ids: { realm, id }, token });
+      const list = await call(latchkey.app, listProfiles, { ids: { realm }, token });
+      return [one.body.data.meta, list.body.data[0].meta];
+    };
+    for (const meta of await metaFor(await store.token("implicit"))) {
+      expect(Object.keys(meta)).toEqual(["issuer", "endpoint_hosts", "health", "created_at", "updated_at"]);
+    }
+    for (const meta of await metaFor(await store.token())) {
+      expect(meta).toMatchObject({ has_next_client_secret: true, pending_change: null });
+    }
+  });
+
   test("404 for another store's profile on every path, and it lives on (T30)", async () => {
     const { id } = await created();
     const other = await latchkey.createStore();

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import pino from "pino";
-import { type App, type AppOptions, createApp } from "../../src/app.ts";
+import { type App, createApp } from "../../src/app.ts";
 import { issueAccessToken } from "../../src/contract/access-tokens.ts";
 import type { Grant } from "../../src/contract/permissions.ts";
 import { createStore, type NewStore } from "../../src/create-store.ts";
+import type { AppOptions } from "../../src/deps.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { createKeyring, type Keyring } from "../../src/lib/keyring.ts";
 import { openStorage } from "../../src/storage/open.ts";

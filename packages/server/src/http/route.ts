@@ -1,0 +1,25 @@
+import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
+import type { Caller } from "../contract/caller.ts";
+import type { Input, Operation, Output } from "../contract/operation.ts";
+
+type Access<O extends Operation> = O["access"] extends "public"
+  ? object
+  : O["access"] extends "browser"
+    ? { browser: BrowserRequest }
+    : O["access"] extends "client"
+      ? { authorization: string | undefined }
+      : { caller: Caller; source: string; idempotencyKey: string | undefined };
+
+/** A text stands for itself: JSON that was made once, or a body of another media type. */
+type Answer<O extends Operation> = O["access"] extends "browser" ? BrowserAnswer : Output<O> | string;
+
+type Handler<O extends Operation> = (request: Input<O> & Access<O>) => Promise<Answer<O>> | Answer<O>;
+
+/** An operation of the contract, and the function of a slice that does it. */
+export type Route = { operation: Operation; handle(request: unknown): unknown };
+
+/** Here alone types are taken on trust: `serve` hands over what it has checked against this same operation. */
+export const on = <O extends Operation>(operation: O, handle: Handler<O>): Route => ({
+  operation,
+  handle: (request) => handle(request as Input<O> & Access<O>),
+});

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { issueAccessToken } from "../../src/contract/access-tokens.ts";
+import { updateApplicationKey } from "../../src/contract/application-keys.ts";
+import { issueCustomerToken } from "../../src/contract/customer-tokens.ts";
+import { createCustomer, listCustomers } from "../../src/contract/customers.ts";
+import { createProfile } from "../../src/contract/oidc-profiles.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import {
+  createRealm,
+  getAuthenticationSettings,
+  updateAuthenticationSettings,
+} from "../../src/contract/realms.ts";
+import { listSignOns } from "../../src/contract/sign-ons.ts";
+import { updateStore } from "../../src/contract/store.ts";
+import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
+import { call } from "../support/call.ts";
+import { engines, type TestDatabase } from "../support/engines.ts";
+
+/** Texts that one engine would keep and the other would not: neither gets to see them. */
+
+const BAD = { "a NUL": "\0", "half a surrogate pair": "\ud83d" };
+
+describe.each(engines)("on $name", (engine) => {
+  let database: TestDatabase;
+  let latchkey: TestApp;
+  let store: TestStore;
+  let realmId: string;
+
+  beforeAll(async () => {
+    if (!engine.isHere) return;
+    database = await engine.create();
+    latchkey = await createTestApp({ databaseUrl: database.url });
+    store = await latchkey.createStore(10_000);
+    realmId = (await store.call(getAuthenticationSettings)).body.data.realm_id;
+  });
+  afterAll(async () => {
+    await latchkey?.close();
+    await database?.drop();
+  });
+
+  const here = test.skipIf(!engine.isHere);
+  const members: [string, Operation, (bad: string) => object][] = [
+    [
+      "a customer's name",
+      createCustomer,
+      (bad) => ({ type: "customer", name: `A${bad}`, email: "a@b.example" }),
+    ],
+    [
+      "a customer's e-mail",
+      createCustomer,
+      (bad) => ({ type: "customer", name: "A", email: `"a${bad}"@b.example` }),
+    ],
+    [
+      "a customer's password",
+      createCustomer,
+      (bad) => ({ type: "customer", name: "A", email: "c@b.example", password: `correct horse${bad}` }),
+    ],
+    [
+      "an external reference",
+      createCustomer,
+      (bad) => ({ type: "customer", name: "A", email: "d@b.example", external_ref: `x${bad}` }),
+    ],
+    [
+      "the e-mail of a sign-in",
+      issueCustomerToken,
+      (bad) => ({ type: "token", email: `a${bad}@b.example`, password: "correct horse" }),
+    ],
+    [
+      "the password of a sign-in",
+      issueCustomerToken,
+      (bad) => ({ type: "token", email: "a@b.example", password: `correct horse${bad}` }),
+    ],
+    [
+      "a code",
+      issueCustomerToken,
+      (bad) => ({
+        type: "token",
+        authentication_mechanism: "oidc",
+        oauth_authorization_code: `lkac_${bad}`,
+        oauth_redirect_uri: "https://shop.example",
+        oauth_code_verifier: "v".repeat(43),
+      }),
+    ],
+    ["a key's name", updateApplicationKey, (bad) => ({ type: "application_key", name: `K${bad}` })],
+    ["the store's name", updateStore, (bad) => ({ type: "store", name: `S${bad}`, rate_limit: 10_000 })],
+    [
+      "a client id of the settings",
+      updateAuthenticationSettings,
+      (bad) => ({ type: "customer-authentication-settings", client_id: `c${bad}` }),
+    ],
+    [
+      "a realm's redirect URI",
+      createRealm,
+      (bad) => ({ type: "authentication-realm", name: "R", redirect_uris: [`https://shop.example/${bad}`] }),
+    ],
+    [
+      "a profile's client id",
+      createProfile,
+      (bad) => ({
+        type: "oidc-profile",
+        name: "P",
+        enabled: false,
+        discovery_url: "https://idp.example",
+        client_id: `c${bad}`,
+        client_secret: "s",
+      }),
+    ],
+    [
+      "a profile's secret",
+      createProfile,
+      (bad) => ({
+        type: "oidc-profile",
+        name: "P",
+        enabled: false,
+        discovery_url: "https://idp.example",
+        client_id: "c",
+        client_secret: `s${bad}`,
+      }),
+    ],
+  ];
+
+  here.each(members)("400 for a NUL, or half a surrogate pair, in %s", async (_, operation, dataWith) => {
+    for (const [what, bad] of Object.entries(BAD)) {
+      const answer = await store.call(operation, {
+        ids: { id: store.key.id, realm: realmId },
+        json: { data: dataWith(bad) },
+      });
+      expect(answer.status, what).toBe(400);
+    }
+  });
+
+  here.each([listCustomers, listSignOns])(
+    "400 for a NUL, or half a surrogate pair, in a filter of $id",
+    async (operation) => {
+      for (const bad of ["%00", "%ED%A0%BD"]) {
+        for (const field of ["email", "reference"]) {
+          const answer = await store.call(operation, { query: `filter=eq(${field},${bad})` });
+          expect([answer.status, answer.code]).toEqual([400, "parameter_invalid"]);
+        }
+      }
+    },
+  );
+
+  here("400 for a NUL, or half a surrogate pair, in a form", async () => {
+    for (const bad of ["%00", "%ED%A0%BD"]) {
+      const raw = `grant_type=client_credentials&client_id=${store.key.clientId}&client_secret=lksk_${bad}`;
+      const headers = { "content-type": "application/x-www-form-urlencoded" };
+      expect((await call(latchkey.app, issueAccessToken, { raw, headers })).status).toBe(400);
+    }
+  });
+});
