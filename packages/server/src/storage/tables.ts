@@ -104,6 +104,7 @@ export type Tables = {
     version: number;
     name: string;
     applied_at: number;
+    needs_version: number | null;
   };
   sign_on_attempts: {
     id: string;
@@ -154,5 +155,7 @@ export type Tables = {
     revision: number;
     created_at: number;
     updated_at: number;
+    deleted_at: number | null;
+    tokens_from: number | null;
   };
 };
