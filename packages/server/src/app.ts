@@ -193,22 +193,23 @@ export function createApp(options: AppOptions): App {
   let forgotAtMs = clock.monotonicMs();
   let tidying: Promise<void> | undefined;
 
-  /** One chore that fails must not keep the others from being done. */
-  async function doAll(chores: Record<string, () => unknown>): Promise<void> {
+  /** One chore that fails must not keep the others from being done. True: one of them has more to do. */
+  async function doAll(chores: Record<string, () => unknown>): Promise<boolean> {
+    let isBehind = false;
     for (const [chore, work] of Object.entries(chores)) {
       try {
-        await work();
+        if ((await work()) === true) isBehind = true;
       } catch (error) {
         log.warn({ event: "tidy_failed", chore, cause: describeCause(error) });
       }
     }
+    return isBehind;
   }
 
   async function tidy(): Promise<void> {
     await doAll({ last_used: lastUsed.flush, records: recorder.flush });
     if (clock.monotonicMs() - forgotAtMs < FORGET_EVERY_MS) return;
-    forgotAtMs = clock.monotonicMs();
-    await doAll({
+    const isBehind = await doAll({
       limiter: limiter.sweep,
       sources: sourceLimiter.sweep,
       record_sources: recordLimiter.sweep,
@@ -220,6 +221,7 @@ export function createApp(options: AppOptions): App {
       old_records: () => tidyRecords({ storage, clock }, { codeSeconds, recordDays }),
       signing_keys: signingKeys.maintain,
     });
+    if (!isBehind) forgotAtMs = clock.monotonicMs();
   }
 
   return {

@@ -187,6 +187,6 @@ async function refuseUnknown({ db }: Storage, caller: Caller, customerId: string
   if (!(await findCustomer(db, caller.storeId, customerId))) throw new Problem("customer_not_found");
 }
 
-export async function forgetExpiredTokens({ storage, clock }: ListDeps): Promise<void> {
-  await deleteOld(storage.db, "customer_tokens", "id", "expires_at", clock.now());
-}
+/** True: there are more. */
+export const forgetExpiredTokens = (deps: ListDeps): Promise<boolean> =>
+  deleteOld(deps, "customer_tokens", "id", "expires_at", deps.clock.now());
