@@ -71,8 +71,11 @@ export async function createStore(
   { env }: { env: Record<string, string> },
   ...more: string[]
 ): Promise<Made> {
-  const { stdout, stderr } = await latchkey(["store", "create", "--name", "Shop", "--json", ...more], env);
-  if (stderr) throw new Error(stderr);
+  const { code, stdout, stderr } = await latchkey(
+    ["store", "create", "--name", "Shop", "--json", ...more],
+    env,
+  );
+  if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout);
 }
 

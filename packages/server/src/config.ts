@@ -88,7 +88,7 @@ export function readConfig(env: Environment): Config {
   return config as Config;
 }
 
-const DEFAULT_DATABASE_URL = "sqlite:./data/latchkey.db";
+export const DEFAULT_DATABASE_URL = "sqlite:./data/latchkey.db";
 
 /** Commands that only touch the database need nothing else to be configured. */
 export function readDatabaseUrl(env: Environment): string {

@@ -1,6 +1,6 @@
-import { sql } from "kysely";
+import { type SqlBool, sql } from "kysely";
 import type { Clock } from "./lib/clock.ts";
-import { inBatches } from "./storage/batches.ts";
+import { deleteAlong } from "./storage/delete-along.ts";
 import { isUnavailable, type Storage } from "./storage/storage.ts";
 
 type Deps = { storage: Storage; clock: Clock };
@@ -16,11 +16,7 @@ const WAYS_IN = [
   "authentication_realms",
 ] as const;
 
-/**
- * Everything else of a store, children before their parents: the column that names a row, and the one that follows
- * `store_id` in an index. Batches go along that index, each from where the last one ended: PostgreSQL would otherwise
- * walk over all that was deleted before, again and again.
- */
+/** The rest, children before their parents: the column that names a row, and the one after `store_id` in an index. */
 const REST = [
   ["customer_tokens", "id", "customer_id"],
   ["customer_identities", "id", "customer_id"],
@@ -54,50 +50,17 @@ export async function deleteStore(
   const total = await countRows(deps, storeId);
   let rows = 0;
   onProgress(rows, total);
+  const where = sql<SqlBool>`store_id = ${storeId}`;
   for (const [table, key, along] of REST) {
-    let from: string | number | undefined;
-    await inBatches(deps, async (limit) => {
-      const deleted = await deleteSome(deps, storeId, { table, key, along, from, limit });
-      from = deleted.at(-1);
-      rows += deleted.length;
+    await deleteAlong(deps, { table, key, along, where }, (deleted) => {
+      rows += deleted;
       onProgress(rows, total);
-      return deleted.length;
     });
   }
   // A request that was under way may have left a few more rows: they go with the store's.
   await db.deleteFrom("stores").where("id", "=", storeId).execute();
   changes.announce(storeId);
   return { rows };
-}
-
-type Batch = {
-  table: (typeof REST)[number][0];
-  key: string;
-  along: string;
-  from: string | number | undefined;
-  limit: number;
-};
-
-/** Says where in the index each deleted row was. All before any of these are gone, so any will do to go on from. */
-async function deleteSome(
-  { storage: { db } }: Deps,
-  storeId: string,
-  { table, key, along, from, limit }: Batch,
-): Promise<(string | number)[]> {
-  const { ref } = db.dynamic;
-  let some = db
-    .selectFrom(table as "customers")
-    .select(ref<"id">(key))
-    .where("store_id", "=", storeId)
-    .orderBy(ref(along))
-    .limit(limit);
-  if (from !== undefined) some = some.where(ref(along), ">=", from);
-  const deleted = await db
-    .deleteFrom(table as "customers")
-    .where(ref(key), "in", some)
-    .returning(sql<string | number>`${sql.ref(along)}`.as("place"))
-    .execute();
-  return deleted.map(({ place }) => place);
 }
 
 function closeWaysIn({ storage, clock }: Deps, storeId: string): Promise<boolean> {

@@ -42,7 +42,7 @@ async function create(args: string[]): Promise<void> {
   if (!options) return;
   const name = readName(options.name);
   const rateLimit = readWhole(options["rate-limit"], "--rate-limit", 1);
-  const created = await withStorage((deps) => createStore(deps, { name, rateLimit }));
+  const created = await withStorage((deps) => createStore(deps, { name, rateLimit }), { mayCreate: true });
   const { store, key } = created;
   if (options.json) {
     const application_key = { id: key.id, client_id: key.clientId, client_secret: key.clientSecret };

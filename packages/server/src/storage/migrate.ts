@@ -94,7 +94,14 @@ async function refuseTooNew(
 
 /** A look without a lock: most starts have nothing to do, and need not wait for anybody. `undefined`: no tables. */
 const findApplied = ({ db }: Storage): Promise<Set<number> | undefined> =>
-  readApplied(db).catch(() => undefined);
+  readApplied(db).catch((error) => {
+    if (isMissingTable(error)) return undefined;
+    throw error;
+  });
+
+// PostgreSQL: undefined_table. SQLite has no code of its own for it.
+const isMissingTable = ({ code, message }: Error & { code?: string }): boolean =>
+  code === "42P01" || message.startsWith("no such table");
 
 async function readApplied(db: Database | Trx): Promise<Set<number>> {
   const rows = await db.selectFrom("schema_migrations").select("version").execute();
