@@ -52,13 +52,27 @@ const ROOMS: Record<string, string[]> = {
   "sign-on": ["lib", "contract", "storage", "rate-limit", "realms", "identity-provider", "customers"],
   "create-store": ["lib", "storage", "stores", "application-keys", "realms"],
   "delete-store": ["lib", "storage"],
+  "after-restore": ["lib", "storage"],
+  "carry-over": ["storage"],
   readiness: ["lib", "contract", "storage", "identity-provider"],
   config: ["lib"],
   routes: ["app", "contract", "http", ...SLICES],
   app: ["lib", "contract", "storage", "http", "readiness", "routes", ...SLICES],
   sealed: ["lib", "storage", "identity-provider", "customers"],
   main: ["app", "config", "http", "sealed", "lib", "storage"],
-  cli: ["main", "config", "create-store", "delete-store", "sealed", "lib", "contract", "storage", ...SLICES],
+  cli: [
+    "main",
+    "config",
+    "create-store",
+    "delete-store",
+    "after-restore",
+    "carry-over",
+    "sealed",
+    "lib",
+    "contract",
+    "storage",
+    ...SLICES,
+  ],
 };
 
 const roomOf = (path: string) =>

@@ -1,5 +1,6 @@
 import { DEFAULT_DATABASE_URL, readDatabaseUrl } from "../config.ts";
 import { type Clock, steadyClock } from "../lib/clock.ts";
+import { operatorFault } from "../lib/operator-fault.ts";
 import { describeUrl, openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 
@@ -18,6 +19,15 @@ export async function withStorage<T>(
   } finally {
     await storage.close();
   }
+}
+
+/** Where the configured SQLite database is, for commands that work on its file. */
+export function chooseSqliteFile(otherwise: string): string {
+  const databaseUrl = chooseDatabase();
+  const path = databaseUrl.startsWith("sqlite:") ? databaseUrl.slice("sqlite:".length) : undefined;
+  if (path === undefined || path === ":memory:")
+    throw operatorFault(`this command is for SQLite files: ${otherwise}`);
+  return path;
 }
 
 /** The configured database; one that is not the default is named on standard error, so that nobody works on the wrong one. */

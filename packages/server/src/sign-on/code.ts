@@ -28,6 +28,21 @@ const emptyRow = (clock: Clock) => ({
   forget_at: clock.now() + limits.attemptSeconds * 1000 + REMEMBERED_MS,
 });
 
+/** A restore ends what was under way: it forgets which attempts had come back, and which codes were redeemed. */
+export async function isEndedByRestore(
+  { storage }: Pick<Deps, "storage">,
+  { storeId }: Pick<Place, "storeId">,
+  { startedAt }: Pick<Attempt, "startedAt">,
+): Promise<boolean> {
+  const ended = await storage.db
+    .selectFrom("stores")
+    .select("id")
+    .where("id", "=", storeId)
+    .where("tokens_from", ">", startedAt)
+    .executeTakeFirst();
+  return ended !== undefined;
+}
+
 /** One insert decides which of several callbacks goes on: true for that one. */
 export async function claimAttempt(
   { storage, clock }: Deps,

@@ -22,7 +22,8 @@ export async function openStorage(
   databaseUrl: string,
   { claim = false, mustExist = false } = {},
 ): Promise<Storage> {
-  if (mustExist) refuseMissingFile(databaseUrl);
+  const isFile = databaseUrl.startsWith("sqlite:") && databaseUrl !== IN_MEMORY;
+  if (mustExist && isFile) refuseMissingFile(databaseUrl.slice("sqlite:".length));
   const storage = connectStorage(databaseUrl);
   try {
     if (claim) storage.claim();
@@ -41,9 +42,7 @@ const IN_MEMORY = "sqlite::memory:";
 const HOW_TO_MAKE =
   "LATCHKEY_DATABASE_URL says which database is meant. `latchkey store create`, `serve`, `dev` and `migrate` make one.";
 
-function refuseMissingFile(databaseUrl: string): void {
-  if (!databaseUrl.startsWith("sqlite:") || databaseUrl === IN_MEMORY) return;
-  const path = databaseUrl.slice("sqlite:".length);
+export function refuseMissingFile(path: string): void {
   if (!existsSync(path)) throw operatorFault(`there is no database ${resolve(path)}; ${HOW_TO_MAKE}`);
 }
 
