@@ -56,6 +56,16 @@ describe("a database that is not there", () => {
   });
 });
 
+test.each(["backup", "restore"])(
+  "latchkey %s is for SQLite files, and says what is for PostgreSQL",
+  async (name) => {
+    const { code, stderr } = await latchkey([name, "x.db"], {
+      LATCHKEY_DATABASE_URL: "postgres://127.0.0.1:1/x",
+    });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("this command is for SQLite files")]);
+  },
+);
+
 describe("which database a command works on", () => {
   test("is said on standard error when it is not the default, and standard output stays for the answer", async () => {
     const url = place.env.LATCHKEY_DATABASE_URL as string;

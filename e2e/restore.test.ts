@@ -244,6 +244,18 @@ describe("a restore", () => {
     expect(stores).toHaveLength(1);
   });
 
+  test("ends with new secrets for every key when asked for, where nobody knows which were rotated out", async () => {
+    const made = await createStore(place);
+    const { code, stdout } = await run(...typed("after-restore").slice(0, 1), "--rotate-secrets", "--json");
+    expect(code).toBe(0);
+    const { secrets, ended, carried_over } = JSON.parse(stdout);
+    expect([secrets.length, ended.stores, carried_over]).toEqual([2, 2, null]);
+    await start();
+    expect(await getToken(place.url, made)).toBeUndefined();
+    const fresh = secrets.find((secret: { store_id: string }) => secret.store_id === made.store.id);
+    expect(await getToken(place.url, { ...made, application_key: fresh })).toBeTruthy();
+  }, 40_000);
+
   test("makes a database where there is none", async () => {
     const elsewhere = join(place.folder, "new", "latchkey.db");
     const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${elsewhere}` };

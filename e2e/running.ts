@@ -38,8 +38,9 @@ export async function serve(
   { env, url, folder }: Place,
   args = ["serve"],
   stdout: "pipe" | number = "pipe",
+  program = LATCHKEY,
 ): Promise<Running> {
-  const child = spawn(process.execPath, [LATCHKEY, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...env },
     stdio: ["ignore", stdout, "pipe"],

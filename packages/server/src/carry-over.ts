@@ -78,7 +78,7 @@ async function carryKeys(
   if (rotated.length > 0) {
     await trx.deleteFrom("application_key_secrets").where("application_key_id", "in", rotated).execute();
     const secrets = after.filter((row) => rotated.includes(row.application_key_id));
-    await trx.insertInto("application_key_secrets").values(secrets).execute();
+    if (secrets.length > 0) await trx.insertInto("application_key_secrets").values(secrets).execute();
   }
   return { deleted: gone.length, rotated: rotated.length };
 }
