@@ -51,6 +51,9 @@ const ROOMS: Record<string, string[]> = {
   customers: ["lib", "contract", "storage", "rate-limit", "realms"],
   "sign-on": ["lib", "contract", "storage", "rate-limit", "realms", "identity-provider", "customers"],
   "create-store": ["lib", "storage", "stores", "application-keys", "realms"],
+  "delete-store": ["lib", "storage"],
+  "after-restore": ["lib", "storage"],
+  "carry-over": ["storage"],
   readiness: ["lib", "contract", "storage", "identity-provider"],
   config: ["lib"],
   metrics: ["lib", ...SLICES],
@@ -60,7 +63,19 @@ const ROOMS: Record<string, string[]> = {
   app: ["lib", "access", "deps", "metrics", "tidy", "http", "readiness", "routes"],
   sealed: ["lib", "storage", "identity-provider", "customers"],
   main: ["app", "config", "http", "sealed", "lib", "storage"],
-  cli: ["main", "config", "create-store", "sealed", "lib", "contract", "storage", ...SLICES],
+  cli: [
+    "main",
+    "config",
+    "create-store",
+    "delete-store",
+    "after-restore",
+    "carry-over",
+    "sealed",
+    "lib",
+    "contract",
+    "storage",
+    ...SLICES,
+  ],
 };
 
 const roomOf = (path: string) =>

@@ -38,8 +38,9 @@ export async function serve(
   { env, url, folder }: Place,
   args = ["serve"],
   stdout: "pipe" | number = "pipe",
+  program = LATCHKEY,
 ): Promise<Running> {
-  const child = spawn(process.execPath, [LATCHKEY, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...env },
     stdio: ["ignore", stdout, "pipe"],
@@ -71,8 +72,11 @@ export async function createStore(
   { env }: { env: Record<string, string> },
   ...more: string[]
 ): Promise<Made> {
-  const { stdout, stderr } = await latchkey(["store", "create", "--name", "Shop", "--json", ...more], env);
-  if (stderr) throw new Error(stderr);
+  const { code, stdout, stderr } = await latchkey(
+    ["store", "create", "--name", "Shop", "--json", ...more],
+    env,
+  );
+  if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout);
 }
 

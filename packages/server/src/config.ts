@@ -49,6 +49,7 @@ const publicUrl = z
   })
   .transform(({ href }) => href.replace(/\/+$/, ""));
 
+export const DEFAULT_DATABASE_URL = "sqlite:./data/latchkey.db";
 const databaseUrl = text(
   (given) => /^sqlite:./.test(given) || (/^postgres(ql)?:\/\/./.test(given) && URL.canParse(given)),
   "must be sqlite:<path>, sqlite::memory: or postgres://…",
@@ -79,7 +80,7 @@ const table = {
   port: variable("PORT", port, "4000", "port to listen on"),
   operationsPort: variable("LATCHKEY_OPERATIONS_PORT", port.optional(), undefined, "port for /health and /metrics, which PORT then no longer answers", "none: they are on PORT"),
   publicUrl: variable("LATCHKEY_PUBLIC_URL", publicUrl, "http://localhost:$PORT", "base of every URL we emit"),
-  databaseUrl: variable("LATCHKEY_DATABASE_URL", databaseUrl, "sqlite:./data/latchkey.db", "sqlite:<path>, sqlite::memory: or postgres://…"),
+  databaseUrl: variable("LATCHKEY_DATABASE_URL", databaseUrl, DEFAULT_DATABASE_URL, "sqlite:<path>, sqlite::memory: or postgres://…"),
   masterKeys: variable("LATCHKEY_MASTER_KEY", masterKeys, undefined, "32 bytes in base64url; several, comma-separated: the first one seals new values, any of them can open old ones", "none; serve needs one, dev keeps its own beside the database"),
   allowedOrigins: variable("LATCHKEY_EGRESS_ALLOW", listOf(origin), "", "comma-separated origins of identity providers that may be asked although they are http or not public"),
   trustedProxies: variable("LATCHKEY_TRUST_PROXY", listOf(network), "", "comma-separated networks (CIDR) whose X-Forwarded-For is believed"),

@@ -52,8 +52,8 @@ export function createTidying(deps: Deps): Tidying {
   async function tidy(): Promise<void> {
     await doAll(log, everySecond);
     if (clock.monotonicMs() - forgotAtMs < FORGET_EVERY_MS) return;
-    forgotAtMs = clock.monotonicMs();
-    await doAll(log, everyMinute);
+    const isBehind = await doAll(log, everyMinute);
+    if (!isBehind) forgotAtMs = clock.monotonicMs();
   }
 
   return {
@@ -90,13 +90,15 @@ const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => (
   },
 });
 
-/** One chore that fails must not keep the others from being done. */
-async function doAll(log: Logger, chores: Chores): Promise<void> {
+/** One chore that fails must not keep the others from being done. True: one of them has more to do. */
+async function doAll(log: Logger, chores: Chores): Promise<boolean> {
+  let isBehind = false;
   for (const [chore, work] of Object.entries(chores)) {
     try {
-      await work();
+      if ((await work()) === true) isBehind = true;
     } catch (error) {
       log.warn({ event: "tidy_failed", chore, cause: describeCause(error) });
     }
   }
+  return isBehind;
 }

@@ -10,7 +10,7 @@ import { type AccessToken, readAccessToken } from "./access-token.ts";
 /** Who is calling: the application key behind a good access token, with its share of the store's rate limit. */
 export type Principal = AccessToken & Caller & { allowance: Allowance };
 
-/** What the database says of a token. `null`: it was revoked, or its key or store is gone. */
+/** What the database says of a token. `null`: it was revoked or ended, or its key or store is gone. */
 type Standing = { clientId: string; allowance: Allowance } | null;
 
 /**
@@ -63,6 +63,10 @@ async function loadStanding({ storage: { db } }: AuthenticateDeps, token: Access
     .innerJoin("stores as store", "store.id", "key.store_id")
     .where("key.store_id", "=", token.storeId)
     .where("key.id", "=", token.keyId)
+    // After a restore, tokens of before are dead.
+    .where(({ eb, or }) =>
+      or([eb("store.tokens_from", "is", null), eb("store.tokens_from", "<=", token.issuedAt)]),
+    )
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(

@@ -78,10 +78,6 @@ export async function revokeToken(
   return {};
 }
 
-/** Revocations of tokens that have expired anyway. */
-export async function forgetExpiredRevocations({
-  storage,
-  clock,
-}: Pick<Deps, "storage" | "clock">): Promise<void> {
-  await deleteOld(storage.db, "access_token_revocations", "token_id", "expires_at", clock.now());
-}
+/** Revocations of tokens that have expired anyway. True: there are more. */
+export const forgetExpiredRevocations = (deps: Pick<Deps, "storage" | "clock">): Promise<boolean> =>
+  deleteOld(deps, "access_token_revocations", "token_id", "expires_at", deps.clock.now());

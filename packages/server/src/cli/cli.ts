@@ -1,12 +1,15 @@
 import { Problem } from "../contract/problem.ts";
 import { problemEntry } from "../contract/problems.ts";
 import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
+import { afterRestore } from "./after-restore.ts";
+import { backup } from "./backup.ts";
 import { dev } from "./dev.ts";
 import { doctor } from "./doctor.ts";
 import { key } from "./key.ts";
 import { migrateDatabase } from "./migrate.ts";
 import { printOpenapi } from "./openapi.ts";
 import { proveLimits } from "./prove-limits.ts";
+import { restore } from "./restore.ts";
 import { rotateKeys } from "./rotate-keys.ts";
 import { serve } from "./serve.ts";
 import { store } from "./store.ts";
@@ -25,14 +28,29 @@ const commands: Record<string, Command> = {
     run: doctor,
   },
   "rotate-keys": {
-    usage: "rotate-keys",
-    does: "seal kept secrets anew with the first master key",
+    usage: "rotate-keys [--signing]",
+    does: "seal kept secrets anew with the first master key; replace signing keys",
     run: rotateKeys,
   },
   "prove-limits": {
     usage: "prove-limits --store <id>",
     does: "flood a store's shared pool and show that reservations hold",
     run: proveLimits,
+  },
+  backup: {
+    usage: "backup <file>",
+    does: "copy the SQLite database into a file while the service runs",
+    run: backup,
+  },
+  restore: {
+    usage: "restore <file>",
+    does: "put a backup into the place of the SQLite database",
+    run: restore,
+  },
+  "after-restore": {
+    usage: "after-restore",
+    does: "end the tokens and secrets that a backup has brought back",
+    run: afterRestore,
   },
   openapi: { usage: "openapi", does: "print the OpenAPI document", run: printOpenapi },
 };

@@ -42,6 +42,8 @@ export async function dev(args: string[]): Promise<void> {
   const service = await startService(config, async (deps) => {
     credentials = await firstStore(deps, folder);
   });
+  // Only now: a second start beside a running one is refused before, and leaves everything as it is.
+  writeFileSync(portsFile(folder), JSON.stringify(ports));
   let demo: Demo | undefined;
   stopOnSignal(async () => {
     await demo?.close();
@@ -56,7 +58,7 @@ export async function dev(args: string[]): Promise<void> {
 
 /** The same as the last time if they are free: identities belong to the address of their provider. */
 async function choosePorts(folder: string): Promise<Ports> {
-  const file = join(folder, "ports.json");
+  const file = portsFile(folder);
   const last: Partial<Ports> = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
   const service = process.env.PORT ? Number(process.env.PORT) : await freePort(last.service ?? 4000);
   const ports = {
@@ -64,7 +66,6 @@ async function choosePorts(folder: string): Promise<Ports> {
     idp: await freePort(last.idp ?? (process.env.PORT ? 0 : 4001)),
     shop: await freePort(last.shop ?? (process.env.PORT ? 0 : 4002)),
   };
-  writeFileSync(file, JSON.stringify(ports));
   return ports;
 }
 
@@ -76,7 +77,7 @@ function prepareFolder(reset: boolean): string {
     // Taken and let go: whoever serves these files keeps them.
     if (path !== ":memory:" && existsSync(path)) takeLock(path).close();
     const files = path === ":memory:" ? [] : [path, `${path}-wal`, `${path}-shm`, `${path}-serving`];
-    for (const file of [...files, masterKeyFile(folder), credentialsFile(folder), join(folder, "ports.json")])
+    for (const file of [...files, masterKeyFile(folder), credentialsFile(folder), portsFile(folder)])
       rmSync(file, { force: true });
   }
   mkdirSync(folder, { recursive: true });
@@ -84,6 +85,7 @@ function prepareFolder(reset: boolean): string {
 }
 
 const masterKeyFile = (folder: string): string => join(folder, "master.key");
+const portsFile = (folder: string): string => join(folder, "ports.json");
 const credentialsFile = (folder: string): string => join(folder, "first-store.json");
 
 function keptMasterKey(folder: string): string {

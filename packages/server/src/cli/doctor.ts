@@ -6,7 +6,7 @@ import { presentReportMembers } from "../identity-provider/present.ts";
 import type { CheckStatus } from "../identity-provider/requirements.ts";
 import { steadyClock } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
-import { readOptions } from "./options.ts";
+import { readOptions, takeArgument } from "./options.ts";
 
 const USAGE = `latchkey doctor <discovery-url> [--json]
 
@@ -15,8 +15,8 @@ The issuer's own address does as well. LATCHKEY_EGRESS_ALLOW=http://127.0.0.1:90
 Exit code 0: no requirement is missed.`;
 
 export async function doctor(args: string[]): Promise<void> {
-  const [url, ...rest] = args[0]?.startsWith("-") ? [undefined, ...args] : args;
-  const options = readOptions(USAGE, rest as string[], { json: { type: "boolean" } });
+  const [url, rest] = takeArgument(args);
+  const options = readOptions(USAGE, rest, { json: { type: "boolean" } });
   if (!options) return;
   if (!url) throw operatorFault(`which identity provider?\n\n${USAGE}`);
   const allowedOrigins = readAllowedOrigins(process.env);

@@ -1,14 +1,14 @@
-import { readDatabaseUrl } from "../config.ts";
 import { steadyClock } from "../lib/clock.ts";
 import { connectStorage, migrateUrl } from "../storage/open.ts";
 import { readOptions } from "./options.ts";
+import { chooseDatabase } from "./with-storage.ts";
 
 const USAGE =
   "latchkey migrate\n\nBrings the tables of LATCHKEY_DATABASE_URL up to date. `serve` does the same when it starts.";
 
 export async function migrateDatabase(args: string[]): Promise<void> {
   if (!readOptions(USAGE, args, {})) return;
-  const databaseUrl = readDatabaseUrl(process.env);
+  const databaseUrl = chooseDatabase();
   const storage = connectStorage(databaseUrl);
   try {
     const applied = await migrateUrl({ clock: steadyClock() }, databaseUrl, storage);

@@ -17,6 +17,12 @@ export function readOptions<T extends ParseArgsOptionsConfig>(usage: string, arg
   return values as ReturnType<typeof parseArgs<{ options: T; args: string[]; strict: true }>>["values"];
 }
 
+/** What stands before the options, and the rest. */
+export const takeArgument = ([first, ...rest]: string[]): [string | undefined, string[]] =>
+  first === undefined || first.startsWith("-")
+    ? [undefined, first === undefined ? [] : [first, ...rest]]
+    : [first, rest];
+
 export function required(value: string | undefined, option: string): string {
   if (!value) throw operatorFault(`${option} is required`);
   return value;

@@ -1,8 +1,10 @@
 import { createStore } from "../create-store.ts";
+import { deleteStore } from "../delete-store.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
-import { deleteStore, updateStore } from "../stores/administer.ts";
+import { updateStore } from "../stores/administer.ts";
 import { DEFAULT_RATE_LIMIT, findStore, listStores, type Store } from "../stores/store.ts";
 import { readName, readOptions, readWhole, required } from "./options.ts";
+import { createProgress } from "./progress.ts";
 import { formatTable } from "./table.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -11,7 +13,10 @@ latchkey store list [--json]
 latchkey store update --id <store> [--name <name>] [--rate-limit <requests per second>] [--json]
 latchkey store delete --id <store> --yes [--json]
 
-A new store gets its first application key, whose secret is shown once.`;
+A new store gets its first application key, whose secret is shown once.
+
+delete: tokens and keys of the store are dead at once; then its rows go in batches, while the service runs. It may be
+interrupted: the same command goes on.`;
 
 const actions: Record<string, (args: string[]) => Promise<void>> = {
   create,
@@ -37,7 +42,7 @@ async function create(args: string[]): Promise<void> {
   if (!options) return;
   const name = readName(options.name);
   const rateLimit = readWhole(options["rate-limit"], "--rate-limit", 1);
-  const created = await withStorage((deps) => createStore(deps, { name, rateLimit }));
+  const created = await withStorage((deps) => createStore(deps, { name, rateLimit }), { mayCreate: true });
   const { store, key } = created;
   if (options.json) {
     const application_key = { id: key.id, client_id: key.clientId, client_secret: key.clientSecret };
@@ -91,16 +96,32 @@ async function remove(args: string[]): Promise<void> {
   const id = required(options.id, "--id");
   if (!options.yes)
     throw operatorFault("this deletes the store with all its keys, for good; say --yes if you mean it");
-  if (!(await withStorage((deps) => deleteStore(deps, id)))) throw operatorFault(`there is no store ${id}`);
-  console.log(options.json ? JSON.stringify({ deleted: id }) : `deleted ${id}`);
+  const progress = createProgress(`deleting ${id}`);
+  const deleted = await withStorage((deps) => deleteStore(deps, id, progress.show)).finally(progress.end);
+  if (!deleted) throw operatorFault(`there is no store ${id}`);
+  console.log(
+    options.json
+      ? JSON.stringify({ deleted: id, rows: deleted.rows })
+      : `deleted ${id} with ${deleted.rows} rows`,
+  );
 }
 
-const toJson = (store: Store) => ({ id: store.id, name: store.name, rate_limit: store.rateLimit });
+const toJson = (store: Store) => ({
+  id: store.id,
+  name: store.name,
+  rate_limit: store.rateLimit,
+  ...(store.isBeingDeleted && { being_deleted: true }),
+});
 
 const printStores = (stores: Store[]): void =>
   console.log(
     formatTable(
       ["id", "name", "limit/s", "reserved/s"],
-      stores.map((store) => [store.id, store.name, store.rateLimit, store.totalReserved]),
+      stores.map((store) => [
+        store.id,
+        store.isBeingDeleted ? `${store.name} (being deleted: run store delete again)` : store.name,
+        store.rateLimit,
+        store.totalReserved,
+      ]),
     ),
   );

@@ -89,7 +89,8 @@ async function rememberAnswer(
   if (numInsertedOrUpdatedRows === 0n) throw QUICKER;
 }
 
-export const forgetOldAnswers = ({ storage, clock }: Pick<Deps, "storage" | "clock">): Promise<void> =>
-  deleteOld(storage.db, "idempotent_answers", "key_hash", "expires_at", clock.now());
+/** True: there are more. */
+export const forgetOldAnswers = (deps: Pick<Deps, "storage" | "clock">): Promise<boolean> =>
+  deleteOld(deps, "idempotent_answers", "key_hash", "expires_at", deps.clock.now());
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -187,6 +187,16 @@ async function refuseUnknown({ db }: Storage, caller: Caller, customerId: string
   if (!(await findCustomer(db, caller.storeId, customerId))) throw new Problem("customer_not_found");
 }
 
-export async function forgetExpiredTokens({ storage, clock }: ListDeps): Promise<void> {
-  await deleteOld(storage.db, "customer_tokens", "id", "expires_at", clock.now());
+/** Of all stores, for an operator who is about to end them. */
+export async function countLiveTokens({ storage, clock }: ListDeps): Promise<number> {
+  const counted = await storage.db
+    .selectFrom("customer_tokens")
+    .where("expires_at", ">", clock.now())
+    .select(({ fn }) => fn.countAll<number>().as("tokens"))
+    .executeTakeFirstOrThrow();
+  return counted.tokens;
 }
+
+/** True: there are more. */
+export const forgetExpiredTokens = (deps: ListDeps): Promise<boolean> =>
+  deleteOld(deps, "customer_tokens", "id", "expires_at", deps.clock.now());

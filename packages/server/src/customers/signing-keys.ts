@@ -6,13 +6,15 @@ import {
   type JsonWebKey,
   type KeyObject,
 } from "node:crypto";
+import { type SqlBool, sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import type { Signer } from "../lib/jws.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
 import { createSingleFlight } from "../lib/single-flight.ts";
-import type { Storage } from "../storage/storage.ts";
+import { deleteAlong } from "../storage/delete-along.ts";
+import type { Database, Storage } from "../storage/storage.ts";
 
 /**
  * The keys that customer tokens are signed with. A new one is published before it signs, so that whoever keeps our key
@@ -52,13 +54,24 @@ export function createSigningKeys(deps: Deps): SigningKeys {
   const once = createSingleFlight<Key[]>();
   let known: Key[] = [];
   let readAtMs = Number.NEGATIVE_INFINITY;
+  let notices = 0;
+  // Of any store: a key may have been removed. What was asked for before that is answered, but not kept.
+  deps.storage.changes.listen((storeId) => {
+    if (storeId !== undefined) return;
+    notices++;
+    readAtMs = Number.NEGATIVE_INFINITY;
+  });
 
-  const read = () =>
-    once("read", async () => {
-      known = await readKeys(deps);
+  function read(): Promise<Key[]> {
+    const before = notices;
+    return once(String(before), async () => {
+      const found = await readKeys(deps);
+      if (notices !== before) return found;
+      known = found;
       readAtMs = clock.monotonicMs();
-      return known;
+      return found;
     });
+  }
 
   /** While the database cannot be read, the keys that were read last stay in use. */
   async function keys(): Promise<Key[]> {
@@ -105,14 +118,40 @@ export function createSigningKeys(deps: Deps): SigningKeys {
 
 /** Rotation on demand: the next key is published now and signs in ten minutes. Says its id. */
 export async function addNextKey(deps: Pick<Deps, "storage" | "clock" | "keyring">): Promise<string> {
-  const newest = await deps.storage.db
+  const newest = await newestKid(deps.storage.db);
+  const kid = nameAfter(deps, newest ?? "the first");
+  await insertKey(deps, kid, newest ? deps.clock.now() + PUBLISHED_BEFORE_MS : deps.clock.now());
+  return kid;
+}
+
+/**
+ * For a key that is in other hands: it and all others are gone from the key set, and a new one signs at once. Every
+ * token of before is dead, on every instance within a second. Says the new key's id.
+ */
+export async function replaceKeys(
+  deps: Pick<Deps, "storage" | "clock" | "keyring">,
+  onTokensEnded?: (rows: number) => void,
+): Promise<{ kid: string; endedTokens: number }> {
+  const { storage, clock } = deps;
+  const now = clock.now();
+  const kid = await storage.db.transaction().execute(async (trx) => {
+    const next = nameAfter(deps, (await newestKid(trx)) ?? "the first");
+    await trx.deleteFrom("signing_keys").execute();
+    await insertKey({ ...deps, storage: { db: trx } }, next, now);
+    return next;
+  });
+  const where = sql<SqlBool>`created_at < ${now}`;
+  const tokens = { table: "customer_tokens", key: "id", along: "id", where } as const;
+  return { kid, endedTokens: await deleteAlong(deps, tokens, onTokensEnded) };
+}
+
+async function newestKid(db: Database): Promise<string | undefined> {
+  const newest = await db
     .selectFrom("signing_keys")
     .select("kid")
     .orderBy("signs_from", "desc")
     .executeTakeFirst();
-  const kid = nameAfter(deps, newest?.kid ?? "the first");
-  await insertKey(deps, kid, newest ? deps.clock.now() + PUBLISHED_BEFORE_MS : deps.clock.now());
-  return kid;
+  return newest?.kid;
 }
 
 async function readKeys({ storage, keyring }: Deps): Promise<Key[]> {
@@ -144,7 +183,7 @@ const nameAfter = ({ keyring }: Pick<Deps, "keyring">, before: string): string =
     .slice(0, 16);
 
 async function insertKey(
-  { storage, clock, keyring }: Pick<Deps, "storage" | "clock" | "keyring">,
+  { storage, clock, keyring }: Pick<Deps, "clock" | "keyring"> & { storage: { db: Database } },
   kid: string,
   signsFrom: number,
 ): Promise<void> {

@@ -14,7 +14,7 @@ import { findRealm, getRealm, type Realm } from "../realms/realm.ts";
 import { type AskDeps, askIdp, isSigned } from "./ask-idp.ts";
 import { type Attempt, browserCookieName, digest, idpSecretsOf, openAttempt, type Place } from "./attempt.ts";
 import { callbackUrl, refuseUnusable } from "./authorize.ts";
-import { claimAttempt, failAttempt, issueCode } from "./code.ts";
+import { claimAttempt, failAttempt, isEndedByRestore, issueCode } from "./code.ts";
 import {
   headOf,
   pageProblem,
@@ -60,7 +60,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
     );
   if (!opened) throw refusePage("attempt_invalid");
   const { attempt } = opened;
-  if (opened.isExpired) throw refusePage("attempt_expired");
+  if (opened.isExpired || (await isEndedByRestore(deps, place, attempt))) throw refusePage("attempt_expired");
   if (!isSameBrowser(deps, attempt, request)) throw refusePage("browser_changed");
   // The URI is still registered, or there is nowhere to go back to.
   const clientRedirectUri = realm.redirectUris.find((uri) => digest(uri) === attempt.clientRedirectDigest);

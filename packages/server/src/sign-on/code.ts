@@ -3,7 +3,8 @@ import type { Identity } from "../identity-provider/identify.ts";
 import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import { hashSecret, newCredential } from "../lib/secrets.ts";
-import { deleteOld } from "../storage/delete-old.ts";
+import { inBatches } from "../storage/batches.ts";
+import { deleteOld, ROUND } from "../storage/delete-old.ts";
 import { isUnavailable, type Storage, type Trx } from "../storage/storage.ts";
 import type { Attempt, Place } from "./attempt.ts";
 
@@ -26,6 +27,21 @@ const emptyRow = (clock: Clock) => ({
   token_id: null,
   forget_at: clock.now() + limits.attemptSeconds * 1000 + REMEMBERED_MS,
 });
+
+/** A restore ends what was under way: it forgets which attempts had come back, and which codes were redeemed. */
+export async function isEndedByRestore(
+  { storage }: Pick<Deps, "storage">,
+  { storeId }: Pick<Place, "storeId">,
+  { startedAt }: Pick<Attempt, "startedAt">,
+): Promise<boolean> {
+  const ended = await storage.db
+    .selectFrom("stores")
+    .select("id")
+    .where("id", "=", storeId)
+    .where("tokens_from", ">", startedAt)
+    .executeTakeFirst();
+  return ended !== undefined;
+}
 
 /** One insert decides which of several callbacks goes on: true for that one. */
 export async function claimAttempt(
@@ -153,14 +169,29 @@ export async function forgetDirectCode(
     .execute();
 }
 
-/** Attempts that nobody can come back to go; what a provider said of somebody goes as soon as its code is over. */
-export async function forgetOldAttempts({ storage, clock }: Deps): Promise<void> {
-  const now = clock.now();
-  await storage.db
-    .updateTable("sign_on_attempts")
-    .set({ identity: null })
-    .where("identity", "is not", null)
-    .where("code_expires_at", "<=", now)
-    .execute();
-  await deleteOld(storage.db, "sign_on_attempts", "id", "forget_at", now);
+/**
+ * Attempts that nobody can come back to go; what a provider said of somebody goes as soon as its code is over. True:
+ * there are more.
+ */
+export async function forgetOldAttempts(deps: Deps): Promise<boolean> {
+  const now = deps.clock.now();
+  const { db } = deps.storage;
+  const forgetIdentities = async (limit: number) => {
+    const over = db
+      .selectFrom("sign_on_attempts")
+      .select("id")
+      .where("identity", "is not", null)
+      .where("code_expires_at", "<=", now)
+      .orderBy("code_expires_at")
+      .limit(limit);
+    const { numUpdatedRows } = await db
+      .updateTable("sign_on_attempts")
+      .set({ identity: null })
+      .where("id", "in", over)
+      .executeTakeFirst();
+    return Number(numUpdatedRows);
+  };
+  const { isDone } = await inBatches(deps, forgetIdentities, ROUND);
+  const isBehind = await deleteOld(deps, "sign_on_attempts", "id", "forget_at", now);
+  return isBehind || !isDone;
 }

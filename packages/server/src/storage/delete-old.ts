@@ -1,9 +1,9 @@
-import type { Database } from "./storage.ts";
+import type { Clock } from "../lib/clock.ts";
+import { inBatches } from "./batches.ts";
+import type { Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
-const BATCH = 1000;
-
-/** The sweepers' tables, and the column that says from when on a row is over. */
+/** The sweepers' tables, and the column that says from when on a row is over. Each has an index on it. */
 type Swept = {
   access_token_revocations: "expires_at";
   customer_tokens: "expires_at";
@@ -12,26 +12,35 @@ type Swept = {
   sign_ons: "started_at";
 };
 
-/** Rows that are over, in small portions: a large backlog must neither stop the service nor run into its time limit. */
+/** What one sweep may do before others have their turn again. What is left waits for the next. */
+export const ROUND = { maxRows: 20_000, withinMs: 200 } as const;
+
+type Deps = { storage: Storage; clock: Clock };
+
+/** Deletes rows that are over, as many as fit into a round. True: there are more. */
 export async function deleteOld<T extends keyof Swept>(
-  db: Database,
+  deps: Deps,
   table: T,
   key: keyof Tables[T] & string,
   column: Swept[T],
   untilMs: number,
-): Promise<void> {
+): Promise<boolean> {
+  const { db, engine } = deps.storage;
   const { ref } = db.dynamic;
-  for (let deleted = BATCH; deleted === BATCH; ) {
+  const deleteSome = async (limit: number) => {
     const over = db
       .selectFrom(table as "sign_ons")
       .select(ref<"id">(key))
       .where(ref(column), "<=", untilMs)
       .orderBy(ref(column))
-      .limit(BATCH);
+      .limit(limit)
+      // Instances that sweep at the same time take different rows, and do not wait for each other.
+      .$if(engine === "postgres", (query) => query.forUpdate().skipLocked());
     const { numDeletedRows } = await db
       .deleteFrom(table as "sign_ons")
       .where(ref(key), "in", over)
       .executeTakeFirst();
-    deleted = Number(numDeletedRows);
-  }
+    return Number(numDeletedRows);
+  };
+  return !(await inBatches(deps, deleteSome, ROUND)).isDone;
 }

@@ -1,62 +1,54 @@
 import { sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
+import type { Migration } from "./migration.ts";
 import { applicationKeys } from "./migrations/0001-application-keys.ts";
 import { identityProviders } from "./migrations/0002-identity-providers.ts";
 import { customersAndSignOn } from "./migrations/0003-customers-and-sign-on.ts";
 import { formerProfiles } from "./migrations/0004-former-profiles.ts";
-import type { Storage, Trx } from "./storage.ts";
+import { endings } from "./migrations/0007-endings.ts";
+import type { Database, Storage, Trx } from "./storage.ts";
 
-export type Migration = { name: string; up(trx: Trx, engine: Storage["engine"]): Promise<void> };
-
-/** In order; a migration that was released is never edited. Its place in the list is its version. */
+/** In order; a migration that was released is never edited. */
 export const migrations: readonly Migration[] = [
   applicationKeys,
   identityProviders,
   customersAndSignOn,
   formerProfiles,
+  endings,
 ];
 
 const ADVISORY_LOCK = 4_727_311_002;
 
 /**
- * Brings the tables up to date and says which migrations it ran. All of it is one transaction under one lock, so two
- * processes that start together do it once, and one that is killed half-way leaves the database as it was.
+ * Brings the tables up to date and says which migrations it ran. Each migration is one transaction, with its row in
+ * `schema_migrations`, under a lock that all processes share: two that start together run it once, and one that is
+ * killed leaves it undone as a whole, for the next start. Tables of a newer release are left as they are.
  */
 export async function migrate(
   { storage, clock }: { storage: Storage; clock: Clock },
   known: readonly Migration[] = migrations,
 ): Promise<string[]> {
-  if ((await versionOf(storage)) === known.length) return [];
-  return storage.transact(async (trx) => {
-    if (storage.engine === "postgres") await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(trx);
-    const version = await currentVersion(trx);
-    if (version > known.length) {
-      throw operatorFault(
-        `the database is at version ${version}, and this latchkey only knows ${known.length}. ` +
-          "It was written by a newer release: run that one, or restore the backup made before the upgrade.",
-      );
-    }
-    const pending = known.slice(version);
-    for (const [index, migration] of pending.entries()) {
-      await migration.up(trx, storage.engine);
-      await trx
-        .insertInto("schema_migrations")
-        .values({ version: version + index + 1, name: migration.name, applied_at: clock.now() })
-        .execute();
-    }
-    return pending.map((migration) => migration.name);
-  });
+  const names: string[] = [];
+  for (;;) {
+    const applied = await findApplied(storage);
+    if (applied) await refuseTooNew(storage, applied, known);
+    if (applied && known.every(({ version }) => applied.has(version))) return names;
+    const name = await storage.transact((trx) => runNext(trx, { storage, clock }, known));
+    if (name !== undefined) names.push(name);
+  }
 }
 
-/** A look without a lock: most starts have nothing to do, and need not wait for anybody. */
-async function versionOf({ db }: Storage): Promise<number | undefined> {
-  const query = db.selectFrom("schema_migrations").select(({ fn }) => fn.max("version").as("version"));
-  const row = await query.executeTakeFirst().catch(() => undefined);
-  return row?.version;
-}
+/** Whether Latchkey has ever made its tables here. */
+export const hasTables = async (storage: Storage): Promise<boolean> =>
+  (await findApplied(storage)) !== undefined;
 
-async function currentVersion(trx: Trx): Promise<number> {
+async function runNext(
+  trx: Trx,
+  { storage: { engine }, clock }: { storage: Storage; clock: Clock },
+  known: readonly Migration[],
+): Promise<string | undefined> {
+  if (engine === "postgres") await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(trx);
   await trx.schema
     .createTable("schema_migrations")
     .ifNotExists()
@@ -64,9 +56,56 @@ async function currentVersion(trx: Trx): Promise<number> {
     .addColumn("name", "text", (column) => column.notNull())
     .addColumn("applied_at", "bigint", (column) => column.notNull())
     .execute();
-  const row = await trx
+  const applied = await readApplied(trx);
+  const next = known.find(({ version }) => !applied.has(version));
+  if (!next) return undefined;
+  await next.up(trx, engine);
+  const { version, name, needsVersion } = next;
+  await trx
+    .insertInto("schema_migrations")
+    .values({
+      version,
+      name,
+      applied_at: clock.now(),
+      ...(needsVersion !== undefined && { needs_version: needsVersion }),
+    })
+    .execute();
+  return name;
+}
+
+/** Code runs on tables that are newer than itself, unless a migration that it does not know has taken away what it uses. */
+async function refuseTooNew(
+  { db }: Storage,
+  applied: ReadonlySet<number>,
+  known: readonly Migration[],
+): Promise<void> {
+  const newest = Math.max(...known.map(({ version }) => version));
+  if ([...applied].every((version) => known.some((migration) => migration.version === version))) return;
+  const contracted = await db
     .selectFrom("schema_migrations")
-    .select(({ fn }) => fn.max("version").as("version"))
+    .select(["version", "name"])
+    .where("needs_version", ">", newest)
+    .orderBy("version")
     .executeTakeFirst();
-  return row?.version ?? 0;
+  if (!contracted) return;
+  throw operatorFault(
+    `this latchkey is too old for the database: migration ${contracted.version} (${contracted.name}) of a newer release ` +
+      "took away tables or columns that it uses. Run the newer release, or restore the backup made before the upgrade.",
+  );
+}
+
+/** A look without a lock: most starts have nothing to do, and need not wait for anybody. `undefined`: no tables. */
+const findApplied = ({ db }: Storage): Promise<Set<number> | undefined> =>
+  readApplied(db).catch((error) => {
+    if (isMissingTable(error)) return undefined;
+    throw error;
+  });
+
+// PostgreSQL: undefined_table. SQLite has no code of its own for it.
+const isMissingTable = ({ code, message }: Error & { code?: string }): boolean =>
+  code === "42P01" || message.startsWith("no such table");
+
+async function readApplied(db: Database | Trx): Promise<Set<number>> {
+  const rows = await db.selectFrom("schema_migrations").select("version").execute();
+  return new Set(rows.map(({ version }) => version));
 }

@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
-import { migrate } from "./migrate.ts";
+import { hasTables, migrate } from "./migrate.ts";
 import { openPostgres } from "./postgres.ts";
 import { openSqlite } from "./sqlite.ts";
 import { isUnavailable, type Storage } from "./storage.ts";
@@ -13,22 +15,42 @@ export const connectStorage = (databaseUrl: string): Storage =>
 
 /**
  * Connects, and brings the tables up to this version's. A service claims its database first: one that is refused has
- * then changed nothing.
+ * then changed nothing. `mustExist`: whoever only wants to look must not make a database by looking.
  */
 export async function openStorage(
   { clock }: { clock: Clock },
   databaseUrl: string,
-  { claim = false } = {},
+  { claim = false, mustExist = false } = {},
 ): Promise<Storage> {
+  const isFile = databaseUrl.startsWith("sqlite:") && databaseUrl !== IN_MEMORY;
+  if (mustExist && isFile) refuseMissingFile(databaseUrl.slice("sqlite:".length));
   const storage = connectStorage(databaseUrl);
   try {
     if (claim) storage.claim();
+    if (mustExist && databaseUrl !== IN_MEMORY && !(await hasTables(storage))) {
+      throw operatorFault(`there are no tables of latchkey in ${describeUrl(databaseUrl)}; ${HOW_TO_MAKE}`);
+    }
     await migrateUrl({ clock }, databaseUrl, storage);
     return storage;
   } catch (error) {
     await storage.close();
     throw inWords(error, databaseUrl);
   }
+}
+
+const IN_MEMORY = "sqlite::memory:";
+const HOW_TO_MAKE =
+  "LATCHKEY_DATABASE_URL says which database is meant. `latchkey store create`, `serve`, `dev` and `migrate` make one.";
+
+export function refuseMissingFile(path: string): void {
+  if (!existsSync(path)) throw operatorFault(`there is no database ${resolve(path)}; ${HOW_TO_MAKE}`);
+}
+
+/** For people, and without the password: parameters may hold one, too. */
+export function describeUrl(databaseUrl: string): string {
+  if (databaseUrl.startsWith("sqlite:")) return databaseUrl;
+  const { host, pathname } = new URL(databaseUrl);
+  return `postgres://${host}${pathname}`;
 }
 
 /** Migrations on PostgreSQL have a connection of their own, on which nothing is cut off for taking long. */

@@ -105,6 +105,7 @@ export type Tables = {
     version: number;
     name: string;
     applied_at: number;
+    needs_version: number | null;
   };
   sign_on_attempts: {
     id: string;
@@ -155,5 +156,7 @@ export type Tables = {
     revision: number;
     created_at: number;
     updated_at: number;
+    deleted_at: number | null;
+    tokens_from: number | null;
   };
 };

@@ -39,12 +39,3 @@ export async function updateStore(deps: Deps, storeId: string, change: StoreChan
   });
   return getStore(deps, storeId);
 }
-
-export async function deleteStore({ storage }: Deps, storeId: string): Promise<boolean> {
-  const { numDeletedRows } = await storage.db
-    .deleteFrom("stores")
-    .where("id", "=", storeId)
-    .executeTakeFirst();
-  storage.changes.announce(storeId);
-  return numDeletedRows > 0n;
-}

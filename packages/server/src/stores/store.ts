@@ -11,6 +11,8 @@ export type Store = {
   totalReserved: number;
   createdAt: number;
   updatedAt: number;
+  /** Somebody has begun to delete it: it has no keys any more, and takes none. */
+  isBeingDeleted: boolean;
 };
 
 export const DEFAULT_RATE_LIMIT = 100;
@@ -24,6 +26,7 @@ const fromRow = (row: Row, totalReserved: number): Store => ({
   totalReserved,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
+  isBeingDeleted: row.deleted_at !== null,
 });
 
 export async function insertStore(
@@ -32,16 +35,32 @@ export async function insertStore(
   { name, rateLimit }: { name: string; rateLimit: number },
 ): Promise<Store> {
   const now = clock.now();
-  const row = { id: newId(), name, rate_limit: rateLimit, revision: 0, created_at: now, updated_at: now };
+  const row = {
+    id: newId(),
+    name,
+    rate_limit: rateLimit,
+    revision: 0,
+    created_at: now,
+    updated_at: now,
+    deleted_at: null,
+    tokens_from: null,
+  };
   await trx.insertInto("stores").values(row).execute();
   return fromRow(row, 0);
 }
 
+/** A store that is being deleted is no longer found. */
 export async function findStore({ db }: { db: Database }, storeId: string): Promise<Store | undefined> {
-  const row = await db.selectFrom("stores").selectAll().where("id", "=", storeId).executeTakeFirst();
+  const row = await db
+    .selectFrom("stores")
+    .selectAll()
+    .where("id", "=", storeId)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
   return row && fromRow(row, await totalReserved(db, storeId));
 }
 
+/** All of them, also those that are being deleted: whoever was interrupted must see what is left to do. */
 export async function listStores({ db }: { db: Database }): Promise<Store[]> {
   const rows = await db.selectFrom("stores").selectAll().orderBy("created_at").orderBy("id").execute();
   return Promise.all(rows.map(async (row) => fromRow(row, await totalReserved(db, row.id))));
@@ -60,7 +79,8 @@ export async function totalReserved(db: Database, storeId: string, exceptKeyId?:
 /**
  * The one way to change what is kept in memory of a store: its keys, limits and revoked tokens. Moving the revision
  * first takes the lock on the store's row, so that changes of one store follow each other and a sum that was checked
- * is still right at the commit. After it, this process's caches of the store are dropped. `undefined`: the store is gone.
+ * is still right at the commit. After it, this process's caches of the store are dropped. `undefined`: the store is gone,
+ * or is being deleted.
  */
 export async function changeStore<T>(
   { storage }: { storage: Storage },
@@ -72,6 +92,7 @@ export async function changeStore<T>(
       .updateTable("stores")
       .set(({ eb }) => ({ revision: eb("revision", "+", 1) }))
       .where("id", "=", storeId)
+      .where("deleted_at", "is", null)
       .returning("rate_limit")
       .executeTakeFirst();
     return row && work(trx, { rateLimit: row.rate_limit });

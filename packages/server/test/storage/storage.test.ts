@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { sql } from "kysely";
+import { type KyselyPlugin, sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { updateApplicationKey } from "../../src/application-keys/administer.ts";
 import { createStore, type NewStore } from "../../src/create-store.ts";
@@ -7,7 +7,8 @@ import { newId } from "../../src/lib/ids.ts";
 import { createLastUsed } from "../../src/rate-limit/last-used.ts";
 import { findRealm } from "../../src/realms/realm.ts";
 import { getSettings } from "../../src/realms/settings.ts";
-import { type Migration, migrate, migrations } from "../../src/storage/migrate.ts";
+import { migrate, migrations } from "../../src/storage/migrate.ts";
+import type { Migration } from "../../src/storage/migration.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";
 import { isUnavailable, type Storage } from "../../src/storage/storage.ts";
 import { changeStore, findStore } from "../../src/stores/store.ts";
@@ -23,6 +24,25 @@ const namesOnly = (tables: unknown) =>
     name,
     columns.map(([column]) => column),
   ]);
+
+/** The same storage; from this statement on nothing works any more, as for a process that was killed. */
+function interruptedAt(storage: Storage, statement: number): Storage {
+  let left = statement;
+  const plugin: KyselyPlugin = {
+    transformQuery({ node }) {
+      if (--left <= 0) throw new Error("interrupted");
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  return { ...storage, db: storage.db.withPlugin(plugin) };
+}
+
+async function namesApplied({ db }: Storage): Promise<string[]> {
+  const query = db.selectFrom("schema_migrations").select("name").orderBy("version");
+  const rows = await query.execute().catch(() => []);
+  return rows.map(({ name }) => name);
+}
 
 describe.each(engines)("storage on $name", (engine) => {
   let database: TestDatabase;
@@ -57,14 +77,13 @@ describe.each(engines)("storage on $name", (engine) => {
       expect(await migrate({ storage, clock })).toEqual([]);
     });
 
-    test("run once when two processes start together", async () => {
+    test("run once each when two processes start together", async () => {
       const answers = await Promise.all(
         [0, 1].map(() => latchkey(["migrate"], { LATCHKEY_DATABASE_URL: database.url })),
       );
-      expect(answers.map(({ stdout }) => stdout.trim()).sort()).toEqual([
-        `applied: ${migrations.map(({ name }) => name).join(", ")}`,
-        "nothing to do: the tables are up to date",
-      ]);
+      const applied = answers.flatMap(({ stdout }) => /^applied: (.*)/.exec(stdout)?.[1]?.split(", ") ?? []);
+      expect(applied.sort()).toEqual(migrations.map(({ name }) => name).sort());
+      expect(answers.map(({ code }) => code)).toEqual([0, 0]);
     });
 
     test("give stores of before a realm and settings, as a new store has", async () => {
@@ -97,25 +116,64 @@ describe.each(engines)("storage on $name", (engine) => {
       expect(nullable(found.sort())).toEqual(nullable(described.sort()));
     });
 
-    test("that fail half-way leave the database as it was", async () => {
-      const storage = await open();
-      const failing: Migration = {
-        name: "fails",
-        async up(trx) {
-          await trx.schema.createTable("half_done").addColumn("id", "text").execute();
-          throw new Error("interrupted");
-        },
-      };
-      await expect(migrate({ storage, clock }, [...migrations, failing])).rejects.toThrow("interrupted");
-      await expect(sql`select * from half_done`.execute(storage.db)).rejects.toThrow();
+    test("interrupted at any statement leave nothing half-done, and are resumed by the next start (T52)", async () => {
+      const storage = connect();
+      let interruptions = 0;
+      for (let done = 0, at = 1; done < migrations.length; interruptions++) {
+        await migrate({ storage: interruptedAt(storage, at), clock }).catch(({ message }) =>
+          expect(message).toBe("interrupted"),
+        );
+        const applied = await namesApplied(storage);
+        expect(applied).toEqual(migrations.slice(0, applied.length).map(({ name }) => name));
+        at = applied.length > done ? 1 : at + 1;
+        done = applied.length;
+      }
+      expect(interruptions).toBeGreaterThan(40);
       expect(await migrate({ storage, clock })).toEqual([]);
     });
 
-    test("refuse a database that a newer release has written, in words for the operator", async () => {
-      const storage = await open();
-      const added: Migration = { name: "of the future", up: async () => {} };
-      await migrate({ storage, clock }, [...migrations, added]);
-      await expect(open()).rejects.toThrow("written by a newer release");
+    describe("of the next release", () => {
+      const next: Migration = {
+        version: 9001,
+        name: "of the next release",
+        async up(trx) {
+          await trx.schema.alterTable("stores").addColumn("motto", "text").execute();
+          await trx.schema.createTable("mottos").addColumn("id", "text").execute();
+        },
+      };
+
+      test("that only add are no reason to refuse: this release opens, reads and writes", async () => {
+        const storage = await open();
+        await migrate({ storage, clock }, [...migrations, next]);
+        const restarted = await open();
+        const { store } = await newStore(restarted);
+        expect(await findStore(restarted, store.id)).toEqual(store);
+        expect(await migrate({ storage: restarted, clock })).toEqual([]);
+      });
+
+      test("that take away what this release uses are refused, in words for the operator", async () => {
+        const storage = await open();
+        const contract: Migration = {
+          ...next,
+          version: 9002,
+          name: "no more rate limits",
+          needsVersion: 9001,
+        };
+        await migrate({ storage, clock }, [...migrations, next, { ...contract, up: async () => {} }]);
+        await expect(open()).rejects.toThrow(
+          "too old for the database: migration 9002 (no more rate limits) of a newer release",
+        );
+        // A release that knows the step before it may start.
+        expect(await migrate({ storage, clock }, [...migrations, next])).toEqual([]);
+      });
+
+      test("that came in between are made up for: what is missing is run, whatever came after it", async () => {
+        const storage = connect();
+        const [first, ...others] = migrations as [Migration, ...Migration[]];
+        const late: Migration = { version: 9000, name: "late", up: async () => {} };
+        await migrate({ storage, clock });
+        expect(await migrate({ storage, clock }, [first, late, ...others])).toEqual(["late"]);
+      });
     });
   });
 
@@ -151,6 +209,8 @@ describe.each(engines)("storage on $name", (engine) => {
         revision: 0,
         created_at: clock.now(),
         updated_at: clock.now(),
+        deleted_at: null,
+        tokens_from: null,
       });
     });
 

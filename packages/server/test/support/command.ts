@@ -6,8 +6,11 @@ export const LATCHKEY = fileURLToPath(new URL("../../bin/latchkey.js", import.me
 export type Finished = { code: number | null; stdout: string; stderr: string };
 
 /** Runs `latchkey <args>` as a process of its own, with nothing of our environment but the path. */
-export function latchkey(args: string[], env: Record<string, string>): Promise<Finished> {
-  const child = spawn(process.execPath, [LATCHKEY, ...args], { env: { PATH: process.env.PATH, ...env } });
+export function latchkey(args: string[], env: Record<string, string>, cwd?: string): Promise<Finished> {
+  const child = spawn(process.execPath, [LATCHKEY, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, ...env },
+  });
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (chunk) => {

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../migration.ts";
 
 export const applicationKeys: Migration = {
+  version: 1,
   name: "application keys",
   async up(trx, engine) {
     await trx.schema

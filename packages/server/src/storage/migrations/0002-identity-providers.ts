@@ -1,8 +1,9 @@
 import { newId } from "../../lib/ids.ts";
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../migration.ts";
 import type { Trx } from "../storage.ts";
 
 export const identityProviders: Migration = {
+  version: 2,
   name: "identity providers",
   async up(trx) {
     await trx.schema

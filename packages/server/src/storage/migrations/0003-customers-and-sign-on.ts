@@ -1,8 +1,9 @@
 import { sql } from "kysely";
-import type { Migration } from "../migrate.ts";
+import type { Migration } from "../migration.ts";
 import type { Trx } from "../storage.ts";
 
 export const customersAndSignOn: Migration = {
+  version: 3,
   name: "customers and sign-on",
   async up(trx) {
     await makeCustomers(trx);

@@ -1,0 +1,132 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { latchkey } from "../packages/server/test/support/command.ts";
+import { postgresEngine } from "../packages/server/test/support/engines.ts";
+import { until } from "../packages/server/test/support/until.ts";
+import { createStore, newPlace, type Place, type Running, serve } from "./running.ts";
+
+/** What an operator types, and what it must not do by the way. */
+
+let place: Place;
+let running: Running | undefined;
+
+beforeEach(async () => {
+  place = await newPlace();
+});
+afterEach(async () => {
+  running?.child.kill("SIGKILL");
+  await running?.exited;
+  running = undefined;
+  place.leave();
+});
+
+const filesOf = (folder: string) =>
+  Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "latin1")]));
+
+describe("a database that is not there", () => {
+  test.each([
+    [["store", "list"]],
+    [["store", "update", "--id", "x", "--name", "y"]],
+    [["store", "delete", "--id", "x", "--yes"]],
+    [["key", "list", "--store", "x"]],
+    [["key", "create", "--store", "x", "--name", "y"]],
+    [["rotate-keys"]],
+    [["backup", "copy.db"]],
+    [["after-restore"]],
+  ])("is not made by latchkey %s: the path is named, and what to do", async (args) => {
+    const missing = join(place.folder, "mistyped", "latchkey.db");
+    const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${missing}` };
+    const { code, stdout, stderr } = await latchkey(args, env, place.folder);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(`there is no database ${missing}`);
+    expect(stderr).toContain("`latchkey store create`");
+    expect(stderr).not.toContain("    at ");
+    expect(readdirSync(place.folder)).toEqual([]);
+  });
+
+  test.skipIf(!postgresEngine.isHere)("of PostgreSQL gets no tables by being looked at", async () => {
+    const database = await postgresEngine.create();
+    const env = { LATCHKEY_DATABASE_URL: database.url };
+    for (const _ of ["once", "twice"]) {
+      const { code, stderr } = await latchkey(["store", "list"], env);
+      expect([code, stderr]).toEqual([1, expect.stringContaining("there are no tables of latchkey in")]);
+    }
+    await database.drop();
+  });
+});
+
+test.each(["backup", "restore"])(
+  "latchkey %s is for SQLite files, and says what is for PostgreSQL",
+  async (name) => {
+    const { code, stderr } = await latchkey([name, "x.db"], {
+      LATCHKEY_DATABASE_URL: "postgres://127.0.0.1:1/x",
+    });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("this command is for SQLite files")]);
+  },
+);
+
+describe("which database a command works on", () => {
+  test("is said on standard error when it is not the default, and standard output stays for the answer", async () => {
+    const url = place.env.LATCHKEY_DATABASE_URL as string;
+    await createStore(place);
+    const { stdout, stderr } = await latchkey(["store", "list", "--json"], place.env);
+    expect(stderr).toBe(`database: ${url}\n`);
+    expect(JSON.parse(stdout).stores).toHaveLength(1);
+    const made = await latchkey(["store", "create", "--name", "x"], {}, place.folder);
+    expect([made.code, made.stderr]).toEqual([0, ""]);
+    expect(existsSync(join(place.folder, "data", "latchkey.db"))).toBe(true);
+  });
+
+  test("is said without user and password", async () => {
+    const url = "postgres://user:hush@127.0.0.1:1/shop?password=hush";
+    const { stderr } = await latchkey(["store", "list"], { LATCHKEY_DATABASE_URL: url });
+    expect(stderr).toContain("database: postgres://127.0.0.1:1/shop\n");
+    expect(stderr).not.toContain("hush");
+  });
+});
+
+test("a second start beside a running `latchkey dev` changes nothing of what is kept", async () => {
+  const { LATCHKEY_MASTER_KEY: _, ...env } = place.env;
+  running = await serve({ ...place, env }, ["dev"]);
+  await until(() => running?.logLines().some((line) => line.includes("Ctrl-C")), 15_000);
+  const before = filesOf(place.folder);
+  const { PORT: __, ...anyPort } = env;
+  const { code, stderr } = await latchkey(["dev"], anyPort, place.folder);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("another latchkey already serves")]);
+  const after = filesOf(place.folder);
+  expect(Object.keys(after).sort()).toEqual(Object.keys(before).sort());
+  for (const file of ["first-store.json", "master.key", "ports.json"]) {
+    expect(before[file], file).toBeTruthy();
+    expect(after[file], file).toBe(before[file]);
+  }
+});
+
+describe("a signing key that is in other hands", () => {
+  beforeEach(() => createStore(place));
+
+  test("is not removed by mistake: what that ends is said first, and --yes is asked for", async () => {
+    const refused = await latchkey(["rotate-keys", "--signing", "--now"], place.env);
+    expect([refused.code, refused.stdout]).toEqual([1, ""]);
+    expect(refused.stderr).toContain("It ends 0 live customer tokens");
+    expect(refused.stderr).toContain("--yes");
+    const alone = await latchkey(["rotate-keys", "--now"], place.env);
+    expect([alone.code, alone.stderr]).toEqual([1, expect.stringContaining("--signing --now")]);
+  });
+
+  test("is removed with --yes, and a new one is in use", async () => {
+    const removed = await latchkey(["rotate-keys", "--signing", "--now", "--yes"], place.env);
+    expect([removed.code, removed.stdout]).toEqual([0, expect.stringContaining("in use now")]);
+    expect(removed.stderr).toContain("It ends 0 live customer tokens");
+  });
+});
+
+test("deleting a store says how far it is on standard error, and its result on standard output", async () => {
+  const made = await createStore(place);
+  const args = ["store", "delete", "--id", made.store.id, "--yes", "--json"];
+  const { code, stdout, stderr } = await latchkey(args, place.env);
+  expect([code, JSON.parse(stdout)]).toEqual([0, { deleted: made.store.id, rows: 0 }]);
+  expect(stderr).toContain(`deleting ${made.store.id}: 0`);
+  const again = await latchkey(args, place.env);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("there is no store")]);
+});

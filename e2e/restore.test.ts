@@ -1,0 +1,269 @@
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { latchkey } from "../packages/server/test/support/command.ts";
+import { createStore, getToken, type Made, newPlace, type Place, type Running, serve } from "./running.ts";
+
+/** The runbook of docs/operations.md, walked: its commands are read from there. */
+
+const runbook = readFileSync(new URL("../docs/operations.md", import.meta.url), "utf8");
+
+/** The command of the runbook that begins so, with its file in our folder. */
+function typed(beginning: string): string[] {
+  const line = runbook.split("\n").find((text) => text.startsWith(`npx latchkey ${beginning}`));
+  if (!line) throw new Error(`docs/operations.md does not say: npx latchkey ${beginning}`);
+  return line
+    .replace("npx latchkey ", "")
+    .split(" ")
+    .map((word) => (word.endsWith(".db") ? join(place.folder, word) : word));
+}
+
+let place: Place;
+let running: Running | undefined;
+
+beforeEach(async () => {
+  place = await newPlace();
+});
+afterEach(async () => {
+  await stop();
+  place.leave();
+});
+
+async function start(): Promise<void> {
+  running = await serve(place);
+}
+async function stop(): Promise<void> {
+  running?.child.kill("SIGTERM");
+  await running?.exited;
+  running = undefined;
+}
+const run = (...args: string[]) => latchkey(args, place.env);
+const inDatabase = () => join(place.folder, "latchkey.db");
+const inBackup = () => typed("backup")[1] as string;
+
+const statusOf = async (token: string, path = "/v2/store", customerToken?: string) => {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(customerToken && { "x-customer-token": customerToken }),
+  };
+  return (await fetch(`${place.url}${path}`, { headers })).status;
+};
+
+async function post(token: string, path: string, data: object) {
+  const answer = await fetch(`${place.url}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ data }),
+  });
+  return ((await answer.json()) as { data: { id: string; token: string; customer_id: string } }).data;
+}
+
+const ADA = { type: "customer", name: "Ada", email: "ada@shop.example", password: "correct horse" };
+const signIn = (token: string, { email, password } = ADA) =>
+  post(token, "/v2/customers/tokens", {
+    type: "token",
+    authentication_mechanism: "password",
+    email,
+    password,
+  });
+
+describe("backup while it runs, changes, stop, restore, start", () => {
+  let made: Made;
+  let token: string;
+
+  beforeEach(async () => {
+    await start();
+    made = await createStore(place);
+    token = await getToken(place.url, made);
+  });
+
+  test("what was in the backup is there, what came later is not; every token of before is dead, new ones are good", async () => {
+    const ada = await post(token, "/v2/customers", ADA);
+    const before = await signIn(token);
+    const backedUp = await latchkey(typed("backup"), place.env);
+    expect([backedUp.code, backedUp.stdout]).toEqual([0, expect.stringContaining("backed up to")]);
+    const later = await post(token, "/v2/customers", { ...ADA, name: "Bea", email: "bea@shop.example" });
+    const since = await signIn(token);
+    const path = `/v2/customers/${ada.id}`;
+    for (const { token: customerToken } of [before, since])
+      expect(await statusOf(token, path, customerToken)).toBe(200);
+
+    await stop();
+    const restored = await latchkey(typed("restore"), place.env);
+    expect(restored.stdout).toContain("ended: every access token, 1 customer tokens");
+    expect([restored.code, restored.stdout]).toEqual([0, expect.stringContaining("is kept as")]);
+    await start();
+
+    expect(await statusOf(token)).toBe(401);
+    const fresh = await getToken(place.url, made);
+    expect(await statusOf(fresh)).toBe(200);
+    expect(await statusOf(fresh, path)).toBe(200);
+    expect(await statusOf(fresh, `/v2/customers/${later.id}`)).toBe(404);
+    for (const { token: customerToken } of [before, since])
+      expect(await statusOf(fresh, path, customerToken)).toBe(403);
+    const { token: customerToken } = await signIn(fresh);
+    expect(await statusOf(fresh, path, customerToken)).toBe(200);
+  }, 60_000);
+
+  test("a key that was deleted and a secret that was rotated out after the backup stay void, and the new secret works", async () => {
+    const store = ["--store", made.store.id];
+    const create = async (name: string) =>
+      JSON.parse((await run("key", "create", ...store, "--name", name, "--json")).stdout).application_key;
+    const [doomed, rotated] = [await create("Doomed"), await create("Rotated")];
+    await latchkey(typed("backup"), place.env);
+    await run("key", "delete", ...store, "--id", doomed.id);
+    const again = await run("key", "rotate", ...store, "--id", rotated.id, "--json");
+    const fresh = JSON.parse(again.stdout).application_key;
+    await stop();
+    const { stdout } = await run("restore", inBackup(), "--json");
+    expect(JSON.parse(stdout)).toMatchObject({
+      ended: { rotated_secrets: 1 },
+      carried_over: { deleted_keys: 1, rotated_keys: 1, passwords: 0 },
+    });
+    await start();
+    const of = (application_key: Made["application_key"]) =>
+      getToken(place.url, { store: made.store, application_key });
+    expect(await of(doomed)).toBeUndefined();
+    expect(await of(rotated)).toBeUndefined();
+    expect(await of(fresh)).toBeTruthy();
+    expect(await getToken(place.url, made)).toBeTruthy();
+  }, 60_000);
+
+  test("a password that was changed after the backup stays changed", async () => {
+    const ada = await post(token, "/v2/customers", ADA);
+    await latchkey(typed("backup"), place.env);
+    const changed = { ...ADA, password: "battery staple" };
+    await fetch(`${place.url}/v2/customers/${ada.id}`, {
+      method: "PUT",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ data: changed }),
+    });
+    await stop();
+    const { stdout } = await run("restore", inBackup(), "--json");
+    expect(JSON.parse(stdout).carried_over.passwords).toBe(1);
+    await start();
+    const fresh = await getToken(place.url, made);
+    expect(await signIn(fresh)).toBeUndefined();
+    expect((await signIn(fresh, changed)).token).toBeTruthy();
+  }, 60_000);
+});
+
+describe("a backup", () => {
+  beforeEach(() => createStore(place));
+
+  test("is for its owner only, whole, and overwrites nothing", async () => {
+    expect((await run("backup", inBackup())).code).toBe(0);
+    expect(statSync(inBackup()).mode & 0o777).toBe(0o600);
+    const before = readFileSync(inBackup());
+    await createStore(place);
+    const second = await run("backup", inBackup());
+    expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("nothing is overwritten")]);
+    expect(readFileSync(inBackup()).equals(before)).toBe(true);
+    expect(readdirSync(place.folder).filter((name) => name.endsWith(".part"))).toEqual([]);
+    const copy = new DatabaseSync(inBackup(), { readOnly: true });
+    expect(copy.prepare("select count(*) as stores from stores").get()).toEqual({ stores: 1 });
+    copy.close();
+  });
+
+  test("that cannot be written is said in words, and leaves nothing behind", async () => {
+    const { code, stderr } = await run("backup", join(place.folder, "no-such-folder", "backup.db"));
+    expect([code, stderr]).toEqual([1, expect.stringContaining("cannot write the backup")]);
+    expect(stderr).not.toContain("    at ");
+  });
+});
+
+describe("a restore", () => {
+  beforeEach(async () => {
+    await createStore(place);
+    await run("backup", inBackup());
+  });
+
+  const expectRefused = async (words: string, ...args: string[]) => {
+    const before = readFileSync(inDatabase());
+    const { code, stdout, stderr } = await run("restore", ...args);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(words);
+    expect(stderr).not.toContain("    at ");
+    expect(readFileSync(inDatabase()).equals(before)).toBe(true);
+    expect(readdirSync(place.folder).filter((name) => /restoring|replaced/.test(name))).toEqual([]);
+  };
+
+  test("is refused while a service runs", async () => {
+    await start();
+    const { code, stderr } = await run("restore", inBackup());
+    expect([code, stderr]).toEqual([1, expect.stringContaining("another latchkey already serves")]);
+  });
+
+  test("is refused from what is no sound database of latchkey, and changes nothing", async () => {
+    const bad = join(place.folder, "bad.db");
+    await expectRefused("there is no file", join(place.folder, "missing.db"));
+    writeFileSync(bad, "not a database at all".repeat(100));
+    await expectRefused("is not a sound SQLite database", bad);
+    const bytes = readFileSync(inBackup());
+    bytes.fill(0xff, 8192, 12_288);
+    writeFileSync(bad, bytes);
+    await expectRefused("cannot be restored", bad);
+  }, 40_000);
+
+  test("is refused from somebody else's database, and from a file that is only a part", async () => {
+    const other = join(place.folder, "other.db");
+    new DatabaseSync(other).exec("create table recipes (id text)");
+    await expectRefused("it is not a database of latchkey", other);
+    copyFileSync(inBackup(), join(place.folder, "live.db"));
+    writeFileSync(join(place.folder, "live.db-wal"), "frames");
+    await expectRefused("is not a backup", join(place.folder, "live.db"));
+    await expectRefused("is the database itself", inDatabase());
+  }, 40_000);
+
+  test("is refused while another program has the database open, and changes nothing", async () => {
+    const other = new DatabaseSync(inDatabase());
+    other.exec("pragma journal_mode = wal; begin; select * from stores;");
+    await expectRefused("another program works on", inBackup());
+    other.close();
+  });
+
+  test("replaces a damaged database, keeps it, and says what nobody knows any more", async () => {
+    chmodSync(inDatabase(), 0o600);
+    writeFileSync(inDatabase(), "damaged".repeat(1000));
+    const { code, stdout, stderr } = await run("restore", inBackup());
+    expect([code, stdout]).toEqual([0, expect.stringContaining("--rotate-secrets")]);
+    expect(stderr).toContain("cannot be read");
+    const kept = readdirSync(place.folder).find((name) => name.includes(".replaced-"));
+    expect(readFileSync(join(place.folder, kept ?? ""), "utf8")).toContain("damageddamaged");
+    expect(statSync(inDatabase()).mode & 0o777).toBe(0o600);
+    const { stores } = JSON.parse((await run("store", "list", "--json")).stdout);
+    expect(stores).toHaveLength(1);
+  });
+
+  test("ends with new secrets for every key when asked for, where nobody knows which were rotated out", async () => {
+    const made = await createStore(place);
+    const { code, stdout } = await run(...typed("after-restore").slice(0, 1), "--rotate-secrets", "--json");
+    expect(code).toBe(0);
+    const { secrets, ended, carried_over } = JSON.parse(stdout);
+    expect([secrets.length, ended.stores, carried_over]).toEqual([2, 2, null]);
+    await start();
+    expect(await getToken(place.url, made)).toBeUndefined();
+    const fresh = secrets.find((secret: { store_id: string }) => secret.store_id === made.store.id);
+    expect(await getToken(place.url, { ...made, application_key: fresh })).toBeTruthy();
+  }, 40_000);
+
+  test("makes a database where there is none", async () => {
+    const elsewhere = join(place.folder, "new", "latchkey.db");
+    const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${elsewhere}` };
+    const { code, stdout } = await latchkey(["restore", inBackup(), "--json"], env);
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      expect.objectContaining({ kept_as: null, carried_over: null, ended: expect.any(Object) }),
+    ]);
+    expect(existsSync(elsewhere)).toBe(true);
+  });
+});

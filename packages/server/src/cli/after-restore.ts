@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Ended, endWhatCameBack } from "../after-restore.ts";
+import { rotateSecret } from "../application-keys/secret.ts";
+import { type CarriedOver, carryOver } from "../carry-over.ts";
+import type { Clock } from "../lib/clock.ts";
+import { connectStorage, refuseMissingFile } from "../storage/open.ts";
+import type { Storage } from "../storage/storage.ts";
+import { readOptions } from "./options.ts";
+import { createProgress } from "./progress.ts";
+import { formatTable } from "./table.ts";
+import { withStorage } from "./with-storage.ts";
+
+const USAGE = `latchkey after-restore [--replaced <database-url>] [--rotate-secrets] [--json]
+
+To be run after a database was restored from a backup, before the service starts; \`latchkey restore\` does it by itself.
+Ends what the backup has brought back: customer tokens, access tokens, sign-ons under way, and secrets that had been rotated
+out and were in their grace.
+
+A restored database does not know what happened after the backup. A key that was deleted since, and a secret that was
+rotated out since, would work again, and so would a password that was changed:
+
+  --replaced         the database of before, if it can still be read: what was deleted, rotated and changed there stays so
+  --rotate-secrets   without it: gives every key a new secret, shows them, and the old ones no longer work`;
+
+export async function afterRestore(args: string[]): Promise<void> {
+  const options = readOptions(USAGE, args, {
+    replaced: { type: "string" },
+    "rotate-secrets": { type: "boolean" },
+    json: { type: "boolean" },
+  });
+  if (!options) return;
+  await withStorage(async (deps) => {
+    const carried = options.replaced === undefined ? undefined : await carryFrom(deps, options.replaced);
+    const ended = await endAll(deps);
+    const secrets = options["rotate-secrets"] ? await rotateAll(deps) : undefined;
+    if (options.json) {
+      console.log(JSON.stringify({ ...endedAsJson(ended), carried_over: carriedAsJson(carried), secrets }));
+      return;
+    }
+    console.log(describeEnded(ended));
+    if (carried || secrets) console.log(carried ? describeCarried(carried) : formatSecrets(secrets ?? []));
+    else console.log(NOT_KNOWN);
+  });
+}
+
+type Deps = { storage: Storage; clock: Clock };
+
+/** Ends everything, and waits until new access tokens are good: a second at most. */
+export async function endAll(deps: Deps): Promise<Ended> {
+  const progress = createProgress("ending what came back");
+  const ended = await endWhatCameBack(deps, (rows) => progress.show(rows, undefined)).finally(progress.end);
+  await sleep(Math.max(0, ended.from - deps.clock.now()));
+  return ended;
+}
+
+export async function carryFrom({ storage }: Deps, replacedUrl: string): Promise<CarriedOver> {
+  if (replacedUrl.startsWith("sqlite:")) refuseMissingFile(replacedUrl.slice("sqlite:".length));
+  const replaced = connectStorage(replacedUrl);
+  try {
+    return await carryOver(storage, replaced);
+  } finally {
+    await replaced.close();
+  }
+}
+
+type NewSecret = { store_id: string; application_key_id: string; client_id: string; client_secret: string };
+
+async function rotateAll(deps: Deps): Promise<NewSecret[]> {
+  const keys = await deps.storage.db
+    .selectFrom("application_keys")
+    .select(["id", "store_id"])
+    .orderBy("store_id")
+    .orderBy("id")
+    .execute();
+  const secrets: NewSecret[] = [];
+  for (const { id, store_id } of keys) {
+    const { key, clientSecret } = await rotateSecret(deps, store_id, id, 0);
+    secrets.push({ store_id, application_key_id: id, client_id: key.clientId, client_secret: clientSecret });
+  }
+  return secrets;
+}
+
+const formatSecrets = (secrets: NewSecret[]): string =>
+  formatTable(
+    ["store", "key", "client id", "client secret"],
+    secrets.map((secret) => Object.values(secret)),
+  );
+
+export const NOT_KNOWN =
+  "Keys that were deleted and secrets that were rotated out after the backup work again, and so do passwords that were\n" +
+  "changed: nothing here knows of them. `latchkey after-restore --rotate-secrets` gives every key a new secret.";
+
+export const describeEnded = ({ customerTokens, signOns, secrets }: Ended): string =>
+  `ended: every access token, ${customerTokens} customer tokens, ${signOns} sign-ons under way, ` +
+  `${secrets} rotated-out secrets in their grace`;
+
+export const describeCarried = ({ deletedKeys, rotatedKeys, passwords }: CarriedOver): string =>
+  `carried over from the database of before: ${deletedKeys} keys were deleted since the backup and stay so, ` +
+  `${rotatedKeys} keys have the secrets that they had there, ${passwords} customers their password`;
+
+export const endedAsJson = ({ stores, customerTokens, signOns, secrets }: Ended) => ({
+  ended: { stores, customer_tokens: customerTokens, sign_ons: signOns, rotated_secrets: secrets },
+});
+
+export const carriedAsJson = (carried: CarriedOver | undefined) =>
+  carried
+    ? {
+        deleted_keys: carried.deletedKeys,
+        rotated_keys: carried.rotatedKeys,
+        passwords: carried.passwords,
+      }
+    : null;

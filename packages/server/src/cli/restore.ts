@@ -1,0 +1,104 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Ended } from "../after-restore.ts";
+import type { CarriedOver } from "../carry-over.ts";
+import { steadyClock, toIso } from "../lib/clock.ts";
+import { operatorFault } from "../lib/operator-fault.ts";
+import { prepareCopy, removeDatabase, takePlace } from "../storage/backup.ts";
+import { openStorage } from "../storage/open.ts";
+import { takeLock } from "../storage/sqlite.ts";
+import {
+  carriedAsJson,
+  carryFrom,
+  describeCarried,
+  describeEnded,
+  endAll,
+  endedAsJson,
+  NOT_KNOWN,
+} from "./after-restore.ts";
+import { readOptions, takeArgument } from "./options.ts";
+import { chooseSqliteFile } from "./with-storage.ts";
+
+const USAGE = `latchkey restore <file> [--ignore-current] [--json]
+
+Puts a backup into the place of the SQLite database, which is kept under another name. Refused while a service runs.
+Customer tokens, access tokens, sign-ons under way and rotated-out secrets from before are dead after that.
+
+Keys that were deleted since the backup stay deleted, secrets and passwords are those of the database that is replaced, if
+it can be read. --ignore-current takes nothing from it: for a database that was tampered with, or keys to be had back.`;
+
+export async function restore(args: string[]): Promise<void> {
+  const [file, rest] = takeArgument(args);
+  const options = readOptions(USAGE, rest, {
+    "ignore-current": { type: "boolean" },
+    json: { type: "boolean" },
+  });
+  if (!options) return;
+  if (!file) throw operatorFault(`from which file?\n\n${USAGE}`);
+  const path = chooseSqliteFile("restore PostgreSQL with its own tools, then run `latchkey after-restore`");
+  if (resolve(file) === resolve(path)) throw operatorFault(`${file} is the database itself`);
+  mkdirSync(dirname(path), { recursive: true });
+  const lock = takeLock(path);
+  try {
+    const restored = await replace(path, file, options["ignore-current"] === true);
+    console.log(options.json ? JSON.stringify(toJson(path, file, restored)) : describe(path, file, restored));
+  } finally {
+    lock.close();
+  }
+}
+
+type Restored = { ended: Ended; carried: CarriedOver | undefined; keptAs: string | undefined };
+
+/** Everything is done to a copy of the backup. It takes the database's place last, in one step. */
+async function replace(path: string, file: string, isIgnored: boolean): Promise<Restored> {
+  const hadOne = existsSync(path);
+  const copy = prepareCopy(file, path);
+  try {
+    const clock = steadyClock();
+    const storage = await openStorage({ clock }, `sqlite:${copy}`);
+    const deps = { storage, clock };
+    try {
+      const carried = hadOne && !isIgnored ? await tryCarry(deps, path) : undefined;
+      const ended = await endAll(deps);
+      await storage.close();
+      const keptAs = hadOne
+        ? `${path}.replaced-${toIso(clock.now()).replaceAll(/[-:]|\.\d+/g, "")}`
+        : undefined;
+      takePlace(copy, path, keptAs ?? "");
+      return { ended, carried, keptAs };
+    } finally {
+      await storage.close();
+    }
+  } finally {
+    removeDatabase(copy);
+  }
+}
+
+/** A database that is damaged is the best of reasons to restore: what it no longer says cannot be carried over. */
+async function tryCarry(
+  deps: Parameters<typeof carryFrom>[0],
+  path: string,
+): Promise<CarriedOver | undefined> {
+  try {
+    return await carryFrom(deps, `sqlite:${path}`);
+  } catch (error) {
+    console.error(`the database of before cannot be read: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+const describe = (path: string, file: string, { ended, carried, keptAs }: Restored): string =>
+  [
+    `restored ${path} from ${file}`,
+    ...(keptAs ? [`the database of before is kept as ${keptAs}`] : []),
+    describeEnded(ended),
+    carried ? describeCarried(carried) : NOT_KNOWN,
+  ].join("\n");
+
+const toJson = (path: string, file: string, { ended, carried, keptAs }: Restored) => ({
+  restored: resolve(path),
+  from: resolve(file),
+  kept_as: keptAs === undefined ? null : resolve(keptAs),
+  ...endedAsJson(ended),
+  carried_over: carriedAsJson(carried),
+});

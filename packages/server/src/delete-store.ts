@@ -1,0 +1,95 @@
+import { type SqlBool, sql } from "kysely";
+import type { Clock } from "./lib/clock.ts";
+import { deleteAlong } from "./storage/delete-along.ts";
+import { isUnavailable, type Storage } from "./storage/storage.ts";
+
+type Deps = { storage: Storage; clock: Clock };
+
+/** How many rows are gone, and how many there were: unknown when counting them took too long. */
+export type OnProgress = (done: number, total: number | undefined) => void;
+
+/** What a store's programs, storefronts and customers come in by. There are few of these, so they go together. */
+const WAYS_IN = [
+  "application_keys",
+  "customer_authentication_settings",
+  "oidc_profiles",
+  "authentication_realms",
+] as const;
+
+/** The rest, children before their parents: the column that names a row, and the one after `store_id` in an index. */
+const REST = [
+  ["customer_tokens", "id", "customer_id"],
+  ["customer_identities", "id", "customer_id"],
+  ["customers", "id", "id"],
+  ["sign_ons", "id", "started_at"],
+  ["sign_on_attempts", "id", "profile_id"],
+  ["idempotent_answers", "key_hash", "store_id"],
+  ["access_token_revocations", "token_id", "store_id"],
+] as const;
+
+/** For the test that no table is left out. */
+export const TABLES_OF_A_STORE: readonly string[] = [
+  ...WAYS_IN,
+  "application_key_secrets",
+  ...REST.map(([table]) => table),
+];
+
+/**
+ * Deletes a store of any size. One short transaction takes its ways in: from then on its tokens and keys are dead on
+ * every instance within a second, and nothing new is made in it. Then its rows go in batches, beside the running service.
+ * Whoever was interrupted does it again, and it goes on. `undefined`: there is no such store.
+ */
+export async function deleteStore(
+  deps: Deps,
+  storeId: string,
+  onProgress: OnProgress = () => {},
+): Promise<{ rows: number } | undefined> {
+  const { db, changes } = deps.storage;
+  if (!(await closeWaysIn(deps, storeId))) return undefined;
+  changes.announce(storeId);
+  const total = await countRows(deps, storeId);
+  let rows = 0;
+  onProgress(rows, total);
+  const where = sql<SqlBool>`store_id = ${storeId}`;
+  for (const [table, key, along] of REST) {
+    await deleteAlong(deps, { table, key, along, where }, (deleted) => {
+      rows += deleted;
+      onProgress(rows, total);
+    });
+  }
+  // A request that was under way may have left a few more rows: they go with the store's.
+  await db.deleteFrom("stores").where("id", "=", storeId).execute();
+  changes.announce(storeId);
+  return { rows };
+}
+
+function closeWaysIn({ storage, clock }: Deps, storeId: string): Promise<boolean> {
+  return storage.db.transaction().execute(async (trx) => {
+    const { numUpdatedRows } = await trx
+      .updateTable("stores")
+      .set(({ eb }) => ({ deleted_at: clock.now(), revision: eb("revision", "+", 1) }))
+      .where("id", "=", storeId)
+      .executeTakeFirst();
+    for (const table of WAYS_IN) await trx.deleteFrom(table).where("store_id", "=", storeId).execute();
+    return numUpdatedRows > 0n;
+  });
+}
+
+/** For the progress only: counting millions of rows may take longer than a statement may. */
+async function countRows({ storage: { db } }: Deps, storeId: string): Promise<number | undefined> {
+  let total = 0;
+  try {
+    for (const [table] of REST) {
+      const counted = await db
+        .selectFrom(table)
+        .where("store_id", "=", storeId)
+        .select(({ fn }) => fn.countAll<number>().as("rows"))
+        .executeTakeFirstOrThrow();
+      total += counted.rows;
+    }
+    return total;
+  } catch (error) {
+    if (isUnavailable(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,134 @@
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { operatorFault } from "../lib/operator-fault.ts";
+
+/** Files of SQLite: a copy of one that is in use, and one in the place of another. What is in them is not judged here. */
+
+const WAIT_MS = 5000;
+
+/**
+ * Copies the database into a new file, as it is at one moment, while a service reads and writes it: VACUUM INTO is one
+ * long read, and in WAL mode readers hold up nobody. The file has its name only when it is whole and on the disk.
+ */
+export function backUp(path: string, file: string): void {
+  if (existsSync(file)) throw operatorFault(`${file} is there already, and nothing is overwritten`);
+  const part = `${file}.${process.pid}.part`;
+  try {
+    closeSync(openSync(part, "wx", 0o600));
+    withDatabase(path, (database) => database.prepare("vacuum into ?").run(part));
+    flush(part);
+    // Unlike a rename, a link never takes the place of a file that somebody has made meanwhile.
+    linkSync(part, file);
+    flush(dirname(file));
+  } catch (cause) {
+    throw operatorFault(`cannot write the backup ${file}: ${(cause as Error).message}`, cause);
+  } finally {
+    rmSync(part, { force: true });
+  }
+}
+
+/** A copy of a backup that may be changed, beside the database whose place it is to take. Only a sound one is taken. */
+export function prepareCopy(file: string, path: string): string {
+  if (!existsSync(file)) throw operatorFault(`there is no file ${file}`);
+  if (existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0) {
+    throw operatorFault(
+      `${file} is not a backup: a part of it is in ${file}-wal. Make one with \`latchkey backup\`.`,
+    );
+  }
+  const copy = `${path}.restoring`;
+  removeDatabase(copy);
+  copyFileSync(file, copy);
+  chmodSync(copy, 0o600);
+  const fault = faultOf(copy);
+  if (fault === undefined) return copy;
+  removeDatabase(copy);
+  throw operatorFault(`${file} cannot be restored: ${fault}`);
+}
+
+function faultOf(path: string): string | undefined {
+  try {
+    return withDatabase(path, (database) => {
+      const [row] = database.prepare("pragma integrity_check(1)").all();
+      if (row?.integrity_check !== "ok") return `it is damaged (${row?.integrity_check})`;
+      if (database.prepare("pragma foreign_key_check").all().length > 0)
+        return "it is damaged (foreign keys)";
+      const ours = "select name from sqlite_master where name in ('schema_migrations', 'stores')";
+      return database.prepare(ours).all().length === 2 ? undefined : "it is not a database of latchkey";
+    });
+  } catch (error) {
+    return `it is not a sound SQLite database (${(error as Error).message})`;
+  }
+}
+
+/**
+ * Puts the copy into the place of the database, which is kept under another name. There is a whole database under the
+ * path at every moment: whoever is interrupted finds either the one of before or the new one.
+ */
+export function takePlace(copy: string, path: string, keptAs: string): void {
+  gather(copy);
+  flush(copy);
+  if (existsSync(path)) {
+    // A damaged one is kept as it is, with the parts that belong to it.
+    if (!isGathered(path)) {
+      for (const part of ["-wal", "-shm"])
+        if (existsSync(path + part)) renameSync(path + part, keptAs + part);
+    }
+    linkSync(path, keptAs);
+  }
+  renameSync(copy, path);
+  flush(dirname(path));
+}
+
+/** Brings all of a database into its one file, which fails while another process has it open. */
+function gather(path: string): void {
+  withDatabase(path, (database) => {
+    const [row] = database.prepare("pragma journal_mode = delete").all();
+    if (row?.journal_mode !== "delete") throw Object.assign(new Error("in use"), { errcode: SQLITE_BUSY });
+  });
+}
+
+function isGathered(path: string): boolean {
+  try {
+    gather(path);
+    return true;
+  } catch (cause) {
+    if (((cause as { errcode?: number }).errcode ?? 0) % 256 !== SQLITE_BUSY) return false;
+    throw operatorFault(
+      `another program works on ${path}: nothing was changed; try again when it is done`,
+      cause,
+    );
+  }
+}
+
+const SQLITE_BUSY = 5;
+
+export function removeDatabase(path: string): void {
+  for (const part of ["", "-wal", "-shm", "-journal"]) rmSync(path + part, { force: true });
+}
+
+function withDatabase<T>(path: string, work: (database: DatabaseSync) => T): T {
+  const database = new DatabaseSync(path, { timeout: WAIT_MS });
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
+
+function flush(path: string): void {
+  const opened = openSync(path, "r");
+  fsyncSync(opened);
+  closeSync(opened);
+}

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../lib/clock.ts";
+import type { Storage } from "./storage.ts";
+
+const FIRST_ROWS = 100;
+const LEAST_ROWS = 20;
+/** SQLite holds its one write lock, and in the service the event loop, for as long as a batch takes. */
+const BATCH: Record<Storage["engine"], { mostRows: number; targetMs: number }> = {
+  sqlite: { mostRows: 500, targetMs: 8 },
+  postgres: { mostRows: 2000, targetMs: 40 },
+};
+
+type Deps = { storage: Pick<Storage, "engine">; clock: Clock };
+type Bounds = { maxRows?: number; withinMs?: number };
+
+/**
+ * Does with any number of rows what would take too long for one statement. `work` takes at most so many rows, in a
+ * transaction of its own, and says how many it found; fewer than it could have taken means that it is done. The size of
+ * a batch follows from how long the last one took, and as long as it took is left to others before the next.
+ */
+export async function inBatches(
+  { storage: { engine }, clock }: Deps,
+  work: (limit: number) => Promise<number>,
+  { maxRows = Number.POSITIVE_INFINITY, withinMs = Number.POSITIVE_INFINITY }: Bounds = {},
+): Promise<{ rows: number; isDone: boolean }> {
+  const startedMs = clock.monotonicMs();
+  let limit = FIRST_ROWS;
+  for (let rows = 0; ; ) {
+    const beganMs = clock.monotonicMs();
+    const found = await work(limit);
+    const tookMs = clock.monotonicMs() - beganMs;
+    rows += found;
+    if (found < limit) return { rows, isDone: true };
+    if (rows >= maxRows || clock.monotonicMs() - startedMs >= withinMs) return { rows, isDone: false };
+    limit = Math.min(BATCH[engine].mostRows, nextLimit(limit, tookMs / BATCH[engine].targetMs));
+    await sleep(tookMs);
+  }
+}
+
+/** At most twice as many as before: one quick batch says little. One slow batch says enough. */
+function nextLimit(limit: number, shareOfTarget: number): number {
+  return Math.max(LEAST_ROWS, Math.round(limit / Math.max(shareOfTarget, 0.5)));
+}

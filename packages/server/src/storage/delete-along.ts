@@ -1,0 +1,58 @@
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+import type { Clock } from "../lib/clock.ts";
+import { inBatches } from "./batches.ts";
+import type { Storage } from "./storage.ts";
+import type { Tables } from "./tables.ts";
+
+export type Along = {
+  table: keyof Tables;
+  /** The column that names a row. */
+  key: string;
+  /** The column of an index in whose order the rows go. */
+  along: string;
+  where: RawBuilder<SqlBool>;
+};
+
+type Place = string | number;
+
+/**
+ * Deletes any number of rows in batches along an index, each from where the last one ended: PostgreSQL would otherwise
+ * walk over all that was deleted before, again and again. Says how many there were.
+ */
+export async function deleteAlong(
+  deps: { storage: Storage; clock: Clock },
+  rows: Along,
+  onDeleted: (rows: number) => void = () => {},
+): Promise<number> {
+  let from: Place | undefined;
+  const { rows: all } = await inBatches(deps, async (limit) => {
+    const deleted = await deleteSome(deps.storage, rows, from, limit);
+    // All before any of these are gone, so any of them will do to go on from.
+    from = deleted.at(-1);
+    onDeleted(deleted.length);
+    return deleted.length;
+  });
+  return all;
+}
+
+async function deleteSome(
+  { db }: Storage,
+  { table, key, along, where }: Along,
+  from: Place | undefined,
+  limit: number,
+): Promise<Place[]> {
+  const { ref } = db.dynamic;
+  let some = db
+    .selectFrom(table as "customers")
+    .select(ref<"id">(key))
+    .where(where)
+    .orderBy(ref(along))
+    .limit(limit);
+  if (from !== undefined) some = some.where(ref(along), ">=", from);
+  const deleted = await db
+    .deleteFrom(table as "customers")
+    .where(ref(key), "in", some)
+    .returning(sql<Place>`${sql.ref(along)}`.as("place"))
+    .execute();
+  return deleted.map(({ place }) => place);
+}

@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { endWhatCameBack } from "../../src/after-restore.ts";
+import { deleteApplicationKey } from "../../src/application-keys/administer.ts";
+import { rotateSecret } from "../../src/application-keys/secret.ts";
+import { carryOver } from "../../src/carry-over.ts";
+import { introspectToken, issueAccessToken } from "../../src/contract/access-tokens.ts";
+import { getCustomer } from "../../src/contract/customers.ts";
+import { getStore } from "../../src/contract/store.ts";
+import { openStorage } from "../../src/storage/open.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import type { Tables } from "../../src/storage/tables.ts";
+import { getToken } from "../support/app.ts";
+import { call } from "../support/call.ts";
+import { engines, type TestDatabase } from "../support/engines.ts";
+import { createFederation, type Federation, newPkce } from "../support/federation.ts";
+import { until } from "../support/until.ts";
+
+describe.each(engines)("after a restore on $name", (engine) => {
+  let database: TestDatabase;
+  let f: Federation;
+  let operator: Storage;
+
+  beforeEach(async ({ skip }) => {
+    if (!engine.isHere) skip("this engine is not installed");
+    database = await engine.create();
+    f = await createFederation({ databaseUrl: database.url });
+    operator = await openStorage({ clock: f.latchkey.clock }, database.url);
+  });
+  afterEach(async () => {
+    await operator?.close();
+    await f?.close();
+    await database?.drop();
+  });
+
+  /** The operator's command, and the second that it waits. */
+  const end = async () => {
+    const { clock } = f.latchkey;
+    const ended = await endWhatCameBack({ storage: operator, clock });
+    clock.set(ended.from);
+    return ended;
+  };
+  const secretOf = (client_secret: string) => {
+    const form = { grant_type: "client_credentials", client_id: f.store.key.clientId, client_secret };
+    return call(f.latchkey.app, issueAccessToken, { form });
+  };
+
+  test("401 for access tokens of before, warm ones within a second; those of after are good at once", async () => {
+    const token = await f.store.token();
+    const status = async () => (await call(f.latchkey.app, getStore, { token })).status;
+    expect(await status()).toBe(200);
+    await end();
+    const fresh = await getToken(f.latchkey.app, f.store, "client_credentials");
+    await until(async () => (await status()) === 401, 1000);
+    expect((await call(f.latchkey.app, getStore, { token: fresh })).status).toBe(200);
+    const { clientId: client_id, clientSecret: client_secret } = f.store.key;
+    const form = { client_id, client_secret, token };
+    expect((await call(f.latchkey.app, introspectToken, { form })).body).toEqual({ active: false });
+  });
+
+  test("403 for customer tokens, 400 for codes of before, and both are counted", async () => {
+    const { data } = (await f.redeem(await f.signOn())).body;
+    const unredeemed = await f.signOn();
+    const ended = await end();
+    expect(ended).toMatchObject({ stores: 1, customerTokens: 1, signOns: 2 });
+    const token = await getToken(f.latchkey.app, f.store, "implicit");
+    const headers = { "x-customer-token": data.token };
+    const asAda = { token, ids: { id: data.customer_id }, headers };
+    expect((await call(f.latchkey.app, getCustomer, asAda)).code).toBe("customer_token_invalid");
+    expect((await f.redeem(unredeemed, {}, { token })).code).toBe("code_invalid");
+    expect((await f.redeem(await f.signOn(), {}, { token })).status).toBe(200);
+  });
+
+  test("a shopper who was at the identity provider meanwhile starts again: that sign-on has expired (T54)", async () => {
+    const browser = { cookie: undefined };
+    const begun = await f.begin(browser, { code_challenge: newPkce().challenge });
+    const back = f.idp.signIn(begun.headers.get("location") ?? "");
+    await end();
+    expect((await f.comeBack(browser, back)).code).toBe("attempt_expired");
+    expect((await f.signOn({ browser })).code).toBeTruthy();
+  });
+
+  test("401 for a secret that was rotated out and in its grace; the newest one works", async () => {
+    const { clock } = f.latchkey;
+    const { clientSecret } = await rotateSecret(
+      { storage: operator, clock },
+      f.store.store.id,
+      f.store.key.id,
+    );
+    expect((await secretOf(f.store.key.clientSecret)).status).toBe(200);
+    expect((await end()).secrets).toBe(1);
+    expect((await secretOf(f.store.key.clientSecret)).code).toBe("secret_rotated");
+    expect((await secretOf(clientSecret)).status).toBe(200);
+  });
+
+  describe("where the replaced database can be read", () => {
+    let backup: TestDatabase;
+    let restored: Storage;
+
+    /** The tables that are carried over, as they were at the time of the backup. */
+    beforeEach(async () => {
+      backup = await engine.create();
+      restored = await openStorage({ clock: f.latchkey.clock }, backup.url);
+      for (const table of ["stores", "application_keys", "application_key_secrets", "customers"] as const) {
+        const rows = await operator.db.selectFrom(table).selectAll().execute();
+        if (rows.length > 0) await restored.db.insertInto(table).values(rows).execute();
+      }
+    });
+    afterEach(async () => {
+      await restored?.close();
+      await backup?.drop();
+    });
+    const secrets = ({ db }: Storage): Promise<Tables["application_key_secrets"][]> =>
+      db.selectFrom("application_key_secrets").selectAll().orderBy("id").execute();
+
+    test("secrets that were rotated since are as there, the new one included", async () => {
+      const { clock } = f.latchkey;
+      await rotateSecret({ storage: operator, clock }, f.store.store.id, f.store.key.id);
+      expect(await secrets(restored)).not.toEqual(await secrets(operator));
+      const carried = await carryOver(restored, operator);
+      expect(carried).toEqual({ deletedKeys: 0, rotatedKeys: 1, passwords: 0 });
+      expect(await secrets(restored)).toEqual(await secrets(operator));
+      expect(await carryOver(restored, operator)).toEqual({ ...carried, rotatedKeys: 0 });
+    });
+
+    test("keys that were deleted since stay deleted, with their secrets", async () => {
+      const { clock } = f.latchkey;
+      await deleteApplicationKey({ storage: operator, clock }, f.store.store.id, f.store.key.id);
+      const carried = await carryOver(restored, operator);
+      expect(carried).toEqual({ deletedKeys: 1, rotatedKeys: 0, passwords: 0 });
+      expect(await secrets(restored)).toEqual([]);
+    });
+  });
+});

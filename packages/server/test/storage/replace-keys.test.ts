@@ -1,0 +1,89 @@
+import { decodeProtectedHeader } from "jose";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { getCustomer } from "../../src/contract/customers.ts";
+import { jwks } from "../../src/contract/sign-on.ts";
+import { addNextKey, replaceKeys } from "../../src/customers/signing-keys.ts";
+import { openStorage } from "../../src/storage/open.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { call } from "../support/call.ts";
+import { engines, type TestDatabase } from "../support/engines.ts";
+import { createFederation, type Federation } from "../support/federation.ts";
+import { until } from "../support/until.ts";
+
+/** A signing key is in other hands: an operator removes it from another process, beside running instances. */
+describe.each(engines)("signing keys that are replaced at once on $name", (engine) => {
+  let database: TestDatabase;
+  let f: Federation;
+  let other: TestApp;
+  let operator: Storage;
+
+  beforeEach(async ({ skip }) => {
+    if (!engine.isHere) skip("this engine is not installed");
+    database = await engine.create();
+    f = await createFederation({ databaseUrl: database.url });
+    const { storage, clock } = f.latchkey;
+    // One process serves a SQLite file: there the second instance shares its connection.
+    const shared = engine.name === "sqlite" ? { storage } : { databaseUrl: database.url };
+    other = await createTestApp({ ...shared, clock });
+    operator = await openStorage({ clock }, database.url);
+  });
+  afterEach(async () => {
+    await operator?.close();
+    if (other && other.storage !== f.latchkey.storage) await other.storage.close();
+    await f?.close();
+    await database?.drop();
+  });
+
+  const signIn = async () => (await f.redeem(await f.signOn())).body.data;
+  const kidsAt = async ({ app }: TestApp): Promise<string[]> =>
+    (await call(app, jwks)).body.keys.map(({ kid }: { kid: string }) => kid);
+  const kidOf = ({ token }: { token: string }) => decodeProtectedHeader(token).kid;
+  const outcomeAt = async ({ app }: TestApp, session: { token: string; customer_id: string }) => {
+    const headers = { "x-customer-token": session.token };
+    const request = { token: f.implicit, ids: { id: session.customer_id }, headers };
+    const { status, code } = await call(app, getCustomer, request);
+    return code ?? status;
+  };
+
+  test("403 for every token of before on every instance within a second, and the old key is in no key set", async () => {
+    const { clock, keyring } = f.latchkey;
+    const session = await signIn();
+    const next = await addNextKey({ storage: operator, clock, keyring });
+    const instances = [f.latchkey, other];
+    for (const instance of instances) expect(await outcomeAt(instance, session)).toBe(200);
+    clock.advance(1);
+    const { kid, endedTokens } = await replaceKeys({ storage: operator, clock, keyring });
+    expect(endedTokens).toBe(1);
+    expect([kidOf(session), next]).not.toContain(kid);
+    for (const instance of instances) {
+      await until(async () => (await kidsAt(instance)).join() === kid, 1000);
+      expect(await outcomeAt(instance, session)).toBe("customer_token_invalid");
+    }
+  });
+
+  test("the new key signs at once: who signs in after that has a good token everywhere", async () => {
+    const { clock, keyring } = f.latchkey;
+    await signIn();
+    clock.advance(1);
+    const { kid } = await replaceKeys({ storage: operator, clock, keyring });
+    await until(async () => (await kidsAt(f.latchkey)).join() === kid, 1000);
+    const session = await signIn();
+    expect(kidOf(session)).toBe(kid);
+    for (const instance of [f.latchkey, other]) {
+      await until(async () => (await kidsAt(instance)).join() === kid, 1000);
+      expect(await outcomeAt(instance, session)).toBe(200);
+    }
+  });
+
+  test("a token is dead although its row was brought back: its key is gone", async () => {
+    const { clock, keyring, storage } = f.latchkey;
+    const session = await signIn();
+    const row = await storage.db.selectFrom("customer_tokens").selectAll().executeTakeFirstOrThrow();
+    clock.advance(1);
+    const { kid } = await replaceKeys({ storage: operator, clock, keyring });
+    await storage.db.insertInto("customer_tokens").values(row).execute();
+    await until(async () => (await kidsAt(f.latchkey)).join() === kid, 1000);
+    expect(await outcomeAt(f.latchkey, session)).toBe("customer_token_invalid");
+  });
+});

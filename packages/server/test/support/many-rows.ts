@@ -1,0 +1,105 @@
+import { sql } from "kysely";
+import type { Storage } from "../../src/storage/storage.ts";
+
+/** PostgreSQL gives a statement a second. */
+const CHUNK = { sqlite: 50_000, postgres: 2000 };
+
+export type Crowd = {
+  storeId: string;
+  count: number;
+  /** When their tokens, sign-ons and answers are over. */
+  overAt: number;
+  /** Only these. */
+  tables?: readonly string[];
+};
+
+/** Customers, each with an identity, a customer token, a sign-on and its attempt: made by the database, many at a time. */
+export async function insertCrowd(
+  storage: Storage,
+  { storeId, count, overAt, tables }: Crowd,
+): Promise<void> {
+  const chunk = CHUNK[storage.engine];
+  for (let from = 0; from < count; from += chunk) {
+    const to = Math.min(count, from + chunk);
+    for (const [table, columns] of Object.entries(rowsOf(storeId, overAt))) {
+      if (tables && !tables.includes(table)) continue;
+      const values = Object.values(columns).map((value) => sql.raw(value));
+      await sql`
+        insert into ${sql.table(table)} (${sql.join(Object.keys(columns).map((name) => sql.ref(name)))})
+        with recursive numbers (i) as (
+          select cast(${from} as bigint) union all select i + 1 from numbers where i + 1 < ${to}
+        )
+        select ${sql.join(values)} from numbers`.execute(storage.db);
+    }
+  }
+}
+
+function rowsOf(storeId: string, overAt: number): Record<string, Record<string, string>> {
+  const store_id = `'${storeId}'`;
+  const id = (kind: string) =>
+    `'${storeId.slice(0, 24)}${kind.repeat(4)}' || substr('00000000' || i, length('' || i) + 1, 8)`;
+  const at = `cast(${overAt} as bigint)`;
+  return {
+    customers: {
+      id: id("c"),
+      store_id,
+      name: "'Somebody ' || i",
+      email: "'somebody' || i || '@shop.example'",
+      email_key: "'somebody' || i || '@shop.example'",
+      email_verified: "1",
+      authentication_mechanism: "'oidc'",
+      created_at: at,
+      updated_at: at,
+    },
+    customer_identities: {
+      id: id("1"),
+      store_id,
+      realm_id: "'realm'",
+      profile_id: "'profile'",
+      issuer: "'https://idp.example'",
+      client_id: "'client'",
+      subject: "'subject-' || i",
+      customer_id: id("c"),
+      created_at: at,
+    },
+    customer_tokens: {
+      id: id("7"),
+      store_id,
+      customer_id: id("c"),
+      mechanism: "'oidc'",
+      profile_id: "'profile'",
+      profile_name: "'Practice'",
+      subject: "'subject-' || i",
+      created_at: `${at} - 1`,
+      expires_at: at,
+    },
+    sign_ons: {
+      id: id("5"),
+      store_id,
+      realm_id: "'realm'",
+      profile_id: "'profile'",
+      profile_name: "'Practice'",
+      reference: "'R' || i",
+      outcome: "'exchanged'",
+      checks: "'[]'",
+      timings: "'{}'",
+      customer_id: id("c"),
+      started_at: `${at} - (i % 1000)`,
+      updated_at: at,
+    },
+    sign_on_attempts: {
+      id: id("a"),
+      store_id,
+      realm_id: "'realm'",
+      profile_id: "'profile'",
+      state: "'code_issued'",
+      client_id: "'customers'",
+      client_redirect_uri: "'https://shop.example'",
+      code_hash: id("b"),
+      code_expires_at: at,
+      identity: "'{}'",
+      subject: "'subject-' || i",
+      forget_at: at,
+    },
+  };
+}
