@@ -21,6 +21,9 @@ export type ApplicationKey = {
   secrets: { createdAt: number; lastUsedAt: number | null; expiresAt: number | null }[];
 };
 
+/** The secret is known when it is made, and to nobody afterwards. */
+export type KeyWithSecret = { key: ApplicationKey; clientSecret: string };
+
 type Deps = { storage: Storage; clock: Clock };
 /** Also within a transaction: what a change answers is what it made, and not what somebody else made of it since. */
 type ReadDeps = { storage: { db: Database }; clock: Clock };

@@ -1,6 +1,5 @@
 import { Problem } from "../contract/problem.ts";
 import type { Database, Trx } from "../storage/storage.ts";
-import type { Profile } from "./profile.ts";
 
 /**
  * A profile that was deleted leaves its identities behind: which customer each subject was. One that is made again for the
@@ -8,7 +7,8 @@ import type { Profile } from "./profile.ts";
  */
 export type Adoptable = { profileId: string; identities: number };
 
-type Heir = Pick<Profile, "id" | "storeId" | "realmId" | "clientId"> & { issuer: string };
+/** The profile that takes over, as far as it matters whose identities are its own. */
+type Heir = { id: string; storeId: string; realmId: string; clientId: string; issuer: string };
 
 export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable[]> {
   // The heir's own identities, which may be millions, stand between the two and are not looked at.

@@ -106,6 +106,18 @@ describe("create", () => {
     expect((await create({ discovery_url: idp.origin })).status).toBe(201);
   });
 
+  test.each(["my store", " my store ", "!~"])(
+    "201 with the client id %j: any printable ASCII, spaces included",
+    async (id) => {
+      const { status, body } = await create({ client_id: id });
+      expect([status, body.data.client_id]).toEqual([201, id]);
+    },
+  );
+
+  test.each(["", "Größe", "a\tb", "a\u007f"])("400 for the client id %j", async (id) => {
+    expect((await create({ client_id: id })).code).toBe("member_invalid");
+  });
+
   const broken: [string, string, (document: Record<string, unknown>) => object][] = [
     ["R1", "another issuer (N50)", (d) => ({ ...d, issuer: `${d.issuer}INVALID` })],
     [
