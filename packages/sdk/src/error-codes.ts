@@ -73,6 +73,7 @@ export type ProblemCode =
   | "idempotency_key_invalid"
   | "idempotency_key_reused"
   | "idp_unavailable"
+  | "password_by_back_office_only"
   | "password_queue_full"
   | "redirect_uri_mismatch"
   | "sign_in_attempts_exceeded"

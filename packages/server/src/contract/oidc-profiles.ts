@@ -181,6 +181,7 @@ export const deleteProfile = operation({
   method: "DELETE",
   path: ONE,
   summary: "Remove an identity provider",
+  description: "The customer tokens that came through it end at once.",
   access: ["authentication_settings", "write"],
   ids: ofProfile,
   success: { status: 204, description: "The profile is gone" },

@@ -182,6 +182,12 @@ export const problems = {
     means: "The customer token is not valid.",
     remedy: "It has expired, was revoked, or belongs to another store. Let the shopper sign in again.",
   },
+  password_by_back_office_only: {
+    status: 403,
+    means: "A customer of an identity provider cannot set a password.",
+    remedy:
+      "They sign in through the provider. The back office can give them a password (`client_credentials`).",
+  },
   email_taken: {
     status: 409,
     means: "Another customer signs in with this e-mail and a password.",

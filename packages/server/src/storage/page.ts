@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { type Columns, type Condition, columnOf, narrow, type Sort } from "./filter.ts";
 import type { Database } from "./storage.ts";
 import type { Tables } from "./tables.ts";
@@ -22,6 +22,8 @@ export type Narrowing = {
   columns?: Columns;
   /** The order unless `sort` says otherwise. */
   order?: Order;
+  /** What else must be true of a row. */
+  only?: RawBuilder<boolean>;
 };
 
 const OLDEST_FIRST: Order = { column: "created_at", descending: false };
@@ -32,11 +34,11 @@ export async function readPage<T extends Listed>(
   table: T,
   of: Owner,
   page: { limit: number; offset: number },
-  { conditions = [], sort, columns = {}, order = OLDEST_FIRST }: Narrowing = {},
+  { conditions = [], sort, columns = {}, order = OLDEST_FIRST, only }: Narrowing = {},
 ): Promise<{ rows: Tables[T][]; total: number }> {
   const owned = Object.entries(of).map(([column, value]) => sql<boolean>`${sql.ref(column)} = ${value}`);
   const matching = narrow(
-    db.selectFrom(table as Listed).where((eb) => eb.and(owned)),
+    db.selectFrom(table as Listed).where((eb) => eb.and(only ? [...owned, only] : owned)),
     columns,
     conditions,
   );
