@@ -16,6 +16,7 @@ import { serveRoutes } from "./http/serve.ts";
 import type { OnRefused } from "./http/server.ts";
 import { type Calls, createCalls } from "./identity-provider/calls.ts";
 import { createDirectory, type Directory } from "./identity-provider/directory.ts";
+import { createDiscoveryTries, type DiscoveryTries } from "./identity-provider/discovery-tries.ts";
 import { createEgress, type Egress } from "./identity-provider/egress.ts";
 import type { Clock } from "./lib/clock.ts";
 import { createInFlight, type InFlight } from "./lib/in-flight.ts";
@@ -44,6 +45,7 @@ export type Deps = {
   lastUsed: LastUsed;
   calls: Calls;
   directory: Directory;
+  discoveryTries: DiscoveryTries;
   allowedOrigins: readonly string[];
   signingKeys: SigningKeys;
   passwords: Passwords;
@@ -123,6 +125,7 @@ export function createApp(options: AppOptions): App {
     lastUsed,
     calls,
     directory,
+    discoveryTries: createDiscoveryTries({ clock }),
     allowedOrigins,
     signingKeys,
     passwords: createPasswords(),

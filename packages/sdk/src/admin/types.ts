@@ -87,6 +87,8 @@ export type Profile = {
     health: { status: "up" | "degraded" | "down"; since: string };
     pending_change: {
       since: string;
+      /** Names what waits; `approveDrift` takes it. */
+      digest: string;
       changes: { member: string; before: string | null; after: string | null }[];
     } | null;
     adoptable?: { profile_id: string; identities: number }[] | undefined;

@@ -21,6 +21,8 @@ export const limits = {
   idpCallMs: 8000,
   idpInFlight: 50,
   idpInFlightOfSource: 10,
+  discoveryTries: 30,
+  discoveryTriesPerMinute: 30,
   clockSkewSeconds: 60,
   attemptSeconds: 600,
   clientStateLength: 2048,

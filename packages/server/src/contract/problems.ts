@@ -415,6 +415,24 @@ export const problems = {
     remedy:
       "`adopt_identities_of` names a deleted profile of this realm that had the same issuer and client id; `meta.adoptable` of the profile lists those.",
   },
+  profile_changed: {
+    status: 409,
+    means: "The profile was changed since it was read. Nothing of this request was written.",
+    remedy:
+      "Read the profile again, and repeat the change if it is still right. `If-Match` takes the `ETag` of that answer.",
+  },
+  discovery_tries_exceeded: {
+    status: 429,
+    means: "The store has made us ask too many identity providers within a short time.",
+    remedy:
+      "Wait for `Retry-After` seconds. Saving a provider's address, switching a profile on and checking one each count as a try; `meta` has the limits.",
+  },
+  drift_changed: {
+    status: 409,
+    means: "What waits for approval is not what `digest` names.",
+    remedy:
+      "Read the profile again, look at `meta.pending_change`, and approve its `digest`; `meta.digest` is the one that waits now.",
+  },
   no_pending_change: {
     status: 409,
     means: "There is no change of this identity provider that waits for approval.",

@@ -9,6 +9,7 @@ import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { sourceOf, type TrustedProxies } from "../lib/source-address.ts";
+import { readIfMatch, toEntityTag } from "./entity-tag.ts";
 import { corsHeaders, preflightHeaders, securityHeaders } from "./headers.ts";
 import { choicePage, pageHeaders, problemPage } from "./pages.ts";
 import { oauthProblemBody, problemBody, problemHeaders, toProblem } from "./problem-response.ts";
@@ -20,7 +21,12 @@ type Access<O extends Operation> = O["access"] extends "public"
     ? { browser: BrowserRequest }
     : O["access"] extends "client"
       ? { authorization: string | undefined }
-      : { caller: Caller; source: string; idempotencyKey: string | undefined };
+      : {
+          caller: Caller;
+          source: string;
+          idempotencyKey: string | undefined;
+          ifMatch: readonly string[] | undefined;
+        };
 
 /** A text stands for itself: JSON that was made once, or a body of another media type. */
 type Answer<O extends Operation> = O["access"] extends "browser" ? BrowserAnswer : Output<O> | string;
@@ -190,8 +196,9 @@ async function serve(
     return respondToBrowser((await route.handle({ ...checked, browser } as never)) as BrowserAnswer, state);
   }
   const result = await route.handle({ ...checked, ...access } as never);
-  const { status, mediaType, cacheControl } = operation.success;
+  const { status, mediaType, cacheControl, version } = operation.success;
   return respond(status, result, {
+    ...(version && { ETag: toEntityTag(version(result as never)) }),
     ...(mediaType && { "Content-Type": mediaType }),
     ...(cacheControl && { "Cache-Control": cacheControl }),
   });
@@ -236,7 +243,12 @@ async function passGate(
   state.caller = caller;
   Object.assign(state.headers, headers);
   if (refusal) throw refusal;
-  return { caller, source: state.source, idempotencyKey: operation.idempotent && idempotencyKeyOf(request) };
+  return {
+    caller,
+    source: state.source,
+    idempotencyKey: operation.idempotent && idempotencyKeyOf(request),
+    ifMatch: operation.conditional && readIfMatch(request),
+  };
 }
 
 /** The second name is the one that existing clients send. */
