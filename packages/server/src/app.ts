@@ -19,7 +19,7 @@ import { createDirectory, type Directory } from "./identity-provider/directory.t
 import { createDiscoveryTries, type DiscoveryTries } from "./identity-provider/discovery-tries.ts";
 import { createEgress, type Egress } from "./identity-provider/egress.ts";
 import type { Clock } from "./lib/clock.ts";
-import { createInFlight, type InFlight } from "./lib/in-flight.ts";
+import { createFairPlaces, type FairPlaces } from "./lib/fair-places.ts";
 import type { Keyring } from "./lib/keyring.ts";
 import { canonicalSource, type TrustedProxies, trustedProxies } from "./lib/source-address.ts";
 import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
@@ -52,7 +52,7 @@ export type Deps = {
   signInThrottle: SignInThrottle;
   recorder: Recorder;
   recordLimiter: SourceLimiter;
-  perSource: InFlight;
+  places: FairPlaces;
   customerTokenSeconds: number;
   codeSeconds: number;
   readiness: Readiness;
@@ -76,6 +76,8 @@ export type AppOptions = {
   codeSeconds?: number;
   recordDays?: number;
   random?: () => number;
+  /** Stands in for the places at identity providers: tests wait as long as they need. */
+  places?: FairPlaces;
   /** Stands in for the limiter: benchmarks compare with none. */
   limiter?: Limiter;
 };
@@ -132,7 +134,13 @@ export function createApp(options: AppOptions): App {
     signInThrottle,
     recorder,
     recordLimiter,
-    perSource: createInFlight(limits.idpInFlightOfSource),
+    places:
+      options.places ??
+      createFairPlaces({
+        places: limits.idpInFlight,
+        waiting: limits.idpWaiting,
+        waitMs: limits.idpWaitMs,
+      }),
     customerTokenSeconds,
     codeSeconds,
     readiness,

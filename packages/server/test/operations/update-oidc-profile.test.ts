@@ -67,24 +67,15 @@ function hold(provider: HostileIdp) {
   const gate = Promise.withResolvers<void>();
   const asked = provider.asked(DISCOVERY);
   provider.hooks.answer = {
-    [DISCOVERY]: async (_, response) => {
+    [DISCOVERY]: async () => {
       await gate.promise;
-      const document = await fetchHonestly(provider);
-      response.writeHead(200, { "Content-Type": "application/json" }).end(document);
+      return "honest";
     },
   };
   return {
     isAsked: () => until(() => provider.asked(DISCOVERY) > asked, 5000),
     release: gate.resolve,
   };
-}
-
-async function fetchHonestly(provider: HostileIdp): Promise<string> {
-  const { answer } = provider.hooks;
-  provider.hooks.answer = {};
-  const text = await (await fetch(provider.discoveryUrl)).text();
-  provider.hooks.answer = answer ?? {};
-  return text;
 }
 
 const sawSecret = (provider: HostileIdp, name: string): boolean =>
