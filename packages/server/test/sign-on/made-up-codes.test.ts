@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { issueCustomerToken } from "../../src/contract/customer-tokens.ts";
 import { limits } from "../../src/contract/limits.ts";
 import { getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
 import { updateAuthenticationSettings } from "../../src/contract/realms.ts";
 import { createEgress } from "../../src/identity-provider/egress.ts";
 import { createFairPlaces } from "../../src/lib/fair-places.ts";
-import { type Answer, call } from "../support/call.ts";
-import { type Browser, createFederation, type Federation, SHOP } from "../support/federation.ts";
+import type { Answer } from "../support/call.ts";
+import { type Browser, createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";
 import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
 import { until } from "../support/until.ts";
 
@@ -145,20 +144,8 @@ describe("made-up codes that the provider keeps waiting", () => {
     const ids = { realm: f.realmId, id: f.profileId };
     await f.store.call(updateProfile, { ids, json: { data: { type: "oidc-profile", flow: "direct" } } });
     const { held, release } = holdMadeUpCodes();
-    const redeem = (code: string, peer: string) =>
-      call(f.latchkey.app, issueCustomerToken, {
-        token: f.implicit,
-        peer,
-        json: {
-          data: {
-            type: "token",
-            authentication_mechanism: "oidc",
-            oauth_authorization_code: code,
-            oauth_redirect_uri: SHOP,
-            oauth_code_verifier: "v".repeat(43),
-          },
-        },
-      });
+    const pkce = newPkce();
+    const redeem = (code: string, peer: string) => f.redeem({ code, pkce }, {}, { peer });
     const waiting = Array.from({ length: 80 }, (_, n) => redeem(`made-up-${n}`, stranger(1)));
     await until(() => held() >= 25, 10_000);
     expect((await redeem("another", "198.51.100.1")).code).not.toBe("idp_unavailable");
