@@ -5,6 +5,7 @@ import { createApp } from "../packages/server/src/app.ts";
 import { createStore } from "../packages/server/src/create-store.ts";
 import { createProfile } from "../packages/server/src/identity-provider/administer.ts";
 import { createCalls } from "../packages/server/src/identity-provider/calls.ts";
+import { createDiscoveryTries } from "../packages/server/src/identity-provider/discovery-tries.ts";
 import { createEgress } from "../packages/server/src/identity-provider/egress.ts";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
 import { createKeyring } from "../packages/server/src/lib/keyring.ts";
@@ -33,6 +34,7 @@ const deps = {
   clock,
   keyring,
   allowedOrigins,
+  discoveryTries: createDiscoveryTries({ clock }),
   calls: createCalls({ egress: createEgress({ allowedOrigins }), clock }),
 };
 const app = createApp({ ...deps, publicUrl: "https://keys.example", log: pino({ level: "silent" }) });

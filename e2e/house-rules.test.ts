@@ -47,7 +47,7 @@ const ROOMS: Record<string, string[]> = {
   "application-keys": ["lib", "contract", "storage", "rate-limit", "stores"],
   access: ["lib", "contract", "storage", "rate-limit", "stores", "application-keys", "customers"],
   realms: ["lib", "contract", "storage", "stores"],
-  "identity-provider": ["lib", "contract", "storage", "stores", "realms"],
+  "identity-provider": ["lib", "contract", "storage", "rate-limit", "stores", "realms"],
   customers: ["lib", "contract", "storage", "rate-limit", "realms"],
   "sign-on": ["lib", "contract", "storage", "rate-limit", "realms", "identity-provider", "customers"],
   "create-store": ["lib", "storage", "stores", "application-keys", "realms"],

@@ -28,6 +28,8 @@ export type Call = {
   form?: Record<string, string>;
   customerToken?: string;
   idempotencyKey?: string;
+  /** The version that a change is based on. */
+  ifMatch?: string;
   /** The member by which an answer is known to be one of ours. */
   expects?: string;
 };
@@ -81,6 +83,7 @@ function headersOf(call: Call, bearer: string | undefined): Record<string, strin
     ...(call.data && { "Content-Type": "application/json" }),
     ...(call.customerToken && { "X-Customer-Token": call.customerToken }),
     ...(call.idempotencyKey && { "Idempotency-Key": call.idempotencyKey }),
+    ...(call.ifMatch && { "If-Match": `"${call.ifMatch}"` }),
   };
 }
 

@@ -41,6 +41,7 @@ const messages: Partial<Record<ErrorCode, string>> = {
   email_taken: "There is an account with this e-mail already.",
   idp_unavailable: AWAY,
   internal_error: "Something went wrong on our side. Please try again.",
+  password_by_back_office_only: "You sign in with your other account, so there is no password to set here.",
   password_queue_full: BUSY,
   rate_limit_exceeded: BUSY,
   storage_unavailable: BUSY,

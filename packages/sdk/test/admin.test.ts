@@ -110,6 +110,17 @@ describe("profiles", () => {
     expect((await profiles.list()).total).toBe(1);
   });
 
+  test("409 for a change that is based on an outdated profile", async () => {
+    const profiles = admin.profiles(shop.f.realmId);
+    const { data: seen } = await profiles.get(shop.f.profileId);
+    const { data: renamed } = await profiles.update(seen.id, { name: "First" }, { basedOn: seen });
+    const error = await errorOf(profiles.update(seen.id, { name: "Second" }, { basedOn: seen }));
+    expect(error).toMatchObject({ code: "profile_changed", status: 409 });
+    expect((await profiles.update(seen.id, { name: "Second" }, { basedOn: renamed })).data.name).toBe(
+      "Second",
+    );
+  });
+
   test("are checked on demand: each requirement with its evidence", async () => {
     const { data } = await admin.profiles(shop.f.realmId).check(shop.f.profileId);
     expect(data.checks.map(({ id }) => id)).toEqual(["R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9"]);
@@ -128,14 +139,17 @@ describe("profiles", () => {
       shop = await openShop({ idp, allowedOrigins: [idp.origin, elsewhere.origin] });
       admin = openAdmin(shop);
       const profiles = admin.profiles(shop.f.realmId);
-      expect((await errorOf(profiles.approveDrift(shop.f.profileId))).code).toBe("no_pending_change");
+      expect((await errorOf(profiles.approveDrift(shop.f.profileId, "x"))).code).toBe("no_pending_change");
       idp.hooks.discovery = (document) => ({ ...document, token_endpoint: `${elsewhere.origin}/token` });
       // Somebody signs on when the discovery document is not fresh any more.
       shop.f.latchkey.clock.advance(5 * 60_000 + 1);
       await signOn(shop, shop.page());
       const { data } = await profiles.get(shop.f.profileId);
       expect(data.meta.pending_change?.changes).toHaveLength(1);
-      const approved = await profiles.approveDrift(shop.f.profileId);
+      const { digest } = data.meta.pending_change ?? { digest: "" };
+      const other = await errorOf(profiles.approveDrift(shop.f.profileId, "another"));
+      expect([other.code, other.errors[0]?.meta?.digest]).toEqual(["drift_changed", digest]);
+      const approved = await profiles.approveDrift(shop.f.profileId, digest);
       expect(approved.data.meta.pending_change).toBeNull();
     } finally {
       await elsewhere.close();

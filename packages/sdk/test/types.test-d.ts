@@ -65,6 +65,7 @@ export type AdminInputs = [
   Holds<Equal<admin.RealmChange, Sent<typeof realms.updateRealm>>>,
   Holds<Equal<admin.NewProfile, Sent<typeof profiles.createProfile>>>,
   Holds<Equal<admin.ProfileChange, Sent<typeof profiles.updateProfile>>>,
+  Holds<Equal<{ digest: Parameters<AdminProfiles["approveDrift"]>[1] }, Sent<typeof profiles.approveDrift>>>,
   Holds<Equal<admin.NewCustomer, Sent<typeof customers.createCustomer>>>,
   Holds<Equal<admin.CustomerChange, Sent<typeof customers.updateCustomer>>>,
   Holds<Equal<admin.StoreChange, Sent<typeof store.updateStore>>>,

@@ -13,7 +13,7 @@ const PAGE = 200;
 export async function carryOver(restored: Storage, replaced: Storage): Promise<CarriedOver> {
   const carried = { deletedKeys: 0, rotatedKeys: 0, passwords: 0 };
   for await (const keys of pagesOf(restored, "application_keys")) {
-    const done = await restored.db.transaction().execute((trx) => carryKeys(trx, replaced, keys));
+    const done = await restored.transact((trx) => carryKeys(trx, replaced, keys));
     carried.deletedKeys += done.deleted;
     carried.rotatedKeys += done.rotated;
   }

@@ -6,7 +6,7 @@ import { isUnavailable, type Storage } from "./storage/storage.ts";
 type Deps = { storage: Storage; clock: Clock };
 
 /** How many rows are gone, and how many there were: unknown when counting them took too long. */
-export type OnProgress = (done: number, total: number | undefined) => void;
+type OnProgress = (done: number, total: number | undefined) => void;
 
 /** What a store's programs, storefronts and customers come in by. There are few of these, so they go together. */
 const WAYS_IN = [
@@ -64,7 +64,7 @@ export async function deleteStore(
 }
 
 function closeWaysIn({ storage, clock }: Deps, storeId: string): Promise<boolean> {
-  return storage.db.transaction().execute(async (trx) => {
+  return storage.transact(async (trx) => {
     const { numUpdatedRows } = await trx
       .updateTable("stores")
       .set(({ eb }) => ({ deleted_at: clock.now(), revision: eb("revision", "+", 1) }))

@@ -8,9 +8,10 @@ import { createSigningKeys, type SigningKeys } from "./customers/signing-keys.ts
 import { createSignInThrottle, type SignInThrottle } from "./customers/throttle.ts";
 import { type Calls, createCalls } from "./identity-provider/calls.ts";
 import { createDirectory, type Directory } from "./identity-provider/directory.ts";
+import { createDiscoveryTries, type DiscoveryTries } from "./identity-provider/discovery-tries.ts";
 import { createEgress, type Egress } from "./identity-provider/egress.ts";
 import type { Clock } from "./lib/clock.ts";
-import { createInFlight, type InFlight } from "./lib/in-flight.ts";
+import { createFairPlaces, type FairPlaces } from "./lib/fair-places.ts";
 import type { Keyring } from "./lib/keyring.ts";
 import type { TrustedProxies } from "./lib/source-address.ts";
 import { createMetricsText } from "./metrics.ts";
@@ -40,6 +41,8 @@ export type AppOptions = {
   /** Health and metrics are served by `operations` alone. */
   operationsApart?: boolean;
   random?: () => number;
+  /** Stands in for the places at identity providers: tests wait as long as they need. */
+  places?: FairPlaces;
   /** Stands in for the limiter: benchmarks compare with none. */
   limiter?: Limiter;
 };
@@ -58,6 +61,7 @@ export type Deps = {
   lastUsed: LastUsed;
   calls: Calls;
   directory: Directory;
+  discoveryTries: DiscoveryTries;
   allowedOrigins: readonly string[];
   signingKeys: SigningKeys;
   passwords: Passwords;
@@ -65,7 +69,7 @@ export type Deps = {
   recorder: Recorder;
   recordLimiter: SourceLimiter;
   recordDays: number;
-  perSource: InFlight;
+  places: FairPlaces;
   customerTokenSeconds: number;
   codeSeconds: number;
   readiness: Readiness;
@@ -73,6 +77,8 @@ export type Deps = {
   /** The document, made when it is first asked for, and then kept. */
   openapiText(): string;
 };
+
+const PLACES = { places: limits.idpInFlight, waiting: limits.idpWaiting, waitMs: limits.idpWaitMs };
 
 /** Builds each of them once. */
 export function createDeps(options: AppOptions, registry: Registry): Deps {
@@ -94,6 +100,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     lastUsed: createLastUsed({ storage, clock }),
     calls,
     directory: createDirectory({ storage, clock, calls, allowedOrigins }),
+    discoveryTries: createDiscoveryTries({ clock }),
     allowedOrigins,
     signingKeys: createSigningKeys({ storage, clock, keyring, customerTokenSeconds }),
     passwords: createPasswords(),
@@ -101,7 +108,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     recorder: createRecorder({ storage, clock }),
     recordLimiter: createSourceLimiter({ clock }, { rate: 1, burst: 20 }),
     recordDays,
-    perSource: createInFlight(limits.idpInFlightOfSource),
+    places: options.places ?? createFairPlaces(PLACES),
     customerTokenSeconds,
     codeSeconds,
     readiness: createReadiness({ storage, clock, calls }),

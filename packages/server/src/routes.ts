@@ -36,13 +36,9 @@ import {
 } from "./customers/present.ts";
 import type { Deps } from "./deps.ts";
 import { on, type Route } from "./http/route.ts";
-import {
-  approveDrift,
-  checkProfile,
-  createProfile,
-  deleteProfile,
-  updateProfile,
-} from "./identity-provider/administer.ts";
+import { checkProfile } from "./identity-provider/accept.ts";
+import { createProfile, deleteProfile, updateProfile } from "./identity-provider/administer.ts";
+import { approveDrift } from "./identity-provider/approve-drift.ts";
 import {
   presentProfile,
   presentProfileList,
@@ -119,10 +115,10 @@ export const routes = (app: Deps): Route[] => [
   on(profile.listProfiles,     async ({ caller, ids, query }) => presentProfileList(app, caller, await listProfiles(app, caller.storeId, ids.realm, toPage(query)))),
   on(profile.createProfile,    async ({ caller, ids, body }) => presentProfile(app, caller, await createProfile(app, caller.storeId, ids.realm, toNewProfile(body)))),
   on(profile.getProfile,       async ({ caller, ids }) => presentProfile(app, caller, await viewProfile(app, profileKey(caller, ids), caller))),
-  on(profile.updateProfile,    async ({ caller, ids, body }) => presentProfile(app, caller, await updateProfile(app, profileKey(caller, ids), toProfileChange(body)))),
+  on(profile.updateProfile,    async ({ caller, ids, body, ifMatch }) => presentProfile(app, caller, await updateProfile(app, profileKey(caller, ids), toProfileChange(body), ifMatch))),
   on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, profileKey(caller, ids))),
   on(profile.checkProfile,     async ({ caller, ids }) => presentReport(app, await checkProfile(app, profileKey(caller, ids)))),
-  on(profile.approveDrift,     async ({ caller, ids }) => presentProfile(app, caller, await approveDrift(app, profileKey(caller, ids)))),
+  on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, profileKey(caller, ids), body.data.digest))),
 
   on(service.live,             () => ({ status: "live" as const })),
   on(service.ready,            () => app.readiness.check()),

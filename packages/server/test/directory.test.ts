@@ -35,7 +35,7 @@ afterEach(() => latchkey.close());
 
 function newDirectory(): Directory {
   const { storage, clock } = latchkey;
-  const allowedOrigins = [idp.origin];
+  const allowedOrigins = [idp.origin, "http://127.0.0.1:1"];
   const calls = createCalls({ egress: createEgress({ allowedOrigins, callMs: 5000 }), clock });
   return createDirectory({ storage, clock, calls, allowedOrigins });
 }
@@ -160,6 +160,55 @@ describe("while the provider is down", () => {
     idp.hooks.discovery = (document) => ({ ...document, token_endpoint: ["x"] });
     latchkey.clock.advance(5 * MINUTE);
     expect(await directory.metadataOf(profile)).toEqual(before);
+  });
+});
+
+describe("while drift waits for approval", () => {
+  const drifted = (document: object) => ({ ...document, token_endpoint: "http://127.0.0.1:1/token" });
+
+  beforeEach(async () => {
+    await directory.metadataOf(profile);
+    idp.hooks.discovery = drifted;
+  });
+
+  test("the approved document is used for as long as the provider answers, and not for a day only", async () => {
+    for (let hour = 0; hour < 72; hour++) {
+      latchkey.clock.advance(60 * MINUTE);
+      expect((await directory.metadataOf(profile))?.tokenEndpoint).toBe(`${idp.origin}/token`);
+      expect(await isKnown(currentKid())).toBe(true);
+    }
+  });
+
+  test("keys come from where the approved document says; a new one works, a removed one is dead after five minutes", async () => {
+    idp.hooks.discovery = (document) => ({ ...drifted(document), jwks_uri: `${idp.origin}/others` });
+    const old = currentKid();
+    latchkey.clock.advance(5 * MINUTE);
+    expect(await isKnown(old)).toBe(true);
+    idp.rotateKey();
+    expect(await isKnown(currentKid())).toBe(true);
+    latchkey.clock.advance(5 * MINUTE);
+    expect(await isKnown(old)).toBe(false);
+    expect(await isKnown(currentKid())).toBe(true);
+  });
+
+  test("it is not asked more often than otherwise", async () => {
+    idp.journal.length = 0;
+    latchkey.clock.advance(5 * MINUTE);
+    for (let i = 0; i < 20; i++) {
+      await directory.metadataOf(profile);
+      latchkey.clock.advance(10_000);
+    }
+    expect(idp.asked(DISCOVERY)).toBe(1);
+  });
+
+  test("a provider that does not answer any more is good for a day, as always", async () => {
+    latchkey.clock.advance(5 * MINUTE);
+    await directory.metadataOf(profile);
+    idp.hooks.answer = { ...down, "/keys": down[DISCOVERY] as never };
+    latchkey.clock.advance(24 * 60 * MINUTE - 1);
+    expect(await directory.metadataOf(profile)).toBeDefined();
+    latchkey.clock.advance(MINUTE);
+    expect(await directory.metadataOf(profile)).toBeUndefined();
   });
 });
 

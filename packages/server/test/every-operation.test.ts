@@ -88,6 +88,7 @@ const idsFor = ({ tag }: Operation): Record<string, string> => ({
 });
 
 function dataFor({ id, tag }: Operation): object {
+  if (id === "approveDrift") return { digest: "x" };
   if (tag === "Identity providers") return PROFILE;
   if (tag === "Customer tokens") return { type: "token", ...CREDENTIALS };
   if (tag === "Customers") return { type: "customer", name: "n", email: "new@shop.example" };
@@ -296,7 +297,7 @@ describe.each(withBody)("%s", (_, operation) => {
   test("400 for a member that is missing, and for one of another type", async () => {
     expect((await send("{}", { "content-type": "application/json" })).codes).toContain("member_missing");
     const wrong = JSON.stringify({
-      data: { grace_seconds: "x", name: 7, type: 7 },
+      data: { grace_seconds: "x", name: 7, type: 7, digest: 7 },
       grant_type: 7,
       token: 7,
       logout_token: 7,

@@ -196,7 +196,7 @@ describe("other origins", () => {
       const { headers } = await request;
       expect(headers.get("access-control-allow-origin")).toBe("*");
       expect(headers.get("access-control-expose-headers")).toBe(
-        "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
+        "ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
       );
     }
   });

@@ -100,17 +100,30 @@ function profiles(api: Api, realmId: string) {
       change: wire.ProfileChange;
       links: wire.ProfileLinks;
     }>(api, path, "oidc-profile"),
+    /** `basedOn`: the profile as it was read. Whatever somebody else has changed since is then 409 `profile_changed`. */
+    update: async (
+      id: string,
+      change: wire.ProfileChange,
+      options: { basedOn?: wire.Profile | undefined } = {},
+    ) =>
+      api<wire.Answer<wire.Profile, wire.ProfileLinks>>({
+        method: "PUT",
+        path: path + pathOf(id),
+        data: { type: "oidc-profile", ...change },
+        ...(options.basedOn && { ifMatch: options.basedOn.meta.updated_at }),
+      }),
     /** Examines the identity provider now. */
     check: async (id: string) =>
       api<wire.Answer<wire.ProfileReport, wire.ProfileLinks>>({
         method: "POST",
         path: `${path}${pathOf(id)}/checks`,
       }),
-    /** Accepts what the identity provider has changed. */
-    approveDrift: async (id: string) =>
+    /** Accepts what the identity provider has changed: what `meta.pending_change` showed, by its digest, and nothing else. */
+    approveDrift: async (id: string, digest: string) =>
       api<wire.Answer<wire.Profile, wire.ProfileLinks>>({
         method: "POST",
         path: `${path}${pathOf(id)}/approve-drift`,
+        data: { digest },
       }),
   };
 }

@@ -87,7 +87,12 @@ export type Profile = {
     /** This and the next only for `client_credentials`. */
     has_next_client_secret?: boolean | undefined;
     pending_change?:
-      | { since: string; changes: { member: string; before: string | null; after: string | null }[] }
+      | {
+          since: string;
+          /** Names what waits; `approveDrift` takes it. */
+          digest: string;
+          changes: { member: string; before: string | null; after: string | null }[];
+        }
       | null
       | undefined;
     adoptable?: { profile_id: string; identities: number }[] | undefined;

@@ -6,13 +6,12 @@ import { fits, mostReservable } from "../rate-limit/plan.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore, totalReserved } from "../stores/store.ts";
-import { type ApplicationKey, getApplicationKey } from "./application-key.ts";
+import { type ApplicationKey, getApplicationKey, type KeyWithSecret } from "./application-key.ts";
 import { insertSecret } from "./secret.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
 export type KeyChange = { name: string; reservedRateLimit?: number | undefined };
-export type KeyWithSecret = { key: ApplicationKey; clientSecret: string };
 
 export async function createApplicationKey(
   deps: Deps,

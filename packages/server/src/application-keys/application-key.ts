@@ -21,6 +21,9 @@ export type ApplicationKey = {
   secrets: { createdAt: number; lastUsedAt: number | null; expiresAt: number | null }[];
 };
 
+/** The secret is known when it is made, and to nobody afterwards. */
+export type KeyWithSecret = { key: ApplicationKey; clientSecret: string };
+
 type Deps = { storage: Storage; clock: Clock };
 /** Takes a transaction too, so that a change reads its own result back before the next change can follow. */
 type ReadDeps = { storage: { db: Database }; clock: Clock };

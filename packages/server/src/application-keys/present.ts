@@ -3,8 +3,8 @@ import type { Input, Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks } from "../contract/paging.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import { inForceBy } from "../rate-limit/in-force.ts";
-import type { KeyChange, KeyWithSecret } from "./administer.ts";
-import type { ApplicationKey, KeyList } from "./application-key.ts";
+import type { KeyChange } from "./administer.ts";
+import type { ApplicationKey, KeyList, KeyWithSecret } from "./application-key.ts";
 import type { Foresight } from "./dry-run.ts";
 
 type Where = { publicUrl: string };

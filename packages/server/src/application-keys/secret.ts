@@ -5,8 +5,7 @@ import { newId } from "../lib/ids.ts";
 import { hashesEqual, hashSecret, newCredential } from "../lib/secrets.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
-import type { KeyWithSecret } from "./administer.ts";
-import { getApplicationKey } from "./application-key.ts";
+import { getApplicationKey, type KeyWithSecret } from "./application-key.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 

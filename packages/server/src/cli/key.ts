@@ -1,9 +1,9 @@
+import { createApplicationKey, deleteApplicationKey } from "../application-keys/administer.ts";
 import {
-  createApplicationKey,
-  deleteApplicationKey,
+  type ApplicationKey,
   type KeyWithSecret,
-} from "../application-keys/administer.ts";
-import { type ApplicationKey, listApplicationKeys } from "../application-keys/application-key.ts";
+  listApplicationKeys,
+} from "../application-keys/application-key.ts";
 import { rotateSecret } from "../application-keys/secret.ts";
 import { limits } from "../contract/limits.ts";
 import { type Clock, toIso } from "../lib/clock.ts";

@@ -1,5 +1,5 @@
 /** How far something long has come, on standard error: a bar that moves in a terminal, else a line now and then. */
-export type Progress = { show(done: number, total: number | undefined): void; end(): void };
+type Progress = { show(done: number, total: number | undefined): void; end(): void };
 
 const BAR_EVERY_MS = 100;
 const LINE_EVERY_MS = 5000;

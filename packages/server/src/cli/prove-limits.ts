@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  createApplicationKey,
-  deleteApplicationKey,
-  type KeyWithSecret,
-} from "../application-keys/administer.ts";
+import { createApplicationKey, deleteApplicationKey } from "../application-keys/administer.ts";
+import type { KeyWithSecret } from "../application-keys/application-key.ts";
 import type { Clock } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { ADMINISTRATION_FLOOR } from "../rate-limit/plan.ts";

@@ -112,7 +112,7 @@ export const updateCustomer = operation({
   path: "/v2/customers/{id}",
   summary: "Change a customer",
   description:
-    "Members that are absent stay as they are. A new password ends the customer's other sessions: every customer token but the one that this request came with.",
+    "Members that are absent stay as they are. A new password ends the customer's other sessions: every customer token but the one that this request came with. Whose `authentication_mechanism` is `oidc` gets a password from the back office only.",
   access: ["customers", "own"],
   ids,
   body: {
@@ -126,7 +126,7 @@ export const updateCustomer = operation({
     }),
   },
   success: { status: 200, description: "The customer as it is now", schema: customerAnswer },
-  problems: ["id_mismatch", "email_taken", ...busy],
+  problems: ["id_mismatch", "email_taken", "password_by_back_office_only", ...busy],
 });
 
 export const deleteCustomer = operation({

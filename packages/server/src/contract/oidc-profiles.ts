@@ -9,6 +9,7 @@ const provisioning = z.enum(["create", "existing"]);
 const pendingChange = z
   .strictObject({
     since: timestamp,
+    digest: z.string().describe("Names the document that waits: what approve-drift takes"),
     changes: z.array(
       z.strictObject({ member: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
     ),
@@ -56,6 +57,12 @@ const links = z.strictObject({
 const profile = z.strictObject(profileMembers).meta({ id: "OidcProfile" });
 const profileAnswer = z.strictObject({ data: profile, links });
 
+/** What an administrator changes moves it; what we learn of the provider by ourselves does not. */
+const versioned = {
+  schema: profileAnswer,
+  version: ({ data }: z.input<typeof profileAnswer>): string => data.meta.updated_at,
+};
+
 const secret = z.string().min(1).max(1024);
 
 const writable = {
@@ -91,6 +98,7 @@ const saveProblems = [
   "direct_client_id_mismatch",
   "direct_pkce_missing",
   "adoption_impossible",
+  "discovery_tries_exceeded",
 ] as const;
 
 export const listProfiles = operation({
@@ -134,7 +142,7 @@ export const createProfile = operation({
       }),
     }),
   },
-  success: { status: 201, description: "The profile", schema: profileAnswer },
+  success: { status: 201, description: "The profile", ...versioned },
   problems: saveProblems,
 });
 
@@ -146,7 +154,7 @@ export const getProfile = operation({
   summary: "Get an identity provider",
   access: ["authentication_settings", "read"],
   ids: ofProfile,
-  success: { status: 200, description: "The profile", schema: profileAnswer },
+  success: { status: 200, description: "The profile", ...versioned },
 });
 
 export const updateProfile = operation({
@@ -156,7 +164,8 @@ export const updateProfile = operation({
   path: ONE,
   summary: "Change an identity provider",
   description:
-    "Members that are absent stay as they are. A new discovery URL or client id needs `client_secret` too.",
+    "Members that are absent stay as they are. A new discovery URL or client id needs `client_secret` too. Send the `ETag` of what you read as `If-Match`, and nobody's change is overwritten unseen.",
+  conditional: true,
   access: ["authentication_settings", "write"],
   ids: ofProfile,
   body: {
@@ -171,8 +180,8 @@ export const updateProfile = operation({
       }),
     }),
   },
-  success: { status: 200, description: "The profile as it is now", schema: profileAnswer },
-  problems: ["id_mismatch", "client_secret_required", ...saveProblems],
+  success: { status: 200, description: "The profile as it is now", ...versioned },
+  problems: ["id_mismatch", "client_secret_required", "profile_changed", ...saveProblems],
 });
 
 export const deleteProfile = operation({
@@ -181,6 +190,7 @@ export const deleteProfile = operation({
   method: "DELETE",
   path: ONE,
   summary: "Remove an identity provider",
+  description: "The customer tokens that came through it end at once.",
   access: ["authentication_settings", "write"],
   ids: ofProfile,
   success: { status: 204, description: "The profile is gone" },
@@ -220,6 +230,7 @@ export const checkProfile = operation({
     description: "What was found, requirement by requirement",
     schema: z.strictObject({ data: report, links }),
   },
+  problems: ["discovery_tries_exceeded"],
 });
 
 export const approveDrift = operation({
@@ -229,9 +240,10 @@ export const approveDrift = operation({
   path: `${ONE}/approve-drift`,
   summary: "Accept what an identity provider has changed",
   description:
-    "Reads the discovery document again, runs the checks, and uses the new issuer and hosts from now on.",
+    "Uses the document that waits from now on: the one that `digest` names, as `meta.pending_change` showed it, and no other.",
   access: ["authentication_settings", "write"],
   ids: ofProfile,
-  success: { status: 200, description: "The profile as it is now", schema: profileAnswer },
-  problems: ["no_pending_change", "idp_requirement_not_met", "idp_unreachable", "direct_pkce_missing"],
+  body: { schema: z.object({ data: z.object({ digest: z.string().min(1).max(64) }) }) },
+  success: { status: 200, description: "The profile as it is now", ...versioned },
+  problems: ["id_mismatch", "no_pending_change", "drift_changed", "direct_pkce_missing"],
 });

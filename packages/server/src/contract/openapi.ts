@@ -101,7 +101,7 @@ function describe(operation: Operation, components: Components): unknown {
     summary: operation.summary,
     ...(operation.description && { description: operation.description }),
     security: security(operation),
-    ...((operation.ids || operation.query || operation.idempotent) && {
+    ...((operation.ids || operation.query || operation.idempotent || operation.conditional) && {
       parameters: parameters(operation, components),
     }),
     ...(body && { requestBody: requestBody(body, components) }),
@@ -111,6 +111,7 @@ function describe(operation: Operation, components: Components): unknown {
         ...(success.status === 303 && {
           headers: { Location: { required: true, schema: { type: "string", format: "uri" } } },
         }),
+        ...(success.version && { headers: { ETag: { required: true, schema: { type: "string" } } } }),
         ...(success.schema && {
           content: { [mediaType]: { schema: components.refer(success.schema, "input") } },
         }),
@@ -142,19 +143,29 @@ function parameters(operation: Operation, components: Components): unknown[] {
     description: (shape as z.ZodType).meta()?.description,
     schema: components.refer(shape as z.ZodType, "output"),
   }));
-  const headers = operation.idempotent
-    ? [
-        {
-          name: "Idempotency-Key",
-          in: "header",
-          required: false,
-          description: "Of your choice, new for each thing to be done: 1 to 255 visible ASCII characters",
-          schema: { type: "string", maxLength: 255 },
-        },
-      ]
-    : [];
-  return [...ids, ...query, ...headers];
+  return [
+    ...ids,
+    ...query,
+    ...(operation.idempotent ? [IDEMPOTENCY_KEY] : []),
+    ...(operation.conditional ? [IF_MATCH] : []),
+  ];
 }
+
+const IDEMPOTENCY_KEY = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "Of your choice, new for each thing to be done: 1 to 255 visible ASCII characters",
+  schema: { type: "string", maxLength: 255 },
+};
+
+const IF_MATCH = {
+  name: "If-Match",
+  in: "header",
+  required: false,
+  description: "The `ETag` of the answer that the change is based on; 409 when it is outdated",
+  schema: { type: "string" },
+};
 
 function requestBody(body: NonNullable<Operation["body"]>, components: Components): unknown {
   const schema = components.refer(body.schema, "input");

@@ -38,11 +38,15 @@ export type Operation = {
   body?: { schema: z.ZodType; form?: true; optional?: true };
   /** Takes `Idempotency-Key`. */
   idempotent?: true;
+  /** Takes `If-Match`, with versions that earlier answers named in `ETag`. */
+  conditional?: true;
   success: {
     status: 200 | 201 | 204 | 303;
     description: string;
     schema?: z.ZodType;
     mediaType?: string;
+    /** Which version of the thing the answer shows; sent as `ETag`. */
+    version?: (answer: never) => string;
     /** Unless it is `no-store`, as almost everything is. */
     cacheControl?: string;
   };

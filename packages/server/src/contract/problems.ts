@@ -182,6 +182,12 @@ export const problems = {
     means: "The customer token is not valid.",
     remedy: "It has expired, was revoked, or belongs to another store. Let the shopper sign in again.",
   },
+  password_by_back_office_only: {
+    status: 403,
+    means: "A customer of an identity provider cannot set a password.",
+    remedy:
+      "They sign in through the provider. The back office can give them a password (`client_credentials`).",
+  },
   email_taken: {
     status: 409,
     means: "Another customer signs in with this e-mail and a password.",
@@ -408,6 +414,24 @@ export const problems = {
     means: "The identities of that profile cannot be taken over.",
     remedy:
       "`adopt_identities_of` names a deleted profile of this realm that had the same issuer and client id; `meta.adoptable` of the profile lists those.",
+  },
+  profile_changed: {
+    status: 409,
+    means: "The profile was changed since it was read. Nothing of this request was written.",
+    remedy:
+      "Read the profile again, and repeat the change if it is still right. `If-Match` takes the `ETag` of that answer.",
+  },
+  discovery_tries_exceeded: {
+    status: 429,
+    means: "The store has made us ask too many identity providers within a short time.",
+    remedy:
+      "Wait for `Retry-After` seconds. Saving a provider's address, switching a profile on and checking one each count as a try; `meta` has the limits.",
+  },
+  drift_changed: {
+    status: 409,
+    means: "What waits for approval is not what `digest` names.",
+    remedy:
+      "Read the profile again, look at `meta.pending_change`, and approve its `digest`; `meta.digest` is the one that waits now.",
   },
   no_pending_change: {
     status: 409,

@@ -28,12 +28,12 @@ const settingsPaths = {
   alias: "/v2/settings/customer-authentication",
 } as const;
 
-/** What a storefront or an identity provider calls a client: visible ASCII, so that it survives every URL and header. */
+/** What a storefront or an identity provider calls a client: printable ASCII, spaces included (RFC 6749 A.1). */
 export const clientId = z
   .string()
   .min(1)
   .max(255)
-  .regex(/^[\x21-\x7e]*$/, { error: "visible ASCII characters" });
+  .regex(/^[\x20-\x7e]*$/, { error: "printable ASCII characters" });
 
 export const getAuthenticationSettings = operation({
   id: "getAuthenticationSettings",

@@ -88,8 +88,9 @@ export const signOnReasons = {
 
   source_busy: {
     error: "temporarily_unavailable",
-    means: "Too many sign-ons from one address wait for the identity provider at this moment.",
-    remedy: "Try again in a moment.",
+    means: "Too many sign-ons wait for the identity provider, most of them from this address.",
+    remedy:
+      "Try again in a moment. Many made-up codes from one address look like this; so does a provider that answers slowly.",
   },
 
   // The identity provider's redirect

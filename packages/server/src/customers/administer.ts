@@ -6,7 +6,7 @@ import type { EmailAddress } from "../lib/email-address.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { isUniqueViolation } from "../storage/unique-violation.ts";
-import { type Customer, fromRow, insertCustomer, refuseOthers } from "./customer.ts";
+import { type Customer, findCustomer, fromRow, insertCustomer, refuseOthers } from "./customer.ts";
 import type { Passwords } from "./password.ts";
 
 type Deps = { storage: Storage; clock: Clock; passwords: Passwords };
@@ -43,6 +43,7 @@ export async function updateCustomer(
   change: CustomerChange,
 ): Promise<Customer> {
   refuseOthers(caller, customerId);
+  if (change.password !== undefined) await refuseOwnPassword(deps, caller, customerId);
   const passwordHash = await hashOf(deps, caller, change);
   return refuseTakenEmail(deps, async (trx) => {
     const row = await trx
@@ -63,6 +64,17 @@ export async function updateCustomer(
     if (passwordHash !== undefined) await endOtherSessions(trx, caller, customerId);
     return fromRow(row);
   });
+}
+
+/**
+ * Whom a provider signs in stays with the provider: a password set with a customer token would outlive the session that it
+ * came from. Looked at before the transaction, because how a customer came to be never changes.
+ */
+async function refuseOwnPassword({ storage }: Deps, caller: Caller, customerId: string): Promise<void> {
+  if (caller.grant === "client_credentials") return;
+  const customer = await findCustomer(storage.db, caller.storeId, customerId);
+  if (customer?.authenticationMechanism !== "oidc") return;
+  throw new Problem("password_by_back_office_only", { source: { pointer: "/data/password" } });
 }
 
 /** Customer tokens and identities are deleted with the row, by their foreign keys. */

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Caller, SignedIn } from "../contract/caller.ts";
 import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
@@ -83,6 +84,14 @@ export async function issueToken(
   return { id, customerId, token, issuedAt, expiresAt };
 }
 
+/**
+ * The profile that the token came through, if any, is still there. Deleting a profile so ends all its tokens with one row,
+ * however many there are; theirs go when they expire. A profile that is made again has another id, and revives none.
+ */
+const isOfLivingProfile = sql<boolean>`(customer_tokens.profile_id is null or exists (
+  select 1 from oidc_profiles as profile
+  where profile.store_id = customer_tokens.store_id and profile.id = customer_tokens.profile_id))`;
+
 type VerifyDeps = { publicUrl: string; storage: Storage; clock: Clock; signingKeys: SigningKeys };
 
 /** A good token of this store, with its row; its row is asked for every time, so that a revoked one is dead at once. */
@@ -104,6 +113,7 @@ export async function findToken(
     .where("store_id", "=", storeId)
     .where("id", "=", jti)
     .where("expires_at", ">", deps.clock.now())
+    .where(isOfLivingProfile)
     .executeTakeFirst();
 }
 
@@ -135,7 +145,8 @@ export async function listTokens(
   const of = { store_id: caller.storeId, customer_id: customerId };
   const conditions = [{ field: "expires_at", operator: "gt" as const, value: clock.now() }];
   const columns = { expires_at: { column: "expires_at" } };
-  const { rows, total } = await readPage(storage.db, "customer_tokens", of, page, { conditions, columns });
+  const narrowing = { conditions, columns, only: isOfLivingProfile };
+  const { rows, total } = await readPage(storage.db, "customer_tokens", of, page, narrowing);
   return { tokens: rows, total, page, customerId };
 }
 
@@ -152,6 +163,7 @@ export async function revokeToken(
     .where("customer_id", "=", customerId)
     .where("id", "=", tokenId)
     .where("expires_at", ">", clock.now())
+    .where(isOfLivingProfile)
     .executeTakeFirst();
   if (numDeletedRows === 0n) throw new Problem("customer_token_not_found");
 }

@@ -134,7 +134,7 @@ export async function replaceKeys(
 ): Promise<{ kid: string; endedTokens: number }> {
   const { storage, clock } = deps;
   const now = clock.now();
-  const kid = await storage.db.transaction().execute(async (trx) => {
+  const kid = await storage.transact(async (trx) => {
     const next = nameAfter(deps, (await newestKid(trx)) ?? "the first");
     await trx.deleteFrom("signing_keys").execute();
     await insertKey({ ...deps, storage: { db: trx } }, next, now);

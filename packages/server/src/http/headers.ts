@@ -24,7 +24,7 @@ export function corsHeaders(path: string): Record<string, string> {
   if (!isOpenToOrigins(path)) return {};
   return {
     "Access-Control-Allow-Origin": "*",
-    "Access-Control-Expose-Headers": "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
+    "Access-Control-Expose-Headers": "ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
   };
 }
 

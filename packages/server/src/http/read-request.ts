@@ -6,7 +6,7 @@ import { readPercentEncoded } from "../lib/percent-encoded.ts";
 import { readBody } from "./read-body.ts";
 
 /** A request, checked against its operation. Handlers trust it. */
-export type CheckedRequest = { ids: Record<string, string>; query: unknown; body: unknown };
+type CheckedRequest = { ids: Record<string, string>; query: unknown; body: unknown };
 
 export async function readRequest(
   operation: Operation,

@@ -8,7 +8,12 @@ type Access<O extends Operation> = O["access"] extends "public"
     ? { browser: BrowserRequest }
     : O["access"] extends "client"
       ? { authorization: string | undefined }
-      : { caller: Caller; source: string; idempotencyKey: string | undefined };
+      : {
+          caller: Caller;
+          source: string;
+          idempotencyKey: string | undefined;
+          ifMatch: readonly string[] | undefined;
+        };
 
 /** A text stands for itself: JSON that was made once, or a body of another media type. */
 type Answer<O extends Operation> = O["access"] extends "browser" ? BrowserAnswer : Output<O> | string;

@@ -3,6 +3,7 @@ import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import type { Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
+import { readIfMatch, toEntityTag } from "./entity-tag.ts";
 import { type Env, type Exchange, exchange, refusedUnread, respond, type ServeDeps } from "./exchange.ts";
 import { preflightHeaders } from "./headers.ts";
 import { choicePage, pageHeaders } from "./pages.ts";
@@ -86,8 +87,9 @@ async function serve(
     return respondToBrowser((await route.handle({ ...checked, browser })) as BrowserAnswer, state);
   }
   const result = await route.handle({ ...checked, ...access });
-  const { status, mediaType, cacheControl } = operation.success;
+  const { status, mediaType, cacheControl, version } = operation.success;
   return respond(status, result, {
+    ...(version && { ETag: toEntityTag(version(result as never)) }),
     ...(mediaType && { "Content-Type": mediaType }),
     ...(cacheControl && { "Cache-Control": cacheControl }),
   });
@@ -132,7 +134,12 @@ async function passGate(
   state.caller = caller;
   Object.assign(state.headers, headers);
   if (refusal) throw refusal;
-  return { caller, source: state.source, idempotencyKey: operation.idempotent && idempotencyKeyOf(request) };
+  return {
+    caller,
+    source: state.source,
+    idempotencyKey: operation.idempotent && idempotencyKeyOf(request),
+    ifMatch: operation.conditional && readIfMatch(request),
+  };
 }
 
 /** The second name is the one that existing clients send. */

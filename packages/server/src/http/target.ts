@@ -5,7 +5,7 @@ export type Incoming = {
 };
 
 /** Path and query of a request, as they stand in its first line (RFC 9112 3.2), neither decoded nor resolved. */
-export type Target = { path: string; query: string; length: number };
+type Target = { path: string; query: string; length: number };
 
 /**
  * Scheme and host may stand before the path, and are nothing to go by. `Request.url` is not used where there is a request

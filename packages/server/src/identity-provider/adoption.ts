@@ -8,6 +8,7 @@ import type { Database, Trx } from "../storage/storage.ts";
  */
 export type Adoptable = { profileId: string; identities: number };
 
+/** The profile that takes over, as far as it matters whose identities are its own. */
 type Heir = { id: string; storeId: string; realmId: string; clientId: string; issuer: string };
 
 /** Up to here identities are counted; there may be millions. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
-import { limits } from "../contract/limits.ts";
 import { createCalls } from "./calls.ts";
 import { type EgressAnswer, egressFault } from "./egress.ts";
 
@@ -25,10 +24,11 @@ function setup() {
     },
   };
   const calls = createCalls({ egress, clock });
-  /** One request that has ended: with a status, or with a fault. */
-  async function call(profileId: string, end: number | Error): Promise<unknown> {
+  /** One request that has ended: with a status, or with a fault. `source`: where the code came from that it is about. */
+  async function call(profileId: string, end: number | Error, source?: string): Promise<unknown> {
     const asked = waiting.length;
-    const sent = calls.send(profileId, request).catch((error) => error);
+    const by = source === undefined ? calls : calls.broughtBy(source);
+    const sent = by.send(profileId, request).catch((error) => error);
     const asking = waiting[asked];
     if (typeof end === "number") asking?.resolve(answer(end));
     else asking?.reject(end);
@@ -50,53 +50,6 @@ test("what went wrong comes back as it is", async () => {
   const { call } = setup();
   const fault = egressFault("tls_failed");
   expect(await call("a", fault)).toBe(fault);
-});
-
-describe("requests under way", () => {
-  test("are at most fifty for a profile, and one more is refused without being sent (A57)", async () => {
-    const { calls, waiting } = setup();
-    expect(limits.idpInFlight).toBe(50);
-    const sent = Array.from({ length: 50 }, () => calls.send("a", request));
-    await expect(calls.send("a", request)).rejects.toMatchObject({ reason: "busy" });
-    expect(waiting).toHaveLength(50);
-    for (const { resolve } of waiting) resolve(answer(200));
-    await Promise.all(sent);
-  });
-
-  test("of one profile take no place of another's", async () => {
-    const { calls, waiting, call } = setup();
-    for (let index = 0; index < 50; index++) void calls.send("a", request);
-    expect(await call("b", 200)).toEqual(answer(200));
-    expect(waiting).toHaveLength(51);
-  });
-
-  test.each([
-    ["an answer", 200],
-    ["a failure", egressFault("connect_failed")],
-  ])("give their place back with %s", async (_, end) => {
-    const { calls, waiting, call } = setup();
-    const sent = Array.from({ length: 50 }, () => calls.send("a", request).catch(() => {}));
-    if (typeof end === "number") waiting[0]?.resolve(answer(end));
-    else waiting[0]?.reject(end);
-    await sent[0];
-    expect(await call("a", 200)).toEqual(answer(200));
-  });
-
-  test("still count after the profile was forgotten", () => {
-    const { calls, waiting } = setup();
-    for (let index = 0; index < 50; index++) void calls.send("a", request);
-    calls.forget("a");
-    void calls.send("a", request).catch(() => {});
-    expect(waiting).toHaveLength(50);
-  });
-
-  test("that are refused as busy are no failures", async () => {
-    const { calls, statusOf } = setup();
-    for (let index = 0; index < 50; index++) void calls.send("a", request);
-    for (let index = 0; index < 10; index++) await calls.send("a", request).catch(() => {});
-    expect(statusOf("a")).toBe("up");
-    expect(calls.count()).toEqual({ down: 0, degraded: 0 });
-  });
 });
 
 describe("health", () => {
@@ -254,5 +207,90 @@ describe("a profile that is down", () => {
     const { fail, call } = setup();
     await fail("a", 5);
     expect(await call("b", 200)).toEqual(answer(200));
+  });
+});
+
+describe("what becomes of a code", () => {
+  const silence = () => Object.assign(egressFault("too_slow"), { wasSent: true });
+  const RESTING = expect.objectContaining({ reason: "resting" });
+
+  test.each([500, 503, 400, 401])(
+    "says nothing of the provider when the answer is %d, however often",
+    async (status) => {
+      const { call, statusOf, waiting } = setup();
+      for (let n = 0; n < 50; n++) await call("a", status, `source ${n % 3}`);
+      expect(waiting).toHaveLength(50);
+      expect(statusOf("a")).toBe(status < 500 ? "up" : "degraded");
+      expect(await call("a", 200, "source 1")).toEqual(answer(200));
+      expect(statusOf("a")).toBe("up");
+    },
+  );
+
+  test("counts against who brought it when there is no answer: five in a row, and that address rests ten seconds", async () => {
+    const { clock, call, statusOf, waiting } = setup();
+    for (let n = 0; n < 20; n++) await call("a", silence(), "one");
+    expect(waiting).toHaveLength(5);
+    expect(await call("a", silence(), "one")).toEqual(RESTING);
+    expect(statusOf("a")).toBe("degraded");
+    // Neither another address nor we ourselves, nor another provider.
+    expect(await call("b", 200, "one")).toEqual(answer(200));
+    expect(await call("a", silence(), "two")).toMatchObject({ reason: "too_slow" });
+    expect(await call("a", 200)).toEqual(answer(200));
+    expect(await call("a", silence(), "one")).toEqual(RESTING);
+    clock.advance(REST_MS);
+    expect(await call("a", silence(), "one")).toMatchObject({ reason: "too_slow" });
+    expect(await call("a", silence(), "one")).toEqual(RESTING);
+  });
+
+  test.each([200, 400, 500])(
+    "ends everybody's rest with an answer of %d: the provider is not silent",
+    async (status) => {
+      const { call } = setup();
+      for (const source of ["one", "two"]) for (let n = 0; n < 5; n++) await call("a", silence(), source);
+      await call("a", status, "three");
+      for (const source of ["one", "two"]) expect(await call("a", 200, source)).toEqual(answer(200));
+    },
+  );
+
+  test("does not count when another code was answered meanwhile", async () => {
+    const { calls, clock, call, waiting } = setup();
+    for (let n = 0; n < 10; n++) {
+      const slow = calls.broughtBy("one").send("a", request);
+      clock.advance(1000);
+      await call("a", 400, "two");
+      waiting.at(-2)?.reject(silence());
+      await expect(slow).rejects.toMatchObject({ reason: "too_slow" });
+    }
+    expect(await call("a", 200, "one")).toEqual(answer(200));
+  });
+
+  test("counts against the provider when it could not be sent: five in a row, whoever brought them", async () => {
+    const { call, statusOf } = setup();
+    for (let n = 0; n < 5; n++) await call("a", egressFault("connect_failed"), `source ${n}`);
+    expect(statusOf("a")).toBe("down");
+    expect(await call("a", 200, "another")).toEqual(RESTING);
+    expect(await call("a", 200)).toEqual(RESTING);
+  });
+
+  test.each([500, silence()])(
+    "wakes a provider that was down, because it was reached (%s); one more failure and it rests",
+    async (end) => {
+      const { clock, call, fail, statusOf } = setup();
+      await fail("a", 5);
+      clock.advance(REST_MS);
+      await call("a", end, "one");
+      expect(statusOf("a")).toBe("degraded");
+      expect(await call("a", egressFault("connect_failed"), "two")).toMatchObject({
+        reason: "connect_failed",
+      });
+      expect(statusOf("a")).toBe("down");
+    },
+  );
+
+  test("is remembered of a thousand addresses at most", async () => {
+    const { call } = setup();
+    for (let n = 0; n < 5; n++) await call("a", silence(), "first");
+    for (let n = 0; n < 1000; n++) await call("a", silence(), `source ${n}`);
+    expect(await call("a", silence(), "first")).toMatchObject({ reason: "too_slow" });
   });
 });

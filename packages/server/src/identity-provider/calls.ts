@@ -1,26 +1,39 @@
-import { limits } from "../contract/limits.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type Egress, type EgressAnswer, type EgressRequest, egressFault } from "./egress.ts";
+import { type Egress, type EgressAnswer, type EgressRequest, egressFault, isEgressFault } from "./egress.ts";
 
 /**
- * Requests to identity providers, by profile, so that one that is dead or slow costs nobody else: at most fifty under
- * way for each, and after five failures in a row none for ten seconds, then one to see whether it is back.
+ * Requests to identity providers, by profile, so that one that is dead costs nobody else: after five failures in a row there
+ * are none for ten seconds, then one to see whether it is back.
+ *
+ * What a provider makes of one code says nothing of its health, because anybody can bring a made-up one. A request about a
+ * code counts against the provider only when it could not be sent. When it gets no answer, and the provider has answered no
+ * other code meanwhile, it counts against the address that brought it: five in a row, and that address waits ten seconds.
  */
-export type Calls = {
-  send(profileId: string, request: EgressRequest): Promise<EgressAnswer>;
+export type Calls = Caller & {
+  /** For requests that are about a code which came from this address. */
+  broughtBy(source: string): Caller;
   healthOf(profileId: string): Health | undefined;
   /** How many profiles are not well. */
   count(): { down: number; degraded: number };
   forget(profileId: string): void;
 };
 
+export type Caller = { send(profileId: string, request: EgressRequest): Promise<EgressAnswer> };
 type HealthStatus = "up" | "degraded" | "down";
 type Health = { status: HealthStatus; since: number };
 
-type State = { inFlight: number; failures: number; restUntilMs: number; status: HealthStatus; since: number };
+type Breaker = { failures: number; restUntilMs: number };
+type State = Health & {
+  breaker: Breaker;
+  /** Addresses whose codes got no answer; empty as soon as any code gets one. */
+  unanswered: Map<string, Breaker>;
+  /** When the provider last answered to a code. */
+  answeredAtMs: number;
+};
 
 const DOWN_AFTER = 5;
 const REST_MS = 10_000;
+const MAX_UNANSWERED = 1000;
 
 export function createCalls({ egress, clock }: { egress: Egress; clock: Clock }): Calls {
   const states = new Map<string, State>();
@@ -28,47 +41,105 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
   function stateOf(profileId: string): State {
     let state = states.get(profileId);
     if (!state) {
-      state = { inFlight: 0, failures: 0, restUntilMs: 0, status: "up", since: clock.now() };
+      state = {
+        status: "up",
+        since: clock.now(),
+        breaker: { failures: 0, restUntilMs: 0 },
+        unanswered: new Map(),
+        answeredAtMs: Number.NEGATIVE_INFINITY,
+      };
       states.set(profileId, state);
     }
     return state;
   }
 
-  function note(state: State, isWell: boolean): void {
-    state.failures = isWell ? 0 : state.failures + 1;
-    if (state.failures >= DOWN_AFTER) state.restUntilMs = clock.monotonicMs() + REST_MS;
-    const status = isWell ? "up" : state.failures >= DOWN_AFTER ? "down" : "degraded";
+  function setStatus(state: State, status: HealthStatus): void {
     if (status === state.status) return;
     state.status = status;
     state.since = clock.now();
   }
 
+  const isOpen = ({ failures }: Breaker): boolean => failures >= DOWN_AFTER;
+
+  function fail(breaker: Breaker): void {
+    breaker.failures++;
+    if (isOpen(breaker)) breaker.restUntilMs = clock.monotonicMs() + REST_MS;
+  }
+
+  function refuseResting(breakers: readonly Breaker[]): void {
+    const open = breakers.filter(isOpen);
+    if (open.some(({ restUntilMs }) => clock.monotonicMs() < restUntilMs)) throw egressFault("resting");
+    // This one finds out; until it has, the others rest on.
+    for (const breaker of open) breaker.restUntilMs = clock.monotonicMs() + REST_MS;
+  }
+
+  function noteWell(state: State): void {
+    state.breaker.failures = 0;
+    setStatus(state, "up");
+  }
+
+  function noteFailed(state: State): void {
+    fail(state.breaker);
+    setStatus(state, isOpen(state.breaker) ? "down" : "degraded");
+  }
+
+  /** It can be reached, and no more is known: one that was down is asked again, and the next failure puts it to rest. */
+  function noteReached(state: State): void {
+    state.breaker.failures = Math.min(state.breaker.failures, DOWN_AFTER - 1);
+    setStatus(state, "degraded");
+  }
+
+  function noteUnanswered(state: State, source: string, askedAtMs: number): void {
+    noteReached(state);
+    if (state.answeredAtMs >= askedAtMs) return;
+    const known = state.unanswered.get(source);
+    const breaker = known ?? { failures: 0, restUntilMs: 0 };
+    if (!known && state.unanswered.size >= MAX_UNANSWERED)
+      state.unanswered.delete(state.unanswered.keys().next().value as string);
+    state.unanswered.set(source, breaker);
+    fail(breaker);
+  }
+
   async function send(profileId: string, request: EgressRequest): Promise<EgressAnswer> {
     const state = stateOf(profileId);
-    if (state.inFlight >= limits.idpInFlight) throw egressFault("busy");
-    if (state.status === "down") {
-      if (clock.monotonicMs() < state.restUntilMs) throw egressFault("resting");
-      // This one finds out; until it has, the others rest on.
-      state.restUntilMs = clock.monotonicMs() + REST_MS;
-    }
-    state.inFlight++;
+    refuseResting([state.breaker]);
     try {
       const answer = await egress.send(request);
-      note(state, answer.status < 500);
+      if (answer.status < 500) noteWell(state);
+      else noteFailed(state);
       return answer;
     } catch (error) {
-      note(state, false);
+      noteFailed(state);
       throw error;
-    } finally {
-      // Of the state that is there now: the profile may have been forgotten meanwhile, but not what is under way.
-      const now = stateOf(profileId);
-      now.inFlight--;
-      if (now !== state && now.inFlight === 0 && now.status === "up") states.delete(profileId);
+    }
+  }
+
+  async function sendAboutCode(
+    source: string,
+    profileId: string,
+    request: EgressRequest,
+  ): Promise<EgressAnswer> {
+    const state = stateOf(profileId);
+    const own = state.unanswered.get(source);
+    refuseResting(own ? [state.breaker, own] : [state.breaker]);
+    const askedAtMs = clock.monotonicMs();
+    try {
+      const answer = await egress.send(request);
+      state.answeredAtMs = clock.monotonicMs();
+      state.unanswered.clear();
+      if (answer.status < 500) noteWell(state);
+      else noteReached(state);
+      return answer;
+    } catch (error) {
+      if (isEgressFault(error) && error.wasSent) noteUnanswered(state, source, askedAtMs);
+      else noteFailed(state);
+      throw error;
     }
   }
 
   return {
     send,
+    broughtBy: (source) => ({ send: (profileId, request) => sendAboutCode(source, profileId, request) }),
     healthOf(profileId) {
       const state = states.get(profileId);
       return state && { status: state.status, since: state.since };
@@ -79,10 +150,7 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
       return { down: of("down"), degraded: of("degraded") };
     },
     forget(profileId) {
-      // Those under way go on, and still count: they hold connections.
-      const inFlight = states.get(profileId)?.inFlight ?? 0;
       states.delete(profileId);
-      if (inFlight > 0) stateOf(profileId).inFlight = inFlight;
     },
   };
 }

@@ -11,6 +11,9 @@ type Deps = { storage: Storage; clock: Clock; keyring: Keyring };
 
 const PURPOSE = "client-secret";
 
+export const sealSecret = ({ keyring }: { keyring: Keyring }, profileId: string, secret: string): string =>
+  seal(keyring, PURPOSE, profileId, secret);
+
 /** The secrets to try at the identity provider, in order: the one in use, and the one that may have replaced it. */
 export function openSecrets(
   { keyring }: { keyring: Keyring },

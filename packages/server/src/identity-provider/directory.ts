@@ -3,14 +3,16 @@ import type { Clock } from "../lib/clock.ts";
 import { createSingleFlight } from "../lib/single-flight.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Calls } from "./calls.ts";
-import { fetchDocument, hostsOf, type Metadata } from "./discovery.ts";
+import { fetchDocument, type Metadata } from "./discovery.ts";
 import { examine } from "./doctor.ts";
+import { columnsFor, hasDrifted, isSame } from "./drift.ts";
 import { readKeys, type SigningKey, selectKey } from "./keys.ts";
-import { type Profile, saveMetadata } from "./profile.ts";
+import { type Profile, saveDocuments } from "./profile.ts";
 
 /**
  * What we know of each identity provider, as last known good: read when it is needed and older than five minutes, used
- * for a day while it cannot be read again, replaced as a whole. Nothing is read at start-up. Entries belong to a
+ * for a day while it cannot be read again, replaced as a whole. While another document waits for approval, the approved one
+ * is used for as long as the provider answers. Nothing is read at start-up. Entries belong to a
  * profile, and to the state of the profile that they were read for: two providers never share any.
  */
 export type Directory = {
@@ -85,20 +87,18 @@ export function createDirectory(deps: Deps): Directory {
       entry.failedAtMs = clock.monotonicMs();
       return;
     }
+    const columns = columnsFor({ ...profile, metadata: entry.metadata }, metadata, clock.now());
+    const isNews = entry.metadata === null || profile.pending || !isSame(entry.metadata, metadata);
+    if (isNews && Object.keys(columns).length > 0) await saveDocuments(deps, profile, columns);
+    entry.readAtMs = clock.monotonicMs();
     if (entry.metadata && hasDrifted(entry.metadata, metadata)) {
-      // We go on with what an administrator has seen; its keys may have moved too, so they are not taken over either.
-      entry.failedAtMs = clock.monotonicMs();
-      if (JSON.stringify(profile.pending?.metadata) !== JSON.stringify(metadata)) {
-        await saveMetadata(deps, profile, { metadata: entry.metadata, pending: metadata });
-      }
+      // The provider answers, so what an administrator has seen stays in use, keys included: those of the new document may
+      // be somebody else's.
+      await readKeysAlone(profile, entry);
       return;
-    }
-    if (JSON.stringify(entry.metadata) !== JSON.stringify(metadata) || profile.pending) {
-      await saveMetadata(deps, profile, { metadata, pending: null });
     }
     entry.metadata = metadata;
     entry.keys = keys;
-    entry.readAtMs = clock.monotonicMs();
     entry.keysReadAtMs = entry.readAtMs;
   }
 
@@ -139,9 +139,3 @@ export function createDirectory(deps: Deps): Directory {
     rereadKeys,
   };
 }
-
-/** Another issuer, or a host that an administrator has not seen, is never taken over silently. */
-const hasDrifted = (known: Metadata, found: Metadata): boolean =>
-  known.issuer !== found.issuer ||
-  new URL(known.authorizationEndpoint).host !== new URL(found.authorizationEndpoint).host ||
-  hostsOf(known).toSorted().join() !== hostsOf(found).toSorted().join();

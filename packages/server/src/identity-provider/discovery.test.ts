@@ -228,7 +228,7 @@ describe("a document", () => {
     expect(({} as Record<string, unknown>).issuer).toBeUndefined();
   });
 
-  test.each(["host_not_public", "tls_failed", "too_slow", "too_large", "busy", "resting"] as const)(
+  test.each(["host_not_public", "tls_failed", "too_slow", "too_large", "resting"] as const)(
     "that could not be asked for says why: %s",
     async (reason) => {
       const send = () => Promise.reject(egressFault(reason, new Error("upstream text")));

@@ -34,7 +34,6 @@ export type Report = {
 type Deps = { send: Send; clock: Clock; allowedOrigins: readonly string[] };
 
 export const reasons: Record<DocumentReason, string> = {
-  busy: "too many requests to it are under way",
   resting: "it failed several times in a row and is left alone for a moment",
   address_not_allowed:
     "its address is not one that may be asked: https on the standard port with a public host name",

@@ -616,9 +616,25 @@ describe("a fault", () => {
     expect(`${fault.stack}`).not.toContain(SECRET);
   });
 
+  test("tells whether the request was sent: then the other side may have read it", async () => {
+    const faultOf = (work: Promise<unknown>) => work.catch((error: unknown) => error);
+    const silent = await rawServer(() => {});
+    const broken = await rawServer((socket) => socket.destroy());
+    for (const { origin } of [silent, broken]) {
+      const fault = await faultOf(send({ allowedOrigins: [origin], callMs: 80 }, { url: origin }));
+      expect(fault).toMatchObject({ name: "EgressFault", wasSent: true });
+    }
+    const { deps } = closedDoor(async () => ["127.0.0.1"]);
+    expect(await faultOf(send(deps, {}))).toMatchObject({ reason: "host_not_public", wasSent: false });
+    const { port } = await listen(createServer((socket) => void socket.resume()));
+    const handshake = { allowedOrigins: [`https://idp.example:${port}`], resolve: async () => ["127.0.0.1"] };
+    const slow = send({ ...handshake, connectMs: 50 }, { url: `https://idp.example:${port}` });
+    expect(await faultOf(slow)).toMatchObject({ reason: "too_slow", wasSent: false });
+  });
+
   test("is told from other errors", () => {
-    expect(isEgressFault(egressFault("busy"))).toBe(true);
-    for (const other of [new Error("egress: busy"), { reason: "busy" }, "busy", undefined, null]) {
+    expect(isEgressFault(egressFault("resting"))).toBe(true);
+    for (const other of [new Error("egress: resting"), { reason: "resting" }, "resting", undefined, null]) {
       expect(isEgressFault(other)).toBe(false);
     }
   });

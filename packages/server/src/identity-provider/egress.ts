@@ -30,7 +30,6 @@ export type EgressAnswer = {
 
 /** Why a request was not made or not finished. Nothing that the other side said is in it. */
 export type EgressReason =
-  | "busy"
   | "resting"
   | "address_not_allowed"
   | "host_unknown"
@@ -42,11 +41,15 @@ export type EgressReason =
   | "answer_broken"
   | "answer_encoded";
 
-export function egressFault(reason: EgressReason, cause?: unknown): Error & { reason: EgressReason } {
-  return Object.assign(new Error(`egress: ${reason}`, { cause }), { name: "EgressFault", reason });
+/** `wasSent`: there was a connection, and the other side may have read the request. */
+type EgressFault = Error & { reason: EgressReason; wasSent: boolean };
+
+export function egressFault(reason: EgressReason, cause?: unknown): EgressFault {
+  const error = new Error(`egress: ${reason}`, { cause });
+  return Object.assign(error, { name: "EgressFault", reason, wasSent: false });
 }
 
-export const isEgressFault = (error: unknown): error is Error & { reason: EgressReason } =>
+export const isEgressFault = (error: unknown): error is EgressFault =>
   error instanceof Error && error.name === "EgressFault";
 
 export type EgressDeps = {
@@ -87,6 +90,9 @@ export function createEgress(deps: EgressDeps): Egress {
     try {
       const answer = await withDeadline(deadline, exchange(socket, url, request));
       return { ...answer, elapsedMs: performance.now() - startedMs };
+    } catch (error) {
+      if (isEgressFault(error)) error.wasSent = true;
+      throw error;
     } finally {
       socket.destroy();
     }

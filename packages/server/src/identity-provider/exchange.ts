@@ -2,7 +2,7 @@ import { limits } from "../contract/limits.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Calls } from "./calls.ts";
+import type { Caller } from "./calls.ts";
 import { openSecrets, promoteNextSecret } from "./client-secret.ts";
 import { type Document, isJsonType, isObject, type Metadata, textOf } from "./discovery.ts";
 import { type EgressAnswer, type EgressReason, isEgressFault } from "./egress.ts";
@@ -15,7 +15,7 @@ export type IdpGrant = { idpCode: string; idpVerifier: string; idpRedirectUri: s
 export type ExchangeReason = EgressReason | "refused" | "client_refused" | "status_not_200" | "not_json";
 type Exchanged = { tokens: Document } | { reason: ExchangeReason };
 
-type Deps = { storage: Storage; keyring: Keyring; calls: Calls };
+type Deps = { storage: Storage; keyring: Keyring; calls: Caller };
 
 /**
  * Redeems a code at the identity provider. When it refuses our client secret and a next one is set, that one is tried, and

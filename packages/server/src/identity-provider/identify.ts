@@ -2,7 +2,7 @@ import { limits } from "../contract/limits.ts";
 import type { SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Clock } from "../lib/clock.ts";
 import { parseEmail } from "../lib/email-address.ts";
-import type { Calls } from "./calls.ts";
+import type { Caller } from "./calls.ts";
 import type { Directory } from "./directory.ts";
 import { type Document, type Metadata, textOf } from "./discovery.ts";
 import { type ExpectedNonce, isIdpSession, show, verifyIdToken } from "./id-token.ts";
@@ -24,7 +24,7 @@ type Identified =
   | { identity: Identity; checks: SignOnCheck[] }
   | { reason: SignOnReason; checks: SignOnCheck[] };
 
-type Deps = { directory: Directory; calls: Calls; clock: Clock };
+type Deps = { directory: Directory; calls: Caller; clock: Clock };
 
 /** From the token endpoint's answer to a person. UserInfo is asked only when the ID token has no e-mail. */
 export async function identify(

@@ -6,13 +6,20 @@ import { readKeys, selectKey } from "./keys.ts";
 const rsaPair = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const rsa = rsaPair.publicKey.export({ format: "jwk" });
 const otherRsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey.export({ format: "jwk" });
-const smallRsa = generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey.export({ format: "jwk" });
+const rsaOf = (modulusLength: number, publicExponent = 65_537) =>
+  generateKeyPairSync("rsa", { modulusLength, publicExponent }).publicKey.export({ format: "jwk" });
+const fromHex = (hex: string) => Buffer.from(hex, "hex").toString("base64url");
 const curve = (namedCurve: string) =>
   generateKeyPairSync("ec", { namedCurve }).publicKey.export({ format: "jwk" });
 const p256 = curve("P-256");
 const ed25519 = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
 const x25519 = generateKeyPairSync("x25519").publicKey.export({ format: "jwk" });
 const ed448 = generateKeyPairSync("ed448").publicKey.export({ format: "jwk" });
+
+const padded = (jwk: JsonWebKey) => ({
+  ...jwk,
+  n: Buffer.concat([Buffer.alloc(1), Buffer.from(jwk.n ?? "", "base64url")]).toString("base64url"),
+});
 
 type Jwk = JsonWebKey & Record<string, unknown>;
 const read = (...keys: unknown[]) => readKeys({ keys }) ?? [];
@@ -47,6 +54,7 @@ describe("a usable key", () => {
     ["P-256 bound to ES256", { ...p256, alg: "ES256" }, ["ES256"]],
     ["Ed25519", ed25519, ["EdDSA", "Ed25519"]],
     ["Ed25519 bound to EdDSA", { ...ed25519, alg: "EdDSA" }, ["EdDSA"]],
+    ["RSA with an exponent above 65537", { ...rsa, e: fromHex("010003") }, ["RS256", "PS256"]],
     ["for signatures", { ...rsa, use: "sig" }, ["RS256", "PS256"]],
     ["for signatures by key_ops", { ...rsa, key_ops: ["verify"] }, ["RS256", "PS256"]],
     ["with members that we do not know", { ...p256, x5c: ["!"], x5u: "http://127.0.0.1/", a: {} }, ["ES256"]],
@@ -88,7 +96,15 @@ describe("a decoy is passed over, and the key beside it is found (N29)", () => {
     ["a key for a use that we do not know", { ...otherRsa, use: "tls" }],
     ["a use that is no text", { ...otherRsa, use: ["sig"] }],
     ["a null as use", { ...otherRsa, use: null }],
-    ["RSA of 1024 bits", smallRsa],
+    ["RSA of 1024 bits", rsaOf(1024)],
+    ["RSA of 2040 bits", rsaOf(2040)],
+    ["RSA of 2040 bits with a zero byte before them", padded(rsaOf(2040))],
+    ["RSA with the exponent 3 (RFC 8017)", rsaOf(2048, 3)],
+    ["RSA with the exponent 17", { ...otherRsa, e: fromHex("11") }],
+    ["RSA with the exponent 65535", { ...otherRsa, e: fromHex("ffff") }],
+    ["RSA with the exponent 3 after zero bytes", { ...otherRsa, e: fromHex("00000003") }],
+    ["RSA with the exponent 1", { ...otherRsa, e: fromHex("01") }],
+    ["RSA with an even exponent", { ...otherRsa, e: fromHex("010002") }],
     ["RSA that says ES256", { ...otherRsa, alg: "ES256" }],
     ["RSA that says HS256", { ...otherRsa, alg: "HS256" }],
     ["RSA that says none", { ...otherRsa, alg: "none" }],

@@ -28,12 +28,16 @@ function readKey(jwk: Document): SigningKey | undefined {
   const { kty, n, e, crv, x, y } = jwk;
   try {
     const key = createPublicKey({ key: { kty, n, e, crv, x, y } as never, format: "jwk" });
-    const { modulusLength } = key.asymmetricKeyDetails ?? {};
-    if (modulusLength !== undefined && modulusLength < 2048) return undefined;
-    return { kid: jwk.kid, algorithms, key };
+    return isStrong(key) ? { kid: jwk.kid, algorithms, key } : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** RSA under 2048 bits can be factored; signatures under a small or even exponent can be forged (RFC 8017, SP 800-56B). */
+function isStrong({ asymmetricKeyDetails: { modulusLength, publicExponent } = {} }: KeyObject): boolean {
+  if (modulusLength === undefined || publicExponent === undefined) return true;
+  return modulusLength >= 2048 && publicExponent >= 65_537n && publicExponent % 2n === 1n;
 }
 
 /** One key, one kind of algorithm (RFC 8725 3.1): the key says which, the token's header never does. */

@@ -8,6 +8,7 @@ import type { NewProfile, ProfileChange } from "./administer.ts";
 import type { Calls } from "./calls.ts";
 import { hostsOf, type Metadata } from "./discovery.ts";
 import type { Report } from "./doctor.ts";
+import { digestOf } from "./drift.ts";
 import type { Profile, ProfileList, ProfileView } from "./profile.ts";
 
 type Where = { publicUrl: string; calls: Calls };
@@ -54,7 +55,7 @@ function presentPending({ metadata, pending }: Profile): Answer["data"]["meta"][
     const [before, after] = [metadata?.[name] ?? null, pending.metadata[name]];
     return before === after ? [] : [{ member, before, after }];
   });
-  return { since: toIso(pending.since), changes };
+  return { since: toIso(pending.since), digest: digestOf(pending.metadata), changes };
 }
 
 /** The link has a query already, so that clients can append with `&` whatever the flow is. */

@@ -1,7 +1,6 @@
 import type { Caller } from "../contract/caller.ts";
 import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
-import type { Clock } from "../lib/clock.ts";
 import { getRealm } from "../realms/realm.ts";
 import { readPage } from "../storage/page.ts";
 import type { Database, Storage } from "../storage/storage.ts";
@@ -116,18 +115,14 @@ export async function listProfiles(
 }
 
 /** Keeps what discovery found. Only for the profile as it was when we asked: an update in between wins. */
-export async function saveMetadata(
-  { storage, clock }: { storage: Storage; clock: Clock },
+export async function saveDocuments(
+  { storage }: { storage: Storage },
   profile: Profile,
-  { metadata, pending }: { metadata: Metadata | null; pending: Metadata | null },
+  columns: Partial<Pick<Tables["oidc_profiles"], "metadata" | "pending_metadata" | "pending_since">>,
 ): Promise<void> {
   await storage.db
     .updateTable("oidc_profiles")
-    .set({
-      metadata: metadata && JSON.stringify(metadata),
-      pending_metadata: pending && JSON.stringify(pending),
-      pending_since: pending && clock.now(),
-    })
+    .set(columns)
     .where("store_id", "=", profile.storeId)
     .where("id", "=", profile.id)
     .where("updated_at", "=", profile.updatedAt)

@@ -1,6 +1,6 @@
 import { limits } from "../contract/limits.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
-import type { Calls } from "./calls.ts";
+import type { Caller } from "./calls.ts";
 import { type Document, fetchDocument, type Metadata } from "./discovery.ts";
 import type { Profile } from "./profile.ts";
 
@@ -12,7 +12,7 @@ type Userinfo = { claims: Document } | { reason: UserinfoReason };
  * 5.3.2). Plain JSON only; claims that it points to elsewhere are not fetched: that would let it send us anywhere.
  */
 export async function fetchUserinfo(
-  { calls }: { calls: Calls },
+  { calls }: { calls: Caller },
   profile: Profile,
   { userinfoEndpoint }: Metadata,
   accessToken: string,

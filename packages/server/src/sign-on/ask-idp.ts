@@ -7,7 +7,7 @@ import type { ExpectedNonce } from "../identity-provider/id-token.ts";
 import { type Identity, identify } from "../identity-provider/identify.ts";
 import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { InFlight } from "../lib/in-flight.ts";
+import type { FairPlaces } from "../lib/fair-places.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import type { Storage } from "../storage/storage.ts";
 import { signOnProblem, type Trail, timed } from "./exits.ts";
@@ -18,13 +18,17 @@ export type AskDeps = {
   keyring: Keyring;
   directory: Directory;
   calls: Calls;
-  /** How many of one source wait for one provider: anybody can bring a made-up code, and must not take all places. */
-  perSource: InFlight;
+  /** At each provider, shared between source addresses: anybody can bring a made-up code, and must not take all of them. */
+  places: FairPlaces;
 };
 
 type Question = { grant: IdpGrant; nonce: ExpectedNonce; source: string };
 
-/** From an identity provider's code to a person: redeemed there, judged here, every check noted on the trail. */
+/**
+ * From an identity provider's code to a person: redeemed there, judged here, every check noted on the trail. One place is held
+ * all the way, so that nobody who has begun is turned away half-way. A shopper who leaves meanwhile keeps theirs to the end,
+ * which the limits on waiting and on each request make short; it is their own address that has one less.
+ */
 export async function askIdp(
   deps: AskDeps,
   profile: Profile,
@@ -32,16 +36,22 @@ export async function askIdp(
   { grant, nonce, source }: Question,
   trail: Trail,
 ): Promise<Identity> {
-  const answer = deps.perSource.run(`${profile.id} ${source}`, async () => {
-    const exchanged = await timed(deps, trail, "token", () => exchangeCode(deps, profile, metadata, grant));
+  const leave = await timed(deps, trail, "wait", () => deps.places.enter(profile.id, source));
+  if (!leave) throw signOnProblem("source_busy");
+  try {
+    const asking = { ...deps, calls: deps.calls.broughtBy(source) };
+    const exchanged = await timed(deps, trail, "token", () => exchangeCode(asking, profile, metadata, grant));
     if ("reason" in exchanged) throw signOnProblem(toSignOnReason(exchanged.reason));
-    return timed(deps, trail, "identify", () => identify(deps, profile, metadata, exchanged.tokens, nonce));
-  });
-  if (!answer) throw signOnProblem("source_busy");
-  const identified = await answer;
-  trail.checks.push(...identified.checks);
-  if ("reason" in identified) throw signOnProblem(identified.reason);
-  return identified.identity;
+    const { tokens } = exchanged;
+    const identified = await timed(deps, trail, "identify", () =>
+      identify(asking, profile, metadata, tokens, nonce),
+    );
+    trail.checks.push(...identified.checks);
+    if ("reason" in identified) throw signOnProblem(identified.reason);
+    return identified.identity;
+  } finally {
+    leave();
+  }
 }
 
 function toSignOnReason(reason: ExchangeReason): SignOnReason {

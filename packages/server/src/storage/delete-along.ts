@@ -4,7 +4,7 @@ import { inBatches } from "./batches.ts";
 import type { Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
-export type Along = {
+type Along = {
   table: keyof Tables;
   /** The column that names a row. */
   key: string;

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Condition, Sort } from "../lib/condition.ts";
 import { type Columns, columnOf, narrow } from "./filter.ts";
 import type { Database } from "./storage.ts";
@@ -23,6 +23,8 @@ type Narrowing = {
   columns?: Columns;
   /** The order unless `sort` says otherwise. */
   order?: Order;
+  /** What else must be true of a row. */
+  only?: RawBuilder<boolean>;
 };
 
 const OLDEST_FIRST: Order = { column: "created_at", descending: false };
@@ -33,11 +35,11 @@ export async function readPage<T extends Listed>(
   table: T,
   of: Owner,
   page: { limit: number; offset: number },
-  { conditions = [], sort, columns = {}, order = OLDEST_FIRST }: Narrowing = {},
+  { conditions = [], sort, columns = {}, order = OLDEST_FIRST, only }: Narrowing = {},
 ): Promise<{ rows: Tables[T][]; total: number }> {
   const owned = Object.entries(of).map(([column, value]) => sql<boolean>`${sql.ref(column)} = ${value}`);
   const matching = narrow(
-    db.selectFrom(table as Listed).where((eb) => eb.and(owned)),
+    db.selectFrom(table as Listed).where((eb) => eb.and(only ? [...owned, only] : owned)),
     columns,
     conditions,
   );

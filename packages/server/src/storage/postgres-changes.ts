@@ -2,7 +2,7 @@ import pg from "pg";
 import { answered, closeSocket, connectionOptions } from "./postgres-connections.ts";
 
 /** The channel of the trigger on `stores`: a commit that changes a store says its id there. */
-export const CHANGES_CHANNEL = "latchkey_changes";
+const CHANGES_CHANNEL = "latchkey_changes";
 
 const HEARTBEAT_MS = 300;
 /** Several beats: an answer that is merely late is no reason to connect anew. Holds for LISTEN itself, too. */

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { limits } from "../../src/contract/limits.ts";
 import {
   approveDrift,
   checkProfile,
@@ -10,38 +11,24 @@ import {
 } from "../../src/contract/oidc-profiles.ts";
 import { getAuthenticationSettings, updateAuthenticationSettings } from "../../src/contract/realms.ts";
 import { ready } from "../../src/contract/service.ts";
-import { createCalls } from "../../src/identity-provider/calls.ts";
-import { createDirectory, type Directory } from "../../src/identity-provider/directory.ts";
-import { createEgress } from "../../src/identity-provider/egress.ts";
-import { findProfile } from "../../src/identity-provider/profile.ts";
 import { createTestApp, PUBLIC_URL, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
 
 let latchkey: TestApp;
 let idp: HostileIdp;
-let elsewhere: HostileIdp;
-let directory: Directory;
 let store: TestStore;
 let realm: string;
 
 beforeAll(async () => {
   idp = await startHostileIdp();
-  elsewhere = await startHostileIdp();
 });
-afterAll(async () => {
-  await idp.close();
-  await elsewhere.close();
-});
+afterAll(() => idp.close());
 beforeEach(async () => {
   idp.hooks = {};
   idp.journal.length = 0;
   idp.issuer = idp.origin;
-  const allowedOrigins = [idp.origin, elsewhere.origin];
-  latchkey = await createTestApp({ allowedOrigins });
-  const { storage, clock } = latchkey;
-  const calls = createCalls({ egress: createEgress({ allowedOrigins }), clock });
-  directory = createDirectory({ storage, clock, calls, allowedOrigins });
+  latchkey = await createTestApp({ allowedOrigins: [idp.origin] });
   store = await latchkey.createStore(10_000);
   realm = (await store.call(getAuthenticationSettings)).body.data.realm_id;
 });
@@ -60,14 +47,6 @@ const created = async (data: object = {}) => (await create(data)).body.data as {
 const update = (id: string, data: object) =>
   store.call(updateProfile, { ids: { realm, id }, json: { data: { type: "oidc-profile", ...data } } });
 const read = async (id: string) => (await store.call(getProfile, { ids: { realm, id } })).body;
-const directoryMetadata = async (id: string) => {
-  const profile = await findProfile(latchkey.storage.db, {
-    storeId: store.store.id,
-    realmId: realm,
-    profileId: id,
-  });
-  return profile && directory.metadataOf(profile);
-};
 
 describe("create", () => {
   test("201 reads the discovery document and gives the links (seed 4.2)", async () => {
@@ -104,6 +83,18 @@ describe("create", () => {
 
   test("the issuer's own address does as a discovery URL", async () => {
     expect((await create({ discovery_url: idp.origin })).status).toBe(201);
+  });
+
+  test.each(["my store", " my store ", "!~"])(
+    "201 with the client id %j: any printable ASCII, spaces included",
+    async (id) => {
+      const { status, body } = await create({ client_id: id });
+      expect([status, body.data.client_id]).toEqual([201, id]);
+    },
+  );
+
+  test.each(["", "Größe", "a\tb", "a\u007f"])("400 for the client id %j", async (id) => {
+    expect((await create({ client_id: id })).code).toBe("member_invalid");
   });
 
   const broken: [string, string, (document: Record<string, unknown>) => object][] = [
@@ -297,9 +288,11 @@ describe("update, list, delete", () => {
   test("404 for another store's profile on every path, and it lives on (T30)", async () => {
     const { id } = await created();
     const other = await latchkey.createStore();
-    for (const operation of [getProfile, deleteProfile, checkProfile, approveDrift]) {
+    for (const operation of [getProfile, deleteProfile, checkProfile]) {
       expect((await other.call(operation, { ids: { realm, id } })).code).toBe("realm_not_found");
     }
+    const json = { data: { digest: "x" } };
+    expect((await other.call(approveDrift, { ids: { realm, id }, json })).code).toBe("realm_not_found");
     expect((await read(id)).data.id).toBe(id);
   });
 
@@ -372,55 +365,39 @@ describe("the doctor", () => {
   });
 });
 
-describe("drift", () => {
-  const FRESH_MS = 5 * 60_000;
+describe("tries of discovery addresses", () => {
+  const wrong = (n: number) => create({ discovery_url: `${idp.origin}/${n}` });
 
-  test("another issuer or host waits for an administrator, and the old one is used until then", async () => {
+  test("429 when a store has used them up, whichever operation asks; nobody is asked; they come back", async () => {
     const { id } = await created();
-    const before = await directoryMetadata(id);
-    idp.hooks.discovery = (d) => ({ ...d, token_endpoint: `${elsewhere.origin}/token` });
-    latchkey.clock.advance(FRESH_MS + 1);
-    expect(await directoryMetadata(id)).toEqual(before);
-    const { pending_change } = (await read(id)).data.meta;
-    expect(pending_change.changes).toEqual([
-      { member: "token_endpoint", before: `${idp.origin}/token`, after: `${elsewhere.origin}/token` },
-    ]);
-    const { body } = await store.call(approveDrift, { ids: { realm, id } });
-    expect(body.data.meta).toMatchObject({
-      pending_change: null,
-      endpoint_hosts: expect.arrayContaining([new URL(elsewhere.origin).host]),
-    });
-    expect((await directoryMetadata(id))?.tokenEndpoint).toBe(`${elsewhere.origin}/token`);
+    const ask = { ids: { realm, id } };
+    const last = await created({ enabled: false });
+    for (let n = 2; n < limits.discoveryTries - 1; n++) expect((await wrong(n)).code).toBe("idp_unreachable");
+    expect((await store.call(checkProfile, ask)).status).toBe(200);
+    idp.journal.length = 0;
+    for (const refused of [
+      await wrong(0),
+      await store.call(checkProfile, ask),
+      await update(id, { discovery_url: `${idp.origin}/`, client_secret: "s" }),
+      await update(last.id, { enabled: true }),
+    ]) {
+      expect([refused.status, refused.code]).toEqual([429, "discovery_tries_exceeded"]);
+      expect(refused.headers.get("retry-after")).toBe("2");
+      expect(refused.body.errors[0].meta).toEqual({ at_once: 30, per_minute: 30 });
+    }
+    expect(idp.journal).toEqual([]);
+    expect((await update(id, { name: "Renamed" })).status).toBe(200);
+    latchkey.clock.advance(2000);
+    expect((await wrong(0)).code).toBe("idp_unreachable");
+    expect((await wrong(0)).code).toBe("discovery_tries_exceeded");
   });
 
-  test("422 when what waits is gone or unsound by the time it is approved; the old one stays", async () => {
-    const { id } = await created();
-    await directoryMetadata(id);
-    idp.hooks.discovery = (d) => ({ ...d, token_endpoint: `${elsewhere.origin}/token` });
-    latchkey.clock.advance(FRESH_MS + 1);
-    await directoryMetadata(id);
-    const before = (await read(id)).data.meta;
-    idp.hooks.discovery = (d) => ({ ...d, scopes_supported: ["openid"] });
-    expect((await store.call(approveDrift, { ids: { realm, id } })).code).toBe("idp_requirement_not_met");
-    idp.hooks.answer = {
-      "/.well-known/openid-configuration": (_, response) => void response.writeHead(503).end(),
-    };
-    expect((await store.call(approveDrift, { ids: { realm, id } })).code).toBe("idp_unreachable");
-    expect((await read(id)).data.meta).toEqual(before);
-  });
-
-  test("409 when nothing waits", async () => {
-    const { id } = await created();
-    expect((await store.call(approveDrift, { ids: { realm, id } })).code).toBe("no_pending_change");
-  });
-
-  test("another path on the same host is taken over by itself", async () => {
-    const { id } = await created();
-    await directoryMetadata(id);
-    idp.hooks.discovery = (d) => ({ ...d, token_endpoint: `${idp.origin}/token/v2` });
-    latchkey.clock.advance(FRESH_MS + 1);
-    expect((await directoryMetadata(id))?.tokenEndpoint).toBe(`${idp.origin}/token/v2`);
-    expect((await read(id)).data.meta.pending_change).toBeNull();
+  test("of one store are not another's", async () => {
+    for (let n = 0; n <= limits.discoveryTries; n++) await wrong(n);
+    expect((await wrong(0)).status).toBe(429);
+    store = await latchkey.createStore();
+    realm = (await store.call(getAuthenticationSettings)).body.data.realm_id;
+    expect((await create()).status).toBe(201);
   });
 });
 

@@ -823,7 +823,6 @@ describe("when the provider's documents cannot be had", () => {
 
   test.each<[string, (issuer: string) => string]>([
     ["another issuer", (issuer) => `${issuer}INVALID`],
-    ["an issuer with a slash at its end", (issuer) => `${issuer}/`],
     ["an issuer in capitals", (issuer) => issuer.toUpperCase()],
     ["an issuer with another host", (issuer) => issuer.replace("127.0.0.1", "localhost")],
     ["an issuer with a path", (issuer) => `${issuer}/tenant`],
@@ -844,6 +843,20 @@ describe("when the provider's documents cannot be had", () => {
       expect(told(await f.begin(nobody()))).toEqual(refusalFor("idp_unavailable"));
     },
   );
+
+  test("an issuer with a slash at its end is drift, and never followed: the old endpoints for as long as it answers (N51)", async () => {
+    await f.begin(nobody());
+    idp.hooks.discovery = (document) => ({
+      ...document,
+      issuer: `${idp.issuer}/`,
+      authorization_endpoint: `${idp.origin}/evil`,
+    });
+    for (let day = 0; day < 3; day++) {
+      f.latchkey.clock.advance(DAY);
+      const location = (await f.begin(nobody())).headers.get("location") ?? "";
+      expect(location.startsWith(`${idp.origin}/authorize?`)).toBe(true);
+    }
+  });
 });
 
 describe("it writes nothing", () => {

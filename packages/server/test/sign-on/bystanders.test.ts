@@ -84,7 +84,7 @@ test("a profile that was pointed at another provider meanwhile does not finish w
   f.idp.issuer = `${f.idp.origin}/`;
   await f.store.call(updateProfile, {
     ids: { realm: f.realmId, id: f.profileId },
-    json: { data: { type: "oidc-profile", client_id: "another", client_secret: "s" } },
+    json: { data: { type: "oidc-profile", discovery_url: f.idp.origin, client_secret: "s" } },
   });
   const asked = f.idp.asked("/token");
   const { headers } = await f.comeBack(browser, back);
@@ -131,14 +131,16 @@ test("422 for the direct flow with a provider that does not list PKCE: nobody wo
   const change = (members: object) =>
     f.store.call(updateProfile, { ids, json: { data: { type: "oidc-profile", ...members } } });
 
-  // What it has meanwhile, when somebody looks again.
+  // What it says meanwhile, when somebody looks again.
+  f.idp.hooks.discovery = ({ code_challenge_methods_supported: _, ...document }) => ({
+    ...document,
+    issuer: `${f.idp.origin}/`,
+  });
+  await change({ enabled: false });
+  const { body } = await change({ enabled: true });
+  const json = { data: { digest: body.data.meta.pending_change.digest } };
+  expect((await f.store.call(approveDrift, { ids, json })).code).toBe("direct_pkce_missing");
   f.idp.hooks.discovery = ({ code_challenge_methods_supported: _, ...document }) => document;
-  await f.latchkey.storage.db
-    .updateTable("oidc_profiles")
-    .set(({ ref }) => ({ pending_metadata: ref("metadata"), pending_since: 0 }))
-    .where("id", "=", ids.id)
-    .execute();
-  expect((await f.store.call(approveDrift, { ids })).code).toBe("direct_pkce_missing");
   await change({ enabled: false });
   expect((await change({ enabled: true })).code).toBe("direct_pkce_missing");
 });

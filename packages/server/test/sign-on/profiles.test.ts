@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { introspectToken } from "../../src/contract/access-tokens.ts";
+import { listCustomerTokens, revokeCustomerToken } from "../../src/contract/customer-tokens.ts";
+import { createCustomer, getCustomer, updateCustomer } from "../../src/contract/customers.ts";
 import {
   checkProfile,
   createProfile,
@@ -8,6 +11,7 @@ import {
 } from "../../src/contract/oidc-profiles.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { Tables } from "../../src/storage/tables.ts";
+import { call } from "../support/call.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { ADA, startHostileIdp } from "../support/hostile-idp.ts";
 
@@ -181,6 +185,67 @@ describe("a profile that is made again", () => {
     expect([other.status, other.code]).toEqual([409, "adoption_impossible"]);
     const unknown = await f.store.call(getProfile, { ids: idsOf(f.profileId) });
     expect(unknown.status).toBe(404);
+  });
+});
+
+describe("customer tokens", () => {
+  const tokenThrough = async (profile: string) =>
+    (await f.redeem(await f.signOn({ parameters: { profile } }))).body.data;
+  const asCustomer = (operation: Parameters<typeof call>[1], { token }: { token: string }, request: object) =>
+    call(f.latchkey.app, operation, {
+      token: f.implicit,
+      headers: { "x-customer-token": token },
+      ...request,
+    });
+
+  test("end with the profile that they came through, at once and everywhere; others live on", async () => {
+    await f.changeRealm({ duplicate_email_policy: "api_only" });
+    const other = await f.addProfile({ name: "Second" });
+    const [ended, kept] = [await tokenThrough(f.profileId), await tokenThrough(other)];
+    expect(ended.customer_id).toBe(kept.customer_id);
+    await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
+
+    const ids = { id: ended.customer_id, customer: ended.customer_id };
+    expect((await asCustomer(getCustomer, ended, { ids })).code).toBe("customer_token_invalid");
+    expect((await asCustomer(getCustomer, kept, { ids })).status).toBe(200);
+    const { clientId, clientSecret } = f.store.key;
+    const isActive = async ({ token }: { token: string }) =>
+      (
+        await call(f.latchkey.app, introspectToken, {
+          form: { token, client_id: clientId, client_secret: clientSecret },
+        })
+      ).body.active;
+    expect([await isActive(ended), await isActive(kept)]).toEqual([false, true]);
+    const { body } = await f.store.call(listCustomerTokens, { ids });
+    expect(body.data.map(({ id }: { id: string }) => id)).toEqual([kept.id]);
+    expect(body.meta.results.total).toBe(1);
+    const revoked = await f.store.call(revokeCustomerToken, { ids: { ...ids, id: ended.id } });
+    expect(revoked.code).toBe("customer_token_not_found");
+  });
+
+  test("403 for a password that a customer of a provider sets with them; the back office may set one (wire 15)", async () => {
+    const own = await tokenThrough(f.profileId);
+    const ids = { id: own.customer_id };
+    const change = (members: object) => ({ ids, json: { data: { type: "customer", ...members } } });
+    const refused = await asCustomer(updateCustomer, own, change({ name: "Eve", password: "correct horse" }));
+    expect([refused.status, refused.code]).toEqual([403, "password_by_back_office_only"]);
+    const { body } = await asCustomer(getCustomer, own, { ids });
+    expect(body.data).toMatchObject({ name: "Ada Lovelace", password: false });
+    expect((await asCustomer(updateCustomer, own, change({ name: "Countess" }))).status).toBe(200);
+    const given = await f.store.call(updateCustomer, change({ password: "correct horse" }));
+    expect(given.body.data).toMatchObject({ authentication_mechanism: "oidc", password: true });
+    const again = await tokenThrough(f.profileId);
+    const changed = await asCustomer(updateCustomer, again, change({ password: "battery staple" }));
+    expect(changed.code).toBe("password_by_back_office_only");
+  });
+
+  test("of a customer who began with a password, and was linked, may still change it", async () => {
+    const data = { type: "customer", name: "Ada", email: "ada@shop.example", password: "correct horse" };
+    await f.store.call(createCustomer, { json: { data: { ...data, email_verified: true } } });
+    await f.changeRealm({ duplicate_email_policy: "api_only" });
+    const own = await tokenThrough(f.profileId);
+    const json = { data: { type: "customer", password: "battery staple" } };
+    expect((await asCustomer(updateCustomer, own, { ids: { id: own.customer_id }, json })).status).toBe(200);
   });
 });
 

@@ -2,6 +2,7 @@ import { decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { issueCustomerToken } from "../../src/contract/customer-tokens.ts";
 import { createCustomer, deleteCustomer, getCustomer } from "../../src/contract/customers.ts";
+import { deleteProfile } from "../../src/contract/oidc-profiles.ts";
 import { backchannelLogout, callback, jwks } from "../../src/contract/sign-on.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { newCredential } from "../../src/lib/secrets.ts";
@@ -113,11 +114,11 @@ describe.each(engines)("two instances on $name", (engine) => {
     }
     return counts;
   };
-  const signOns = async (people: object[]): Promise<SignedOn[]> => {
+  const signOns = async (people: object[], parameters = {}): Promise<SignedOn[]> => {
     const made: SignedOn[] = [];
     for (const person of people) {
       idp.person = { ...person };
-      made.push(await f.signOn());
+      made.push(await f.signOn({ parameters }));
     }
     return made;
   };
@@ -293,6 +294,27 @@ describe.each(engines)("two instances on $name", (engine) => {
       expect(ended.status).toBe(200);
       for (const answer of answers) expect([200, 400]).toContain(answer.status);
       expect(await tokens()).toEqual([]);
+    }
+  });
+
+  test("redemption and deletion of the profile at once: whichever is first, no token lives on, also when all are adopted", async () => {
+    const admin = await f.store.token();
+    let profileId = f.profileId;
+    const issued: Answer[] = [];
+    for (let round = 0; round < 4; round++) {
+      const made = await signOns([ADA, ADA, ADA], { profile: profileId });
+      const before = await redeem(0, made.pop() as SignedOn);
+      expect(await isAlive(1, before)).toBe(true);
+      const [deleted, ...answers] = await Promise.all([
+        call(at(round).app, deleteProfile, { ids: { realm: f.realmId, id: profileId }, token: admin }),
+        ...made.map((signedOn, index) => redeem(index, signedOn)),
+      ]);
+      expect(deleted.status).toBe(204);
+      for (const answer of answers) expect([200, 400]).toContain(answer.status);
+      issued.push(before, ...answers.filter(({ status }) => status === 200));
+      for (const answer of issued) expect(await isAlive(round, answer)).toBe(false);
+      profileId = await f.addProfile({ adopt_identities_of: profileId });
+      for (const answer of issued) expect(await isAlive(round, answer)).toBe(false);
     }
   });
 

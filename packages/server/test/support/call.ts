@@ -49,6 +49,7 @@ export async function call(app: App, operation: Operation, request: Call = {}): 
     const checked = success.schema?.safeParse(body);
     expect(checked?.error?.issues ?? [], what).toEqual([]);
     if (!success.schema) expect(text, what).toBe("");
+    expect(response.headers.has("etag"), what).toBe(success.version !== undefined);
     observe(operation.id, String(success.status));
     return { status: response.status, headers: response.headers, body, code: undefined, codes: [] };
   }

@@ -14,7 +14,8 @@ import { type HostileIdp, startHostileIdp } from "./hostile-idp.ts";
 export const SHOP = "https://shop.example/signed-in";
 export const COOKIE = "__Host-latchkey";
 
-export type Browser = { cookie: string | undefined };
+/** `peer`: the address that it comes from. */
+export type Browser = { cookie: string | undefined; peer?: string };
 export type Pkce = { verifier: string; challenge: string };
 
 export function newPkce(): Pkce {
@@ -182,7 +183,8 @@ export async function createFederation(
   ): Promise<Answer> {
     const headers: Record<string, string> =
       browser.cookie === undefined ? {} : { cookie: `${COOKIE}=${browser.cookie}` };
-    const answer = await call(latchkey.app, operation, { ids, query, headers });
+    const { peer } = browser;
+    const answer = await call(latchkey.app, operation, { ids, query, headers, ...(peer && { peer }) });
     const given = /^[^=]+=([^;]+)/.exec(answer.headers.get("set-cookie") ?? "")?.[1];
     if (given !== undefined) browser.cookie = given;
     return answer;

@@ -34,7 +34,8 @@ export type HostileIdp = {
 };
 
 type Document = Record<string, unknown>;
-type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void | Promise<void>;
+/** What comes to `honest` leaves the request to the honest code. */
+type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => unknown;
 
 export type Hooks = {
   /** Changes the discovery document. */
@@ -156,7 +157,7 @@ export async function startHostileIdp(): Promise<HostileIdp> {
       body,
     });
     const raw = idp.hooks.answer?.[path];
-    if (raw) return raw(request, response, body);
+    if (raw && (await raw(request, response, body)) !== "honest") return;
     const answer = honest[path]?.(body);
     if (answer === undefined) {
       response.writeHead(404).end();

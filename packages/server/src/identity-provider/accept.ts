@@ -1,0 +1,79 @@
+import { Problem } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Calls } from "./calls.ts";
+import type { Metadata } from "./discovery.ts";
+import type { DiscoveryTries } from "./discovery-tries.ts";
+import { examine, type Report, reasons } from "./doctor.ts";
+import { withLiveEvidence } from "./live-evidence.ts";
+import { getProfile, type Profile, type ProfileKey } from "./profile.ts";
+
+/** What the administration of profiles asks of identity providers. Nothing here opens a transaction. */
+
+export type AskDeps = {
+  clock: Clock;
+  calls: Calls;
+  discoveryTries: DiscoveryTries;
+  allowedOrigins: readonly string[];
+};
+
+type Candidate = { storeId: string; discoveryUrl: string; enabled: boolean };
+
+/**
+ * The provider's metadata if it meets every requirement; a refusal for each that it does not. Null: it cannot be reached, and
+ * need not be, because the profile is not enabled.
+ */
+export async function acceptDocument(
+  deps: AskDeps,
+  { storeId, discoveryUrl, enabled }: Candidate,
+): Promise<Metadata | null> {
+  const report = await examineCandidate(deps, storeId, discoveryUrl);
+  if (report.unreachable) {
+    if (!enabled && report.unreachable !== "address_not_allowed") return null;
+    throw new Problem("idp_unreachable", {
+      source: { pointer: "/data/discovery_url" },
+      detail: `The identity provider could not be asked: ${reasons[report.unreachable]}.`,
+      meta: { reason: report.unreachable },
+    });
+  }
+  const missed = report.checks.filter(({ status }) => status === "not_met");
+  const [first, ...others] = missed.map(({ id, requirement, evidence, remedy }) => ({
+    code: "idp_requirement_not_met" as const,
+    source: { pointer: "/data/discovery_url" },
+    detail: `${requirement} ${evidence}`,
+    meta: { requirement: id, evidence, remedy },
+  }));
+  if (first) throw Problem.of([first, ...others]);
+  return report.metadata;
+}
+
+export async function checkProfile(
+  deps: AskDeps & { storage: Storage },
+  key: ProfileKey,
+): Promise<{ profile: Profile; report: Report }> {
+  const profile = await getProfile(deps, key);
+  const report = await ask(deps, profile.storeId, profile.id, profile.discoveryUrl);
+  const checks = await withLiveEvidence(deps.storage.db, profile, report.checks);
+  return { profile, report: { ...report, checks } };
+}
+
+/** An address that is only tried has health of its own: a typing mistake must not put a working provider to rest. */
+async function examineCandidate(deps: AskDeps, storeId: string, discoveryUrl: string): Promise<Report> {
+  const candidateId = newId();
+  try {
+    return await ask(deps, storeId, candidateId, discoveryUrl);
+  } finally {
+    deps.calls.forget(candidateId);
+  }
+}
+
+function ask(
+  { calls, clock, discoveryTries, allowedOrigins }: AskDeps,
+  storeId: string,
+  callsId: string,
+  discoveryUrl: string,
+): Promise<Report> {
+  discoveryTries.take(storeId);
+  return examine({ send: (request) => calls.send(callsId, request), clock, allowedOrigins }, discoveryUrl);
+}

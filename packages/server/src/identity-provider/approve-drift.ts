@@ -1,0 +1,46 @@
+import { Problem } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Calls } from "./calls.ts";
+import { changeProfile, writeColumns } from "./change-profile.ts";
+import type { Metadata } from "./discovery.ts";
+import { accepted, digestOf } from "./drift.ts";
+import {
+  findProfile,
+  getProfile,
+  type Profile,
+  type ProfileKey,
+  type ProfileView,
+  viewProfile,
+} from "./profile.ts";
+
+type Deps = { storage: Storage; clock: Clock; calls: Calls };
+
+/**
+ * Accepts the document whose digest was shown, as it is stored, and no other: the provider is not asked, because it may say
+ * something else by now. It is a change of the profile like any other: every instance drops what it knew of the provider.
+ */
+export async function approveDrift(deps: Deps, key: ProfileKey, digest: string): Promise<ProfileView> {
+  const shown = pendingOf(await getProfile(deps, key), digest);
+  const condition = { pending_metadata: JSON.stringify(shown) };
+  await changeProfile(deps, key, {}, async (trx) => {
+    if (await writeColumns(trx, deps, key, accepted(shown), condition)) return;
+    throw refusalOf(await findProfile(trx, key));
+  });
+  return viewProfile(deps, key);
+}
+
+function pendingOf(profile: Profile, digest: string): Metadata {
+  const { pending } = profile;
+  if (!pending || digestOf(pending.metadata) !== digest) throw refusalOf(profile);
+  return pending.metadata;
+}
+
+function refusalOf(profile: Profile | undefined): Problem {
+  if (!profile) return new Problem("profile_not_found");
+  if (!profile.pending) return new Problem("no_pending_change");
+  return new Problem("drift_changed", {
+    source: { pointer: "/data/digest" },
+    meta: { digest: digestOf(profile.pending.metadata) },
+  });
+}

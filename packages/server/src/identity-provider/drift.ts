@@ -1,0 +1,41 @@
+import { createHash } from "node:crypto";
+import type { Tables } from "../storage/tables.ts";
+import { hostsOf, type Metadata } from "./discovery.ts";
+
+/**
+ * A provider whose issuer or hosts are not what an administrator has seen has drifted: its new document waits, and the
+ * approved one stays in use. Paths, algorithms and the like are taken over as they come.
+ */
+
+type Documents = { metadata: Metadata | null; pending: { metadata: Metadata } | null };
+type Columns = Pick<Tables["oidc_profiles"], "metadata" | "pending_metadata" | "pending_since">;
+
+/** What to write when the provider has answered with `found`; nothing when that is what waits already. */
+export function columnsFor(
+  { metadata, pending }: Documents,
+  found: Metadata,
+  nowMs: number,
+): Partial<Columns> {
+  if (!metadata || !hasDrifted(metadata, found)) return accepted(found);
+  if (pending && isSame(pending.metadata, found)) return {};
+  return { pending_metadata: JSON.stringify(found), pending_since: nowMs };
+}
+
+/** Null: there is no document to go by yet. */
+export const accepted = (metadata: Metadata | null): Columns => ({
+  metadata: metadata && JSON.stringify(metadata),
+  pending_metadata: null,
+  pending_since: null,
+});
+
+/** Names a document, so that an approval means the one that was shown. */
+export const digestOf = (metadata: Metadata): string =>
+  createHash("sha256").update(JSON.stringify(metadata)).digest("base64url");
+
+export const isSame = (one: Metadata, other: Metadata): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
+export const hasDrifted = (known: Metadata, found: Metadata): boolean =>
+  known.issuer !== found.issuer ||
+  new URL(known.authorizationEndpoint).host !== new URL(found.authorizationEndpoint).host ||
+  hostsOf(known).toSorted().join() !== hostsOf(found).toSorted().join();

@@ -1,0 +1,121 @@
+/**
+ * So many places of each kind, shared fairly between sources. A source may hold as many places as it leaves free, so that one
+ * that holds none nearly always finds one: alone it gets half of them, k sources get a (k + 1)th each. Whoever finds none
+ * waits for a short time; a place that comes free goes to the sources that wait, in turn. When too many wait, the source with
+ * the most of them gives up its latest.
+ */
+export type FairPlaces = {
+  /** A place, to be given back once, whatever happens; undefined when there was none in time. */
+  enter(kind: string, source: string): Promise<Leave | undefined>;
+};
+
+export type Leave = () => void;
+
+export type FairPlacesOptions = {
+  places: number;
+  /** How many may wait for places of one kind. */
+  waiting: number;
+  waitMs: number;
+  after?: After;
+};
+
+/** Does something later, unless it is cancelled before. */
+type After = (ms: number, work: () => void) => () => void;
+
+type Waiter = { end(leave: Leave | undefined): void };
+/** Queues stand in the order in which their sources are served next. */
+type Room = { free: number; held: Map<string, number>; queues: Map<string, Waiter[]> };
+
+export function createFairPlaces({ places, waiting, waitMs, after = timer }: FairPlacesOptions): FairPlaces {
+  const rooms = new Map<string, Room>();
+
+  function roomOf(kind: string): Room {
+    const room = rooms.get(kind) ?? { free: places, held: new Map(), queues: new Map() };
+    rooms.set(kind, room);
+    return room;
+  }
+
+  function take(kind: string, room: Room, source: string): Leave {
+    room.free--;
+    room.held.set(source, heldBy(room, source) + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      room.free++;
+      const left = heldBy(room, source) - 1;
+      if (left > 0) room.held.set(source, left);
+      else room.held.delete(source);
+      serve(kind, room);
+      if (room.free === places && room.queues.size === 0) rooms.delete(kind);
+    };
+  }
+
+  function serve(kind: string, room: Room): void {
+    for (;;) {
+      const next = [...room.queues].find(([source]) => mayTake(room, source));
+      if (!next) return;
+      const [source, queue] = next;
+      const first = queue.shift();
+      // To the end of the round, if more of this source wait.
+      room.queues.delete(source);
+      if (queue.length > 0) room.queues.set(source, queue);
+      first?.end(take(kind, room, source));
+    }
+  }
+
+  function wait(room: Room, source: string): Promise<Leave | undefined> {
+    return new Promise((resolve) => {
+      const waiter: Waiter = {
+        end(leave) {
+          cancel();
+          resolve(leave);
+        },
+      };
+      const cancel = after(waitMs, () => {
+        withdraw(room, source, waiter);
+        resolve(undefined);
+      });
+      const queue = room.queues.get(source) ?? [];
+      queue.push(waiter);
+      room.queues.set(source, queue);
+      if (waitingIn(room) > waiting) giveUpLatest(room);
+    });
+  }
+
+  return {
+    enter(kind, source) {
+      const room = roomOf(kind);
+      // Nobody of this source waits who would be passed: whoever may take a place has got it already.
+      return mayTake(room, source) ? Promise.resolve(take(kind, room, source)) : wait(room, source);
+    },
+  };
+}
+
+const heldBy = ({ held }: Room, source: string): number => held.get(source) ?? 0;
+
+const mayTake = (room: Room, source: string): boolean => heldBy(room, source) < room.free;
+
+const waitingIn = ({ queues }: Room): number =>
+  [...queues.values()].reduce((sum, queue) => sum + queue.length, 0);
+
+function withdraw(room: Room, source: string, waiter: Waiter): void {
+  const left = room.queues.get(source)?.filter((other) => other !== waiter) ?? [];
+  if (left.length > 0) room.queues.set(source, left);
+  else room.queues.delete(source);
+}
+
+function giveUpLatest(room: Room): void {
+  const [source, queue] = [...room.queues].reduce((most, other) =>
+    other[1].length >= most[1].length ? other : most,
+  );
+  const latest = queue.at(-1);
+  if (!latest) return;
+  withdraw(room, source, latest);
+  latest.end(undefined);
+}
+
+function timer(ms: number, work: () => void): () => void {
+  const handle = setTimeout(work, ms);
+  return () => clearTimeout(handle);
+}

@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { limits } from "../../src/contract/limits.ts";
+import { getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
+import { updateAuthenticationSettings } from "../../src/contract/realms.ts";
+import { createEgress } from "../../src/identity-provider/egress.ts";
+import { createFairPlaces } from "../../src/lib/fair-places.ts";
+import type { Answer } from "../support/call.ts";
+import { type Browser, createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";
+import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
+import { until } from "../support/until.ts";
+
+/** Anybody can come back with a code that they made up. That costs them, and not those who come with a real one. */
+
+let idp: HostileIdp;
+let f: Federation;
+
+beforeEach(async () => {
+  idp = await startHostileIdp();
+  const egress = createEgress({ allowedOrigins: [idp.origin], callMs: 60_000 });
+  // As it is in service, but for how long somebody may wait: a test must not depend on the speed of the machine.
+  const places = createFairPlaces({
+    places: limits.idpInFlight,
+    waiting: limits.idpWaiting,
+    waitMs: 60_000,
+  });
+  f = await createFederation({ idp, egress, places });
+});
+afterEach(async () => {
+  // Whatever the provider still holds is let go, and the service hears of it.
+  await idp.close();
+  await f.close();
+});
+
+const shopperAt = (peer: string): Browser => ({ cookie: undefined, peer });
+const stranger = (n: number) => `203.0.113.${n % 250}`;
+
+type Returning = () => Promise<Answer>;
+
+/** Somebody who went to the provider and is about to come back. */
+async function comeBackLater(browser: Browser, madeUpCode?: string): Promise<Returning> {
+  const location = (await f.begin(browser)).headers.get("location") ?? "";
+  const state = new URL(location).searchParams.get("state") ?? "";
+  const url =
+    madeUpCode === undefined
+      ? idp.signIn(location)
+      : `${f.callbackUrl}?${new URLSearchParams({ code: madeUpCode, state })}`;
+  return () => f.comeBack(browser, url);
+}
+
+const strangers = (count: number, peer: (n: number) => string): Promise<Returning[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => comeBackLater(shopperAt(peer(n)), `made-up-${n}`)));
+
+const isWelcome = ({ headers }: Answer) => (headers.get("location") ?? "").startsWith(`${SHOP}?code=`);
+const health = async () =>
+  (await f.store.call(getProfile, { ids: { realm: f.realmId, id: f.profileId } })).body.data.meta.health
+    .status;
+const isMadeUp = (body: string) => body.includes("code=made-up");
+
+/** The provider keeps made-up codes waiting, and answers real ones. */
+function holdMadeUpCodes() {
+  const gate = Promise.withResolvers<void>();
+  let held = 0;
+  idp.hooks.answer = {
+    "/token": async (_, response, body) => {
+      if (!isMadeUp(body)) return "honest";
+      held++;
+      await gate.promise;
+      response.writeHead(400, { "Content-Type": "application/json" }).end('{"error":"invalid_grant"}');
+      return undefined;
+    },
+  };
+  return { held: () => held, release: gate.resolve };
+}
+
+describe("a provider that fails on made-up codes", () => {
+  const failing: [string, (response: import("node:http").ServerResponse) => unknown][] = [
+    ["answers 500", (response) => response.writeHead(500).end()],
+    [
+      "answers 503 in HTML",
+      (response) => response.writeHead(503, { "Content-Type": "text/html" }).end("<p>"),
+    ],
+    ["answers 400", (response) => response.writeHead(400).end('{"error":"invalid_grant"}')],
+  ];
+
+  test.each(failing)("and %s is asked with real ones all the same, from any address", async (_, fail) => {
+    idp.hooks.answer = {
+      "/token": (_request, response, body) => {
+        if (!isMadeUp(body)) return "honest";
+        fail(response);
+        return undefined;
+      },
+    };
+    for (const comeBack of await strangers(30, stranger)) expect(isWelcome(await comeBack())).toBe(false);
+    for (const comeBack of await strangers(30, () => stranger(1))) await comeBack();
+    expect(await health()).not.toBe("down");
+    for (const peer of ["198.51.100.1", stranger(1)])
+      expect(isWelcome(await (await comeBackLater(shopperAt(peer)))())).toBe(true);
+    expect(await health()).toBe("up");
+  });
+
+  test("and hangs up rests for who brought them, and for nobody else", async () => {
+    idp.hooks.answer = {
+      "/token": (request, _response, body) => {
+        if (!isMadeUp(body)) return "honest";
+        request.socket.destroy();
+        return undefined;
+      },
+    };
+    for (const comeBack of await strangers(20, (n) => stranger(n % 2))) await comeBack();
+    expect(idp.asked("/token")).toBe(10);
+    expect(await health()).not.toBe("down");
+    expect(isWelcome(await (await comeBackLater(shopperAt("198.51.100.1")))())).toBe(true);
+    // It has answered, so it is not silent: the others may try again at once.
+    expect(isWelcome(await (await comeBackLater(shopperAt(stranger(1))))())).toBe(true);
+  });
+});
+
+describe("made-up codes that the provider keeps waiting", () => {
+  test("of five addresses leave places for everybody else", async () => {
+    const { held, release } = holdMadeUpCodes();
+    const waiting = (await strangers(100, (n) => stranger(n % 5))).map((comeBack) => comeBack());
+    await until(() => held() >= 40, 10_000);
+    for (let n = 0; n < 5; n++)
+      expect(isWelcome(await (await comeBackLater(shopperAt(`198.51.100.${n}`)))())).toBe(true);
+    expect(held()).toBeLessThan(limits.idpInFlight);
+    release();
+    for (const answer of await Promise.all(waiting)) expect(isWelcome(answer)).toBe(false);
+  });
+
+  test("are at the provider fifty at a time, from however many addresses; the others wait their turn", async () => {
+    const { held, release } = holdMadeUpCodes();
+    const waiting = (await strangers(90, stranger)).map((comeBack) => comeBack());
+    await until(() => held() === limits.idpInFlight, 10_000);
+    release();
+    const locations = (await Promise.all(waiting)).map(({ headers }) => headers.get("location") ?? "");
+    expect(locations.filter((location) => location.includes("temporarily_unavailable"))).toEqual([]);
+    expect(held()).toBe(90);
+  });
+
+  test("of one address in the direct flow leave places for shoppers of another, too", async () => {
+    await f.store.call(updateAuthenticationSettings, {
+      json: { data: { type: "customer-authentication-settings", client_id: idp.clientId } },
+    });
+    const ids = { realm: f.realmId, id: f.profileId };
+    await f.store.call(updateProfile, { ids, json: { data: { type: "oidc-profile", flow: "direct" } } });
+    const { held, release } = holdMadeUpCodes();
+    const pkce = newPkce();
+    const redeem = (code: string, peer: string) => f.redeem({ code, pkce }, {}, { peer });
+    const waiting = Array.from({ length: 80 }, (_, n) => redeem(`made-up-${n}`, stranger(1)));
+    await until(() => held() >= 25, 10_000);
+    expect((await redeem("another", "198.51.100.1")).code).not.toBe("idp_unavailable");
+    release();
+    for (const { code } of await Promise.all(waiting)) expect(code).toBe("code_invalid");
+  });
+});
+
+test("303 temporarily_unavailable for who finds no place in time, with a record that says so", async () => {
+  await f.close();
+  f = await createFederation({ idp, places: createFairPlaces({ places: 1, waiting: 0, waitMs: 60_000 }) });
+  const { held, release } = holdMadeUpCodes();
+  const [first] = await strangers(1, stranger);
+  const waiting = first?.();
+  await until(() => held() === 1, 10_000);
+  const refused = await (await comeBackLater(shopperAt("198.51.100.1")))();
+  const { searchParams } = new URL(refused.headers.get("location") ?? "");
+  expect(searchParams.get("error")).toBe("temporarily_unavailable");
+  expect(await f.recordOf(searchParams.get("reference") ?? "")).toMatchObject({ reason: "source_busy" });
+  release();
+  await waiting;
+});
+
+test("sixty shoppers behind one office address are all signed on, however slow the provider", async () => {
+  const gate = Promise.withResolvers<void>();
+  let held = 0;
+  idp.hooks.answer = {
+    "/token": async () => {
+      held++;
+      await gate.promise;
+      return "honest";
+    },
+  };
+  const returning: Returning[] = [];
+  for (let n = 0; n < 60; n++) returning.push(await comeBackLater(shopperAt("198.51.100.7")));
+  const answers = returning.map((comeBack) => comeBack());
+  await until(() => held >= 25, 10_000);
+  gate.resolve();
+  for (const answer of await Promise.all(answers)) expect(isWelcome(answer)).toBe(true);
+});
