@@ -125,6 +125,7 @@ describe.each(engines)("a service on $name", (engine) => {
       socket.write(body.slice(10));
       expect(await running.exited).toBe(0);
       expect(answer).toContain("HTTP/1.1 200");
+      expect(answer).toMatch(/^connection: close\r$/im);
       expect(performance.now() - startedMs).toBeLessThan(10_000);
       running = await serve(place);
       expect((await getKey()).data.name).toBe("Sent slowly");

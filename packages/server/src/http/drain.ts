@@ -9,7 +9,12 @@ export type Draining = {
   finish(withinMs: number): Promise<void>;
 };
 
-type Connection = { answering: Set<ServerResponse>; quiet: NodeJS.Timeout | undefined };
+type Connection = {
+  answering: Set<ServerResponse>;
+  /** How many bytes had come when the last answer was out: more are the beginning of a request. */
+  answeredBytes: number;
+  timer: NodeJS.Timeout | undefined;
+};
 
 /**
  * A client may send on a kept connection at any moment, so one that is closed at once resets whoever is just sending. A
@@ -22,18 +27,18 @@ export function watchConnections(server: Server): Draining {
   function waitForQuiet(socket: Socket): void {
     const connection = connections.get(socket);
     if (grace === undefined || !connection || connection.answering.size > 0) return;
-    const readBefore = socket.bytesRead;
-    clearTimeout(connection.quiet);
-    connection.quiet = setTimeout(() => {
-      // A request that has begun to arrive is waited for; the limits on time are those of any request.
-      if (socket.bytesRead === readBefore && connection.answering.size === 0) socket.end();
+    clearTimeout(connection.timer);
+    connection.timer = setTimeout(() => {
+      const isArriving = socket.bytesRead > connection.answeredBytes;
+      if (!isArriving && connection.answering.size === 0) socket.end();
     }, grace);
   }
 
   server.on("connection", (socket: Socket) => {
-    connections.set(socket, { answering: new Set(), quiet: undefined });
+    const connection: Connection = { answering: new Set(), answeredBytes: 0, timer: undefined };
+    connections.set(socket, connection);
     socket.once("close", () => {
-      clearTimeout(connections.get(socket)?.quiet);
+      clearTimeout(connection.timer);
       connections.delete(socket);
     });
     waitForQuiet(socket);
@@ -42,9 +47,12 @@ export function watchConnections(server: Server): Draining {
   // First of all listeners, so that no answer has begun yet.
   server.prependListener("request", ({ socket }, response: ServerResponse) => {
     if (grace !== undefined) response.shouldKeepAlive = false;
-    connections.get(socket)?.answering.add(response);
+    const connection = connections.get(socket);
+    connection?.answering.add(response);
     response.once("close", () => {
-      connections.get(socket)?.answering.delete(response);
+      if (!connection) return;
+      connection.answering.delete(response);
+      connection.answeredBytes = socket.bytesRead;
       waitForQuiet(socket);
     });
   });
