@@ -131,6 +131,7 @@ describe.each(engines)("a service on $name", (engine) => {
       // Whatever is not over within ten seconds is cut off, with exit code 1.
       expect(await running.exited).toBe(0);
       expect(answer).toContain("HTTP/1.1 200");
+      expect(answer).toMatch(/^connection: close\r$/im);
       running = await serve(place);
       expect((await getKey()).data.name).toBe("Sent slowly");
     },

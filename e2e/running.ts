@@ -38,7 +38,7 @@ export async function serve(
   { env, url, folder }: Place,
   args = ["serve"],
   stdout: "pipe" | number = "pipe",
-  program = LATCHKEY,
+  { program = LATCHKEY, operationsUrl = url } = {},
 ): Promise<Running> {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: folder,
@@ -55,7 +55,7 @@ export async function serve(
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
   await until(async () => {
     if (child.exitCode !== null) throw new Error(`latchkey did not start:\n${output}`);
-    return fetch(`${url}/health/ready`).then(
+    return fetch(`${operationsUrl}/health/ready`).then(
       (answer) => answer.ok,
       () => false,
     );

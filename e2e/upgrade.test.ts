@@ -56,7 +56,7 @@ afterEach(async () => {
 });
 
 async function start(at: Place, program = LATCHKEY): Promise<Running> {
-  const started = await serve(at, ["serve"], "pipe", program);
+  const started = await serve(at, ["serve"], "pipe", { program });
   running.push(started);
   return started;
 }

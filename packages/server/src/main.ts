@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import type { Server } from "node:http";
 import pino, { type Logger } from "pino";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
-import { createHttpServer } from "./http/server.ts";
+import { type Draining, watchConnections } from "./http/drain.ts";
+import { createHttpServer, type Fetch } from "./http/server.ts";
 import { type Clock, steadyClock } from "./lib/clock.ts";
 import { createKeyring } from "./lib/keyring.ts";
 import { createLineWriter, type LineWriter } from "./lib/line-writer.ts";
@@ -26,6 +26,7 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
   const log = createLog(config.logLevel, lines);
   const clock = steadyClock();
   const storage = await openStorage({ clock }, config.databaseUrl, { claim: true });
+  const doors: Draining[] = [];
   try {
     const keyring = createKeyring(config.masterKeys);
     await refuseMissingKeys({ storage, keyring });
@@ -42,13 +43,19 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
       customerTokenSeconds: config.customerTokenSeconds,
       codeSeconds: config.codeSeconds,
       recordDays: config.recordDays,
+      operationsApart: config.operationsPort !== undefined,
     });
-    const server = createHttpServer(app.fetch, app.onRefused);
-    await listen(server, config);
+    const { host, port, operationsPort } = config;
+    doors.push(await open(app, app.fetch, { host, port, name: "PORT" }));
+    if (operationsPort !== undefined) {
+      const address = { host, port: operationsPort, name: "LATCHKEY_OPERATIONS_PORT" };
+      doors.push(await open(app, app.operations, address));
+    }
     app.start();
     log.info({ event: "ready", public_url: config.publicUrl, engine: storage.engine, node: process.version });
-    return { stop: (drainMs) => stop({ app, server, storage, log, lines }, drainMs) };
+    return { stop: (drainMs) => stop({ app, doors, storage, log, lines }, drainMs) };
   } catch (error) {
+    await Promise.all(doors.map((door) => door.finish(0)));
     await storage.close();
     throw error;
   }
@@ -60,30 +67,34 @@ function createLog(level: string, lines: LineWriter): Logger {
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters }, lines);
 }
 
-async function listen(server: Server, { host, port }: Config): Promise<void> {
+type Address = { host: string; port: number; name: string };
+
+async function open({ onRefused }: App, fetch: Fetch, { host, port, name }: Address): Promise<Draining> {
+  const server = createHttpServer(fetch, onRefused);
+  const draining = watchConnections(server);
   server.listen({ host, port });
   try {
     await once(server, "listening");
   } catch (cause) {
     const { code } = cause as { code?: string };
-    const why = code === "EADDRINUSE" ? "another program listens there; set PORT to a free one" : code;
+    const why = code === "EADDRINUSE" ? `another program listens there; set ${name} to a free one` : code;
     throw operatorFault(`cannot listen on ${host}:${port}: ${why}`, cause);
   }
+  return draining;
 }
 
-type Running = { app: App; server: Server; storage: Storage; log: Logger; lines: LineWriter };
+type Running = { app: App; doors: Draining[]; storage: Storage; log: Logger; lines: LineWriter };
 
-/** Readiness goes first, so that a balancer looks elsewhere; then what is under way finishes; then memory is written. */
-async function stop({ app, server, storage, log, lines }: Running, drainMs: number): Promise<void> {
+/**
+ * Readiness goes first, so that a balancer looks elsewhere, and every answer asks its client to leave. Then no connection is
+ * taken any more, what is under way finishes, and memory is written. Clients that are quiet have twice the time to come.
+ */
+async function stop({ app, doors, storage, log, lines }: Running, drainMs: number): Promise<void> {
   log.info({ event: "stopping" });
   app.readiness.drain();
+  for (const door of doors) door.begin(2 * drainMs);
   await new Promise((resolve) => setTimeout(resolve, drainMs));
-  const closed = once(server, "close");
-  server.close();
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), FINISH_WITHIN_MS);
-  await closed;
-  clearTimeout(cut);
+  await Promise.all(doors.map((door) => door.finish(FINISH_WITHIN_MS)));
   await app.stop();
   await storage.close();
   log.info({ event: "stopped" });

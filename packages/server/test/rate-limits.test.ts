@@ -204,6 +204,8 @@ test("behind a trusted proxy, each client is a source of its own; IPv6 by /64 (A
     (await call(own.app, getStore, { peer: "10.0.0.1", headers: { "x-forwarded-for": client } })).status;
   for (let i = 0; i < SOURCE_BURST; i++) await ask(`2001:db8:0:1::${(i + 1).toString(16)}`);
   expect(await ask("2001:db8:0:1:ffff::1")).toBe(429);
+  expect(await ask("[2001:db8:0:1:ffff::1]:443")).toBe(429);
+  expect(await ask("203.0.113.6:5678")).toBe(401);
   expect(await ask("2001:db8:0:2::1")).toBe(401);
   expect(await ask("203.0.113.5")).toBe(401);
   await own.close();

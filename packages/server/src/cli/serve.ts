@@ -1,6 +1,7 @@
 import { readConfig, variables } from "../config.ts";
 import { startService } from "../main.ts";
 import { readOptions } from "./options.ts";
+import { onParentLost } from "./parent-lost.ts";
 
 const DRAIN_MS = 1500;
 const EXIT_WITHIN_MS = 9500;
@@ -17,11 +18,11 @@ export async function serve(args: string[]): Promise<void> {
   stopOnSignal(() => service.stop(DRAIN_MS));
 }
 
-/** The first signal stops in good order; a second one means now. */
+/** The first signal, or the loss of npm that started us, stops in good order; a second signal means now. */
 export function stopOnSignal(stop: () => Promise<void>): void {
   let stopping = false;
-  const onSignal = () => {
-    if (stopping) process.exit(1);
+  const begin = () => {
+    if (stopping) return;
     stopping = true;
     // Whatever hangs (a database that does not answer) must not keep the process from ending.
     setTimeout(() => process.exit(1), EXIT_WITHIN_MS).unref();
@@ -33,6 +34,11 @@ export function stopOnSignal(stop: () => Promise<void>): void {
       },
     );
   };
+  const onSignal = () => {
+    if (stopping) process.exit(1);
+    begin();
+  };
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);
+  onParentLost(process.env, begin);
 }

@@ -1,7 +1,11 @@
 import { createHash } from "node:crypto";
+import { html, raw } from "hono/html";
 import type { Choice } from "../contract/browser.ts";
 import type { Problem } from "../contract/problem.ts";
-import { problemEntry } from "../contract/problems.ts";
+import { type ProblemCode, problemEntry } from "../contract/problems.ts";
+
+/** Markup whose values have been escaped. */
+type Html = ReturnType<typeof html>;
 
 /**
  * What a shopper sees of us when there is no storefront to send them to. Static text: nothing of the request is in it but
@@ -49,57 +53,47 @@ const LATER = new Set(["rate_limit_exceeded", "storage_unavailable", "internal_e
 
 export function problemPage(problem: Problem, requestId: string): string {
   const { code } = problem;
-  const { means, remedy } = problemEntry(code);
-  const reference = problem.faults[0].meta?.reference ?? requestId;
-  const body = RESTARTS.has(code)
-    ? `<h1>Please sign in again</h1><p>${escaped(means)}</p><p>${escaped(remedy)}</p>`
-    : LATER.has(code)
-      ? `<h1>Please try again in a moment</h1><p>Signing in does not work just now. It is not your fault, and nothing was lost.</p>`
-      : `<h1>This sign-in cannot go on</h1><p>The shop sent you here with a request that we cannot follow. Please tell the shop.</p><p class="quiet">${inWords(means)} ${inWords(remedy)}</p>`;
+  const reference = String(problem.faults[0].meta?.reference ?? requestId);
   return page(
-    "Sign in",
-    `${body}<p class="quiet reference">Reference <strong>${escaped(String(reference))}</strong><br><code data-problem="${code}">${code}</code></p>`,
+    html`${explain(code)}<p class="quiet reference">Reference <strong>${reference}</strong><br><code data-problem="${code}">${code}</code></p>`,
   );
+}
+
+function explain(code: ProblemCode): Html {
+  const { means, remedy } = problemEntry(code);
+  if (RESTARTS.has(code)) return html`<h1>Please sign in again</h1><p>${means}</p><p>${remedy}</p>`;
+  if (LATER.has(code))
+    return html`<h1>Please try again in a moment</h1><p>Signing in does not work just now. It is not your fault, and nothing was lost.</p>`;
+  return html`<h1>This sign-in cannot go on</h1><p>The shop sent you here with a request that we cannot follow. Please tell the shop.</p><p class="quiet">${inWords(means)} ${inWords(remedy)}</p>`;
 }
 
 export function choicePage({ realmName, options }: Choice): string {
-  const items = options
-    .map(({ name, href, isDown }) => {
-      const note = isDown ? '<span class="quiet">Does not answer at the moment</span>' : "";
-      return `<li><a href="${escaped(href)}">${escaped(name)}${note}</a></li>`;
-    })
-    .join("");
+  const items = options.map(({ name, href, isDown }) => {
+    const note = isDown ? html`<span class="quiet">Does not answer at the moment</span>` : "";
+    return html`<li><a href="${href}">${name}${note}</a></li>`;
+  });
   return page(
-    "Sign in",
-    `<h1>How would you like to sign in?</h1><p class="quiet">${escaped(realmName)}</p><ul>${items}</ul>`,
+    html`<h1>How would you like to sign in?</h1><p class="quiet">${realmName}</p><ul>${items}</ul>`,
   );
 }
 
-const page = (title: string, body: string): string => `<!doctype html>
+/** What stands between backticks in our own words is set apart. */
+const inWords = (text: string): Html[] =>
+  text.split("`").map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
+
+const page = (body: Html): string =>
+  html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${title}</title>
+<title>Sign in</title>
 <link rel="icon" href="data:,">
-<style>${STYLE}</style>
+<style>${raw(STYLE)}</style>
 </head>
 <body>
 <main>${body}</main>
 </body>
 </html>
-`;
-
-const ESCAPES: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-const escaped = (text: string): string =>
-  text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? "");
-
-/** Our own words, with what stands between backticks set apart. */
-const inWords = (text: string): string => escaped(text).replaceAll(/`([^`]+)`/g, "<code>$1</code>");
+`.toString();

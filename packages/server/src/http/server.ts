@@ -29,6 +29,8 @@ export function createHttpServer(fetch: Fetch, onRefused: OnRefused): Server {
     errorHandler: (error) => answerUnread(error, onRefused),
   });
   const server = createServer(OPTIONS, (incoming, outgoing) => {
+    // We have ended this connection, so nobody would hear what became of the request.
+    if (!incoming.socket.writable) return;
     answering.add(incoming.socket);
     outgoing.once("close", () => answering.delete(incoming.socket));
     // Nothing we do depends on the Host header, so none, or a strange one, makes no difference.

@@ -1,0 +1,116 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Draining, watchConnections } from "../src/http/drain.ts";
+import { createHttpServer } from "../src/http/server.ts";
+import { until } from "./support/until.ts";
+
+/** Connections in every state that a stop can find them in. */
+
+let server: Server;
+let draining: Draining;
+let asked: string[];
+let answer: PromiseWithResolvers<Response> | undefined;
+let accepted: Socket | undefined;
+
+beforeEach(async () => {
+  asked = [];
+  answer = undefined;
+  accepted = undefined;
+  server = createHttpServer(
+    (request) => {
+      asked.push(new URL(request.url).pathname);
+      return answer?.promise ?? new Response("well");
+    },
+    () => {},
+  );
+  draining = watchConnections(server);
+  server.on("connection", (socket: Socket) => {
+    accepted = socket;
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+});
+afterEach(() => draining.finish(0));
+
+/** A client that keeps its own half open until it is told to close it. */
+function client() {
+  const socket = connect({
+    port: (server.address() as AddressInfo).port,
+    host: "127.0.0.1",
+    allowHalfOpen: true,
+  });
+  let heard = "";
+  socket.on("data", (chunk) => {
+    heard += chunk;
+  });
+  return { socket, heard: () => heard, ended: once(socket, "end") };
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+
+test("a connection on which nothing comes is ended; what comes on it afterwards is not carried out", async () => {
+  const { socket, heard, ended } = client();
+  socket.write(get("/first"));
+  await until(() => heard().includes("well"), 5000);
+  expect(heard()).toMatch(/connection: keep-alive/i);
+  draining.begin(0);
+  await ended;
+  const served = accepted as Socket;
+  socket.write(get("/too-late"));
+  socket.end();
+  await until(() => served.destroyed, 5000);
+  expect(asked).toEqual(["/first"]);
+});
+
+test("a connection that has sent nothing yet is ended, too", async () => {
+  const { socket, ended } = client();
+  await until(() => accepted, 5000);
+  draining.begin(0);
+  await ended;
+  socket.end();
+});
+
+test("a request that has begun to arrive is waited for, and its answer ends the connection", async () => {
+  const { socket, heard, ended } = client();
+  const text = get("/slow");
+  socket.write(text.slice(0, 20));
+  await until(() => accepted?.bytesRead === 20, 5000);
+  draining.begin(0);
+  const { socket: other, ended: otherEnded } = client();
+  await otherEnded;
+  socket.write(text.slice(20));
+  await ended;
+  expect(heard()).toMatch(/^HTTP\/1.1 200 OK\r\n(.+\r\n)*connection: close\r\n/i);
+  other.end();
+  socket.end();
+});
+
+test("an answer under way says Connection: close, and is waited for", async () => {
+  answer = Promise.withResolvers<Response>();
+  const { socket, heard, ended } = client();
+  socket.write(get("/under-way"));
+  await until(() => asked.length === 1, 5000);
+  draining.begin(0);
+  const finished = draining.finish(60_000);
+  answer.resolve(new Response("at last"));
+  await ended;
+  socket.end();
+  await finished;
+  expect(heard()).toMatch(/connection: close\r\n/i);
+  expect(heard()).toContain("at last");
+});
+
+test("what does not end by itself is cut off", async () => {
+  answer = Promise.withResolvers<Response>();
+  const { socket } = client();
+  const closed = once(socket, "close");
+  socket.on("error", () => {});
+  socket.write(get("/for-ever"));
+  await until(() => asked.length === 1, 5000);
+  draining.begin(0);
+  await draining.finish(1);
+  socket.end();
+  await closed;
+});
