@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   });
   beforeEach(async () => {
     context = await browser.newContext();
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(60_000);
     page = await context.newPage();
     // No page of ours may break a rule of its own policy, or fail in silence.
     page.on("pageerror", (error) => complaints.push(String(error)));
