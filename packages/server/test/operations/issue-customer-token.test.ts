@@ -970,6 +970,14 @@ describe("e-mail and password", () => {
     expect((await withPassword()).status).toBe(200);
   });
 
+  test("200 for the customer who has a password, although an older one without has the same e-mail (wire 15)", async () => {
+    f.idp.person = { ...ADA, email: EMAIL };
+    const older = (await f.redeem(await f.signOn())).body.data.customer_id;
+    const id = await newCustomer();
+    expect(id).not.toBe(older);
+    expect((await withPassword()).body.data.customer_id).toBe(id);
+  });
+
   test("400: a password that is replaced between its check and the token gives none, which would outlive the change", async () => {
     const id = await newCustomer();
     const { storage } = f.latchkey;
