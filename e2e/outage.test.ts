@@ -117,7 +117,8 @@ describe("SQLite", () => {
   test("locked by another process: requests wait up to two seconds, the rest of the service does not", async () => {
     const made = await createStore(place);
     const token = await getToken(place.url, made);
-    const other = new DatabaseSync(place.env.LATCHKEY_DATABASE_URL?.slice("sqlite:".length) as string);
+    const path = place.env.LATCHKEY_DATABASE_URL?.slice("sqlite:".length) as string;
+    const other = new DatabaseSync(path, { timeout: 30_000 });
     /** Whether other requests were answered while this one waited, and it was served once the lock was gone. */
     const round = async () => {
       other.exec("begin immediate");

@@ -939,6 +939,14 @@ describe("e-mail and password", () => {
     expect((await withPassword()).status).toBe(200);
   });
 
+  test("200: somebody who mistypes and then remembers, again and again, is not slowed down", async () => {
+    await newCustomer();
+    for (let round = 0; round < 4; round++) {
+      for (let i = 0; i < 4; i++) expect((await withPassword(EMAIL, "wrong horse")).status).toBe(400);
+      expect((await withPassword()).status).toBe(200);
+    }
+  });
+
   test("guessing passwords does not slow down sign-on through the identity provider", async () => {
     await newCustomer();
     for (let i = 0; i < 10; i++) await withPassword(EMAIL, "wrong horse");
