@@ -947,6 +947,27 @@ describe("e-mail and password", () => {
     }
   });
 
+  test("429 for one account in whatever spelling: case is no other e-mail (R36)", async () => {
+    await newCustomer();
+    for (const email of [
+      EMAIL,
+      "ADA@shop.example",
+      "ada@SHOP.example",
+      "Ada@Shop.Example",
+      "aDa@shop.example",
+    ])
+      expect((await withPassword(email, "wrong horse")).status).toBe(400);
+    expect((await withPassword("adA@shop.example")).status).toBe(429);
+  });
+
+  test("400 and no 429 for the store's own server, which signs in all shoppers from one address", async () => {
+    await newCustomer();
+    const token = await f.store.token();
+    for (let i = 0; i < 20; i++)
+      expect((await withPassword(EMAIL, "wrong horse", { token })).status).toBe(400);
+    expect((await withPassword(EMAIL, PASSWORD, { token })).status).toBe(200);
+  });
+
   test("guessing passwords does not slow down sign-on through the identity provider", async () => {
     await newCustomer();
     for (let i = 0; i < 10; i++) await withPassword(EMAIL, "wrong horse");
