@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdmin } from "@latchkey/sdk/admin";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../packages/server/test/support/until.ts";
 import { hasChromium, launchChromium } from "./chromium.ts";
@@ -19,6 +19,13 @@ let page: Page;
 let shop: string;
 let knobs: string;
 
+/** With a patience that a busy machine does not use up. */
+async function newContext(of = browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const made = await of.newContext(options);
+  made.setDefaultTimeout(60_000);
+  return made;
+}
+
 const PICTURES = process.env.LATCHKEY_PICTURES;
 if (PICTURES) mkdirSync(PICTURES, { recursive: true });
 
@@ -31,7 +38,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     shop = banner.match(/shop\s+(http\S+)/)?.[1] ?? "";
     knobs = banner.match(/practice IdP\s+(http\S+)/)?.[1] ?? "";
     browser = await launchChromium();
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     running?.child.kill("SIGINT");
@@ -39,8 +46,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     place?.leave();
   });
   beforeEach(async () => {
-    context = await browser.newContext();
-    context.setDefaultTimeout(10_000);
+    context = await newContext();
     page = await context.newPage();
     // No page of ours may break a rule of its own policy, or fail in silence.
     page.on("pageerror", (error) => complaints.push(String(error)));
@@ -165,7 +171,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   test("with third-party cookies blocked", async () => {
     const strict = await launchChromium("--test-third-party-cookie-phaseout");
     try {
-      const own = await (await strict.newContext()).newPage();
+      const own = await (await newContext(strict)).newPage();
       await signIn(/Ada/, own);
       await own.getByText("ada@shop.example").waitFor();
     } finally {
@@ -211,7 +217,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
 
   test("signing out everywhere ends the session in another browser", async () => {
     await signIn();
-    const other = await browser.newContext();
+    const other = await newContext();
     const elsewhere = await other.newPage();
     await signIn(/Ada/, elsewhere);
     await page.getByRole("button", { name: "Sign out everywhere" }).click();
@@ -304,7 +310,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
 
   test("no page is wider than a phone, in light and dark", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
-      const phone = await browser.newContext({ viewport: { width: 390, height: 844 }, colorScheme });
+      const phone = await newContext(browser, { viewport: { width: 390, height: 844 }, colorScheme });
       const small = await phone.newPage();
       const visit = async (path: string) => {
         await small.goto(shop + path);
@@ -319,5 +325,5 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       for (const path of ["/", "/account", "/sign-in"]) await visit(path);
       await phone.close();
     }
-  }, 60_000);
+  });
 });

@@ -17,7 +17,9 @@ type Deps = { storage: Storage; clock: Clock; directory: Directory; recorder: Re
 
 /**
  * An identity provider says that a session has ended (OpenID Connect Back-Channel Logout). The tokens that came of it go,
- * and so does a code that has not been redeemed yet. Also for a profile that is disabled: ending is always allowed.
+ * and so does a code that has not been redeemed yet: with `sid` alone those of that session, with `sub` alone all of the
+ * subject's, with both those of that session and those of the subject that came without a `sid`. Also for a profile that
+ * is disabled: ending is always allowed.
  */
 export async function endIdpSession(
   deps: Deps,

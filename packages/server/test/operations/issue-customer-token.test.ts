@@ -953,6 +953,35 @@ describe("e-mail and password", () => {
     expect((await withPassword()).status).toBe(200);
   });
 
+  test("200: somebody who mistypes and then remembers, again and again, is not slowed down", async () => {
+    await newCustomer();
+    for (let round = 0; round < 4; round++) {
+      for (let i = 0; i < 4; i++) expect((await withPassword(EMAIL, "wrong horse")).status).toBe(400);
+      expect((await withPassword()).status).toBe(200);
+    }
+  });
+
+  test("429 for one account in whatever spelling: case is no other e-mail (R36)", async () => {
+    await newCustomer();
+    for (const email of [
+      EMAIL,
+      "ADA@shop.example",
+      "ada@SHOP.example",
+      "Ada@Shop.Example",
+      "aDa@shop.example",
+    ])
+      expect((await withPassword(email, "wrong horse")).status).toBe(400);
+    expect((await withPassword("adA@shop.example")).status).toBe(429);
+  });
+
+  test("400 and no 429 for the store's own server, which signs in all shoppers from one address", async () => {
+    await newCustomer();
+    const token = await f.store.token();
+    for (let i = 0; i < 20; i++)
+      expect((await withPassword(EMAIL, "wrong horse", { token })).status).toBe(400);
+    expect((await withPassword(EMAIL, PASSWORD, { token })).status).toBe(200);
+  });
+
   test("guessing passwords does not slow down sign-on through the identity provider", async () => {
     await newCustomer();
     for (let i = 0; i < 10; i++) await withPassword(EMAIL, "wrong horse");
@@ -973,6 +1002,8 @@ describe("e-mail and password", () => {
 
   test("503 when the database is away; the attempt costs nothing", async () => {
     await newCustomer();
+    // Once before, so that the access token is known and it is the sign-in that fails.
+    expect((await withPassword()).status).toBe(200);
     const { storage } = f.latchkey;
     const { db: whole } = storage;
     for (let i = 0; i < 20; i++) {
@@ -982,6 +1013,14 @@ describe("e-mail and password", () => {
       expect(outcome(answer)).toEqual([503, "storage_unavailable"]);
     }
     expect((await withPassword()).status).toBe(200);
+  });
+
+  test("200 for the customer who has a password, although an older one without has the same e-mail (wire 15)", async () => {
+    f.idp.person = { ...ADA, email: EMAIL };
+    const older = (await f.redeem(await f.signOn())).body.data.customer_id;
+    const id = await newCustomer();
+    expect(id).not.toBe(older);
+    expect((await withPassword()).body.data.customer_id).toBe(id);
   });
 
   test("400: a password that is replaced between its check and the token gives none, which would outlive the change", async () => {

@@ -136,6 +136,34 @@ test("503 with Retry-After while the identity provider is away, and the same cod
   expect((await f.redeem(signedOn)).status).toBe(200);
 });
 
+test("made-up codes leave few records, and what a provider signed always one (A76)", async () => {
+  const { pkce } = await signOnDirectly();
+  f.idp.hooks.token = () => ({ error: "invalid_grant" });
+  for (let i = 0; i < 60; i++)
+    expect((await f.redeem({ code: `made-up-${i}`, pkce })).code).toBe("code_invalid");
+  expect((await f.records()).length).toBeLessThan(50);
+  f.idp.hooks = { claims: (claims) => ({ ...claims, aud: "stranger" }) };
+  const answer = await f.redeem(await signOnDirectly());
+  expect((await f.recordOf(answer.body.errors[0].meta.reference)).reason).toBe("id_token.aud");
+});
+
+test("a code that was made up at another store does not use up the same code here (A33)", async () => {
+  const { storage, clock } = f.latchkey;
+  const other = await createFederation({ storage, clock });
+  const settings = { type: "customer-authentication-settings", client_id: other.idp.clientId };
+  await other.store.call(updateAuthenticationSettings, { json: { data: settings } });
+  await other.store.call(updateProfile, {
+    ids: { realm: other.realmId, id: other.profileId },
+    json: { data: { type: "oidc-profile", flow: "direct" } },
+  });
+  other.idp.hooks.token = () => ({ error: "invalid_grant" });
+  const signedOn = await signOnDirectly();
+  expect((await other.redeem(signedOn)).code).toBe("code_invalid");
+  expect(other.idp.asked("/token")).toBe(1);
+  expect((await f.redeem(signedOn)).status).toBe(200);
+  await other.idp.close();
+});
+
 test("a code of ours is never taken to the identity provider", async () => {
   const { pkce } = await signOnDirectly();
   expect((await f.redeem({ code: newCredential("lkac"), pkce })).code).toBe("code_invalid");

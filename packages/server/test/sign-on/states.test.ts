@@ -6,6 +6,7 @@ import {
   claimDirectCode,
   failAttempt,
   forgetDirectCode,
+  forgetOldAttempts,
   issueCode,
   settleDirectCode,
 } from "../../src/sign-on/code.ts";
@@ -75,6 +76,48 @@ describe("an attempt", () => {
       "was ended",
     );
     expect(await stateOf()).toBe("returned");
+  });
+});
+
+describe("what a provider said of somebody", () => {
+  const identityOf = async () => {
+    const query = f.latchkey.storage.db
+      .selectFrom("sign_on_attempts")
+      .selectAll()
+      .where("id", "=", attemptId);
+    const row = await query.executeTakeFirst();
+    return row && { state: row.state, identity: row.identity };
+  };
+
+  test("is kept until its code is over, and then forgotten; the attempt itself later", async () => {
+    await issue();
+    f.latchkey.clock.advance(59_999);
+    await forgetOldAttempts(deps());
+    expect((await identityOf())?.identity).toContain("ada@shop.example");
+    f.latchkey.clock.advance(1);
+    await forgetOldAttempts(deps());
+    expect(await identityOf()).toEqual({ state: "code_issued", identity: null });
+    f.latchkey.clock.advance(2 * 3_600_000);
+    await forgetOldAttempts(deps());
+    expect(await identityOf()).toBeUndefined();
+  });
+});
+
+describe("failing an attempt", () => {
+  const failWith = (error: Error) => {
+    const updateTable = () => {
+      throw error;
+    };
+    const storage = { ...f.latchkey.storage, db: { updateTable } as never };
+    return failAttempt({ ...deps(), storage }, place(), attemptId);
+  };
+
+  test("says nothing of a database that is away: why the sign-on failed is told, and the attempt is claimed anyway", async () => {
+    await failWith(Object.assign(new Error("away"), { code: "ECONNREFUSED" }));
+  });
+
+  test("does not hide a fault of ours", async () => {
+    await expect(failWith(new Error("a slip"))).rejects.toThrow("a slip");
   });
 });
 
