@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../lib/clock.ts";
 import type { Storage } from "./storage.ts";
 
-const FIRST_ROWS = 100;
-const LEAST_ROWS = 20;
+/** The first batch, and the smallest: fewer would hardly be quicker, since every commit waits for the disk. */
+const LEAST_ROWS = 100;
 /** SQLite holds its one write lock, and in the service the event loop, for as long as a batch takes. */
 const BATCH: Record<Storage["engine"], { mostRows: number; targetMs: number }> = {
   sqlite: { mostRows: 500, targetMs: 8 },
@@ -24,7 +24,7 @@ export async function inBatches(
   { maxRows = Number.POSITIVE_INFINITY, withinMs = Number.POSITIVE_INFINITY }: Bounds = {},
 ): Promise<{ rows: number; isDone: boolean }> {
   const startedMs = clock.monotonicMs();
-  let limit = FIRST_ROWS;
+  let limit = LEAST_ROWS;
   for (let rows = 0; ; ) {
     const beganMs = clock.monotonicMs();
     const found = await work(limit);
