@@ -49,6 +49,17 @@ test("nothing to do is one look", async () => {
   expect(batches).toEqual([0]);
 });
 
+test("a database that is away for a moment is waited for, if that is allowed, and then goes on with few rows", async () => {
+  const { work, batches, deps } = pile(1000, 0.001);
+  const away = Object.assign(new Error("away"), { code: "ECONNREFUSED" });
+  let calls = 0;
+  const failing = (limit: number) => (++calls === 3 ? Promise.reject(away) : work(limit));
+  expect(await inBatches(deps, failing, { retries: 1 })).toEqual({ rows: 1000, isDone: true });
+  expect(batches).toEqual([100, 200, 100, 200, 400, 0]);
+  await expect(inBatches(deps, () => Promise.reject(away), { retries: 1 })).rejects.toThrow("away");
+  await expect(inBatches(deps, () => Promise.reject(away))).rejects.toThrow("away");
+});
+
 test("what fails is not tried again here: whoever asked hears of it", async () => {
   const { deps } = pile(0, 1);
   const work = () => Promise.reject(new Error("no"));
