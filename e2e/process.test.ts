@@ -183,6 +183,9 @@ describe("the command line", () => {
     [["doctor", "--help"], "nine requirements"],
     [["rotate-keys", "--help"], "open with the new key"],
     [["migrate", "--help"], "up to date"],
+    [["backup", "--help"], "while the service runs"],
+    [["restore", "--help"], "kept under another name"],
+    [["after-restore", "--help"], "--rotate-secrets"],
     [["prove-limits", "--help"], "--seconds"],
     [["openapi"], '"openapi": "3.1.0"'],
   ])("latchkey %s says what there is", async (args, text) => {
@@ -204,6 +207,8 @@ describe("the command line", () => {
     [["key", "list", "--store", "x"], "there is no store"],
     [["key", "list", "--colour"], "--colour"],
     [["doctor"], "which identity provider?"],
+    [["backup"], "into which file?"],
+    [["restore"], "from which file?"],
     [["prove-limits", "--store", "x"], "there is no store"],
   ])("latchkey %s fails with words, not with a stack", async (args, text) => {
     const { code, stdout, stderr } = await latchkey(args, { LATCHKEY_DATABASE_URL: "sqlite::memory:" });

@@ -27,13 +27,6 @@ const REST = [
   ["access_token_revocations", "token_id", "store_id"],
 ] as const;
 
-/** For the test that no table is left out. */
-export const TABLES_OF_A_STORE: readonly string[] = [
-  ...WAYS_IN,
-  "application_key_secrets",
-  ...REST.map(([table]) => table),
-];
-
 /**
  * Deletes a store of any size. One short transaction takes its ways in: from then on its tokens and keys are dead on
  * every instance within a second, and nothing new is made in it. Then its rows go in batches, beside the running service.

@@ -1,6 +1,7 @@
 import { Problem } from "../contract/problem.ts";
 import { problemEntry } from "../contract/problems.ts";
 import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
+import { isUnavailable } from "../storage/storage.ts";
 import { afterRestore } from "./after-restore.ts";
 import { backup } from "./backup.ts";
 import { dev } from "./dev.ts";
@@ -79,6 +80,8 @@ function inWords(error: unknown): string {
   if (error instanceof Problem)
     return error.faults.map(({ code, detail }) => detail ?? problemEntry(code).means).join("\n");
   if (isOperatorFault(error)) return error.message;
+  if (isUnavailable(error))
+    return `the database does not answer, or is too busy (${(error as Error).message}): run the same command again`;
   const { code, message, stack } = error as Error & { code?: string };
   return code?.startsWith("ERR_PARSE_ARGS") ? message : (stack ?? String(error));
 }

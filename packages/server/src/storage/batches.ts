@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../lib/clock.ts";
-import type { Storage } from "./storage.ts";
+import { isUnavailable, type Storage } from "./storage.ts";
 
-const FIRST_ROWS = 100;
-const LEAST_ROWS = 20;
+/** The first batch, and the smallest: fewer would hardly be quicker, since every commit waits for the disk. */
+const LEAST_ROWS = 100;
 /** SQLite holds its one write lock, and in the service the event loop, for as long as a batch takes. */
 const BATCH: Record<Storage["engine"], { mostRows: number; targetMs: number }> = {
   sqlite: { mostRows: 500, targetMs: 8 },
@@ -11,7 +11,14 @@ const BATCH: Record<Storage["engine"], { mostRows: number; targetMs: number }> =
 };
 
 type Deps = { storage: Pick<Storage, "engine">; clock: Clock };
-type Bounds = { maxRows?: number; withinMs?: number };
+type Bounds = {
+  maxRows?: number;
+  withinMs?: number;
+  /** How often in a row the database may be away or too busy: the same rows are then tried again, a few at a time. */
+  retries?: number;
+};
+
+const RETRY_MS = 1000;
 
 /**
  * Does with any number of rows what would take too long for one statement. `work` takes at most so many rows, in a
@@ -21,13 +28,23 @@ type Bounds = { maxRows?: number; withinMs?: number };
 export async function inBatches(
   { storage: { engine }, clock }: Deps,
   work: (limit: number) => Promise<number>,
-  { maxRows = Number.POSITIVE_INFINITY, withinMs = Number.POSITIVE_INFINITY }: Bounds = {},
+  { maxRows = Number.POSITIVE_INFINITY, withinMs = Number.POSITIVE_INFINITY, retries = 0 }: Bounds = {},
 ): Promise<{ rows: number; isDone: boolean }> {
   const startedMs = clock.monotonicMs();
-  let limit = FIRST_ROWS;
+  let limit = LEAST_ROWS;
+  let failures = 0;
   for (let rows = 0; ; ) {
     const beganMs = clock.monotonicMs();
-    const found = await work(limit);
+    let found: number;
+    try {
+      found = await work(limit);
+    } catch (error) {
+      if (!isUnavailable(error) || ++failures > retries) throw error;
+      limit = LEAST_ROWS;
+      await sleep(RETRY_MS);
+      continue;
+    }
+    failures = 0;
     const tookMs = clock.monotonicMs() - beganMs;
     rows += found;
     if (found < limit) return { rows, isDone: true };

@@ -15,6 +15,9 @@ type Along = {
 
 type Place = string | number;
 
+/** Half a minute or more: what takes that long must not end because the database was busy for a moment. */
+const RETRIES = 30;
+
 /**
  * Deletes any number of rows in batches along an index, each from where the last one ended: PostgreSQL would otherwise
  * walk over all that was deleted before, again and again. Says how many there were.
@@ -25,14 +28,14 @@ export async function deleteAlong(
   onDeleted: (rows: number) => void = () => {},
 ): Promise<number> {
   let from: Place | undefined;
-  const { rows: all } = await inBatches(deps, async (limit) => {
+  const deleteNext = async (limit: number) => {
     const deleted = await deleteSome(deps.storage, rows, from, limit);
     // All before any of these are gone, so any of them will do to go on from.
     from = deleted.at(-1);
     onDeleted(deleted.length);
     return deleted.length;
-  });
-  return all;
+  };
+  return (await inBatches(deps, deleteNext, { retries: RETRIES })).rows;
 }
 
 async function deleteSome(

@@ -4,13 +4,17 @@ import { issueAccessToken } from "../../src/contract/access-tokens.ts";
 import { createApplicationKey, listApplicationKeys } from "../../src/contract/application-keys.ts";
 import { createCustomer, listCustomers } from "../../src/contract/customers.ts";
 import { getStore } from "../../src/contract/store.ts";
-import { deleteStore, TABLES_OF_A_STORE } from "../../src/delete-store.ts";
+import { createStore } from "../../src/create-store.ts";
+import { deleteStore } from "../../src/delete-store.ts";
+import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { listStores } from "../../src/stores/store.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
+import { handClock } from "../support/clock.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 import { insertCrowd } from "../support/many-rows.ts";
+import { watchStatements } from "../support/statements.ts";
 
 const CROWD = 5000;
 const TABLES_OF_A_CUSTOMER = 5;
@@ -39,7 +43,7 @@ describe.each(engines)("deleting a store on $name", (engine) => {
   };
   const rowsOf = async ({ store: { id } }: TestStore) => {
     let rows = 0;
-    for (const table of TABLES_OF_A_STORE) {
+    for (const table of await tablesOfStores(latchkey.storage)) {
       const found = await sql<{ rows: number }>`
         select count(*) as rows from ${sql.table(table)} where store_id = ${id}`.execute(latchkey.storage.db);
       rows += Number(found.rows[0]?.rows);
@@ -132,21 +136,30 @@ describe.each(engines)("deleting a store on $name", (engine) => {
 describe.each(engines)("the tables on $name", (engine) => {
   let database: TestDatabase;
   let storage: Storage;
+  const clock = handClock();
 
   beforeEach(async ({ skip }) => {
     if (!engine.isHere) skip("this engine is not installed");
     database = await engine.create();
-    storage = (await createTestApp({ databaseUrl: database.url })).storage;
+    storage = await openStorage({ clock }, database.url);
   });
   afterEach(async () => {
     await storage?.close();
     await database?.drop();
   });
 
-  test("that belong to a store are all known to its deletion", async () => {
-    const tables = await storage.db.introspection.getTables();
-    const owned = tables.filter(({ columns }) => columns.some(({ name }) => name === "store_id"));
-    expect(owned.map(({ name }) => name).sort()).toEqual([...TABLES_OF_A_STORE].sort());
+  test("that belong to a store are all emptied by its deletion, and not left to the cascade of one statement", async () => {
+    const { store } = await createStore({ storage, clock }, { name: "Doomed", rateLimit: 1 });
+    const emptied = new Set<string>();
+    const watched = watchStatements(storage, (statement) => {
+      const table = /^delete from "(\w+)"/.exec(statement.sql)?.[1];
+      if (table) emptied.add(table);
+    });
+    await deleteStore({ storage: watched, clock }, store.id);
+    // Secrets go with their keys: a key has few.
+    expect([...emptied, "application_key_secrets"].sort()).toEqual(
+      [...(await tablesOfStores(storage)), "stores"].sort(),
+    );
   });
 
   test("have an index on every foreign key: deleting a parent looks its children up, and does not search for them", async () => {
@@ -164,6 +177,13 @@ describe.each(engines)("the tables on $name", (engine) => {
     expect(missing).toEqual([]);
   });
 });
+
+async function tablesOfStores({ db }: Storage): Promise<string[]> {
+  const tables = await db.introspection.getTables();
+  return tables
+    .filter(({ columns }) => columns.some(({ name }) => name === "store_id"))
+    .map(({ name }) => name);
+}
 
 type Keys = {
   foreign: { table: string; columns: string[] }[];

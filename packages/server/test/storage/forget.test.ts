@@ -1,10 +1,11 @@
-import { CompiledQuery, type KyselyPlugin, sql } from "kysely";
+import { CompiledQuery, sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { getStore } from "../../src/contract/store.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 import { insertCrowd } from "../support/many-rows.ts";
+import { watchStatements } from "../support/statements.ts";
 
 const BACKLOG = 25_000;
 const MINUTE = 60_000;
@@ -52,7 +53,10 @@ describe.each(engines)("forgetting on $name", (engine) => {
   test("finds all that is over by an index, and sorts nothing: a table that is read whole stops the service", async () => {
     const { storage, clock } = latchkey;
     const statements: CompiledQuery[] = [];
-    const watching = await createTestApp({ storage: watched(storage, statements), clock });
+    const watched = watchStatements(storage, (statement) => {
+      if (/^(delete|update)/.test(statement.sql)) statements.push(statement);
+    });
+    const watching = await createTestApp({ storage: watched, clock });
     clock.advance(2 * MINUTE);
     await watching.app.tidy();
     expect(statements).toHaveLength(7);
@@ -63,19 +67,6 @@ describe.each(engines)("forgetting on $name", (engine) => {
     }
   });
 });
-
-/** The same storage; deletions and updates are noted as they are sent. */
-function watched(storage: Storage, statements: CompiledQuery[]): Storage {
-  const plugin: KyselyPlugin = {
-    transformQuery({ node, queryId }) {
-      if (node.kind === "DeleteQueryNode" || node.kind === "UpdateQueryNode")
-        statements.push(storage.db.getExecutor().compileQuery(node, queryId));
-      return node;
-    },
-    transformResult: async ({ result }) => result,
-  };
-  return { ...storage, db: storage.db.withPlugin(plugin) };
-}
 
 async function planOf({ engine, db }: Storage, statement: CompiledQuery): Promise<string> {
   const explain = engine === "sqlite" ? "explain query plan" : "explain";

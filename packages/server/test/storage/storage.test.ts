@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { type KyselyPlugin, sql } from "kysely";
+import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { updateApplicationKey } from "../../src/application-keys/administer.ts";
 import { createStore, type NewStore } from "../../src/create-store.ts";
@@ -15,6 +15,7 @@ import { changeStore, findStore } from "../../src/stores/store.ts";
 import { handClock } from "../support/clock.ts";
 import { latchkey } from "../support/command.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
+import { watchStatements } from "../support/statements.ts";
 import { quickest, until } from "../support/until.ts";
 
 const clock = handClock();
@@ -28,14 +29,9 @@ const namesOnly = (tables: unknown) =>
 /** The same storage; from this statement on nothing works any more, as for a process that was killed. */
 function interruptedAt(storage: Storage, statement: number): Storage {
   let left = statement;
-  const plugin: KyselyPlugin = {
-    transformQuery({ node }) {
-      if (--left <= 0) throw new Error("interrupted");
-      return node;
-    },
-    transformResult: async ({ result }) => result,
-  };
-  return { ...storage, db: storage.db.withPlugin(plugin) };
+  return watchStatements(storage, () => {
+    if (--left <= 0) throw new Error("interrupted");
+  });
 }
 
 async function namesApplied({ db }: Storage): Promise<string[]> {

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Storage } from "../../src/storage/storage.ts";
 
 /** PostgreSQL gives a statement a second. */
-const CHUNK = { sqlite: 50_000, postgres: 2000 };
+const CHUNK = { sqlite: 50_000, postgres: 500 };
 
 export type Crowd = {
   storeId: string;

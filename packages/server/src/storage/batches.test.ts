@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { handClock } from "../../test/support/clock.ts";
+import { inBatches } from "./batches.ts";
+
+/** Rows that take so long each, and how many of them each batch took. */
+function pile(rows: number, msPerRow: number) {
+  const clock = handClock();
+  const batches: number[] = [];
+  let left = rows;
+  const work = async (limit: number) => {
+    const taken = Math.min(limit, left);
+    left -= taken;
+    batches.push(taken);
+    clock.advance(taken * msPerRow);
+    return taken;
+  };
+  return { work, batches, deps: { storage: { engine: "sqlite" as const }, clock } };
+}
+
+test("all rows are done, in batches that grow while they are quick, and not without end", async () => {
+  const { work, batches, deps } = pile(2300, 0.001);
+  expect(await inBatches(deps, work)).toEqual({ rows: 2300, isDone: true });
+  expect(batches).toEqual([100, 200, 400, 500, 500, 500, 100]);
+});
+
+test("batches shrink to what fits into the time that a batch may take, and not below a hundred rows", async () => {
+  const { work, batches, deps } = pile(700, 0.04);
+  await inBatches(deps, work);
+  expect(batches).toEqual([100, 200, 200, 200, 0]);
+  const slow = pile(300, 0.2);
+  await inBatches(slow.deps, slow.work);
+  expect(slow.batches).toEqual([100, 100, 100, 0]);
+});
+
+test.each([
+  ["rows", { maxRows: 250 }],
+  ["time", { withinMs: 0.25 }],
+])(
+  "a bound of %s ends it after the batch that reaches it, and says that there is more",
+  async (_, bounds) => {
+    const { work, deps } = pile(10_000, 0.001);
+    expect(await inBatches(deps, work, bounds)).toEqual({ rows: 300, isDone: false });
+  },
+);
+
+test("nothing to do is one look", async () => {
+  const { work, batches, deps } = pile(0, 1);
+  expect(await inBatches(deps, work)).toEqual({ rows: 0, isDone: true });
+  expect(batches).toEqual([0]);
+});
+
+test("a database that is away for a moment is waited for, if that is allowed, and then goes on with few rows", async () => {
+  const { work, batches, deps } = pile(1000, 0.001);
+  const away = Object.assign(new Error("away"), { code: "ECONNREFUSED" });
+  let calls = 0;
+  const failing = (limit: number) => (++calls === 3 ? Promise.reject(away) : work(limit));
+  expect(await inBatches(deps, failing, { retries: 1 })).toEqual({ rows: 1000, isDone: true });
+  expect(batches).toEqual([100, 200, 100, 200, 400, 0]);
+  await expect(inBatches(deps, () => Promise.reject(away), { retries: 1 })).rejects.toThrow("away");
+  await expect(inBatches(deps, () => Promise.reject(away))).rejects.toThrow("away");
+});
+
+test("what fails is not tried again here: whoever asked hears of it", async () => {
+  const { deps } = pile(0, 1);
+  const work = () => Promise.reject(new Error("no"));
+  await expect(inBatches(deps, work)).rejects.toThrow("no");
+});
