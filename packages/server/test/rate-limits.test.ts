@@ -8,9 +8,10 @@ import {
   updateApplicationKey,
 } from "../src/contract/application-keys.ts";
 import { getAuthenticationSettings } from "../src/contract/realms.ts";
-import { getStore, updateStore } from "../src/contract/store.ts";
+import { getStore } from "../src/contract/store.ts";
 import { trustedProxies } from "../src/lib/source-address.ts";
 import { SOURCE_BURST } from "../src/rate-limit/source-limiter.ts";
+import { updateStoreAsOperator } from "../src/stores/administer.ts";
 import { createTestApp, getToken, type TestApp, type TestStore } from "./support/app.ts";
 import { call } from "./support/call.ts";
 
@@ -114,7 +115,7 @@ test("a new reservation, a new store limit and a deleted key are in force from t
   expect(await isServed(key.token)).toBe(false);
   latchkey.clock.advance(10);
   expect(await isServed(key.token)).toBe(false);
-  await store.call(updateStore, { json: { data: { type: "store", rate_limit: 500 } } });
+  await updateStoreAsOperator(latchkey, store.store.id, { rateLimit: 500 });
   expect(await isServed(key.token)).toBe(false);
   // A larger pool fills up at its new rate, its reserve first.
   latchkey.clock.advance(250);

@@ -154,5 +154,6 @@ export type Tables = {
     revision: number;
     created_at: number;
     updated_at: number;
+    max_rate_limit: number | null;
   };
 };

@@ -78,6 +78,15 @@ describe.each(engines)("storage on $name", (engine) => {
       expect(await findRealm(storage.db, row.id, settings.realmId)).toMatchObject({ name: "Customers" });
     });
 
+    test("give stores of before their limit as the ceiling for it", async () => {
+      const storage = connect();
+      await migrate({ storage, clock }, migrations.slice(0, 1));
+      const row = { id: newId(), name: "Old", rate_limit: 10, revision: 0, created_at: 1, updated_at: 1 };
+      await storage.db.insertInto("stores").values(row).execute();
+      await migrate({ storage, clock });
+      expect(await findStore(storage, row.id)).toMatchObject({ rateLimit: 10, maxRateLimit: 10 });
+    });
+
     test("make the tables that the types describe, with the same columns on either engine", async () => {
       const storage = await open();
       const found = (await storage.db.introspection.getTables())
@@ -148,6 +157,7 @@ describe.each(engines)("storage on $name", (engine) => {
         id: store.id,
         name: "Shop",
         rate_limit: 100,
+        max_rate_limit: 100,
         revision: 0,
         created_at: clock.now(),
         updated_at: clock.now(),
