@@ -23,13 +23,14 @@ import type { Keyring } from "./lib/keyring.ts";
 import { canonicalSource, type TrustedProxies, trustedProxies } from "./lib/source-address.ts";
 import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";
-import { createSourceLimiter, type SourceLimiter } from "./rate-limit/source-limiter.ts";
+import { createSourceLimiter } from "./rate-limit/source-limiter.ts";
 import { createUseLog, type UseLog } from "./rate-limit/use-log.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
 import { routes } from "./routes.ts";
 import { forgetOldAttempts } from "./sign-on/code.ts";
 import { tidyRecords } from "./sign-on/list.ts";
 import { createRecorder, type Recorder } from "./sign-on/record.ts";
+import { createRecordLimiter, type RecordLimiter } from "./sign-on/record-limiter.ts";
 import type { Storage } from "./storage/storage.ts";
 
 /** Everything that an operation may need. Each function names the few of these that it uses. */
@@ -49,7 +50,7 @@ export type Deps = {
   passwords: Passwords;
   signInThrottle: SignInThrottle;
   recorder: Recorder;
-  recordLimiter: SourceLimiter;
+  recordLimiter: RecordLimiter;
   perSource: InFlight;
   customerTokenSeconds: number;
   codeSeconds: number;
@@ -108,7 +109,7 @@ export function createApp(options: AppOptions): App {
   const signingKeys = createSigningKeys({ storage, clock, keyring, customerTokenSeconds });
   const signInThrottle = createSignInThrottle({ clock });
   const recorder = createRecorder({ storage, clock });
-  const recordLimiter = createSourceLimiter({ clock }, { rate: 1, burst: 20 });
+  const recordLimiter = createRecordLimiter({ clock });
   const readiness = createReadiness({ storage, clock, calls });
   const { registry } = observer;
   let openapiText: string | undefined;

@@ -1,4 +1,6 @@
+import { sql } from "kysely";
 import type { Condition, Sort } from "../contract/filter.ts";
+import { limits } from "../contract/limits.ts";
 import type { Output } from "../contract/operation.ts";
 import { type Page, presentPage, presentPageLinks, toListParameters } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
@@ -104,7 +106,10 @@ export const presentSignOnList = (
   links: presentPageLinks(`${where.publicUrl}/v2/sign-ons`, page, total, toListParameters(conditions, sort)),
 });
 
-/** A code that nobody redeemed in time has expired; what is older than the operator wants is forgotten. */
+/**
+ * A code that nobody redeemed in time has expired; what is older than the operator wants is forgotten, and so are the
+ * oldest refusals that strangers may have caused, where a store has more of those than are kept.
+ */
 export async function tidyRecords(
   { storage, clock }: Deps & { clock: Clock },
   { codeSeconds, recordDays }: { codeSeconds: number; recordDays: number },
@@ -117,4 +122,34 @@ export async function tidyRecords(
     .where("updated_at", "<", now - codeSeconds * 1000 - 10_000)
     .execute();
   await deleteOld(storage.db, "sign_ons", "id", "started_at", now - recordDays * 86_400_000);
+  await forgetStrangers(storage);
+}
+
+/** A literal, not a parameter: only so does the planner know that the index over strangers' records will do. */
+const byStranger = sql<boolean>`by_stranger = 1`;
+const BATCH = 1000;
+
+async function forgetStrangers({ db }: Storage): Promise<void> {
+  const crowded = await db
+    .selectFrom("sign_ons")
+    .select("store_id")
+    .where(byStranger)
+    .groupBy("store_id")
+    .having(({ fn }) => fn.countAll(), ">", limits.strangerRecordsKept)
+    .execute();
+  for (const { store_id } of crowded) {
+    for (let deleted = BATCH; deleted === BATCH; ) {
+      const oldest = db
+        .selectFrom("sign_ons")
+        .select("id")
+        .where("store_id", "=", store_id)
+        .where(byStranger)
+        .orderBy("started_at", "desc")
+        .orderBy("id", "desc")
+        .limit(BATCH)
+        .offset(limits.strangerRecordsKept);
+      const { numDeletedRows } = await db.deleteFrom("sign_ons").where("id", "in", oldest).executeTakeFirst();
+      deleted = Number(numDeletedRows);
+    }
+  }
 }

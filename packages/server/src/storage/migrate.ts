@@ -4,7 +4,7 @@ import { operatorFault } from "../lib/operator-fault.ts";
 import { applicationKeys } from "./migrations/0001-application-keys.ts";
 import { identityProviders } from "./migrations/0002-identity-providers.ts";
 import { customersAndSignOn } from "./migrations/0003-customers-and-sign-on.ts";
-import { storeLimitCeiling } from "./migrations/0006-store-limit-ceiling.ts";
+import { bounds } from "./migrations/0006-bounds.ts";
 import type { Storage, Trx } from "./storage.ts";
 
 export type Migration = { name: string; up(trx: Trx, engine: Storage["engine"]): Promise<void> };
@@ -14,7 +14,7 @@ export const migrations: readonly Migration[] = [
   applicationKeys,
   identityProviders,
   customersAndSignOn,
-  storeLimitCeiling,
+  bounds,
 ];
 
 const ADVISORY_LOCK = 4_727_311_002;

@@ -139,6 +139,7 @@ export type Tables = {
     customer_id: string | null;
     started_at: number;
     updated_at: number;
+    by_stranger: number;
   };
   signing_keys: {
     kid: string;

@@ -2,11 +2,13 @@ import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { updateApplicationKey } from "../../src/application-keys/administer.ts";
+import { limits } from "../../src/contract/limits.ts";
 import { createStore, type NewStore } from "../../src/create-store.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { createLastUsed } from "../../src/rate-limit/last-used.ts";
 import { findRealm } from "../../src/realms/realm.ts";
 import { getSettings } from "../../src/realms/settings.ts";
+import { tidyRecords } from "../../src/sign-on/list.ts";
 import { type Migration, migrate, migrations } from "../../src/storage/migrate.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";
 import { isUnavailable, type Storage } from "../../src/storage/storage.ts";
@@ -162,6 +164,41 @@ describe.each(engines)("storage on $name", (engine) => {
         created_at: clock.now(),
         updated_at: clock.now(),
       });
+    });
+
+    test("of refusals that strangers may have caused are kept up to ten thousand a store, the newest; all others stay", async () => {
+      const storage = await open();
+      const [{ store }, { store: other }] = [await newStore(storage), await newStore(storage)];
+      const row = (storeId: string, at: number, byStranger: number) => ({
+        id: newId(),
+        store_id: storeId,
+        realm_id: "r",
+        profile_id: null,
+        profile_name: null,
+        reference: "AAAA-BBBB",
+        outcome: "failed",
+        reason: "scope_incomplete",
+        error: null,
+        checks: "[]",
+        timings: "{}",
+        customer_id: null,
+        by_stranger: byStranger,
+        started_at: clock.now() + at,
+        updated_at: clock.now(),
+      });
+      const strangers = Array.from({ length: limits.strangerRecordsKept + 1500 }, (_, at) =>
+        row(store.id, at, 1),
+      );
+      const rows = [...strangers, row(store.id, -5, 0), row(other.id, -5, 1)];
+      for (let at = 0; at < rows.length; at += 500)
+        await storage.db
+          .insertInto("sign_ons")
+          .values(rows.slice(at, at + 500))
+          .execute();
+      await tidyRecords({ storage, clock }, { codeSeconds: 60, recordDays: 30 });
+      const left = await storage.db.selectFrom("sign_ons").select("id").execute();
+      const kept = [...strangers.slice(1500), ...rows.slice(-2)];
+      expect(left.map(({ id }) => id).sort()).toEqual(kept.map(({ id }) => id).sort());
     });
 
     test("of a store go with it: keys, secrets, revocations", async () => {
