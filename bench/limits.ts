@@ -11,7 +11,8 @@ import { openStorage } from "../packages/server/src/storage/open.ts";
 /**
  * What the limiter costs. Run it with `npm run bench:limits`.
  *
- * 1. One decision, with 1, 1,000 and 100,000 keys in one store: should be flat, and below 3 microseconds.
+ * 1. One decision, with 1, 1,000 and 100,000 keys in one store, and with as many sources of public tokens: should be
+ *    flat, and below 3 microseconds.
  * 2. An authenticated read with the limiter, against the same read without it, turn about in one process: should be
  *    less than 3 % more. There is no network in it, so a real request's share is smaller than what is printed.
  */
@@ -27,26 +28,42 @@ function drawsOf(keys: number): Draw[] {
     storeId: "store",
     keyId: `01890000-0000-7000-8000-${index.toString(16).padStart(12, "0")}`,
     allowance,
+    source: undefined,
     administration: false,
   }));
   // In an order that the processor cannot foresee.
   return Array.from({ length: 200_000 }, () => all[Math.floor(Math.random() * keys)] as Draw);
 }
 
-function costOfDecision(keys: number): { ns: number; bytesPerKey: number } {
-  const draws = drawsOf(keys);
+/** Public tokens, used from so many addresses, a thousand to a key. */
+function publicDrawsOf(sources: number): Draw[] {
+  const allowance = { revision: 1, rateLimit: 1_000_000, totalReserved: 0, reserved: 0 };
+  return Array.from({ length: 200_000 }, () => {
+    const source = Math.floor(Math.random() * sources);
+    return {
+      storeId: "store",
+      keyId: `01890000-0000-7000-8000-${(source % Math.ceil(sources / 1000)).toString(16).padStart(12, "0")}`,
+      source: `2001:db8:${source.toString(16)}:0::/64`,
+      allowance,
+      administration: false,
+    };
+  });
+}
+
+function costOfDecision(draws: Draw[]): { ns: number; bytesPerKey: number; bytesPerSource: number } {
   collect();
   const heapBefore = process.memoryUsage().heapUsed;
   const limiter = createLimiter({ clock, useLog: createUseLog() });
   for (const draw of draws) limiter.take(draw);
   collect();
-  const bytesPerKey = (process.memoryUsage().heapUsed - heapBefore) / limiter.size().keys;
+  const bytes = process.memoryUsage().heapUsed - heapBefore;
+  const { keys, sources } = limiter.size();
   const rounds = Array.from({ length: 15 }, () => {
     const startedAt = process.hrtime.bigint();
     for (const draw of draws) limiter.take(draw);
     return Number(process.hrtime.bigint() - startedAt) / draws.length;
   });
-  return { ns: median(rounds), bytesPerKey };
+  return { ns: median(rounds), bytesPerKey: bytes / keys, bytesPerSource: bytes / sources };
 }
 
 /** What any limiter with a state per key must at least do: find the state, read the clock, write a number. */
@@ -76,7 +93,7 @@ const noLimiter: Limiter = {
   look: () => nothing,
   settle() {},
   sweep() {},
-  size: () => ({ stores: 0, keys: 0 }),
+  size: () => ({ stores: 0, keys: 0, sources: 0 }),
 };
 
 async function costInRequest(): Promise<{ withUs: number; withoutUs: number; ratio: number }> {
@@ -134,11 +151,18 @@ const verdict = (isMet: boolean) => (isMet ? "met" : "MISSED");
 
 console.log(`Node ${process.version}\n\nOne decision`);
 for (const keys of [1, 1000, 100_000]) {
-  const { ns, bytesPerKey } = costOfDecision(keys);
+  const { ns, bytesPerKey } = costOfDecision(drawsOf(keys));
   const lookup = costOfLookup(keys);
   const memory = keys >= 1000 ? `   ${Math.round(bytesPerKey)} bytes a key in memory` : "";
   console.log(
     `  ${String(keys).padStart(7)} keys   ${ns.toFixed(0).padStart(5)} ns, ${(ns / lookup).toFixed(1)} times a bare lookup (${lookup.toFixed(0)} ns)   below 3,000 ns: ${verdict(ns < 3000)}${memory}`,
+  );
+}
+for (const sources of [1, 1000, 100_000]) {
+  const { ns, bytesPerSource } = costOfDecision(publicDrawsOf(sources));
+  const memory = sources > 1000 ? `   ${Math.round(bytesPerSource)} bytes a source in memory` : "";
+  console.log(
+    `  ${String(sources).padStart(7)} sources ${ns.toFixed(0).padStart(5)} ns   below 3,000 ns: ${verdict(ns < 3000)}${memory}`,
   );
 }
 const { withUs, withoutUs, ratio } = await costInRequest();

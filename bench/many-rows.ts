@@ -5,7 +5,7 @@ import { createStore, getToken, newPlace, serve } from "../e2e/running.ts";
 import { forgetExpiredTokens } from "../packages/server/src/customers/customer-token.ts";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
 import { forgetOldAttempts } from "../packages/server/src/sign-on/code.ts";
-import { tidyRecords } from "../packages/server/src/sign-on/list.ts";
+import { tidyRecords } from "../packages/server/src/sign-on/forget-records.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
 import { latchkey } from "../packages/server/test/support/command.ts";
 import { insertCrowd } from "../packages/server/test/support/many-rows.ts";

@@ -92,6 +92,7 @@ export type ProblemCode =
   | "id_mismatch"
   | "rate_limit_exceeded"
   | "reservation_exceeds_store_limit"
+  | "store_limit_above_ceiling"
   | "store_limit_below_reservations"
   | "too_many_live_secrets"
   // Realms, settings and identity providers

@@ -3,17 +3,17 @@ import type { Clock } from "./lib/clock.ts";
 import { insertRealm } from "./realms/realm.ts";
 import { FIRST_CLIENT_ID, FIRST_REALM_NAME, insertSettings } from "./realms/settings.ts";
 import type { Storage } from "./storage/storage.ts";
-import { insertStore, type Store } from "./stores/store.ts";
+import { insertStore, type Store, type WantedStore } from "./stores/store.ts";
 
 export type NewStore = { store: Store; key: { id: string; clientId: string; clientSecret: string } };
 
 /** A store that can be used at once: it has its first application key, realm and settings, or there is no store. */
 export function createStore(
   { storage, clock }: { storage: Storage; clock: Clock },
-  { name, rateLimit }: { name: string; rateLimit: number },
+  wanted: WantedStore,
 ): Promise<NewStore> {
   return storage.transact(async (trx) => {
-    const store = await insertStore(trx, { clock }, { name, rateLimit });
+    const store = await insertStore(trx, { clock }, wanted);
     const key = await insertApplicationKey(trx, { clock }, store.id, { name: "First key", reserved: 0 });
     const realm = await insertRealm(trx, { clock }, store.id, { name: FIRST_REALM_NAME });
     await insertSettings(trx, { clock }, { storeId: store.id, clientId: FIRST_CLIENT_ID, realmId: realm.id });

@@ -21,6 +21,7 @@ import { createSourceLimiter, type SourceLimiter } from "./rate-limit/source-lim
 import { createUseLog, type UseLog } from "./rate-limit/use-log.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
 import { createRecorder, type Recorder } from "./sign-on/record.ts";
+import { createRecordLimiter, type RecordLimiter } from "./sign-on/record-limiter.ts";
 import type { Storage } from "./storage/storage.ts";
 
 /** What the process edge decides: the configuration, and what a test replaces. */
@@ -67,7 +68,7 @@ export type Deps = {
   passwords: Passwords;
   signInThrottle: SignInThrottle;
   recorder: Recorder;
-  recordLimiter: SourceLimiter;
+  recordLimiter: RecordLimiter;
   recordDays: number;
   places: FairPlaces;
   customerTokenSeconds: number;
@@ -106,7 +107,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     passwords: createPasswords(),
     signInThrottle: createSignInThrottle({ clock }),
     recorder: createRecorder({ storage, clock }),
-    recordLimiter: createSourceLimiter({ clock }, { rate: 1, burst: 20 }),
+    recordLimiter: createRecordLimiter({ clock }),
     recordDays,
     places: options.places ?? createFairPlaces(PLACES),
     customerTokenSeconds,

@@ -10,8 +10,9 @@ import type { LastUsed } from "./rate-limit/last-used.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
 import type { SourceLimiter } from "./rate-limit/source-limiter.ts";
 import { forgetOldAttempts } from "./sign-on/code.ts";
-import { tidyRecords } from "./sign-on/list.ts";
+import { forgetStrangers, tidyRecords } from "./sign-on/forget-records.ts";
 import type { Recorder } from "./sign-on/record.ts";
+import type { RecordLimiter } from "./sign-on/record-limiter.ts";
 import type { Storage } from "./storage/storage.ts";
 
 const TIDY_EVERY_MS = 1000;
@@ -27,7 +28,7 @@ type Deps = {
   signInThrottle: SignInThrottle;
   signingKeys: SigningKeys;
   recorder: Recorder;
-  recordLimiter: SourceLimiter;
+  recordLimiter: RecordLimiter;
   codeSeconds: number;
   recordDays: number;
 };
@@ -86,6 +87,7 @@ const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => (
     answers: () => forgetOldAnswers(deps),
     attempts: () => forgetOldAttempts(deps),
     old_records: () => tidyRecords(deps, deps),
+    strangers: () => forgetStrangers(deps, deps.recorder.takeStrangerStores()),
     signing_keys: deps.signingKeys.maintain,
   },
 });

@@ -174,6 +174,6 @@ export type Store = {
   type: "store";
   name: string;
   rate_limit: number;
-  meta: { total_reserved_rate_limit: number; timestamps: Timestamps };
+  meta: { max_rate_limit: number; total_reserved_rate_limit: number; timestamps: Timestamps };
 };
 export type StoreChange = { name?: string | undefined; rate_limit?: number | undefined };

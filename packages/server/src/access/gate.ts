@@ -45,6 +45,7 @@ export function createGate(deps: Deps): Gate {
     const draw = {
       storeId: principal.storeId,
       keyId: principal.keyId,
+      source: principal.grant === "client_credentials" ? undefined : source,
       allowance: principal.allowance,
       administration: isAdministration(operation, principal),
     };

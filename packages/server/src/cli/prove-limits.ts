@@ -1,34 +1,40 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { createApplicationKey, deleteApplicationKey } from "../application-keys/administer.ts";
 import type { KeyWithSecret } from "../application-keys/application-key.ts";
+import type { Grant } from "../contract/permissions.ts";
 import type { Clock } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
-import { ADMINISTRATION_FLOOR } from "../rate-limit/plan.ts";
+import { capacityOf } from "../rate-limit/fair-share.ts";
 import type { Storage } from "../storage/storage.ts";
 import { findStore } from "../stores/store.ts";
 import { readOptions, readWhole, required } from "./options.ts";
+import { agentFor, canSendFrom, type Prover, runProvers } from "./provers.ts";
 import { formatTable } from "./table.ts";
 import { withStorage } from "./with-storage.ts";
 
 const USAGE = `latchkey prove-limits --store <store> [--seconds 10] [--url <base of the running service>]
 
-Floods the store's shared pool from one key, while two others ask for no more than they have reserved, and counts what
-is refused. The three keys are made for the proof and deleted after it; the store's other keys feel the flood on the
-shared pool, as they would a real one. Exit code 0: no reserved request was refused.`;
+Two attacks at once. One key floods the store's shared pool, while two others ask for no more than they have reserved.
+And a stranger floods with the public token of a fourth key, from one address, while visitors at other addresses and the
+key's own program ask for a part of what is theirs. Counts what is refused. The keys are made for the proof and deleted
+after it; the store's other keys feel the flood on the shared pool, as they would a real one.
+
+The addresses are 127.0.0.2 and on, so the service must be on this machine, and the machine must be able to send from
+them (Linux can, macOS cannot). Where that does not work, the visitors are left out, and the report says so.
+
+Exit code 0: nothing was refused that is promised.`;
 
 type Deps = { storage: Storage; clock: Clock };
-type Prover = {
-  name: string;
-  floor: number;
-  keyId: string;
-  token: string;
-  asked: number;
-  served: number;
-  refused: number;
-};
+type Made = { name: string; reserved: number; created: KeyWithSecret };
+type Proof = { steady: Prover[]; guarded: Prover[]; floods: Prover[] };
 
-const FLOOD_IN_FLIGHT = 32;
 const STEADY_KEYS = 2;
+const STRANGER = "127.0.0.2";
+const VISITORS = ["127.0.0.3", "127.0.0.4"];
+const SOURCES = VISITORS.length + 1;
+/** What the store has free is cut into so many: two are the public key's floor, one is each steady key's, four are shared. */
+const PARTS = 4 * STEADY_KEYS;
+/** From here on what docs/rate-limits.md says about sources holds: each has at least five a second. */
+const SMALLEST_PART = 5;
 
 export async function proveLimits(args: string[]): Promise<void> {
   const options = readOptions(USAGE, args, {
@@ -45,55 +51,96 @@ export async function proveLimits(args: string[]): Promise<void> {
     const store = await findStore(deps.storage, storeId);
     if (!store) throw operatorFault(`there is no store ${storeId}; \`latchkey store list\` shows them`);
     const free = store.rateLimit - store.totalReserved;
-    if (free < 2 * STEADY_KEYS) {
+    if (free < PARTS)
       throw operatorFault(
-        `the proof needs ${2 * STEADY_KEYS} unreserved requests per second, and the store has ${free}`,
+        `the proof needs ${PARTS} unreserved requests per second, and the store has ${free}`,
       );
-    }
     const interrupted = new AbortController();
     for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => interrupted.abort());
     const keyIds: string[] = [];
     try {
-      const provers = await makeProvers(deps, storeId, Math.floor(free / (2 * STEADY_KEYS)), url, keyIds);
-      await run(url, provers, seconds, interrupted.signal);
+      const keys = await makeKeys(deps, storeId, Math.floor(free / PARTS), keyIds);
+      const proof = await makeProvers(url, keys);
+      await runProvers(
+        url,
+        [...proof.steady, ...proof.guarded, ...proof.floods],
+        seconds,
+        interrupted.signal,
+      );
       if (interrupted.signal.aborted)
         throw operatorFault("interrupted; the keys made for the proof are deleted");
-      report(provers, seconds, store.rateLimit);
+      report(proof, seconds, store.rateLimit);
     } finally {
       for (const keyId of keyIds) await deleteApplicationKey(deps, storeId, keyId);
     }
   });
 }
 
-async function makeProvers(
-  deps: Deps,
-  storeId: string,
-  floor: number,
-  url: string,
-  keyIds: string[],
-): Promise<Prover[]> {
+async function makeKeys(deps: Deps, storeId: string, part: number, keyIds: string[]): Promise<Made[]> {
   const wanted = [
-    ...Array.from({ length: STEADY_KEYS }, (_, index) => ({ name: `steady ${index + 1}`, floor })),
-    { name: "flood", floor: 0 },
+    { name: "public", reserved: 2 * part },
+    { name: "flood", reserved: 0 },
+    ...Array.from({ length: STEADY_KEYS }, (_, index) => ({ name: `steady ${index + 1}`, reserved: part })),
   ];
-  const provers: Prover[] = [];
-  for (const { name, floor } of wanted) {
+  const made: Made[] = [];
+  for (const { name, reserved } of wanted) {
     const created = await createApplicationKey(deps, storeId, {
       name: `prove-limits ${name}`,
-      reservedRateLimit: floor,
+      reservedRateLimit: reserved,
     });
     keyIds.push(created.key.id);
-    const token = await getToken(url, created);
-    provers.push({ name, floor, keyId: created.key.id, token, asked: 0, served: 0, refused: 0 });
+    made.push({ name, reserved, created });
   }
-  return provers;
+  return made;
 }
 
-async function getToken(url: string, { key, clientSecret }: KeyWithSecret): Promise<string> {
+async function makeProvers(url: string, keys: Made[]): Promise<Proof> {
+  const [publicKey, floodKey, ...steadyKeys] = keys as [Made, Made, ...Made[]];
+  const byProgram = async (key: Made, pace: number | undefined) =>
+    newProver(key, "its program", pace, await getToken(url, key, "client_credentials"), agentFor(url));
+  const steady = await Promise.all(
+    steadyKeys.map(async (key) => ({ ...(await byProgram(key, key.reserved)), atOnce: key.reserved })),
+  );
+  const own = await byProgram(publicKey, publicKey.reserved / 3);
+  const flood = await byProgram(floodKey, undefined);
+  const token = await getToken(url, publicKey, "implicit");
+  const fromAddress = (address: string, pace: number | undefined) =>
+    newProver(publicKey, address, pace, token, agentFor(url, address));
+  if (!(await canSendFrom(url, [STRANGER, ...VISITORS]))) {
+    const stranger = newProver(publicKey, "this address", undefined, token, agentFor(url));
+    return { steady, guarded: [own], floods: [flood, stranger] };
+  }
+  // A third of what is each source's part of what the program leaves.
+  const pace = (publicKey.reserved * 2) / 3 / SOURCES / 3;
+  const visitors = VISITORS.map((address) => fromAddress(address, pace));
+  return { steady, guarded: [own, ...visitors], floods: [flood, fromAddress(STRANGER, undefined)] };
+}
+
+const newProver = (
+  { name, reserved }: Made,
+  from: string,
+  pace: number | undefined,
+  token: string,
+  agent: Prover["agent"],
+): Prover => ({
+  key: name,
+  from,
+  reserved,
+  pace,
+  atOnce: 1,
+  token,
+  agent,
+  asked: 0,
+  served: 0,
+  refused: 0,
+});
+
+async function getToken(url: string, { created }: Made, grant: Grant): Promise<string> {
+  const { key, clientSecret } = created;
   const body = new URLSearchParams({
-    grant_type: "client_credentials",
+    grant_type: grant,
     client_id: key.clientId,
-    client_secret: clientSecret,
+    ...(grant === "client_credentials" && { client_secret: clientSecret }),
   });
   const answer = await fetch(`${url}/oauth/access_token`, { method: "POST", body }).catch((cause) => {
     throw operatorFault(`no latchkey answers at ${url}; start it, or say where it is with --url`, cause);
@@ -105,108 +152,42 @@ async function getToken(url: string, { key, clientSecret }: KeyWithSecret): Prom
   return granted.access_token;
 }
 
-async function run(url: string, provers: Prover[], seconds: number, interrupted: AbortSignal): Promise<void> {
-  const startedMs = performance.now();
-  let failure: unknown;
-  const isOver = () =>
-    failure !== undefined || interrupted.aborted || performance.now() - startedMs >= seconds * 1000;
-  const work = provers.flatMap((prover) =>
-    prover.floor > 0
-      ? [askSteadily(url, prover, startedMs, isOver)]
-      : Array.from({ length: FLOOD_IN_FLIGHT }, () => askWithoutPause(url, prover, isOver)),
-  );
-  const progress = showProgress(provers, startedMs, seconds);
-  // One that fails ends the others, and none is left behind.
-  const failed = (error: unknown) => {
-    failure ??= error;
-  };
-  await Promise.all(work.map((each) => each.catch(failed)));
-  clearInterval(progress);
-  if (process.stderr.isTTY) process.stderr.write("\r\u001b[K");
-  if (failure) throw failure;
-}
+const sumOf = (provers: readonly Prover[], what: "served" | "refused"): number =>
+  provers.reduce((sum, prover) => sum + prover[what], 0);
 
-/** One request every 1/floor seconds. What a late timer missed is sent at once, never more than the schedule allows. */
-async function askSteadily(
-  url: string,
-  prover: Prover,
-  startedMs: number,
-  isOver: () => boolean,
-): Promise<void> {
-  const underWay = new Set<Promise<void>>();
-  let failure: unknown;
-  while (!isOver()) {
-    const due = Math.floor(((performance.now() - startedMs) * prover.floor) / 1000);
-    while (prover.asked < due) {
-      const request = ask(url, prover)
-        .catch((error) => {
-          failure ??= error;
-        })
-        .finally(() => underWay.delete(request));
-      underWay.add(request);
-    }
-    if (failure) throw failure;
-    await sleep(Math.min(1000 / prover.floor, 10));
-  }
-  await Promise.all(underWay);
-  if (failure) throw failure;
-}
-
-async function askWithoutPause(url: string, prover: Prover, isOver: () => boolean): Promise<void> {
-  while (!isOver()) await ask(url, prover);
-}
-
-async function ask(url: string, prover: Prover): Promise<void> {
-  prover.asked++;
-  const headers = { Authorization: `Bearer ${prover.token}` };
-  const answer = await fetch(`${url}/v2/store`, { headers }).catch((cause) => {
-    throw operatorFault(`the service at ${url} stopped answering`, cause);
+function report({ steady, guarded, floods }: Proof, seconds: number, rateLimit: number): void {
+  const all = [...steady, ...guarded, ...floods];
+  const rows = all.map(({ key, from, reserved, pace, asked, served, refused }) => {
+    return [key, from, reserved, pace === undefined ? "no pause" : pace.toFixed(1), asked, served, refused];
   });
-  await answer.arrayBuffer();
-  if (answer.status === 200) prover.served++;
-  else if (answer.status === 429) prover.refused++;
-  else
-    throw operatorFault(
-      `the service answered ${answer.status}; its log says why, request ${answer.headers.get("x-request-id")}`,
-    );
-}
+  console.log(formatTable(["key", "from", "reserved/s", "asks/s", "asked", "served", "refused"], rows));
 
-function showProgress(provers: Prover[], startedMs: number, seconds: number): NodeJS.Timeout {
-  const isTerminal = process.stderr.isTTY;
-  return setInterval(() => {
-    const elapsed = Math.round((performance.now() - startedMs) / 1000);
-    const figures = provers.map(({ name, served, refused }) => `${name} ${served}/${refused}`).join("   ");
-    const line = `${elapsed} of ${seconds} s   served/refused:  ${figures}`;
-    process.stderr.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`);
-  }, 1000);
-}
-
-function report(provers: Prover[], seconds: number, rateLimit: number): void {
-  const refusedByFloor = provers.reduce((sum, { floor, refused }) => (floor > 0 ? sum + refused : sum), 0);
-  const served = provers.reduce((sum, prover) => sum + prover.served, 0);
-  // Each bucket starts with a second's worth, floors with a tenth more, and a refill runs while the last answers come.
-  const most = Math.ceil((rateLimit + ADMINISTRATION_FLOOR) * (seconds + 1) + rateLimit * 0.1 + 4);
-  const rows = provers.map(({ name, floor, asked, served, refused }) => [
-    name,
-    floor,
-    asked,
-    served,
-    refused,
-  ]);
-  console.log(formatTable(["key", "reserved/s", "asked", "served", "refused"], rows));
+  const hasVisitors = guarded.length > 1;
+  const isPromised = (guarded[0]?.reserved ?? 0) >= SMALLEST_PART * SOURCES;
+  const served = sumOf(all, "served");
+  // Each bucket starts with a second's worth and its reserve, and a refill runs while the last answers come.
+  const most = Math.ceil(rateLimit * seconds + capacityOf(rateLimit) + 2 * all.length + 4);
+  const refused = { steady: sumOf(steady, "refused"), guarded: sumOf(guarded, "refused") };
   console.log(`
-refused within a reservation   ${refusedByFloor}   (must be 0)
+refused within a reservation   ${refused.steady}   (must be 0)
+refused beside the stranger    ${refused.guarded}   (${isPromised ? "must be 0" : `not promised: the key's floor gives each source less than ${SMALLEST_PART} a second`})
 served in all                  ${served} in ${seconds} s, ${(served / seconds).toFixed(1)} a second; the store's limit is ${rateLimit}
-the most that could be served  ${most}: the limit and the administrator's ${ADMINISTRATION_FLOOR} a second, with one second's worth at the start
+the most that could be served  ${most}: the limit, with a second's worth and a fifth at the start
 `);
-  if (refusedByFloor > 0 || served > most) {
-    process.exitCode = 1;
+  if (!hasVisitors)
     console.log(
-      refusedByFloor > 0
-        ? "NOT PROVEN: a reservation was not kept."
-        : "NOT PROVEN: more was served than the limit allows.",
+      `Fairness between addresses was not tried: this machine cannot send to the service from ${STRANGER}.\n`,
     );
+  const broken = [
+    ...(refused.steady > 0 ? ["a reservation was not kept"] : []),
+    ...(isPromised && refused.guarded > 0 ? ["a stranger's flood took from others"] : []),
+    ...(served > most ? ["more was served than the limit allows"] : []),
+  ];
+  if (broken.length > 0) {
+    process.exitCode = 1;
+    console.log(`NOT PROVEN: ${broken.join("; ")}.`);
   } else {
-    console.log("PROVEN: no request within a reservation was refused, and the limit held.");
+    const visitors = hasVisitors && isPromised ? ", a stranger's flood took from nobody" : "";
+    console.log(`PROVEN: no request within a reservation was refused${visitors}, and the limit held.`);
   }
 }

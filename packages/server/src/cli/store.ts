@@ -1,19 +1,22 @@
 import { createStore } from "../create-store.ts";
 import { deleteStore } from "../delete-store.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
-import { updateStore } from "../stores/administer.ts";
+import { updateStoreAsOperator } from "../stores/administer.ts";
 import { DEFAULT_RATE_LIMIT, findStore, listStores, type Store } from "../stores/store.ts";
 import { readName, readOptions, readWhole, required } from "./options.ts";
 import { createProgress } from "./progress.ts";
 import { formatTable } from "./table.ts";
 import { withStorage } from "./with-storage.ts";
 
-const USAGE = `latchkey store create --name <name> [--rate-limit <requests per second>] [--json]
+const USAGE = `latchkey store create --name <name> [--rate-limit <requests per second>] [--max-rate-limit <n>] [--json]
 latchkey store list [--json]
-latchkey store update --id <store> [--name <name>] [--rate-limit <requests per second>] [--json]
+latchkey store update --id <store> [--name <name>] [--rate-limit <n>] [--max-rate-limit <n>] [--json]
 latchkey store delete --id <store> --yes [--json]
 
 A new store gets its first application key, whose secret is shown once.
+
+A store's administrators can change its limit themselves, up to --max-rate-limit. That is the limit at creation, unless
+you say otherwise; a --rate-limit above it raises it. To lower it below the limit, lower both at once.
 
 delete: tokens and keys of the store are dead at once; then its rows go in batches, while the service runs. It may be
 interrupted: the same command goes on.`;
@@ -37,12 +40,15 @@ async function create(args: string[]): Promise<void> {
   const options = readOptions(USAGE, args, {
     name: { type: "string" },
     "rate-limit": { type: "string", default: String(DEFAULT_RATE_LIMIT) },
+    "max-rate-limit": { type: "string" },
     json: { type: "boolean" },
   });
   if (!options) return;
   const name = readName(options.name);
   const rateLimit = readWhole(options["rate-limit"], "--rate-limit", 1);
-  const created = await withStorage((deps) => createStore(deps, { name, rateLimit }), { mayCreate: true });
+  const maxRateLimit = readWholeIfGiven(options["max-rate-limit"], "--max-rate-limit", rateLimit);
+  const wanted = { name, rateLimit, maxRateLimit };
+  const created = await withStorage((deps) => createStore(deps, wanted), { mayCreate: true });
   const { store, key } = created;
   if (options.json) {
     const application_key = { id: key.id, client_id: key.clientId, client_secret: key.clientSecret };
@@ -69,18 +75,19 @@ async function update(args: string[]): Promise<void> {
     id: { type: "string" },
     name: { type: "string" },
     "rate-limit": { type: "string" },
+    "max-rate-limit": { type: "string" },
     json: { type: "boolean" },
   });
   if (!options) return;
   const id = required(options.id, "--id");
   const change = {
     name: options.name === undefined ? undefined : readName(options.name),
-    rateLimit:
-      options["rate-limit"] === undefined ? undefined : readWhole(options["rate-limit"], "--rate-limit", 1),
+    rateLimit: readWholeIfGiven(options["rate-limit"], "--rate-limit", 1),
+    maxRateLimit: readWholeIfGiven(options["max-rate-limit"], "--max-rate-limit", 1),
   };
   const updated = await withStorage(async (deps) => {
     if (!(await findStore(deps.storage, id))) throw operatorFault(`there is no store ${id}`);
-    return updateStore(deps, id, change);
+    return updateStoreAsOperator(deps, id, change);
   });
   if (options.json) console.log(JSON.stringify({ store: toJson(updated) }));
   else printStores([updated]);
@@ -106,21 +113,26 @@ async function remove(args: string[]): Promise<void> {
   );
 }
 
+const readWholeIfGiven = (text: string | undefined, option: string, least: number): number | undefined =>
+  text === undefined ? undefined : readWhole(text, option, least);
+
 const toJson = (store: Store) => ({
   id: store.id,
   name: store.name,
   rate_limit: store.rateLimit,
+  max_rate_limit: store.maxRateLimit,
   ...(store.isBeingDeleted && { being_deleted: true }),
 });
 
 const printStores = (stores: Store[]): void =>
   console.log(
     formatTable(
-      ["id", "name", "limit/s", "reserved/s"],
+      ["id", "name", "limit/s", "at most/s", "reserved/s"],
       stores.map((store) => [
         store.id,
         store.isBeingDeleted ? `${store.name} (being deleted: run store delete again)` : store.name,
         store.rateLimit,
+        store.maxRateLimit,
         store.totalReserved,
       ]),
     ),

@@ -31,4 +31,9 @@ export const limits = {
   passwordLength: 128,
   externalRefLength: 2048,
   replaySeconds: 30,
+  strangerRecordsAtOnce: 200,
+  strangerRecordsPerSecond: 2,
+  strangerRecordsKept: 10_000,
+  strangerRecordsOfSourceAtOnce: 20,
+  strangerRecordsOfSourcePerSecond: 1,
 } as const;

@@ -335,6 +335,12 @@ export const problems = {
     means: "The store's rate limit cannot be lower than what its keys have reserved together.",
     remedy: "`meta` says how much is reserved: lower reservations first.",
   },
+  store_limit_above_ceiling: {
+    status: 422,
+    means: "The store's rate limit would be higher than the operator of the service allows.",
+    remedy:
+      "`meta` says how high it may be. The operator can raise that: `latchkey store update --max-rate-limit`.",
+  },
   rate_limit_exceeded: {
     status: 429,
     means: "The rate limit is used up.",

@@ -9,6 +9,7 @@ const store = z
     name: z.string(),
     rate_limit: z.int().describe("Requests per second, over all application keys"),
     meta: z.strictObject({
+      max_rate_limit: z.int().describe("How high the operator lets the limit be set"),
       total_reserved_rate_limit: z.int(),
       timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }),
     }),
@@ -32,7 +33,7 @@ export const updateStore = operation({
   tag: "Store",
   method: "PUT",
   path: "/v2/store",
-  summary: "Rename the store, or change its rate limit",
+  summary: "Rename the store, or change its rate limit up to `meta.max_rate_limit`",
   access: ["store", "write"],
   body: {
     schema: z.object({
@@ -51,5 +52,5 @@ export const updateStore = operation({
     description: "The store as it is now",
     schema: z.strictObject({ data: store, meta: z.strictObject({ effective_by: timestamp }), links }),
   },
-  problems: ["store_limit_below_reservations"],
+  problems: ["store_limit_below_reservations", "store_limit_above_ceiling"],
 });

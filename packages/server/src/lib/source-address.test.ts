@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalSource, sourceOf, trustedProxies } from "./source-address.ts";
+import { canonicalSource, networkOf, sourceOf, trustedProxies } from "./source-address.ts";
 
 const nobody = trustedProxies([]);
 const ours = trustedProxies(["10.0.0.0/8", "192.0.2.7", "fd00::/8", "2001:db8::7"]);
@@ -159,6 +159,17 @@ describe("one source, one text (A62)", () => {
         expect(canonicalSource(write([...otherNetwork, ...host]))).not.toBe(source);
       }),
     );
+  });
+
+  test.each([
+    ["203.0.113.9", "203.0.113.9"],
+    ["unknown", "unknown"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"],
+    ["2001:db8:1:ffff::", "2001:db8:1::/48"],
+    ["2001:db8:2::", "2001:db8:2::/48"],
+    ["::1", "0:0:0::/48"],
+  ])("the network of %s is %s", (address, expected) => {
+    expect(networkOf(canonicalSource(address))).toBe(expected);
   });
 
   test("any text whatever gives a source", () => {

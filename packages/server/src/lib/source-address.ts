@@ -54,6 +54,10 @@ export function canonicalSource(address: string): string {
   }
 }
 
+/** What one party can be given at once: of a source counted by /64 its /48, of any other the source itself. */
+export const networkOf = (source: string): string =>
+  source.endsWith("::/64") ? `${source.split(":").slice(0, 3).join(":")}::/48` : source;
+
 function unmapped(address: string): string {
   const withoutZone = address.split("%")[0] as string;
   if (isIP(withoutZone) !== 6) return withoutZone;

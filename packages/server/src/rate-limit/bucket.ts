@@ -22,10 +22,10 @@ export function fill(bucket: Bucket, nowMs: number): void {
   bucket.filledAtMs = nowMs;
 }
 
-/** Takes one token if there is one. */
-export function draw(bucket: Bucket, nowMs: number): boolean {
+/** Takes one token if there is one besides those that must be left. */
+export function draw(bucket: Bucket, nowMs: number, leaving = 0): boolean {
   fill(bucket, nowMs);
-  if (bucket.tokens < 1 - HAIR) return false;
+  if (bucket.tokens < 1 + leaving - HAIR) return false;
   bucket.tokens = bucket.tokens > 1 ? bucket.tokens - 1 : 0;
   return true;
 }
@@ -41,8 +41,11 @@ export const isFull = (bucket: Bucket): boolean => bucket.tokens >= bucket.capac
 
 export const wholeTokens = (bucket: Bucket): number => Math.floor(bucket.tokens + HAIR);
 
-/** Whole seconds until there is a token, at least one; a bucket that never fills says so with `undefined`. */
-export function secondsUntilToken(bucket: Bucket): number | undefined {
+/**
+ * Whole seconds until there is a token besides those that must be left, at least one; a bucket that never fills says so
+ * with `undefined`.
+ */
+export function secondsUntilToken(bucket: Bucket, leaving = 0): number | undefined {
   if (bucket.rate <= 0) return undefined;
-  return Math.max(1, Math.ceil((1 - bucket.tokens) / bucket.rate - HAIR));
+  return Math.max(1, Math.ceil((1 + leaving - bucket.tokens) / bucket.rate - HAIR));
 }

@@ -18,7 +18,7 @@ function build(rateLimit: number, floors: Floors = {}) {
     reserved: plan.floors[keyId] ?? 0,
   });
   const take = (keyId: string, allowance = allowanceOf(keyId)): Decision =>
-    limiter.take({ storeId: "store", keyId, allowance, administration: false });
+    limiter.take({ storeId: "store", keyId, source: undefined, allowance, administration: false });
   const countServed = (keyIds: readonly string[]): number =>
     keyIds.filter((keyId) => take(keyId).allowed).length;
 
@@ -37,7 +37,7 @@ function build(rateLimit: number, floors: Floors = {}) {
 }
 
 test.each<[string, Floors, Floors, number]>([
-  ["a first floor", {}, { a: 20 }, 22],
+  ["a first floor", {}, { a: 20 }, 24],
   ["a higher floor, which fills up", { a: 10 }, { a: 30 }, 0],
   ["a lower floor", { a: 30 }, { a: 10 }, 0],
   ["no floor any more", { a: 30 }, {}, 0],
@@ -65,7 +65,7 @@ test("a change of the shared pool is in force within a second, also when another
 
 test("a change mints nothing: a larger pool fills up at its new rate", () => {
   const { clock, servedOfMany, change } = build(10);
-  expect(servedOfMany(500)).toBe(11);
+  expect(servedOfMany(500)).toBe(12);
   change(1000, {});
   expect(servedOfMany(2000)).toBe(0);
   clock.advance(100);
@@ -78,8 +78,8 @@ test("a change leaves what came before it, as far as there is room: it came at t
   servedOfMany(500);
   clock.advance(500);
   change(20, { a: 10 });
-  expect(servedOfMany(500)).toBe(11);
-  expect(served("a", 1000)).toBe(11);
+  expect(servedOfMany(500)).toBe(12);
+  expect(served("a", 1000)).toBe(12);
 });
 
 test("a change of a floor that was lowered is kept from then on", () => {

@@ -1,95 +1,188 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { createLimiter } from "./limiter.ts";
 import { createUseLog } from "./use-log.ts";
 
-/**
- * A key that asks once every `everyMs` from `firstMs` on. These rules hold while all keys keep asking, each at least
- * once a second: who draws on the pool is counted by the second.
- */
-type Pace = { keyId: string; firstMs: number; everyMs: number };
+/** Somebody who asks about once every `everyMs` from `firstMs` on: a key's program, or a source of the one public key. */
+type Pace = { keyId: string; source: string | undefined; firstMs: number; everyMs: number };
+type Rates = { floor: number; pool: number };
 
-/** Lets all keys ask a pool of `pool`, each at its pace, in the order of time. */
+const PUBLIC = "public";
+
+const program = (keyId: string, everyMs: number, firstMs = 0): Pace => ({
+  keyId,
+  source: undefined,
+  firstMs,
+  everyMs,
+});
+const source = (name: string, everyMs: number, firstMs = 0): Pace => ({
+  keyId: PUBLIC,
+  source: name,
+  firstMs,
+  everyMs,
+});
+
+/** Lets all ask, each at its pace, in the order of time. The floor is that of the public key. */
 function play(
-  pool: number,
+  { floor, pool }: Rates,
   paces: readonly Pace[],
   endMs: number,
-  see: (keyId: string, nowMs: number, allowed: boolean) => void,
+  see: (who: Pace, nowMs: number, allowed: boolean) => void,
+  jitter: () => number = () => 1,
 ): void {
   const clock = handClock();
   const limiter = createLimiter({ clock, useLog: createUseLog() });
-  const allowance = { revision: 1, rateLimit: pool, totalReserved: 0, reserved: 0 };
-  const due = paces.map((pace) => ({ ...pace, atMs: pace.firstMs }));
+  const due = paces.map((pace) => ({ pace, atMs: pace.firstMs }));
   for (let nowMs = 0; nowMs <= endMs; ) {
-    const next = due.reduce((first, key) => (key.atMs < first.atMs ? key : first));
+    const next = due.reduce((first, other) => (other.atMs < first.atMs ? other : first));
     clock.advance(next.atMs - nowMs);
     nowMs = next.atMs;
-    next.atMs += next.everyMs;
-    const { allowed } = limiter.take({
-      storeId: "store",
-      keyId: next.keyId,
-      allowance,
-      administration: false,
-    });
-    see(next.keyId, nowMs, allowed);
+    next.atMs += next.pace.everyMs * jitter();
+    const { keyId, source } = next.pace;
+    const reserved = keyId === PUBLIC ? floor : 0;
+    const allowance = { revision: 1, rateLimit: pool + floor, totalReserved: floor, reserved };
+    see(
+      next.pace,
+      nowMs,
+      limiter.take({ storeId: "store", keyId, source, allowance, administration: false }).allowed,
+    );
   }
 }
 
-const flood = (everyMs: readonly number[]): Pace[] =>
-  everyMs.map((everyMs, index) => ({ keyId: `flood ${index}`, firstMs: 0, everyMs }));
+/** Between a half and one and a half, in an order that the seed decides (a linear congruential generator). */
+function irregular(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return 0.5 + state / 2 ** 32;
+  };
+}
 
-test("with at least five a second for each of n keys, who asks at most once every 5n/P seconds is always served", () => {
-  const store = fc.integer({ min: 2, max: 8 }).chain((n) =>
-    fc.record({
-      pool: fc.integer({ min: 5 * n, max: 15 * n }),
-      flood: fc.array(fc.integer({ min: 1, max: 10 }), { minLength: n - 1, maxLength: n - 1 }).map(flood),
-      firstMs: fc.nat(3000),
-      moreMs: fc.oneof(fc.constant(0), fc.nat(1000), fc.nat(5000)),
-    }),
-  );
-  fc.assert(
-    fc.property(store, ({ pool, flood, firstMs, moreMs }) => {
-      const everyMs = Math.ceil((5000 * (flood.length + 1)) / pool) + moreMs;
-      play(pool, [...flood, { keyId: "quiet", firstMs, everyMs }], 15_000, (keyId, _, allowed) => {
-        if (keyId === "quiet") expect(allowed).toBe(true);
-      });
-    }),
-    { numRuns: 40 },
-  );
-});
+/** The same rules hold between keys that share a pool, between sources that share a pool, and between sources in a floor. */
+const rivals: [string, (rate: number) => Rates, typeof program][] = [
+  ["keys in a pool", (rate) => ({ floor: 0, pool: rate }), program],
+  ["sources in a pool", (rate) => ({ floor: 0, pool: rate }), source],
+  ["sources in a floor", (rate) => ({ floor: rate, pool: 0 }), source],
+];
 
-test("with any number n of keys, who asks twice a second is not refused for longer than 10n/P seconds on end", () => {
-  const pace = fc.oneof(fc.integer({ min: 10, max: 50 }), fc.integer({ min: 100, max: 500 }));
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 1, max: 40 }),
-      fc.array(pace, { minLength: 2, maxLength: 12 }),
-      (pool, everyMs) => {
-        const keys = flood(everyMs);
-        const mostMs = (10_000 * keys.length) / pool;
-        const refusedSinceMs = new Map<string, number>();
-        play(pool, keys, Math.min(4 * mostMs, 120_000), (keyId, nowMs, allowed) => {
-          if (allowed) refusedSinceMs.delete(keyId);
-          else if (!refusedSinceMs.has(keyId)) refusedSinceMs.set(keyId, nowMs);
-          // It may come just before its turn, and again just before there is something for it: half a second each.
-          expect(nowMs - (refusedSinceMs.get(keyId) ?? nowMs)).toBeLessThanOrEqual(mostMs + 1000);
-        });
-      },
+/** n rivals in a bucket that gives each of them at least five a second; all but the quiet ones ask without pause. */
+const crowd = fc.integer({ min: 2, max: 8 }).chain((n) =>
+  fc.record({
+    n: fc.constant(n),
+    rate: fc.integer({ min: 5 * n, max: 15 * n }),
+    everyMs: fc.array(fc.integer({ min: 1, max: 10 }), { minLength: n, maxLength: n }),
+    quiet: fc.array(
+      fc.record({ firstMs: fc.nat(3000), moreMs: fc.oneof(fc.constant(0), fc.nat(1000), fc.nat(5000)) }),
+      { minLength: 1, maxLength: n - 1 },
     ),
-    { numRuns: 40 },
-  );
+  }),
+);
+
+describe.each(rivals)("%s: n of them share what gives each at least five a second", (_, rates, rival) => {
+  test("who asks evenly for a third of its n-th part is never refused, whatever the others ask for", () => {
+    fc.assert(
+      fc.property(crowd, ({ n, rate, everyMs, quiet }) => {
+        const floods = everyMs.slice(quiet.length).map((everyMs, index) => rival(`flood ${index}`, everyMs));
+        const quietMs = Math.ceil((3000 * n) / rate);
+        const others = quiet.map(({ firstMs, moreMs }, index) =>
+          rival(`quiet ${index}`, quietMs + moreMs, firstMs),
+        );
+        play(rates(rate), [...floods, ...others], 10_000, (who, nowMs, allowed) => {
+          if (others.includes(who)) expect(allowed, `${JSON.stringify(who)} at ${nowMs} ms`).toBe(true);
+        });
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test("who asks for all it can get has, over ten seconds, at least two thirds of its n-th part", () => {
+    fc.assert(
+      fc.property(crowd, ({ n, rate, everyMs }) => {
+        const all = everyMs.map((everyMs, index) => rival(`flood ${index}`, everyMs));
+        const served = new Map(all.map((who) => [who, 0]));
+        play(rates(rate), all, 12_000, (who, nowMs, allowed) => {
+          if (allowed && nowMs > 2000) served.set(who, (served.get(who) ?? 0) + 1);
+        });
+        for (const count of served.values()) expect(count).toBeGreaterThanOrEqual(((rate / n) * 10 * 2) / 3);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test("and on a bucket of any rate r, up to eight that ask at irregular times are not refused for longer than 10n/r seconds", () => {
+    const pace = fc.oneof(fc.integer({ min: 10, max: 50 }), fc.integer({ min: 100, max: 400 }));
+    const paces = fc.array(pace, { minLength: 2, maxLength: 8 });
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 40 }), paces, fc.nat(), (rate, everyMs, seed) => {
+        const all = everyMs.map((everyMs, index) => rival(`flood ${index}`, everyMs));
+        const mostMs = (10_000 * all.length) / rate;
+        const refusedSinceMs = new Map<Pace, number>();
+        const see = (who: Pace, nowMs: number, allowed: boolean) => {
+          if (allowed) refusedSinceMs.delete(who);
+          else if (!refusedSinceMs.has(who)) refusedSinceMs.set(who, nowMs);
+          expect(nowMs - (refusedSinceMs.get(who) ?? nowMs)).toBeLessThanOrEqual(mostMs + 1000);
+        };
+        play(rates(rate), all, Math.min(3 * mostMs, 60_000), see, irregular(seed));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test.each([
+    [10, 1],
+    [100, 4],
+    [100, 19],
+  ])("in one of %d, %d floods do not take from who asks once a second", (rate, floods) => {
+    let refused = 0;
+    const flood = Array.from({ length: floods }, (_, index) => rival(`flood ${index}`, 25));
+    play(rates(rate), [...flood, rival("quiet", 1000, 500)], 120_000, ({ everyMs }, _, allowed) => {
+      if (everyMs === 1000 && !allowed) refused++;
+    });
+    expect(refused).toBe(0);
+  });
 });
 
-test.each([
-  [10, 1],
-  [100, 4],
-  [100, 19],
-])("in a pool of %d, %d floods do not take from who asks once a second", (pool, floods) => {
-  let refused = 0;
-  const keys = [...flood(Array(floods).fill(25)), { keyId: "quiet", firstMs: 500, everyMs: 1000 }];
-  play(pool, keys, 600_000, (keyId, _, allowed) => {
-    if (keyId === "quiet" && !allowed) refused++;
+describe("who stands beside whom", () => {
+  /** Requests a second that each was served, over ten seconds after the first two. */
+  function servedASecond(rates: Rates, paces: readonly Pace[]): number[] {
+    const served = paces.map(() => 0);
+    play(rates, paces, 12_000, (who, nowMs, allowed) => {
+      const at = paces.indexOf(who);
+      if (allowed && nowMs > 2000) served[at] = (served[at] ?? 0) + 0.1;
+    });
+    return served;
+  }
+  const hundredSources = Array.from({ length: 100 }, (_, index) => source(`flood ${index}`, 50, index));
+
+  test("in a pool, a key's program is one claimant and all of a key's public another, however many sources it has", () => {
+    const paces = [program("other", 5), program(PUBLIC, 5), ...hundredSources];
+    const [other = 0, own = 0, ...flood] = servedASecond({ floor: 0, pool: 90 }, paces);
+    const ofPublic = flood.reduce((sum, each) => sum + each, 0);
+    for (const third of [other, own, ofPublic]) expect(Math.abs(third - 30)).toBeLessThan(5);
   });
-  expect(refused).toBe(0);
+
+  test("in a pool, a public that is one source has at least half of its part, when programs want all they can get", () => {
+    const paces = [source("server", 1), program("one", 1), program("two", 1)];
+    const [server = 0, one = 0, two = 0] = servedASecond({ floor: 0, pool: 100 }, paces);
+    expect(Math.abs(one - two)).toBeLessThan(5);
+    expect(server).toBeGreaterThan(100 / 3 / 2);
+  });
+
+  test("in a floor, the program that holds the key's secret is served before the public", () => {
+    const [own = 0, ...flood] = servedASecond({ floor: 30, pool: 0 }, [
+      program(PUBLIC, 50),
+      ...hundredSources,
+    ]);
+    expect(own).toBeCloseTo(20, 0);
+    expect(flood.reduce((sum, each) => sum + each, 0)).toBeCloseTo(10, 0);
+  });
+
+  test("a source that asks for more than its part has what the others leave", () => {
+    const paces = [source("server", 10), source("shopper", 500), source("flood", 1)];
+    const [server = 0, shopper = 0, flood = 0] = servedASecond({ floor: 0, pool: 100 }, paces);
+    expect(shopper).toBeCloseTo(2, 0);
+    expect(server).toBeGreaterThan(40);
+    expect(server + shopper + flood).toBeCloseTo(100, 0);
+  });
 });

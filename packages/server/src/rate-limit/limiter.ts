@@ -9,28 +9,31 @@ import {
   secondsUntilToken,
   wholeTokens,
 } from "./bucket.ts";
-import { ADMINISTRATION_FLOOR } from "./plan.ts";
+import { type Claims, drawerOf, giveToSource, newClaims, standingOfSource, sweepSources } from "./claims.ts";
 import {
-  drawFromPool,
-  fillPool,
-  isPoolFull,
-  leftInPool,
-  newPool,
-  newTurn,
-  resizePool,
-  type SharedPool,
-  type Turn,
-} from "./shared-pool.ts";
+  capacityOf,
+  FORGOTTEN_AFTER_MS,
+  give,
+  leaving,
+  memoryMs,
+  newShare,
+  type Share,
+  standing,
+} from "./fair-share.ts";
+import { ADMINISTRATION_FLOOR } from "./plan.ts";
 import type { UseLog } from "./use-log.ts";
 
 /**
  * Decides whether a request may pass. A request draws on its key's floor first, then on what the store's keys share:
  *
- *     floor     rate r, in store a second's worth and a tenth more, so that a jittery second is not refused; never lent
- *     shared    what nobody has reserved; see shared-pool.ts
+ *     floor     what the key has reserved; never lent
+ *     shared    what nobody has reserved
  *     admin     two a second for administration, when all else is used up
  *
- * Each bucket holds about one second's worth, so a quiet store can be asked for a second's worth at once.
+ * Floor and pool hold a second's worth and a reserve of a fifth on top, which decides who goes first when they are short
+ * (fair-share.ts). In a floor that is the program that holds the key's secret, then of the public's sources those who
+ * have had least. In the pool every key's program and every key's public stand side by side, and whoever has had least
+ * goes first; within a public its sources likewise.
  */
 export type Allowance = {
   /** The store's revision that these figures belong to: older ones never replace newer ones. */
@@ -40,11 +43,18 @@ export type Allowance = {
   reserved: number;
 };
 
-export type Draw = { storeId: string; keyId: string; allowance: Allowance; administration: boolean };
+export type Draw = {
+  storeId: string;
+  keyId: string;
+  /** The address that an implicit token came from; `undefined`: the request came from the program that has the secret. */
+  source: string | undefined;
+  allowance: Allowance;
+  administration: boolean;
+};
 
 export type BucketName = "reserved" | "shared" | "administration";
 
-/** What a key has, and what is left of it now: never more than the quota, so that nobody is invited to more. */
+/** What a key has, and what is left of it for this caller: never more than the quota, so that nobody is invited to more. */
 export type Left = {
   reserved: { quota: number; left: number };
   shared: { quota: number; left: number };
@@ -62,54 +72,67 @@ export type Limiter = {
   settle(storeId: string): void;
   /** Forgets keys and stores whose buckets are full again: they are no different from ones never seen. */
   sweep(): void;
-  size(): { stores: number; keys: number };
+  size(): { stores: number; keys: number; sources: number };
 };
 
-type KeyState = Turn & {
+type KeyState = {
   /** The one copy of its id that the log of use refers to: each request brings a new one. */
   id: string;
   floor: Bucket | undefined;
+  claims: Claims;
   second: number;
   asked: number;
   /** How many of those asked are in the log already. */
   logged: number;
 };
 
-type StoreState = { revision: number; pool: SharedPool; administration: Bucket; keys: Map<string, KeyState> };
+type StoreState = {
+  revision: number;
+  pool: Bucket;
+  /** The largest share that anybody has had of the pool. */
+  most: Share;
+  administration: Bucket;
+  keys: Map<string, KeyState>;
+};
+
+/** What this caller must leave in each bucket for those who have had less. */
+type Leaving = { floor: number; pool: number };
 
 const IDLE_AFTER_MS = 10_000;
 
 export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog }): Limiter {
   const stores = new Map<string, StoreState>();
 
-  function take({ storeId, keyId, allowance, administration }: Draw): Decision {
+  function take({ storeId, keyId, source, allowance, administration }: Draw): Decision {
     const nowMs = clock.monotonicMs();
     const second = Math.floor(nowMs / 1000);
     const store = storeOf(stores, storeId, allowance, nowMs);
     const key = keyOf(store, keyId, allowance, nowMs);
     count(useLog, storeId, key, second);
 
+    const leave = leavingOf(store, key, source, nowMs);
     let bucket: BucketName = "reserved";
-    let allowed = key.floor !== undefined && draw(key.floor, nowMs);
+    let allowed = key.floor !== undefined && draw(key.floor, nowMs, leave.floor);
     if (!allowed) {
       bucket = "shared";
-      allowed = drawFromPool(store.pool, key, nowMs);
+      allowed = draw(store.pool, nowMs, leave.pool);
+      if (allowed) give(drawerOf(key.claims, source), store.most, nowMs, memoryMs(store.pool.rate));
     }
+    if (allowed && source !== undefined) giveToSource(key.claims, source, nowMs, sourceMemoryMs(store, key));
     if (!allowed && administration && draw(store.administration, nowMs)) {
       bucket = "administration";
       allowed = true;
     }
-    const { reserved, shared, asked } = left(store, key, nowMs);
-    // What is still there when a key is refused is dealt to others first: for this one nothing is left.
-    if (!allowed) shared.left = 0;
-    const retryAfterSeconds = allowed ? 0 : untilServed(store, key, administration);
+    const { reserved, shared, asked } = left(store, key, leave, nowMs);
+    const retryAfterSeconds = allowed ? 0 : untilServed(store, key, leave, administration);
     return { allowed, bucket, reserved, shared, asked, retryAfterSeconds };
   }
 
-  function look({ storeId, keyId, allowance }: Draw): Left {
+  function look({ storeId, keyId, source, allowance }: Draw): Left {
     const nowMs = clock.monotonicMs();
     const store = storeOf(stores, storeId, allowance, nowMs);
-    return left(store, keyOf(store, keyId, allowance, nowMs), nowMs);
+    const key = keyOf(store, keyId, allowance, nowMs);
+    return left(store, key, leavingOf(store, key, source, nowMs), nowMs);
   }
 
   function settle(storeId: string): void {
@@ -120,15 +143,16 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
     const nowMs = clock.monotonicMs();
     for (const [storeId, store] of stores) {
       for (const [keyId, key] of store.keys) {
+        sweepSources(key.claims, nowMs - FORGOTTEN_AFTER_MS);
         if (nowMs - key.second * 1000 < IDLE_AFTER_MS) continue;
         if (key.floor) fill(key.floor, nowMs);
         if (key.floor && !isFull(key.floor)) continue;
         handOver(useLog, storeId, key);
         store.keys.delete(keyId);
       }
-      fillPool(store.pool, nowMs);
+      fill(store.pool, nowMs);
       fill(store.administration, nowMs);
-      const isRested = isPoolFull(store.pool) && isFull(store.administration);
+      const isRested = isFull(store.pool) && isFull(store.administration);
       if (store.keys.size === 0 && isRested) stores.delete(storeId);
     }
   }
@@ -138,10 +162,11 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
     look,
     settle,
     sweep,
-    size: () => ({
-      stores: stores.size,
-      keys: [...stores.values()].reduce((sum, store) => sum + store.keys.size, 0),
-    }),
+    size() {
+      const keys = [...stores.values()].flatMap((store) => [...store.keys.values()]);
+      const sources = keys.reduce((sum, { claims }) => sum + (claims.public?.sources.size ?? 0), 0);
+      return { stores: stores.size, keys: keys.length, sources };
+    },
   };
 }
 
@@ -156,14 +181,16 @@ function storeOf(
   if (!store) {
     store = {
       revision: allowance.revision,
-      pool: newPool(shared, nowMs),
+      pool: fullBucket(shared, capacityOf(shared), nowMs),
+      most: newShare(),
       administration: fullBucket(ADMINISTRATION_FLOOR, ADMINISTRATION_FLOOR, nowMs),
       keys: new Map(),
     };
     stores.set(storeId, store);
   } else if (allowance.revision > store.revision) {
     store.revision = allowance.revision;
-    resizePool(store.pool, shared, nowMs);
+    fill(store.pool, nowMs);
+    resize(store.pool, shared, capacityOf(shared));
   }
   return store;
 }
@@ -172,16 +199,16 @@ function keyOf(store: StoreState, keyId: string, allowance: Allowance, nowMs: nu
   let key = store.keys.get(keyId);
   const isNew = key === undefined;
   if (!key) {
-    key = { ...newTurn(), id: keyId, floor: undefined, second: -1, asked: 0, logged: 0 };
+    key = { id: keyId, floor: undefined, claims: newClaims(), second: -1, asked: 0, logged: 0 };
     store.keys.set(keyId, key);
   }
   const { reserved } = allowance;
   if ((isNew || allowance.revision === store.revision) && (key.floor?.rate ?? 0) !== reserved) {
     if (!key.floor) {
-      key.floor = fullBucket(reserved, floorCapacity(reserved), nowMs);
+      key.floor = fullBucket(reserved, capacityOf(reserved), nowMs);
     } else {
       fill(key.floor, nowMs);
-      resize(key.floor, reserved, floorCapacity(reserved));
+      resize(key.floor, reserved, capacityOf(reserved));
     }
   }
   return key;
@@ -202,26 +229,38 @@ function handOver(useLog: UseLog, storeId: string, key: KeyState): void {
   key.logged = key.asked;
 }
 
-const floorCapacity = (reserved: number): number => reserved + Math.ceil(reserved / 10);
+const sourceMemoryMs = (store: StoreState, key: KeyState): number =>
+  memoryMs(store.pool.rate + (key.floor?.rate ?? 0));
 
-function left(store: StoreState, key: KeyState, nowMs: number): Left {
-  fillPool(store.pool, nowMs);
-  if (key.floor) fill(key.floor, nowMs);
-  const floorQuota = key.floor ? key.floor.rate : 0;
-  const ofFloor = key.floor ? wholeTokens(key.floor) : 0;
+function leavingOf(store: StoreState, key: KeyState, source: string | undefined, nowMs: number): Leaving {
+  const drawer = drawerOf(key.claims, source);
+  const ofDrawer = standing(drawer, store.most, nowMs, memoryMs(store.pool.rate));
+  const ofSource = standingOfSource(key.claims, source, nowMs, sourceMemoryMs(store, key));
   return {
-    reserved: { quota: floorQuota, left: Math.min(floorQuota, ofFloor) },
-    shared: { quota: store.pool.rate, left: leftInPool(store.pool) },
+    floor: key.floor && source !== undefined ? leaving(key.floor.rate, 1, ofSource) : 0,
+    pool: leaving(store.pool.rate, ofDrawer, ofSource),
+  };
+}
+
+function left(store: StoreState, key: KeyState, leave: Leaving, nowMs: number): Left {
+  return {
+    reserved: key.floor ? leftIn(key.floor, leave.floor, nowMs) : { quota: 0, left: 0 },
+    shared: leftIn(store.pool, leave.pool, nowMs),
     asked: key.second === Math.floor(nowMs / 1000) ? key.asked : 0,
   };
 }
 
+function leftIn(bucket: Bucket, leaving: number, nowMs: number): { quota: number; left: number } {
+  fill(bucket, nowMs);
+  const left = Math.max(0, wholeTokens(bucket) - leaving);
+  return { quota: bucket.rate, left: Math.min(bucket.rate, left) };
+}
+
 /** Never before the end of the window that the policy names (one second); a minute where nothing ever comes. */
-function untilServed(store: StoreState, key: KeyState, administration: boolean): number {
-  const buckets = [
-    store.pool.open,
-    ...(key.floor ? [key.floor] : []),
-    ...(administration ? [store.administration] : []),
-  ];
-  return Math.min(...buckets.map((bucket) => secondsUntilToken(bucket) ?? 60));
+function untilServed(store: StoreState, key: KeyState, leave: Leaving, administration: boolean): number {
+  return Math.min(
+    secondsUntilToken(store.pool, leave.pool) ?? 60,
+    (key.floor && secondsUntilToken(key.floor, leave.floor)) ?? 60,
+    administration ? (secondsUntilToken(store.administration) ?? 60) : 60,
+  );
 }

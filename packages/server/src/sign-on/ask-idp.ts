@@ -58,7 +58,3 @@ function toSignOnReason(reason: ExchangeReason): SignOnReason {
   if (reason === "refused") return "token.refused";
   return reason === "client_refused" ? "token.client_refused" : "token.unavailable";
 }
-
-/** Anybody can come back with a made-up code; what the provider has signed is always worth a record. */
-export const isSigned = ({ checks }: Trail): boolean =>
-  checks.some(({ check, passed }) => check === "id_token.signature" && passed);

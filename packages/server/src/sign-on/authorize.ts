@@ -8,7 +8,6 @@ import type { Clock } from "../lib/clock.ts";
 import { readCookie } from "../lib/cookie.ts";
 import { isId, newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
-import type { SourceLimiter } from "../rate-limit/source-limiter.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { getRealm, type Realm } from "../realms/realm.ts";
 import { isAllowedRedirectUri } from "../realms/redirect-uri.ts";
@@ -29,6 +28,7 @@ import {
 import { pageProblem, redirectProblemsTo, signOnProblem, startTrail, type Trail } from "./exits.ts";
 import { type Parameters, readParameters, withParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
+import type { RecordLimiter } from "./record-limiter.ts";
 
 type Deps = {
   publicUrl: string;
@@ -38,8 +38,7 @@ type Deps = {
   directory: Directory;
   calls: Calls;
   recorder: Recorder;
-  /** How many refusals of one source are recorded: anybody can make them. */
-  recordLimiter: SourceLimiter;
+  recordLimiter: RecordLimiter;
 };
 
 type Ids = { store: string; realm: string };
@@ -48,30 +47,24 @@ type Ids = { store: string; realm: string };
 export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
   const asked = readParameters(request.search);
   const realm = await getRealm(deps, ids.store, ids.realm);
-  const trail = startTrail(newId(), { storeId: realm.storeId, realmId: realm.id }, deps.clock.now());
-  const isRecorded = () => deps.recordLimiter.take(request.source);
+  const place = { storeId: realm.storeId, realmId: realm.id };
+  const trail = startTrail(newId(), place, { startedAt: deps.clock.now(), source: request.source });
   const client = await trustClient(deps, realm, asked).catch((error) => {
-    throw error instanceof Problem ? pageProblem(deps, trail, error, isRecorded) : error;
+    throw error instanceof Problem ? pageProblem(deps, trail, error) : error;
   });
-  return redirectProblemsTo(
-    deps,
-    client,
-    trail,
-    async () => {
-      const wanted = readWanted(asked);
-      const profile = await chooseProfile(deps, realm, asked.get("profile"));
-      if (Array.isArray(profile)) {
-        // Nobody may be asked anything (OpenID Connect Core 3.1.2.1).
-        if (asked.get("prompt") === "none")
-          throw signOnProblem("profile_unchosen", { idpError: "interaction_required" });
-        return offerChoice(deps, realm, request.search, profile);
-      }
-      trail.profile = profile;
-      refuseUnusable(profile);
-      return sendToIdp(deps, profile, { ...client, ...wanted }, asked, request.cookie, trail);
-    },
-    isRecorded,
-  );
+  return redirectProblemsTo(deps, client, trail, async () => {
+    const wanted = readWanted(asked);
+    const profile = await chooseProfile(deps, realm, asked.get("profile"));
+    if (Array.isArray(profile)) {
+      // Nobody may be asked anything (OpenID Connect Core 3.1.2.1).
+      if (asked.get("prompt") === "none")
+        throw signOnProblem("profile_unchosen", { idpError: "interaction_required" });
+      return offerChoice(deps, realm, request.search, profile);
+    }
+    trail.profile = profile;
+    refuseUnusable(profile);
+    return sendToIdp(deps, profile, { ...client, ...wanted }, asked, request.cookie, trail);
+  });
 }
 
 type TrustedClient = { clientId: string; clientRedirectUri: string; clientState: string | undefined };

@@ -9,9 +9,8 @@ import { findProfile, type Profile } from "../identity-provider/profile.ts";
 import { readCookie } from "../lib/cookie.ts";
 import { newId } from "../lib/ids.ts";
 import { hashesEqual } from "../lib/secrets.ts";
-import type { SourceLimiter } from "../rate-limit/source-limiter.ts";
 import { findRealm, getRealm, type Realm } from "../realms/realm.ts";
-import { type AskDeps, askIdp, isSigned } from "./ask-idp.ts";
+import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { type Attempt, browserCookieName, digest, idpSecretsOf, openAttempt, type Place } from "./attempt.ts";
 import { callbackUrl, refuseUnusable } from "./authorize.ts";
 import { claimAttempt, failAttempt, isEndedByRestore, issueCode } from "./code.ts";
@@ -24,14 +23,16 @@ import {
   startTrail,
   type Trail,
   timed,
+  unrecordedPage,
 } from "./exits.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
+import type { RecordLimiter } from "./record-limiter.ts";
 
 type Deps = AskDeps & {
   publicUrl: string;
   recorder: Recorder;
-  recordLimiter: SourceLimiter;
+  recordLimiter: RecordLimiter;
   codeSeconds: number;
 };
 
@@ -47,18 +48,12 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   const realm = await getRealm(deps, place.storeId, place.realmId);
   const idpState = answered.get("state") ?? "";
   const opened = answered.isRepeated("state") ? undefined : openAttempt(deps, place, idpState);
-  /**
-   * A page has a record of its own: whoever comes without the browser, or too late, must not write over what became of
-   * the attempt. What belongs to no attempt of ours leaves none.
-   */
-  const refusePage = (code: PageCode) =>
-    pageProblem(
-      deps,
-      startTrail(newId(), place, deps.clock.now()),
-      new Problem(code),
-      () => opened !== undefined && deps.recordLimiter.take(request.source),
-    );
-  if (!opened) throw refusePage("attempt_invalid");
+  // What belongs to no attempt of ours leaves no record. Any other page has one of its own: whoever comes without the
+  // browser, or too late, must not write over what became of the attempt.
+  const { source } = request;
+  const pageTrail = startTrail(newId(), place, { startedAt: deps.clock.now(), source });
+  const refusePage = (code: PageCode) => pageProblem(deps, pageTrail, new Problem(code));
+  if (!opened) throw unrecordedPage(pageTrail, new Problem("attempt_invalid"));
   const { attempt } = opened;
   if (opened.isExpired || (await isEndedByRestore(deps, place, attempt))) throw refusePage("attempt_expired");
   if (!isSameBrowser(deps, attempt, request)) throw refusePage("browser_changed");
@@ -67,7 +62,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   if (clientRedirectUri === undefined) throw refusePage("redirect_uri_unregistered");
 
   const client = { clientRedirectUri, clientState: attempt.clientState };
-  const trail = startTrail(attempt.id, place, attempt.startedAt);
+  const trail = startTrail(attempt.id, place, { startedAt: attempt.startedAt, source });
   const work = async (): Promise<BrowserAnswer> => {
     if (!(await claimAttempt(deps, place, attempt, clientRedirectUri)))
       throw signOnProblem("callback_replay");
@@ -75,12 +70,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
       const profile = await findProfile(deps.storage.db, place);
       trail.profile = profile;
       refuseUnusable(profile);
-      const identity = await identifyShopper(
-        deps,
-        profile,
-        { attempt, idpState, answered, source: request.source },
-        trail,
-      );
+      const identity = await identifyShopper(deps, profile, { attempt, idpState, answered, source }, trail);
       await refuseUnwelcome(deps, profile, identity);
       const clientCode = await timed(deps, trail, "write", () =>
         issueCode(deps, place, attempt.id, identity),
@@ -100,12 +90,10 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
       throw error;
     }
   };
-  return redirectProblemsTo(deps, client, trail, work, () => {
-    return isSigned(trail) || deps.recordLimiter.take(request.source);
-  });
+  return redirectProblemsTo(deps, client, trail, work);
 }
 
-type PageCode = "attempt_invalid" | "attempt_expired" | "browser_changed" | "redirect_uri_unregistered";
+type PageCode = "attempt_expired" | "browser_changed" | "redirect_uri_unregistered";
 
 /** A sign-on ends in the browser in which it began: otherwise somebody could finish another's. */
 function isSameBrowser({ publicUrl }: Deps, attempt: Attempt, { cookie }: BrowserRequest): boolean {

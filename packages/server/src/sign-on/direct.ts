@@ -7,14 +7,14 @@ import type { Identity } from "../identity-provider/identify.ts";
 import { findProfile, type Profile } from "../identity-provider/profile.ts";
 import { newId } from "../lib/ids.ts";
 import { hashSecret } from "../lib/secrets.ts";
-import type { SourceLimiter } from "../rate-limit/source-limiter.ts";
 import { findRealm } from "../realms/realm.ts";
 import { getSettings, listDirectProfiles } from "../realms/settings.ts";
 import type { Trx } from "../storage/storage.ts";
-import { type AskDeps, askIdp, isSigned } from "./ask-idp.ts";
+import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { challengeOf } from "./attempt.ts";
 import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./code.ts";
-import { headOf, reasonOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
+import { headOf, isRecorded, reasonOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
+import type { RecordLimiter } from "./record-limiter.ts";
 import { type ClientGrant, type RedeemDeps, whyNot } from "./redeem.ts";
 
 /**
@@ -22,7 +22,7 @@ import { type ClientGrant, type RedeemDeps, whyNot } from "./redeem.ts";
  * and brings the provider's own code, with the verifier that belongs to it. We redeem it there. State and nonce were the
  * storefront's business; PKCE ties the code to the storefront, which must show the verifier.
  */
-export type DirectDeps = RedeemDeps & AskDeps & { recordLimiter: SourceLimiter };
+export type DirectDeps = RedeemDeps & AskDeps & { recordLimiter: RecordLimiter };
 type DirectGrant = ClientGrant & { source: string };
 
 /** The one profile that the realm of the settings uses directly, if it does. */
@@ -45,7 +45,7 @@ export async function redeemDirect(
   if (!realm?.redirectUris.includes(grant.clientRedirectUri))
     throw new Problem("redirect_uri_mismatch", { detail: "The redirect URI is not one of the realm's." });
   const signer = await deps.signingKeys.current();
-  const trail = startTrail(newId(), profile, deps.clock.now());
+  const trail = startTrail(newId(), profile, { startedAt: deps.clock.now(), source: grant.source });
   trail.profile = profile;
   const codeHash = hashSecret(`${profile.id} ${grant.clientCode}`);
   const codeChallenge = challengeOf(grant.clientVerifier);
@@ -80,7 +80,7 @@ export async function redeemDirect(
     note(deps, trail, { outcome: "exchanged", reason: null, customerId: token.customerId });
     return token;
   } catch (error) {
-    throw await refuse(deps, profile, grant, trail, error);
+    throw await refuse(deps, profile, trail, error);
   }
 }
 
@@ -115,19 +115,12 @@ async function identifyShopper(
 }
 
 /** A provider that gave no answer may be asked again; whatever else went wrong, the code has been used. */
-async function refuse(
-  deps: DirectDeps,
-  profile: Profile,
-  { source }: DirectGrant,
-  trail: Trail,
-  error: unknown,
-): Promise<unknown> {
+async function refuse(deps: DirectDeps, profile: Profile, trail: Trail, error: unknown): Promise<unknown> {
   const reason = reasonOf(error);
   const isAway = signOnReasonEntry(reason).error === "temporarily_unavailable";
   const end = isAway ? forgetDirectCode : failAttempt;
   await end(deps, profile, trail.id).catch(() => {});
-  if (isSigned(trail) || deps.recordLimiter.take(source))
-    note(deps, trail, { outcome: "failed", reason, customerId: null });
+  if (isRecorded(deps, trail)) note(deps, trail, { outcome: "failed", reason, customerId: null });
   if (!(error instanceof Problem)) return error;
   if (isAway) return new Problem("idp_unavailable", { retryAfterSeconds: 10 });
   if (reason === "token.refused") return new Problem("code_invalid");

@@ -11,7 +11,8 @@ import type { Clock } from "../lib/clock.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { isUnavailable } from "../storage/storage.ts";
 import { withParameters } from "./parameters.ts";
-import type { Recorder } from "./record.ts";
+import { isSigned, type Recorder } from "./record.ts";
+import type { RecordLimiter } from "./record-limiter.ts";
 import { referenceOf } from "./reference.ts";
 
 /**
@@ -25,6 +26,8 @@ export type Trail = {
   reference: string;
   storeId: string;
   realmId: string;
+  /** The address that it came from. */
+  source: string;
   startedAt: number;
   profile: Pick<Profile, "id" | "name"> | undefined;
   checks: SignOnCheck[];
@@ -34,12 +37,13 @@ export type Trail = {
 export const startTrail = (
   attemptId: string,
   { storeId, realmId }: { storeId: string; realmId: string },
-  startedAt: number,
+  { startedAt, source }: { startedAt: number; source: string },
 ): Trail => ({
   id: attemptId,
   reference: referenceOf(attemptId),
   storeId,
   realmId,
+  source,
   startedAt,
   profile: undefined,
   checks: [],
@@ -84,7 +88,7 @@ export const headOf = (trail: Trail) => ({
   startedAt: trail.startedAt,
 });
 
-type ExitDeps = { publicUrl: string; recorder: Recorder };
+type ExitDeps = { publicUrl: string; recorder: Recorder; recordLimiter: RecordLimiter };
 type Client = { clientRedirectUri: string; clientState: string | undefined };
 
 export const redirectToClient = (
@@ -104,7 +108,6 @@ export async function redirectProblemsTo(
   client: Client,
   trail: Trail,
   work: () => Promise<BrowserAnswer>,
-  isRecorded: (reason: SignOnReason) => boolean = () => true,
 ): Promise<BrowserAnswer> {
   try {
     return await work();
@@ -115,7 +118,7 @@ export async function redirectProblemsTo(
     const error = typeof idpError === "string" ? idpError : entry.error;
     const { reference, checks, timings } = trail;
     // Coming back twice is not another sign-on: the record of the first time is the one to look at.
-    if (reason !== "callback_replay" && isRecorded(reason))
+    if (reason !== "callback_replay" && isRecorded(deps, trail))
       deps.recorder.note({ ...headOf(trail), outcome: "failed", reason, error, checks, timings });
     const location = redirectToClient(deps, trail, client, {
       error,
@@ -126,16 +129,22 @@ export async function redirectProblemsTo(
   }
 }
 
+/** What a provider has signed is always recorded; anything else, which anybody can cause, within bounds. */
+export const isRecorded = ({ recordLimiter }: Pick<ExitDeps, "recordLimiter">, trail: Trail): boolean =>
+  isSigned(trail) || recordLimiter.take(trail.storeId, trail.source);
+
 /** A page, with the reference on it; in the record as well, so that it can be found. */
 export function pageProblem(
-  { recorder }: Pick<ExitDeps, "recorder">,
+  deps: Pick<ExitDeps, "recorder" | "recordLimiter">,
   trail: Trail,
   problem: Problem,
-  isRecorded: () => boolean = () => true,
 ): Problem {
   const { code } = problem;
-  const { reference, checks, timings } = trail;
-  if (isRecorded())
-    recorder.note({ ...headOf(trail), outcome: "failed", reason: code, error: null, checks, timings });
-  return new Problem(code, { meta: { reference }, cause: problem.cause });
+  const { checks, timings } = trail;
+  if (isRecorded(deps, trail))
+    deps.recorder.note({ ...headOf(trail), outcome: "failed", reason: code, error: null, checks, timings });
+  return unrecordedPage(trail, problem);
 }
+
+export const unrecordedPage = ({ reference }: Trail, { code, cause }: Problem): Problem =>
+  new Problem(code, { meta: { reference }, cause });

@@ -4,10 +4,8 @@ import { Problem } from "../contract/problem.ts";
 import { type ProblemCode, problemEntry, problems } from "../contract/problems.ts";
 import { type SignOnReason, signOnReasonEntry, signOnReasons } from "../contract/sign-on-reasons.ts";
 import type * as contract from "../contract/sign-ons.ts";
-import { type Clock, toIso } from "../lib/clock.ts";
+import { toIso } from "../lib/clock.ts";
 import type { Condition, Sort } from "../lib/condition.ts";
-import { inBatches } from "../storage/batches.ts";
-import { deleteOld, ROUND } from "../storage/delete-old.ts";
 import type { Columns } from "../storage/filter.ts";
 import { readPage } from "../storage/page.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -104,35 +102,3 @@ export const presentSignOnList = (
   meta: presentPage(page, total),
   links: presentPageLinks(`${where.publicUrl}/v2/sign-ons`, page, total, toListParameters(conditions, sort)),
 });
-
-/**
- * A code that nobody redeemed in time has expired; what is older than the operator wants is forgotten. True: there are
- * more.
- */
-export async function tidyRecords(
-  deps: Deps & { clock: Clock },
-  { codeSeconds, recordDays }: { codeSeconds: number; recordDays: number },
-): Promise<boolean> {
-  const now = deps.clock.now();
-  const { db } = deps.storage;
-  const expireSome = async (limit: number) => {
-    const over = db
-      .selectFrom("sign_ons")
-      .select("id")
-      .where("outcome", "=", "code_issued")
-      .where("updated_at", "<", now - codeSeconds * 1000 - 10_000)
-      .orderBy("updated_at")
-      .limit(limit);
-    const { numUpdatedRows } = await db
-      .updateTable("sign_ons")
-      .set({ outcome: "expired", reason: "code_expired", updated_at: now })
-      .where("id", "in", over)
-      // Another instance may have written since that the code was redeemed.
-      .where("outcome", "=", "code_issued")
-      .executeTakeFirst();
-    return Number(numUpdatedRows);
-  };
-  const { isDone } = await inBatches(deps, expireSome, ROUND);
-  const isBehind = await deleteOld(deps, "sign_ons", "id", "started_at", now - recordDays * 86_400_000);
-  return isBehind || !isDone;
-}

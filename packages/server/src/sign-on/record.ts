@@ -7,7 +7,8 @@ import type { Tables } from "../storage/tables.ts";
 /**
  * What became of each sign-on, for the people who have to find out why one failed. Records are kept in memory and
  * written once a second: they can neither slow a sign-on nor fail one. When there are too many to keep, the oldest go,
- * and a metric counts them.
+ * and a metric counts them. What no identity provider has signed may be a stranger's doing: it can take a tenth of the
+ * room and no more, and is marked, so that only so much of it is kept.
  */
 export type Recorder = {
   /** An attempt that came back, or was refused at once. */
@@ -16,6 +17,8 @@ export type Recorder = {
   noteExchange(exchange: ExchangeRecord): void;
   flush(): Promise<void>;
   waiting(): number;
+  /** The stores that strangers have caused records in since this was last asked. */
+  takeStrangerStores(): string[];
   dropped(): number;
 };
 
@@ -50,11 +53,20 @@ type Head = {
 type Row = Tables["sign_ons"];
 
 const MAX_WAITING = 20_000;
+const MAX_STRANGERS_WAITING = MAX_WAITING / 10;
 const BATCH = 200;
+
+/** Anybody can come back with a made-up code; what the provider has signed is always worth a record. */
+export const isSigned = ({ checks }: { checks: readonly SignOnCheck[] }): boolean =>
+  checks.some(({ check, passed }) => check === "id_token.signature" && passed);
+
+const countStrangers = (rows: readonly Row[]): number => rows.filter((row) => row.by_stranger === 1).length;
 
 export function createRecorder({ storage, clock }: { storage: Storage; clock: Clock }): Recorder {
   let attempts: Row[] = [];
   let exchanges: Row[] = [];
+  let strangersWaiting = 0;
+  let strangerStores = new Set<string>();
   let dropped = 0;
 
   function keep(rows: Row[], row: Row): void {
@@ -80,23 +92,33 @@ export function createRecorder({ storage, clock }: { storage: Storage; clock: Cl
     checks: "[]",
     timings: "{}",
     customer_id: null,
+    by_stranger: 0,
     started_at: head.startedAt,
     updated_at: clock.now(),
     ...rest,
   });
 
   return {
-    note: (record) =>
-      keep(
-        attempts,
-        rowOf(record, {
-          outcome: record.outcome,
-          reason: record.reason,
-          error: record.error,
-          checks: JSON.stringify(record.checks),
-          timings: JSON.stringify(record.timings),
-        }),
-      ),
+    note(record) {
+      const byStranger = !isSigned(record);
+      if (byStranger && strangersWaiting >= MAX_STRANGERS_WAITING) {
+        dropped++;
+        return;
+      }
+      if (byStranger) {
+        strangersWaiting++;
+        strangerStores.add(record.storeId);
+      }
+      const row = rowOf(record, {
+        outcome: record.outcome,
+        reason: record.reason,
+        error: record.error,
+        checks: JSON.stringify(record.checks),
+        timings: JSON.stringify(record.timings),
+        by_stranger: byStranger ? 1 : 0,
+      });
+      keep(attempts, row);
+    },
     noteExchange: ({ outcome, reason, customerId, ...head }) =>
       keep(exchanges, rowOf(head, { outcome, reason, customer_id: customerId })),
     async flush() {
@@ -105,10 +127,16 @@ export function createRecorder({ storage, clock }: { storage: Storage; clock: Cl
       exchanges = [];
       const unwritten = await writeAll(before, (rows) => writeAttempts({ storage }, rows));
       attempts = bounded([...unwritten, ...attempts]);
+      strangersWaiting = countStrangers(attempts);
       const unwrittenToo = await writeAll(after, (rows) => writeExchanges({ storage }, rows));
       exchanges = bounded([...unwrittenToo, ...exchanges]);
     },
     waiting: () => attempts.length + exchanges.length,
+    takeStrangerStores() {
+      const taken = [...strangerStores];
+      strangerStores = new Set();
+      return taken;
+    },
     dropped: () => dropped,
   };
 
@@ -150,6 +178,7 @@ async function writeAttempts({ storage }: { storage: Storage }, rows: Row[]): Pr
         profile_name: ref("excluded.profile_name"),
         checks: ref("excluded.checks"),
         timings: ref("excluded.timings"),
+        by_stranger: ref("excluded.by_stranger"),
         started_at: ref("excluded.started_at"),
       })),
     )

@@ -6,6 +6,7 @@ import { applicationKeys } from "./migrations/0001-application-keys.ts";
 import { identityProviders } from "./migrations/0002-identity-providers.ts";
 import { customersAndSignOn } from "./migrations/0003-customers-and-sign-on.ts";
 import { formerProfiles } from "./migrations/0004-former-profiles.ts";
+import { bounds } from "./migrations/0006-bounds.ts";
 import { endings } from "./migrations/0007-endings.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
@@ -15,6 +16,7 @@ export const migrations: readonly Migration[] = [
   identityProviders,
   customersAndSignOn,
   formerProfiles,
+  bounds,
   endings,
 ];
 

@@ -141,6 +141,7 @@ export type Tables = {
     customer_id: string | null;
     started_at: number;
     updated_at: number;
+    by_stranger: number;
   };
   signing_keys: {
     kid: string;
@@ -156,6 +157,7 @@ export type Tables = {
     revision: number;
     created_at: number;
     updated_at: number;
+    max_rate_limit: number | null;
     deleted_at: number | null;
     tokens_from: number | null;
   };

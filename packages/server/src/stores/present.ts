@@ -15,6 +15,7 @@ export const presentStore = (
     name: store.name,
     rate_limit: store.rateLimit,
     meta: {
+      max_rate_limit: store.maxRateLimit,
       total_reserved_rate_limit: store.totalReserved,
       timestamps: { created_at: toIso(store.createdAt), updated_at: toIso(store.updatedAt) },
     },

@@ -8,6 +8,8 @@ export type Store = {
   id: string;
   name: string;
   rateLimit: number;
+  /** The operator's ceiling for the limit, which the store's administrators cannot pass. */
+  maxRateLimit: number;
   totalReserved: number;
   createdAt: number;
   updatedAt: number;
@@ -15,30 +17,42 @@ export type Store = {
   isBeingDeleted: boolean;
 };
 
+export type StoreLimits = Pick<Store, "rateLimit" | "maxRateLimit">;
+
 export const DEFAULT_RATE_LIMIT = 100;
 
 type Row = Tables["stores"];
 
+/** A store without a ceiling was made, or its limit changed, by the release before: what it has is what it may have. */
+const limitsOf = (row: Pick<Row, "rate_limit" | "max_rate_limit">): StoreLimits => ({
+  rateLimit: row.rate_limit,
+  maxRateLimit: Math.max(row.rate_limit, row.max_rate_limit ?? 0),
+});
+
 const fromRow = (row: Row, totalReserved: number): Store => ({
   id: row.id,
   name: row.name,
-  rateLimit: row.rate_limit,
+  ...limitsOf(row),
   totalReserved,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   isBeingDeleted: row.deleted_at !== null,
 });
 
+/** Without a ceiling of its own, the limit at creation is the ceiling. */
+export type WantedStore = { name: string; rateLimit: number; maxRateLimit?: number | undefined };
+
 export async function insertStore(
   trx: Trx,
   { clock }: { clock: Clock },
-  { name, rateLimit }: { name: string; rateLimit: number },
+  { name, rateLimit, maxRateLimit = rateLimit }: WantedStore,
 ): Promise<Store> {
   const now = clock.now();
   const row = {
     id: newId(),
     name,
     rate_limit: rateLimit,
+    max_rate_limit: maxRateLimit,
     revision: 0,
     created_at: now,
     updated_at: now,
@@ -85,7 +99,7 @@ export async function totalReserved(db: Database, storeId: string, exceptKeyId?:
 export async function changeStore<T>(
   { storage }: { storage: Storage },
   storeId: string,
-  work: (trx: Trx, store: { rateLimit: number }) => Promise<T>,
+  work: (trx: Trx, store: StoreLimits) => Promise<T>,
 ): Promise<T | undefined> {
   const result = await storage.transact(async (trx) => {
     const row = await trx
@@ -93,9 +107,9 @@ export async function changeStore<T>(
       .set(({ eb }) => ({ revision: eb("revision", "+", 1) }))
       .where("id", "=", storeId)
       .where("deleted_at", "is", null)
-      .returning("rate_limit")
+      .returning(["rate_limit", "max_rate_limit"])
       .executeTakeFirst();
-    return row && work(trx, { rateLimit: row.rate_limit });
+    return row && work(trx, limitsOf(row));
   });
   storage.changes.announce(storeId);
   return result;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { updateApplicationKey } from "../../src/contract/application-keys.ts";
 import { getStore, updateStore } from "../../src/contract/store.ts";
+import { updateStoreAsOperator } from "../../src/stores/administer.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 
 let latchkey: TestApp;
@@ -21,9 +22,55 @@ test("200 gets the caller's own store", async () => {
 
 test("200 changes the name or the limit and keeps the other", async () => {
   expect((await put({ name: "Renamed" })).body.data).toMatchObject({ name: "Renamed", rate_limit: 100 });
-  const { body } = await put({ rate_limit: 120 });
-  expect(body.data).toMatchObject({ name: "Renamed", rate_limit: 120 });
+  const { body } = await put({ rate_limit: 80 });
+  expect(body.data).toMatchObject({ name: "Renamed", rate_limit: 80, meta: { max_rate_limit: 100 } });
   expect(Date.parse(body.meta.effective_by) - latchkey.clock.now()).toBe(1000);
+});
+
+test("422 for a limit above the operator's ceiling, which is the limit at creation; and nothing changes", async () => {
+  const made = await latchkey.createStore(100);
+  const change = (data: object) => made.call(updateStore, { json: { data: { type: "store", ...data } } });
+  const answer = await change({ name: "Too large", rate_limit: 101 });
+  expect([answer.status, answer.code]).toEqual([422, "store_limit_above_ceiling"]);
+  expect(answer.body.errors[0]).toMatchObject({
+    source: { pointer: "/data/rate_limit" },
+    meta: { max_rate_limit: 100 },
+  });
+  expect((await change({ rate_limit: 40 })).status).toBe(200);
+  expect((await change({ rate_limit: 100 })).status).toBe(200);
+  expect((await made.call(getStore)).body.data).toMatchObject({ name: "Test store", rate_limit: 100 });
+});
+
+test.each([
+  ["a ceiling of its own", { maxRateLimit: 300 }, [100, 300]],
+  ["a limit above the ceiling raises it, too", { rateLimit: 400 }, [400, 400]],
+  ["a lower limit leaves the ceiling", { rateLimit: 50 }, [50, 100]],
+  ["a ceiling and a limit below it", { rateLimit: 20, maxRateLimit: 30 }, [20, 30]],
+  ["a name alone", { name: "Shop" }, [100, 100]],
+])("the operator sets the ceiling: %s", async (_, change, [rateLimit, maxRateLimit]) => {
+  const made = await latchkey.createStore(100);
+  await updateStoreAsOperator(latchkey, made.store.id, change);
+  const { body } = await made.call(getStore);
+  expect(body.data).toMatchObject({ rate_limit: rateLimit, meta: { max_rate_limit: maxRateLimit } });
+});
+
+test("the operator's ceiling is not put below the limit: what to do is said", async () => {
+  const made = await latchkey.createStore(100);
+  for (const change of [{ maxRateLimit: 99 }, { rateLimit: 50, maxRateLimit: 49 }])
+    await expect(updateStoreAsOperator(latchkey, made.store.id, change)).rejects.toThrow(
+      expect.objectContaining({ code: "store_limit_above_ceiling" }),
+    );
+});
+
+test("a store that the release before has made has its limit as ceiling, and keeps it when the limit is lowered", async () => {
+  const made = await latchkey.createStore(100);
+  await latchkey.storage.db
+    .updateTable("stores")
+    .set({ max_rate_limit: null })
+    .where("id", "=", made.store.id)
+    .execute();
+  const { body } = await made.call(updateStore, { json: { data: { type: "store", rate_limit: 10 } } });
+  expect(body.data).toMatchObject({ rate_limit: 10, meta: { max_rate_limit: 100 } });
 });
 
 test("409 for a limit below what is reserved, with the figure, and nothing changes", async () => {

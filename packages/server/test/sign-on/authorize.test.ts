@@ -1004,6 +1004,17 @@ describe("an error leaves a record that its reference finds", () => {
     });
   });
 
+  /** All records of the store: a page of the API has a hundred at most. */
+  const countRecords = async (): Promise<number> => {
+    await f.latchkey.app.tidy();
+    const rows = await f.latchkey.storage.db
+      .selectFrom("sign_ons")
+      .where("store_id", "=", f.store.store.id)
+      .select("id")
+      .execute();
+    return rows.length;
+  };
+
   test("a good request leaves none", async () => {
     await f.begin(nobody());
     expect(await f.records()).toEqual([]);
@@ -1021,6 +1032,24 @@ describe("an error leaves a record that its reference finds", () => {
     await fail("192.0.2.1");
     await fail("192.0.2.1");
     expect(await f.records()).toHaveLength(22);
+  });
+
+  test("no more than twenty at once from one IPv6 /48, however many of its networks are used", async () => {
+    const fail = (peer: string) => ask(queryOf({ scope: "x" }), { peer });
+    for (let index = 0; index < 25; index++) await fail(`2001:db8:1:${index.toString(16)}::1`);
+    expect(await countRecords()).toBe(20);
+    await fail("2001:db8:2::1");
+    expect(await countRecords()).toBe(21);
+  });
+
+  test("no more than two hundred at once for a store, then two a second, whatever the number of addresses", async () => {
+    const fail = (index: number) =>
+      ask(queryOf({ scope: "x" }), { peer: `198.51.${100 + Math.floor(index / 250)}.${index % 250}` });
+    for (let index = 0; index < 210; index++) expect(told(await fail(index)).reference).toMatch(REFERENCE);
+    expect(await countRecords()).toBe(200);
+    f.latchkey.clock.advance(1000);
+    for (let index = 210; index < 220; index++) await fail(index);
+    expect(await countRecords()).toBe(202);
   });
 });
 

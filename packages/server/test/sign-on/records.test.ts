@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { authorize } from "../../src/contract/sign-on.ts";
 import { getSignOn, listSignOns } from "../../src/contract/sign-ons.ts";
 import { createRecorder } from "../../src/sign-on/record.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import { call } from "../support/call.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 
 /** The page that support lives in. */
@@ -92,6 +94,22 @@ describe("records", () => {
   });
 });
 
+describe("strangers", () => {
+  test("who use up what is recorded of them leave the records of shoppers whom a provider has signed for", async () => {
+    const query = new URLSearchParams(f.parameters({ scope: "x" })).toString();
+    const ids = { store: f.store.store.id, realm: f.realmId };
+    for (let index = 0; index < 205; index++)
+      await call(f.latchkey.app, authorize, { ids, query, peer: `198.51.100.${index}` });
+    expect((await list("page[limit]=1")).meta.results.total).toBe(200);
+    f.idp.hooks.claims = (claims) => ({ ...claims, nonce: "another" });
+    const { reference } = await f.signOn();
+    expect(await f.recordOf(reference)).toMatchObject({ reason: "id_token.nonce" });
+    f.idp.hooks.claims = (claims) => claims;
+    await f.redeem(await f.signOn());
+    expect((await list("filter=eq(outcome,exchanged)")).data).toHaveLength(1);
+  });
+});
+
 describe("the recorder", () => {
   const record = (index: number, storeId = f.store.store.id) => ({
     id: `01890000-0000-7000-8000-${String(index).padStart(12, "0")}`,
@@ -104,9 +122,10 @@ describe("the recorder", () => {
     outcome: "failed" as const,
     reason: "idp_unavailable" as const,
     error: null,
-    checks: [],
+    checks: [{ check: "id_token.signature", passed: true }],
     timings: {},
   });
+  const strangers = (index: number) => ({ ...record(index), checks: [] });
   const count = async () => (await list("page[limit]=1")).meta.results.total;
 
   test("keeps what the database could not take, up to its bound, and counts the rest", async () => {
@@ -126,6 +145,16 @@ describe("the recorder", () => {
     fake.db = storage.db;
     await recorder.flush();
     expect([recorder.waiting(), await count()]).toEqual([0, 20_000]);
+  });
+
+  test("has a tenth of its room for what no provider has signed: strangers take no place from shoppers", async () => {
+    const recorder = createRecorder(f.latchkey);
+    for (let i = 0; i < 1000; i++) recorder.note(record(i));
+    for (let i = 1000; i < 25_000; i++) recorder.note(strangers(i));
+    expect([recorder.waiting(), recorder.dropped()]).toEqual([3000, 22_000]);
+    await recorder.flush();
+    recorder.note(strangers(25_000));
+    expect([recorder.waiting(), recorder.dropped()]).toEqual([1, 22_000]);
   });
 
   test("loses one record whose store is gone, and not those beside it", async () => {

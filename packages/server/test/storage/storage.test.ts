@@ -2,11 +2,13 @@ import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { updateApplicationKey } from "../../src/application-keys/administer.ts";
+import { limits } from "../../src/contract/limits.ts";
 import { createStore, type NewStore } from "../../src/create-store.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { createLastUsed } from "../../src/rate-limit/last-used.ts";
 import { findRealm } from "../../src/realms/realm.ts";
 import { getSettings } from "../../src/realms/settings.ts";
+import { forgetStrangers } from "../../src/sign-on/forget-records.ts";
 import { migrate, migrations } from "../../src/storage/migrate.ts";
 import type { Migration } from "../../src/storage/migration.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";
@@ -91,6 +93,15 @@ describe.each(engines)("storage on $name", (engine) => {
       const settings = await getSettings({ storage }, row.id);
       expect(settings.clientId).toBe("customers");
       expect(await findRealm(storage.db, row.id, settings.realmId)).toMatchObject({ name: "Customers" });
+    });
+
+    test("give stores of before their limit as the ceiling for it", async () => {
+      const storage = connect();
+      await migrate({ storage, clock }, migrations.slice(0, 1));
+      const row = { id: newId(), name: "Old", rate_limit: 10, revision: 0, created_at: 1, updated_at: 1 };
+      await storage.db.insertInto("stores").values(row).execute();
+      await migrate({ storage, clock });
+      expect(await findStore(storage, row.id)).toMatchObject({ rateLimit: 10, maxRateLimit: 10 });
     });
 
     test("make the tables that the types describe, with the same columns on either engine", async () => {
@@ -202,12 +213,48 @@ describe.each(engines)("storage on $name", (engine) => {
         id: store.id,
         name: "Shop",
         rate_limit: 100,
+        max_rate_limit: 100,
         revision: 0,
         created_at: clock.now(),
         updated_at: clock.now(),
         deleted_at: null,
         tokens_from: null,
       });
+    });
+
+    test("of refusals that strangers may have caused are kept up to ten thousand a store, the newest; all others stay", async () => {
+      const storage = await open();
+      const [{ store }, { store: other }] = [await newStore(storage), await newStore(storage)];
+      const row = (storeId: string, at: number, byStranger: number) => ({
+        id: newId(),
+        store_id: storeId,
+        realm_id: "r",
+        profile_id: null,
+        profile_name: null,
+        reference: "AAAA-BBBB",
+        outcome: "failed",
+        reason: "scope_incomplete",
+        error: null,
+        checks: "[]",
+        timings: "{}",
+        customer_id: null,
+        by_stranger: byStranger,
+        started_at: clock.now() + at,
+        updated_at: clock.now(),
+      });
+      const strangers = Array.from({ length: limits.strangerRecordsKept + 1500 }, (_, at) =>
+        row(store.id, at, 1),
+      );
+      const rows = [...strangers, row(store.id, -5, 0), row(other.id, -5, 1)];
+      for (let at = 0; at < rows.length; at += 500)
+        await storage.db
+          .insertInto("sign_ons")
+          .values(rows.slice(at, at + 500))
+          .execute();
+      await forgetStrangers({ storage, clock }, [store.id, other.id]);
+      const left = await storage.db.selectFrom("sign_ons").select("id").execute();
+      const kept = [...strangers.slice(1500), ...rows.slice(-2)];
+      expect(left.map(({ id }) => id).sort()).toEqual(kept.map(({ id }) => id).sort());
     });
 
     test("of a store go with it: keys, secrets, revocations", async () => {
