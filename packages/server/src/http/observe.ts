@@ -6,7 +6,7 @@ import type { Answered } from "./exchange.ts";
  * One log line and two figures for each request. The line is built from a list of fields, not from the request with
  * fields taken out: what is not named here cannot get into the log.
  */
-export type Observer = { onAnswered(answered: Answered): void; registry: Registry };
+type Observer = { onAnswered(answered: Answered): void; registry: Registry };
 
 export function createObserver({ log }: { log: Logger }): Observer {
   const registry = new Registry();

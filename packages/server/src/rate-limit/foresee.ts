@@ -1,7 +1,7 @@
 import type { Plan } from "./plan.ts";
 
 /** What each key asked for in one second. */
-export type SecondOfUse = ReadonlyMap<string, number>;
+type SecondOfUse = ReadonlyMap<string, number>;
 
 /**
  * How many requests of each key a plan would have refused in one second, taken by itself: a key uses its floor, what is

@@ -52,7 +52,7 @@ export type Draw = {
   administration: boolean;
 };
 
-export type BucketName = "reserved" | "shared" | "administration";
+type BucketName = "reserved" | "shared" | "administration";
 
 /** What a key has, and what is left of it for this caller: never more than the quota, so that nobody is invited to more. */
 export type Left = {

@@ -2,7 +2,7 @@
  * How a store's rate limit is shared out, in requests per second. Each key has its floor, which is its reservation and
  * is never lent to anybody; what is not reserved is shared by all keys, those with a floor included.
  */
-export type Reservation = { keyId: string; reserved: number };
+type Reservation = { keyId: string; reserved: number };
 export type Plan = { floors: ReadonlyMap<string, number>; shared: number };
 
 /**

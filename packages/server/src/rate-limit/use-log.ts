@@ -11,7 +11,7 @@ export type UseLog = {
 };
 
 /** Parallel columns: the key at one place asked so often in the second at the same place. */
-export type Uses = { keyIds: readonly string[]; seconds: Uint32Array; asked: Uint32Array };
+type Uses = { keyIds: readonly string[]; seconds: Uint32Array; asked: Uint32Array };
 
 export const USE_LOG_SECONDS = 3600;
 const ENTRIES = 128;
