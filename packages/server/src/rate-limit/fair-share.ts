@@ -44,8 +44,10 @@ export function give(share: Share, most: Share, nowMs: number, memory: number): 
 /** Half of the reserve, in whole tokens, since only those can be left for somebody. */
 const halfReserve = (rate: number): number => Math.ceil(rate / 10);
 
+export const reserveOf = (rate: number): number => 2 * halfReserve(rate);
+
 /** A second's worth and the reserve. */
-export const capacityOf = (rate: number): number => rate + 2 * halfReserve(rate);
+export const capacityOf = (rate: number): number => rate + reserveOf(rate);
 
 /**
  * What must be left in a bucket of this rate by a drawer (a key's program, or all of a key's public) of this standing.

@@ -17,6 +17,7 @@ import {
   leaving,
   memoryMs,
   newShare,
+  reserveOf,
   type Share,
   standing,
 } from "./fair-share.ts";
@@ -232,14 +233,26 @@ function handOver(useLog: UseLog, storeId: string, key: KeyState): void {
 const sourceMemoryMs = (store: StoreState, key: KeyState): number =>
   memoryMs(store.pool.rate + (key.floor?.rate ?? 0));
 
+/** While a bucket has more than its reserve, nobody's standing matters: the reserve is left by itself. */
 function leavingOf(store: StoreState, key: KeyState, source: string | undefined, nowMs: number): Leaving {
-  const drawer = drawerOf(key.claims, source);
-  const ofDrawer = standing(drawer, store.most, nowMs, memoryMs(store.pool.rate));
-  const ofSource = standingOfSource(key.claims, source, nowMs, sourceMemoryMs(store, key));
-  return {
-    floor: key.floor && source !== undefined ? leaving(key.floor.rate, 1, ofSource) : 0,
-    pool: leaving(store.pool.rate, ofDrawer, ofSource),
-  };
+  const { pool, most } = store;
+  const { floor, claims } = key;
+  const leave = { floor: 0, pool: reserveOf(pool.rate) };
+  fill(pool, nowMs);
+  const isPoolShort = pool.tokens < 1 + leave.pool;
+  if (floor && source !== undefined) {
+    fill(floor, nowMs);
+    leave.floor = reserveOf(floor.rate);
+  }
+  const isFloorShort = leave.floor > 0 && floor !== undefined && floor.tokens < 1 + leave.floor;
+  if (!isPoolShort && !isFloorShort) return leave;
+  const ofSource = standingOfSource(claims, source, nowMs, sourceMemoryMs(store, key));
+  if (isFloorShort) leave.floor = leaving(floor.rate, 1, ofSource);
+  if (isPoolShort) {
+    const ofDrawer = standing(drawerOf(claims, source), most, nowMs, memoryMs(pool.rate));
+    leave.pool = leaving(pool.rate, ofDrawer, ofSource);
+  }
+  return leave;
 }
 
 function left(store: StoreState, key: KeyState, leave: Leaving, nowMs: number): Left {
