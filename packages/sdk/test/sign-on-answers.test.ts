@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { createCustomer } from "../../server/src/contract/customers.ts";
 import { SHOP } from "../../server/test/support/federation.ts";
 import {
   errorOf,
@@ -111,7 +112,8 @@ describe("a redirect with an error", () => {
   test("that a refusal at the exchange has its reference as well", async () => {
     const page = shop.page();
     const back = await signOn(shop, page);
-    await page.register({ name: "Ada", email: "ada@shop.example", password: "correct horse battery" });
+    const proven = { type: "customer", name: "Ada", email: "ada@shop.example", email_verified: true };
+    await shop.f.store.call(createCustomer, { json: { data: proven } });
     await shop.f.changeRealm({ duplicate_email_policy: "disallowed" });
     const thrown = await errorOf(page.completeSignOn(back));
     expect(thrown).toMatchObject({ code: "sign_on_refused", status: 400 });
