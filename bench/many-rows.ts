@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createStore, getToken, newPlace, serve } from "../e2e/running.ts";
@@ -27,13 +26,14 @@ for (const engine of engines) {
   const running = await serve(place);
   try {
     await measureDeletion(engine, place);
-  } finally {
     running.child.kill("SIGTERM");
     await running.exited;
+    await measureForgetting(engine, place);
+  } finally {
+    running.child.kill("SIGKILL");
+    await server?.remove();
+    place.leave();
   }
-  await measureForgetting(engine, place);
-  await server?.remove();
-  rmSync(place.folder, { recursive: true });
 }
 
 type Where = Awaited<ReturnType<typeof newPlace>>;

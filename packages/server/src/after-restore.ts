@@ -39,7 +39,7 @@ export async function endWhatCameBack(
     .executeTakeFirst();
   let rows = 0;
   const empty = (table: "customer_tokens" | "sign_on_attempts" | "idempotent_answers", key: string) =>
-    deleteAlong(deps, { table, key, along: key, where: sql<SqlBool>`1 = 1` }, (deleted) => {
+    deleteAlong(deps, { table, key, along: [key], where: sql<SqlBool>`1 = 1` }, (deleted) => {
       rows += deleted;
       onProgress(rows);
     });

@@ -141,7 +141,7 @@ export async function replaceKeys(
     return next;
   });
   const where = sql<SqlBool>`created_at < ${now}`;
-  const tokens = { table: "customer_tokens", key: "id", along: "id", where } as const;
+  const tokens = { table: "customer_tokens", key: "id", along: ["id"], where } as const;
   return { kid, endedTokens: await deleteAlong(deps, tokens, onTokensEnded) };
 }
 

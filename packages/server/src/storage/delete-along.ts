@@ -8,12 +8,12 @@ type Along = {
   table: keyof Tables;
   /** The column that names a row. */
   key: string;
-  /** The column of an index in whose order the rows go. */
-  along: string;
+  /** The first columns of an index, in whose order the rows go. */
+  along: readonly string[];
   where: RawBuilder<SqlBool>;
 };
 
-type Place = string | number;
+type Place = (string | number)[];
 
 /** Half a minute or more: what takes that long must not end because the database was busy for a moment. */
 const RETRIES = 30;
@@ -49,13 +49,16 @@ async function deleteSome(
     .selectFrom(table as "customers")
     .select(ref<"id">(key))
     .where(where)
-    .orderBy(ref(along))
     .limit(limit);
-  if (from !== undefined) some = some.where(ref(along), ">=", from);
+  for (const column of along) some = some.orderBy(ref(column));
+  if (from) {
+    const columns = sql.join(along.map((column) => sql.ref(column)));
+    some = some.where(sql<SqlBool>`(${columns}) >= (${sql.join(from)})`);
+  }
   const deleted = await db
     .deleteFrom(table as "customers")
     .where(ref(key), "in", some)
-    .returning(sql<Place>`${sql.ref(along)}`.as("place"))
+    .returning(along.map((column) => ref<"id">(column)))
     .execute();
-  return deleted.map(({ place }) => place);
+  return deleted.map((row) => along.map((column) => (row as Record<string, string | number>)[column] ?? ""));
 }

@@ -1,11 +1,10 @@
-import { CompiledQuery, sql } from "kysely";
+import { type CompiledQuery, sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { getStore } from "../../src/contract/store.ts";
-import type { Storage } from "../../src/storage/storage.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 import { insertCrowd } from "../support/many-rows.ts";
-import { watchStatements } from "../support/statements.ts";
+import { planOf, watchStatements } from "../support/statements.ts";
 
 const BACKLOG = 25_000;
 const MINUTE = 60_000;
@@ -67,15 +66,3 @@ describe.each(engines)("forgetting on $name", (engine) => {
     }
   });
 });
-
-async function planOf({ engine, db }: Storage, statement: CompiledQuery): Promise<string> {
-  const explain = engine === "sqlite" ? "explain query plan" : "explain";
-  const rows = await db.transaction().execute(async (trx) => {
-    // PostgreSQL reads an empty table whole, and sorts what is in it, unless that is ruled out.
-    for (const way of engine === "postgres" ? ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "sort"] : [])
-      await sql`set local ${sql.raw(`enable_${way}`)} = off`.execute(trx);
-    const query = CompiledQuery.raw(`${explain} ${statement.sql}`, [...statement.parameters]);
-    return (await trx.executeQuery<Record<string, string>>(query)).rows;
-  });
-  return rows.map((row) => row.detail ?? row["QUERY PLAN"]).join("\n");
-}
