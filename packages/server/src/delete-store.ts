@@ -23,6 +23,7 @@ const REST = [
   ["customers", "id", ["store_id", "id"]],
   ["sign_ons", "id", ["store_id", "started_at"]],
   ["sign_on_attempts", "id", ["store_id", "profile_id"]],
+  ["deleted_profiles", "id", ["store_id", "id"]],
   ["idempotent_answers", "key_hash", ["store_id"]],
   ["access_token_revocations", "token_id", ["store_id"]],
 ] as const;

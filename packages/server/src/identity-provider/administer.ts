@@ -6,6 +6,7 @@ import { getRealm } from "../realms/realm.ts";
 import type { Storage } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { type AskDeps, acceptDocument } from "./accept.ts";
+import { rememberFormer } from "./adoption.ts";
 import { changeProfile, type Row, writeColumns } from "./change-profile.ts";
 import { sealSecret } from "./client-secret.ts";
 import { accepted, columnsFor } from "./drift.ts";
@@ -164,13 +165,15 @@ function columnsOf(
 
 export async function deleteProfile(deps: Deps, key: ProfileKey): Promise<undefined> {
   await getProfile(deps, key);
-  await changeStore(deps, key.storeId, (trx) =>
-    trx
+  await changeStore(deps, key.storeId, async (trx) => {
+    const profile = await findProfile(trx, key);
+    if (profile) await rememberFormer(trx, profile);
+    await trx
       .deleteFrom("oidc_profiles")
       .where("store_id", "=", key.storeId)
       .where("realm_id", "=", key.realmId)
       .where("id", "=", key.profileId)
-      .execute(),
-  );
+      .execute();
+  });
   deps.calls.forget(key.profileId);
 }

@@ -28,25 +28,51 @@ export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable
   return adoptable;
 }
 
-/** Under the lock on the store, so that no two profiles take over the same one. */
+/** Under the lock on the store, so that no two profiles take over the same one. What that one had taken over comes along. */
 export async function adoptIdentities(trx: Trx, heir: Heir, formerProfileId: string): Promise<void> {
   const spokenFor = await listSpokenFor(trx, heir);
-  const isLeftBehind =
-    !spokenFor.has(formerProfileId) && (await countIdentities(trx, heir, formerProfileId)) > 0;
-  if (!isLeftBehind)
+  const along = await listFormer(trx, "deleted_profiles", heir.storeId, formerProfileId);
+  const leftBehind: string[] = [];
+  for (const profileId of [formerProfileId, ...along]) {
+    if (!spokenFor.has(profileId) && (await countIdentities(trx, heir, profileId)) > 0)
+      leftBehind.push(profileId);
+  }
+  if (leftBehind.length === 0)
     throw new Problem("adoption_impossible", { source: { pointer: "/data/adopt_identities_of" } });
-  const { former } = await trx
-    .selectFrom("oidc_profiles")
-    .select("former_profile_ids as former")
-    .where("store_id", "=", heir.storeId)
-    .where("id", "=", heir.id)
-    .executeTakeFirstOrThrow();
+  const former = await listFormer(trx, "oidc_profiles", heir.storeId, heir.id);
   await trx
     .updateTable("oidc_profiles")
-    .set({ former_profile_ids: JSON.stringify([...JSON.parse(former), formerProfileId]) })
+    .set({ former_profile_ids: JSON.stringify([...former, ...leftBehind]) })
     .where("store_id", "=", heir.storeId)
     .where("id", "=", heir.id)
     .execute();
+}
+
+/** Called with what a profile had taken over when it is deleted. */
+export async function rememberFormer(
+  trx: Trx,
+  { storeId, id, formerIds }: { storeId: string; id: string; formerIds: readonly string[] },
+): Promise<void> {
+  if (formerIds.length === 0) return;
+  await trx
+    .insertInto("deleted_profiles")
+    .values({ id, store_id: storeId, former_profile_ids: JSON.stringify(formerIds) })
+    .execute();
+}
+
+async function listFormer(
+  trx: Trx,
+  table: "oidc_profiles" | "deleted_profiles",
+  storeId: string,
+  profileId: string,
+): Promise<string[]> {
+  const row = await trx
+    .selectFrom(table)
+    .select("former_profile_ids")
+    .where("store_id", "=", storeId)
+    .where("id", "=", profileId)
+    .executeTakeFirst();
+  return JSON.parse(row?.former_profile_ids ?? "[]");
 }
 
 /** The profiles that are there, and those that one of them has taken over. */

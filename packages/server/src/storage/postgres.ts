@@ -20,7 +20,7 @@ export function openPostgres(url: string, { patient = false } = {}): Storage {
     ? async () => {}
     : listenForChanges(url, changes.announce, changes.announceAll);
 
-  const storage: Storage = {
+  return {
     engine: "postgres",
     db,
     changes,
@@ -28,7 +28,7 @@ export function openPostgres(url: string, { patient = false } = {}): Storage {
       const startedMs = performance.now();
       for (;;) {
         try {
-          return await storage.db.transaction().execute(work);
+          return await this.db.transaction().execute(work);
         } catch (error) {
           if (!isUndone(error) || performance.now() - startedMs > TRY_AGAIN_MS) throw error;
           // Apart from each other, so that two that met do not meet again.
@@ -46,7 +46,6 @@ export function openPostgres(url: string, { patient = false } = {}): Storage {
       await within(CLOSE_WITHIN_MS, Promise.all([stopListening(), db.destroy()]));
     },
   };
-  return storage;
 }
 
 function within(ms: number, work: Promise<unknown>): Promise<void> {

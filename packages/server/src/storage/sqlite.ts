@@ -35,10 +35,12 @@ export function openSqlite(path: string): Storage {
   const stopWatching = inMemory ? () => {} : watch(file, changes.announceAll);
   let lock: DatabaseSync | undefined;
 
-  const storage: Storage = {
+  return {
     engine: "sqlite",
     db,
-    transact: (work) => storage.db.transaction().execute(work),
+    transact(work) {
+      return this.db.transaction().execute(work);
+    },
     changes,
     claim() {
       if (!inMemory) lock ??= takeLock(path);
@@ -57,7 +59,6 @@ export function openSqlite(path: string): Storage {
       lock?.close();
     },
   };
-  return storage;
 }
 
 function openFile(path: string): DatabaseSync {

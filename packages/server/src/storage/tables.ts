@@ -76,6 +76,11 @@ export type Tables = {
     created_at: number;
     updated_at: number;
   };
+  deleted_profiles: {
+    id: string;
+    store_id: string;
+    former_profile_ids: string;
+  };
   idempotent_answers: {
     key_hash: string;
     store_id: string;

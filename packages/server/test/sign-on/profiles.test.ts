@@ -156,6 +156,18 @@ describe("a profile that is made again", () => {
     expect(await moved.selectAll().execute()).toEqual([]);
   });
 
+  test("takes over, with a profile, what that one had taken over", async () => {
+    const before = await customerOf({});
+    let profile = f.profileId;
+    for (let generation = 0; generation < 3; generation++) {
+      await f.store.call(deleteProfile, { ids: idsOf(profile) });
+      const made = await make({ adopt_identities_of: profile });
+      expect(made.status).toBe(201);
+      profile = made.body.data.id;
+    }
+    expect(await customerOf({ profile })).toBe(before);
+  });
+
   test("409 for what another profile has taken over; when that one is deleted, both are left behind", async () => {
     const before = await customerOf({});
     await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });

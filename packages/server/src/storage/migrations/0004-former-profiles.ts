@@ -9,5 +9,17 @@ export const formerProfiles: Migration = {
       .alterTable("oidc_profiles")
       .addColumn("former_profile_ids", "text", (c) => c.notNull().defaultTo("[]"))
       .execute();
+    // What a deleted profile had taken over itself, for whoever takes over that one.
+    await trx.schema
+      .createTable("deleted_profiles")
+      .addColumn("id", "text", (c) => c.primaryKey())
+      .addColumn("store_id", "text", (c) => c.notNull().references("stores.id").onDelete("cascade"))
+      .addColumn("former_profile_ids", "text", (c) => c.notNull())
+      .execute();
+    await trx.schema
+      .createIndex("deleted_profiles_by_store")
+      .on("deleted_profiles")
+      .columns(["store_id", "id"])
+      .execute();
   },
 };
