@@ -67,13 +67,14 @@ export async function updateCustomer(
 }
 
 /**
- * Whom a provider signs in stays with the provider: a password set with a customer token would outlive the session that it
- * came from. Looked at before the transaction, because how a customer came to be never changes.
+ * Whom a provider signs in stays with the provider: a first password set with a token of theirs would outlive the session
+ * that it came from. Looked at before the transaction, because how a customer came to be never changes.
  */
 async function refuseOwnPassword({ storage }: Deps, caller: Caller, customerId: string): Promise<void> {
   if (caller.grant === "client_credentials") return;
   const customer = await findCustomer(storage.db, caller.storeId, customerId);
-  if (customer?.authenticationMechanism !== "oidc") return;
+  const isFirst = customer?.passwordHash === null && caller.customer?.mechanism === "oidc";
+  if (customer?.authenticationMechanism !== "oidc" && !isFirst) return;
   throw new Problem("password_by_back_office_only", { source: { pointer: "/data/password" } });
 }
 

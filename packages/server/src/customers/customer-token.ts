@@ -123,7 +123,7 @@ export async function findSignedIn(
   text: string,
 ): Promise<SignedIn | undefined> {
   const row = await findToken(deps, storeId, text);
-  return row && { customerId: row.customer_id, tokenId: row.id };
+  return row && { customerId: row.customer_id, tokenId: row.id, mechanism: row.mechanism };
 }
 
 export type TokenList = {

@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import { parseEmail } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
@@ -98,12 +97,18 @@ async function findHeld(
   return (await held.executeTakeFirst())?.id;
 }
 
-/** Filed under the profile itself, or under one that it has taken over; its own comes first. */
+/**
+ * Filed under the profile itself, or under one that it has taken over; its own comes first. A provider may call a person by
+ * another subject for each client, so what was taken over counts for the same client only.
+ */
 const linked = (db: Database, through: Through, { issuer, subject }: ForeignIdentity) =>
   db
     .selectFrom("customer_identities as identity")
     .where("identity.store_id", "=", through.storeId)
     .where("identity.profile_id", "in", [through.id, ...through.formerIds])
+    .where(({ eb, or }) =>
+      or([eb("identity.profile_id", "=", through.id), eb("identity.client_id", "=", through.clientId)]),
+    )
     .where("identity.issuer", "=", issuer)
     .where("identity.subject", "=", subject)
     .orderBy(({ eb }) => eb.case().when("identity.profile_id", "=", through.id).then(0).else(1).end())
@@ -126,27 +131,29 @@ async function holdCustomer(
 }
 
 async function readKnown(db: Database, through: Through, identity: ForeignIdentity): Promise<Known> {
-  const isBrought = sql<boolean>`exists (
-    select 1 from customer_identities as brought where brought.store_id = customers.store_id
-      and brought.customer_id = customers.id and brought.realm_id = ${through.realmId})`;
   // Proven by the back office, or by a provider of this realm: what one of another realm says was never believed here.
-  const isProven = sql<number>`case when email_verified = 1
-    and (authentication_mechanism = 'password' or ${isBrought}) then 1 else 0 end`;
-  const holders = await db
+  const proven = await db
     .selectFrom("customers")
-    .select(["id", isProven.as("isProven")])
+    .select("id")
     .where("store_id", "=", through.storeId)
     .where("email_key", "=", emailOf(identity).key)
-    .where(({ or, eb }) => or([eb("email_verified", "=", 1), isBrought]))
-    .orderBy("isProven", "desc")
+    .where("email_verified", "=", 1)
+    .where(({ eb, or, exists, selectFrom }) =>
+      or([
+        eb("authentication_mechanism", "=", "password"),
+        exists(
+          selectFrom("customer_identities as known")
+            .select("known.id")
+            .where("known.store_id", "=", through.storeId)
+            .where("known.realm_id", "=", through.realmId)
+            .whereRef("known.customer_id", "=", "customers.id"),
+        ),
+      ]),
+    )
     .limit(2)
     .execute();
   const known = await linked(db, through, identity).select("identity.customer_id").executeTakeFirst();
-  return {
-    linkedTo: known?.customer_id,
-    proven: holders.filter((holder) => holder.isProven === 1).map(({ id }) => id),
-    isTaken: holders.length > 0,
-  };
+  return { linkedTo: known?.customer_id, proven: proven.map(({ id }) => id) };
 }
 
 const createCustomer = async (

@@ -3,13 +3,12 @@ import { describe, expect, test } from "vitest";
 import type { DuplicateEmailPolicy } from "../realms/realm.ts";
 import { type Decision, type Known, type LinkPolicy, link } from "./link.ts";
 
-/** Who has the address here: nobody who counts, one whom a provider of the realm brought, one who proved it, several. */
-type Holders = "nobody" | "brought" | "one" | "several";
+/** Who has proven the address here. Who merely has it does not count. */
+type Holders = "nobody" | "one" | "several";
 const KNOWN: Record<Holders, Omit<Known, "linkedTo">> = {
-  nobody: { proven: [], isTaken: false },
-  brought: { proven: [], isTaken: true },
-  one: { proven: ["proven-1"], isTaken: true },
-  several: { proven: ["proven-1", "proven-2"], isTaken: true },
+  nobody: { proven: [] },
+  one: { proven: ["proven-1"] },
+  several: { proven: ["proven-1", "proven-2"] },
 };
 
 const IN_WORDS: Record<string, Decision> = {
@@ -27,24 +26,18 @@ type Words = keyof typeof IN_WORDS;
 const TABLE: [DuplicateEmailPolicy, Holders, boolean, Words, Words][] = [
   ["allowed",    "nobody",   true,  "new",        "off"],
   ["allowed",    "nobody",   false, "new",        "off"],
-  ["allowed",    "brought",  true,  "new",        "off"],
-  ["allowed",    "brought",  false, "new",        "off"],
   ["allowed",    "one",      true,  "new",        "off"],
   ["allowed",    "one",      false, "new",        "off"],
   ["allowed",    "several",  true,  "new",        "off"],
   ["allowed",    "several",  false, "new",        "off"],
   ["api_only",   "nobody",   true,  "new",        "off"],
   ["api_only",   "nobody",   false, "new",        "off"],
-  ["api_only",   "brought",  true,  "new",        "off"],
-  ["api_only",   "brought",  false, "new",        "off"],
   ["api_only",   "one",      true,  "proven-1",   "proven-1"],
   ["api_only",   "one",      false, "unverified", "unverified"],
   ["api_only",   "several",  true,  "several",    "several"],
   ["api_only",   "several",  false, "unverified", "unverified"],
   ["disallowed", "nobody",   true,  "new",        "off"],
   ["disallowed", "nobody",   false, "new",        "off"],
-  ["disallowed", "brought",  true,  "taken",      "taken"],
-  ["disallowed", "brought",  false, "taken",      "taken"],
   ["disallowed", "one",      true,  "taken",      "taken"],
   ["disallowed", "one",      false, "taken",      "taken"],
   ["disallowed", "several",  true,  "taken",      "taken"],
@@ -74,14 +67,13 @@ describe.each(TABLE)("%s, the address is held by %s, verified %s", (policy, hold
 });
 
 test("the table has every combination once", () => {
-  expect(new Set(TABLE.map((row) => row.slice(0, 3).join())).size).toBe(3 * 4 * 2);
+  expect(new Set(TABLE.map((row) => row.slice(0, 3).join())).size).toBe(3 * 3 * 2);
 });
 
 /** Also what no database of ours would say: a proven address that nobody has, hundreds of customers with one address. */
 const anyKnown: fc.Arbitrary<Known> = fc.record({
   linkedTo: fc.option(fc.uuid(), { nil: undefined }),
   proven: fc.uniqueArray(fc.uuid(), { maxLength: 4 }),
-  isTaken: fc.boolean(),
 });
 const anyPolicy: fc.Arbitrary<LinkPolicy> = fc.record({
   duplicateEmail: fc.constantFrom("allowed", "api_only", "disallowed"),
@@ -131,11 +123,11 @@ describe("whatever is known and wanted", () => {
     });
   });
 
-  test("policy disallowed never makes a second customer with an address, nor links", () => {
+  test("policy disallowed never makes a second customer with a proven address, nor links", () => {
     always((_verified, known, { duplicateEmail }, { action }) => {
       if (duplicateEmail !== "disallowed") return;
       expect(action).not.toBe("link");
-      if (known.isTaken) expect(action).not.toBe("create");
+      if (known.proven.length > 0) expect(action).not.toBe("create");
     });
   });
 

@@ -10,11 +10,6 @@ export type Known = {
   linkedTo: string | undefined;
   /** Customers whose proven address this is; two are enough to know that there are several. */
   proven: readonly string[];
-  /**
-   * Whether anybody has this address who has proven it, or was brought here by a provider of this realm. Others may have
-   * entered somebody else's, and must not keep its owner out.
-   */
-  isTaken: boolean;
 };
 
 export type LinkPolicy = { duplicateEmail: DuplicateEmailPolicy; provisioning: "create" | "existing" };
@@ -29,8 +24,9 @@ export type LinkReason = "email_unverified" | "email_taken" | "several_matches" 
 
 export function link(emailVerified: boolean, known: Known, policy: LinkPolicy): Decision {
   if (known.linkedTo !== undefined) return { action: "sign_in", customerId: known.linkedTo };
-  if (policy.duplicateEmail === "disallowed" && known.isTaken) return refuse("email_taken");
   const [customerId, ...others] = known.proven;
+  // An address that nobody has proven may have been entered by anybody, and must not keep its owner out.
+  if (policy.duplicateEmail === "disallowed" && customerId !== undefined) return refuse("email_taken");
   if (policy.duplicateEmail === "api_only" && customerId !== undefined) {
     if (!emailVerified) return refuse("email_unverified");
     if (others.length > 0) return refuse("several_matches");

@@ -46,9 +46,9 @@ export function createObserver({ log }: { log: Logger }): Observer {
         reference: failure?.reference ?? problem?.faults[0].meta?.reference,
         reason: failure?.reason ?? problem?.faults[0].meta?.reason,
       };
-      const cause = problem?.cause ?? failure?.cause;
-      if (status < 500 && cause === undefined) log.info(line);
-      else log.error({ ...line, cause: describeCause(cause) });
+      // A caller's mistake is no alarm of ours, whatever the parser threw; behind a redirect may stand a fault that is.
+      if (status < 500 && failure?.cause === undefined) log.info(line);
+      else log.error({ ...line, cause: describeCause(problem?.cause ?? failure?.cause) });
     },
   };
 }

@@ -75,15 +75,20 @@ async function listFormer(
   return JSON.parse(row?.former_profile_ids ?? "[]");
 }
 
-/** The profiles that are there, and those that one of them has taken over. */
-async function listSpokenFor(db: Database, { storeId, realmId }: Heir): Promise<Set<string>> {
+/** The profiles that are there, and those that one of them has taken over for the same client. */
+async function listSpokenFor(db: Database, { storeId, realmId, clientId }: Heir): Promise<Set<string>> {
   const rows = await db
     .selectFrom("oidc_profiles")
-    .select(["id", "former_profile_ids as former"])
+    .select(["id", "client_id", "former_profile_ids as former"])
     .where("store_id", "=", storeId)
     .where("realm_id", "=", realmId)
     .execute();
-  return new Set(rows.flatMap(({ id, former }) => [id, ...(JSON.parse(former) as string[])]));
+  return new Set(
+    rows.flatMap(({ id, client_id, former }) => [
+      id,
+      ...(client_id === clientId ? (JSON.parse(former) as string[]) : []),
+    ]),
+  );
 }
 
 const identitiesOf = (db: Database, { storeId, realmId, issuer, clientId }: Heir) =>

@@ -25,7 +25,8 @@ const emptyRow = (clock: Clock) => ({
   idp_session: null,
   exchanged_at: null,
   token_id: null,
-  forget_at: clock.now() + limits.attemptSeconds * 1000 + REMEMBERED_MS,
+  // An attempt opens for ten minutes, so that is how long one without a code can be tried again.
+  forget_at: clock.now() + limits.attemptSeconds * 1000,
 });
 
 /** A restore ends what was under way: it forgets which attempts had come back, and which codes were redeemed. */
@@ -85,6 +86,7 @@ export async function issueCode(
       identity: JSON.stringify(identity),
       subject: identity.subject,
       idp_session: identity.idpSession,
+      forget_at: clock.now() + limits.attemptSeconds * 1000 + REMEMBERED_MS,
     })
     .where("store_id", "=", storeId)
     .where("id", "=", attemptId)
@@ -149,7 +151,12 @@ export async function settleDirectCode(
 ): Promise<void> {
   await trx
     .updateTable("sign_on_attempts")
-    .set({ state: "exchanged", exchanged_at: clock.now(), token_id: tokenId })
+    .set({
+      state: "exchanged",
+      exchanged_at: clock.now(),
+      token_id: tokenId,
+      forget_at: clock.now() + limits.attemptSeconds * 1000 + REMEMBERED_MS,
+    })
     .where("store_id", "=", storeId)
     .where("id", "=", attemptId)
     .execute();

@@ -15,7 +15,7 @@ import { challengeOf } from "./attempt.ts";
 import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./code.ts";
 import { headOf, isRecorded, reasonOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
-import { type ClientGrant, type RedeemDeps, whyNot } from "./redeem.ts";
+import { type ClientGrant, noteReplay, type RedeemDeps, whyNot } from "./redeem.ts";
 
 /**
  * The direct flow, the other reading of the contract: the storefront sent the shopper straight to the identity provider,
@@ -51,7 +51,9 @@ export async function redeemDirect(
   const codeChallenge = challengeOf(grant.clientVerifier);
   if (!(await claimDirectCode(deps, profile, { id: trail.id, codeHash, codeChallenge, grant }))) {
     await untilSettled(deps, profile.storeId, codeHash);
-    throw await deps.storage.transact((trx) => whyNot(trx, deps, grant, codeHash));
+    const found = await deps.storage.transact((trx) => whyNot(trx, deps, grant, codeHash));
+    noteReplay(deps, found);
+    throw found.refusal;
   }
   try {
     const identity = await identifyShopper(deps, profile, grant, trail);

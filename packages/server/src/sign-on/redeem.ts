@@ -43,7 +43,7 @@ type AttemptRow = Tables["sign_on_attempts"];
 type Ending<T> =
   | (Redeemed & { answer: T })
   | { refusal: Problem; reason: SignOnReason; attempt: AttemptRow }
-  | { refusal: Problem };
+  | WhyNot;
 
 /**
  * Trades our code for a customer token. The order is law: bearer, rate limit and shape were seen to before; then one
@@ -61,7 +61,7 @@ export async function redeem<T>(
   const signer = await deps.signingKeys.current();
   const ending = await deps.storage.transact(async (trx): Promise<Ending<T>> => {
     const attempt = await burnCode(trx, deps, grant);
-    if (!attempt) return { refusal: await whyNot(trx, deps, grant) };
+    if (!attempt) return whyNot(trx, deps, grant);
     const mismatch = mismatchOf(attempt, grant);
     if (mismatch) return fail(trx, attempt, mismatch.reason, new Problem(mismatch.code));
     const redeemed = await signIn(trx, deps, signer, attempt);
@@ -69,6 +69,7 @@ export async function redeem<T>(
     return { ...redeemed, answer: await toAnswer(trx, redeemed) };
   });
   if ("attempt" in ending) noteEnding(deps, ending);
+  if ("replayed" in ending) noteReplay(deps, ending);
   if ("refusal" in ending) throw ending.refusal;
   return ending.answer;
 }
@@ -158,6 +159,9 @@ function refusalOf(attempt: AttemptRow, reason: SignOnReason): Problem {
   return new Problem("sign_on_refused", { detail, meta: { reason, reference: referenceOf(attempt.id) } });
 }
 
+/** A refusal, and whose token was taken back with it. */
+type WhyNot = { refusal: Problem; replayed?: { attempt: AttemptRow; customerId: string } };
+
 /**
  * Why a code could not be burnt. A second use is refused; one with a wrong verifier or redirect URI, or one that comes too
  * late to be a retry, is a theft, and takes back what the first use gave.
@@ -167,7 +171,7 @@ export async function whyNot(
   deps: RedeemDeps,
   grant: ClientGrant,
   codeHash = hashSecret(grant.clientCode),
-): Promise<Problem> {
+): Promise<WhyNot> {
   const attempt = await trx
     .selectFrom("sign_on_attempts")
     .selectAll()
@@ -175,27 +179,38 @@ export async function whyNot(
     .where("store_id", "=", grant.storeId)
     .executeTakeFirst();
   const isForeign = grant.client !== undefined && attempt?.realm_id !== grant.client.realmId;
-  if (!attempt || isForeign || attempt.state === "failed") return new Problem("code_invalid");
-  if (attempt.state === "code_issued") return new Problem("code_expired");
+  if (!attempt || isForeign || attempt.state === "failed") return { refusal: new Problem("code_invalid") };
+  if (attempt.state === "code_issued") return { refusal: new Problem("code_expired") };
   const ageMs = deps.clock.now() - (attempt.exchanged_at ?? 0);
-  if (mismatchOf(attempt, grant) || ageMs > limits.replaySeconds * 1000) await takeBack(trx, deps, attempt);
-  return new Problem("code_already_used");
+  const isTheft = mismatchOf(attempt, grant) !== undefined || ageMs > limits.replaySeconds * 1000;
+  const customerId = isTheft ? await takeBack(trx, attempt) : undefined;
+  return {
+    refusal: new Problem("code_already_used"),
+    ...(customerId !== undefined && { replayed: { attempt, customerId } }),
+  };
 }
 
-async function takeBack(trx: Trx, { recorder }: RedeemDeps, attempt: AttemptRow): Promise<void> {
-  if (attempt.token_id === null) return;
+/** Whose token it was; undefined when it was gone already. */
+async function takeBack(trx: Trx, attempt: AttemptRow): Promise<string | undefined> {
+  if (attempt.token_id === null) return undefined;
   const revoked = await trx
     .deleteFrom("customer_tokens")
     .where("store_id", "=", attempt.store_id)
     .where("id", "=", attempt.token_id)
     .returning("customer_id")
     .executeTakeFirst();
-  if (!revoked) return;
+  return revoked?.customer_id;
+}
+
+/** After the commit: a transaction may be tried again, or fail at its end. */
+export function noteReplay({ recorder }: RedeemDeps, { replayed }: WhyNot): void {
+  if (!replayed) return;
+  const { attempt, customerId } = replayed;
   recorder.noteExchange({
     ...recordHead(attempt),
     outcome: "exchanged",
     reason: "code_replayed",
-    customerId: revoked.customer_id,
+    customerId,
   });
 }
 

@@ -69,7 +69,7 @@ const callerOf = (customer?: { customerId: string; tokenId: string }): Caller =>
   keyId: store.key.id,
   clientId: store.key.clientId,
   grant: customer ? "implicit" : "client_credentials",
-  ...(customer && { customer }),
+  ...(customer && { customer: { ...customer, mechanism: "password" } }),
 });
 
 async function insertToken(customerId: string): Promise<string> {

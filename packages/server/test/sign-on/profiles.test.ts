@@ -168,6 +168,18 @@ describe("a profile that is made again", () => {
     expect(await customerOf({ profile })).toBe(before);
   });
 
+  test("takes over for its own client only: another client's subjects are other people", async () => {
+    const before = await customerOf({});
+    const { storage } = f.latchkey;
+    await storage.db.updateTable("customer_identities").set({ client_id: "another client" }).execute();
+    f.idp.person = { ...ADA, sub: "known to this client", email: "other@shop.example" };
+    await customerOf({});
+    await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
+    const { body } = await make({ adopt_identities_of: f.profileId });
+    f.idp.person = { ...ADA };
+    expect(await customerOf({ profile: body.data.id })).not.toBe(before);
+  });
+
   test("409 for what another profile has taken over; when that one is deleted, both are left behind", async () => {
     const before = await customerOf({});
     await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
@@ -249,6 +261,16 @@ describe("customer tokens", () => {
     const again = await tokenThrough(f.profileId);
     const changed = await asCustomer(updateCustomer, again, change({ password: "battery staple" }));
     expect(changed.code).toBe("password_by_back_office_only");
+  });
+
+  test("403 for the first password of a customer whom the back office made without one, and who was linked", async () => {
+    const data = { type: "customer", name: "Ada", email: "ada@shop.example", email_verified: true };
+    await f.store.call(createCustomer, { json: { data } });
+    await f.changeRealm({ duplicate_email_policy: "api_only" });
+    const own = await tokenThrough(f.profileId);
+    const json = { data: { type: "customer", password: "battery staple" } };
+    const refused = await asCustomer(updateCustomer, own, { ids: { id: own.customer_id }, json });
+    expect(refused.code).toBe("password_by_back_office_only");
   });
 
   test("of a customer who began with a password, and was linked, may still change it", async () => {

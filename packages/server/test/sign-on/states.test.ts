@@ -70,6 +70,17 @@ describe("an attempt", () => {
     expect(await stateOf()).toBe("code_issued");
   });
 
+  test("without a code is forgotten when it can no longer be opened; one with a code is remembered for an hour more", async () => {
+    const failed = attemptId;
+    await fail();
+    attemptId = newId();
+    await claim();
+    await issue();
+    f.latchkey.clock.advance(11 * 60_000);
+    await forgetOldAttempts(deps());
+    expect([await stateOf(failed), await stateOf()]).toEqual([undefined, "code_issued"]);
+  });
+
   test("of another store is neither failed nor given a code", async () => {
     await fail(newId());
     await expect(issueCode(deps(), { ...place(), storeId: newId() }, attemptId, IDENTITY)).rejects.toThrow(
