@@ -263,7 +263,7 @@ export const signOnReasons = {
   email_taken: {
     error: "access_denied",
     means:
-      "The e-mail belongs to an existing customer, and the realm's `duplicate_email_policy` is `disallowed`.",
+      "The e-mail is the proven one of an existing customer, and the realm's `duplicate_email_policy` is `disallowed`.",
     remedy: "Let the shopper sign in as before, or change the policy.",
   },
   several_matches: {
