@@ -285,11 +285,12 @@ describe.each(withBody)("%s", (_, operation) => {
     expect(JSON.stringify(answer.body)).not.toMatch(/u0000|a\0b|ud83d|udd11/);
   });
 
-  test.skipIf(!operation.body?.form).each([
+  const FORMS: [string, string | Uint8Array<ArrayBuffer>][] = [
     ["a NUL", "x=%00"],
     ["half a surrogate pair", "x=%ED%A0%BD"],
     ["bytes that are not UTF-8", new Uint8Array([120, 61, 0xe9])],
-  ])("400 for a form with %s", async (_, raw) => {
+  ];
+  test.each(operation.body?.form ? FORMS : [])("400 for a form with %s", async (_, raw) => {
     const answer = await send(raw, { "content-type": "application/x-www-form-urlencoded" });
     expect([answer.status, answer.code]).toEqual([400, "member_invalid"]);
   });
