@@ -3,6 +3,7 @@ import { createProfile } from "../src/contract/oidc-profiles.ts";
 import { getAuthenticationSettings } from "../src/contract/realms.ts";
 import { createCalls } from "../src/identity-provider/calls.ts";
 import { createDirectory, type Directory } from "../src/identity-provider/directory.ts";
+import type { Metadata } from "../src/identity-provider/discovery.ts";
 import { createEgress } from "../src/identity-provider/egress.ts";
 import { findProfile, type Profile } from "../src/identity-provider/profile.ts";
 import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
@@ -212,8 +213,83 @@ describe("while drift waits for approval", () => {
   });
 });
 
-test("an update of the profile begins anew", async () => {
-  await directory.metadataOf(profile);
-  await directory.metadataOf({ ...profile, updatedAt: profile.updatedAt + 1 });
-  expect(idp.asked(DISCOVERY)).toBe(2);
+describe("an update of the profile", () => {
+  const renamed = (times = 1): Profile => ({
+    ...profile,
+    name: "Renamed",
+    updatedAt: profile.updatedAt + times,
+  });
+  const failing = (_: unknown, response: import("node:http").ServerResponse) =>
+    void response.writeHead(500).end();
+
+  test("that changes neither address nor document keeps what was read: sign-on goes on while the provider is down", async () => {
+    const kid = currentKid();
+    expect(await isKnown(kid)).toBe(true);
+    idp.hooks.answer = { [DISCOVERY]: failing, "/keys": failing };
+    expect(await isKnown(kid, renamed())).toBe(true);
+    expect([idp.asked(DISCOVERY), idp.asked("/keys")]).toEqual([1, 1]);
+  });
+
+  test("fifty times does not make us ask a provider again that has just failed, with or without a document", async () => {
+    idp.hooks.answer = { [DISCOVERY]: failing };
+    for (const metadata of [profile.metadata, null]) {
+      directory = newDirectory();
+      idp.journal.length = 0;
+      for (let n = 0; n < 50; n++) await directory.metadataOf({ ...renamed(n), metadata });
+      expect(idp.asked(DISCOVERY)).toBe(1);
+    }
+  });
+
+  test("fifty times does not make us look more often for keys that nobody knows", async () => {
+    for (let n = 0; n < 50; n++) await isKnown(`unknown ${n}`, renamed(n));
+    expect(idp.asked("/keys")).toBe(2);
+  });
+
+  test("to another address begins anew, and wakes a provider that was at rest", async () => {
+    idp.hooks.answer = { [DISCOVERY]: failing };
+    for (let n = 0; n < 5; n++) {
+      await directory.metadataOf(profile);
+      latchkey.clock.advance(10_000);
+    }
+    await directory.metadataOf(profile);
+    idp.hooks = {};
+    idp.journal.length = 0;
+    await directory.metadataOf({ ...profile, discoveryUrl: idp.origin });
+    expect(idp.asked(DISCOVERY)).toBe(1);
+  });
+
+  test("that approves other hosts begins anew, with the document that was approved and without the keys of the old", async () => {
+    const kid = currentKid();
+    expect(await isKnown(kid)).toBe(true);
+    idp.hooks.answer = { [DISCOVERY]: failing };
+    const metadata = { ...(profile.metadata as Metadata), jwksUri: "http://127.0.0.1:1/keys" };
+    const approved = { ...profile, metadata };
+    expect(await directory.metadataOf(approved)).toEqual(metadata);
+    expect(await isKnown(kid, approved)).toBe(false);
+    expect(idp.asked(DISCOVERY)).toBe(2);
+  });
+
+  test("that another instance has made of paths alone is gone by at once, and costs no reading", async () => {
+    await directory.metadataOf(profile);
+    const metadata = { ...(profile.metadata as Metadata), tokenEndpoint: `${idp.origin}/token/v2` };
+    expect(await directory.metadataOf({ ...profile, metadata })).toEqual(metadata);
+    expect(idp.asked(DISCOVERY)).toBe(1);
+  });
+
+  test("while the document is read does not lose it", async () => {
+    const { db } = latchkey.storage;
+    await db.updateTable("oidc_profiles").set({ metadata: null }).where("id", "=", profile.id).execute();
+    const gate = Promise.withResolvers<void>();
+    idp.hooks.answer = { [DISCOVERY]: () => gate.promise.then(() => "honest" as const) };
+    const reading = directory.metadataOf({ ...profile, metadata: null });
+    await db
+      .updateTable("oidc_profiles")
+      .set({ updated_at: profile.updatedAt + 1 })
+      .where("id", "=", profile.id)
+      .execute();
+    gate.resolve();
+    await reading;
+    const key = { storeId: profile.storeId, realmId: profile.realmId, profileId: profile.id };
+    expect((await findProfile(db, key))?.metadata).toEqual(profile.metadata);
+  });
 });

@@ -114,6 +114,7 @@ export async function updateProfile(
     if (await writeColumns(trx, deps, key, columns, condition)) return;
     throw new Problem((await findProfile(trx, key)) ? "profile_changed" : "profile_not_found");
   });
+  if (isMoved) deps.calls.forget(key.profileId);
   return viewProfile(deps, key);
 }
 

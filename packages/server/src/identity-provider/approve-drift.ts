@@ -1,7 +1,6 @@
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Calls } from "./calls.ts";
 import { changeProfile, writeColumns } from "./change-profile.ts";
 import type { Metadata } from "./discovery.ts";
 import { accepted, digestOf } from "./drift.ts";
@@ -14,11 +13,11 @@ import {
   viewProfile,
 } from "./profile.ts";
 
-type Deps = { storage: Storage; clock: Clock; calls: Calls };
+type Deps = { storage: Storage; clock: Clock };
 
 /**
  * Accepts the document whose digest was shown, as it is stored, and no other: the provider is not asked, because it may say
- * something else by now. It is a change of the profile like any other: every instance drops what it knew of the provider.
+ * something else by now. Other hosts than before were approved, so every instance drops what it knew of the provider.
  */
 export async function approveDrift(deps: Deps, key: ProfileKey, digest: string): Promise<ProfileView> {
   const shown = pendingOf(await getProfile(deps, key), digest);

@@ -24,10 +24,10 @@ function setup() {
     },
   };
   const calls = createCalls({ egress, clock });
-  /** One request that has ended: with a status, or with a fault. `source`: where the code came from that it is about. */
-  async function call(profileId: string, end: number | Error, source?: string): Promise<unknown> {
+  /** One request that has ended: with a status, or with a fault. */
+  async function call(profileId: string, end: number | Error, about?: "code"): Promise<unknown> {
     const asked = waiting.length;
-    const by = source === undefined ? calls : calls.broughtBy(source);
+    const by = about === "code" ? calls.aboutCodes : calls;
     const sent = by.send(profileId, request).catch((error) => error);
     const asking = waiting[asked];
     if (typeof end === "number") asking?.resolve(answer(end));
@@ -218,57 +218,29 @@ describe("what becomes of a code", () => {
     "says nothing of the provider when the answer is %d, however often",
     async (status) => {
       const { call, statusOf, waiting } = setup();
-      for (let n = 0; n < 50; n++) await call("a", status, `source ${n % 3}`);
+      for (let n = 0; n < 50; n++) await call("a", status, "code");
       expect(waiting).toHaveLength(50);
       expect(statusOf("a")).toBe(status < 500 ? "up" : "degraded");
-      expect(await call("a", 200, "source 1")).toEqual(answer(200));
+      expect(await call("a", 200, "code")).toEqual(answer(200));
       expect(statusOf("a")).toBe("up");
     },
   );
 
-  test("counts against who brought it when there is no answer: five in a row, and that address rests ten seconds", async () => {
-    const { clock, call, statusOf, waiting } = setup();
-    for (let n = 0; n < 20; n++) await call("a", silence(), "one");
-    expect(waiting).toHaveLength(5);
-    expect(await call("a", silence(), "one")).toEqual(RESTING);
+  test("says nothing of the provider when there is no answer, however often: the next one is asked about at once", async () => {
+    const { call, statusOf, waiting } = setup();
+    for (let n = 0; n < 50; n++)
+      expect(await call("a", silence(), "code")).toMatchObject({ reason: "too_slow" });
+    expect(waiting).toHaveLength(50);
     expect(statusOf("a")).toBe("degraded");
-    // Neither another address nor we ourselves, nor another provider.
-    expect(await call("b", 200, "one")).toEqual(answer(200));
-    expect(await call("a", silence(), "two")).toMatchObject({ reason: "too_slow" });
-    expect(await call("a", 200)).toEqual(answer(200));
-    expect(await call("a", silence(), "one")).toEqual(RESTING);
-    clock.advance(REST_MS);
-    expect(await call("a", silence(), "one")).toMatchObject({ reason: "too_slow" });
-    expect(await call("a", silence(), "one")).toEqual(RESTING);
-  });
-
-  test.each([200, 400, 500])(
-    "ends everybody's rest with an answer of %d: the provider is not silent",
-    async (status) => {
-      const { call } = setup();
-      for (const source of ["one", "two"]) for (let n = 0; n < 5; n++) await call("a", silence(), source);
-      await call("a", status, "three");
-      for (const source of ["one", "two"]) expect(await call("a", 200, source)).toEqual(answer(200));
-    },
-  );
-
-  test("does not count when another code was answered meanwhile", async () => {
-    const { calls, clock, call, waiting } = setup();
-    for (let n = 0; n < 10; n++) {
-      const slow = calls.broughtBy("one").send("a", request);
-      clock.advance(1000);
-      await call("a", 400, "two");
-      waiting.at(-2)?.reject(silence());
-      await expect(slow).rejects.toMatchObject({ reason: "too_slow" });
-    }
-    expect(await call("a", 200, "one")).toEqual(answer(200));
+    expect(await call("a", 200, "code")).toEqual(answer(200));
+    expect(statusOf("a")).toBe("up");
   });
 
   test("counts against the provider when it could not be sent: five in a row, whoever brought them", async () => {
     const { call, statusOf } = setup();
-    for (let n = 0; n < 5; n++) await call("a", egressFault("connect_failed"), `source ${n}`);
+    for (let n = 0; n < 5; n++) await call("a", egressFault("connect_failed"), "code");
     expect(statusOf("a")).toBe("down");
-    expect(await call("a", 200, "another")).toEqual(RESTING);
+    expect(await call("a", 200, "code")).toEqual(RESTING);
     expect(await call("a", 200)).toEqual(RESTING);
   });
 
@@ -278,19 +250,12 @@ describe("what becomes of a code", () => {
       const { clock, call, fail, statusOf } = setup();
       await fail("a", 5);
       clock.advance(REST_MS);
-      await call("a", end, "one");
+      await call("a", end, "code");
       expect(statusOf("a")).toBe("degraded");
-      expect(await call("a", egressFault("connect_failed"), "two")).toMatchObject({
+      expect(await call("a", egressFault("connect_failed"), "code")).toMatchObject({
         reason: "connect_failed",
       });
       expect(statusOf("a")).toBe("down");
     },
   );
-
-  test("is remembered of a thousand addresses at most", async () => {
-    const { call } = setup();
-    for (let n = 0; n < 5; n++) await call("a", silence(), "first");
-    for (let n = 0; n < 1000; n++) await call("a", silence(), `source ${n}`);
-    expect(await call("a", silence(), "first")).toMatchObject({ reason: "too_slow" });
-  });
 });

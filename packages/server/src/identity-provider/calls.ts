@@ -6,12 +6,12 @@ import { type Egress, type EgressAnswer, type EgressRequest, egressFault, isEgre
  * are none for ten seconds, then one to see whether it is back.
  *
  * What a provider makes of one code says nothing of its health, because anybody can bring a made-up one. A request about a
- * code counts against the provider only when it could not be sent. When it gets no answer, and the provider has answered no
- * other code meanwhile, it counts against the address that brought it: five in a row, and that address waits ten seconds.
+ * code counts against the provider only when it could not be sent, and never against the address that brought it, which
+ * others may share: what silence costs is bounded by the places at a provider and the time of a request.
  */
 export type Calls = Caller & {
-  /** For requests that are about a code which came from this address. */
-  broughtBy(source: string): Caller;
+  /** For requests that are about a code which somebody brought. */
+  aboutCodes: Caller;
   healthOf(profileId: string): Health | undefined;
   /** How many profiles are not well. */
   count(): { down: number; degraded: number };
@@ -23,17 +23,10 @@ type HealthStatus = "up" | "degraded" | "down";
 type Health = { status: HealthStatus; since: number };
 
 type Breaker = { failures: number; restUntilMs: number };
-type State = Health & {
-  breaker: Breaker;
-  /** Addresses whose codes got no answer; empty as soon as any code gets one. */
-  unanswered: Map<string, Breaker>;
-  /** When the provider last answered to a code. */
-  answeredAtMs: number;
-};
+type State = Health & { breaker: Breaker };
 
 const DOWN_AFTER = 5;
 const REST_MS = 10_000;
-const MAX_UNANSWERED = 1000;
 
 export function createCalls({ egress, clock }: { egress: Egress; clock: Clock }): Calls {
   const states = new Map<string, State>();
@@ -41,13 +34,7 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
   function stateOf(profileId: string): State {
     let state = states.get(profileId);
     if (!state) {
-      state = {
-        status: "up",
-        since: clock.now(),
-        breaker: { failures: 0, restUntilMs: 0 },
-        unanswered: new Map(),
-        answeredAtMs: Number.NEGATIVE_INFINITY,
-      };
+      state = { status: "up", since: clock.now(), breaker: { failures: 0, restUntilMs: 0 } };
       states.set(profileId, state);
     }
     return state;
@@ -61,16 +48,11 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
 
   const isOpen = ({ failures }: Breaker): boolean => failures >= DOWN_AFTER;
 
-  function fail(breaker: Breaker): void {
-    breaker.failures++;
-    if (isOpen(breaker)) breaker.restUntilMs = clock.monotonicMs() + REST_MS;
-  }
-
-  function refuseResting(breakers: readonly Breaker[]): void {
-    const open = breakers.filter(isOpen);
-    if (open.some(({ restUntilMs }) => clock.monotonicMs() < restUntilMs)) throw egressFault("resting");
+  function refuseResting({ breaker }: State): void {
+    if (!isOpen(breaker)) return;
+    if (clock.monotonicMs() < breaker.restUntilMs) throw egressFault("resting");
     // This one finds out; until it has, the others rest on.
-    for (const breaker of open) breaker.restUntilMs = clock.monotonicMs() + REST_MS;
+    breaker.restUntilMs = clock.monotonicMs() + REST_MS;
   }
 
   function noteWell(state: State): void {
@@ -79,7 +61,8 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
   }
 
   function noteFailed(state: State): void {
-    fail(state.breaker);
+    state.breaker.failures++;
+    if (isOpen(state.breaker)) state.breaker.restUntilMs = clock.monotonicMs() + REST_MS;
     setStatus(state, isOpen(state.breaker) ? "down" : "degraded");
   }
 
@@ -89,20 +72,9 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
     setStatus(state, "degraded");
   }
 
-  function noteUnanswered(state: State, source: string, askedAtMs: number): void {
-    noteReached(state);
-    if (state.answeredAtMs >= askedAtMs) return;
-    const known = state.unanswered.get(source);
-    const breaker = known ?? { failures: 0, restUntilMs: 0 };
-    if (!known && state.unanswered.size >= MAX_UNANSWERED)
-      state.unanswered.delete(state.unanswered.keys().next().value as string);
-    state.unanswered.set(source, breaker);
-    fail(breaker);
-  }
-
   async function send(profileId: string, request: EgressRequest): Promise<EgressAnswer> {
     const state = stateOf(profileId);
-    refuseResting([state.breaker]);
+    refuseResting(state);
     try {
       const answer = await egress.send(request);
       if (answer.status < 500) noteWell(state);
@@ -114,24 +86,16 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
     }
   }
 
-  async function sendAboutCode(
-    source: string,
-    profileId: string,
-    request: EgressRequest,
-  ): Promise<EgressAnswer> {
+  async function sendAboutCode(profileId: string, request: EgressRequest): Promise<EgressAnswer> {
     const state = stateOf(profileId);
-    const own = state.unanswered.get(source);
-    refuseResting(own ? [state.breaker, own] : [state.breaker]);
-    const askedAtMs = clock.monotonicMs();
+    refuseResting(state);
     try {
       const answer = await egress.send(request);
-      state.answeredAtMs = clock.monotonicMs();
-      state.unanswered.clear();
       if (answer.status < 500) noteWell(state);
       else noteReached(state);
       return answer;
     } catch (error) {
-      if (isEgressFault(error) && error.wasSent) noteUnanswered(state, source, askedAtMs);
+      if (isEgressFault(error) && error.wasSent) noteReached(state);
       else noteFailed(state);
       throw error;
     }
@@ -139,7 +103,7 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
 
   return {
     send,
-    broughtBy: (source) => ({ send: (profileId, request) => sendAboutCode(source, profileId, request) }),
+    aboutCodes: { send: sendAboutCode },
     healthOf(profileId) {
       const state = states.get(profileId);
       return state && { status: state.status, since: state.since };

@@ -7,7 +7,6 @@ import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
 import { adoptIdentities } from "./adoption.ts";
-import type { Calls } from "./calls.ts";
 import type { Metadata } from "./discovery.ts";
 import { findProfile, type Profile, type ProfileKey } from "./profile.ts";
 
@@ -18,7 +17,7 @@ export type Row = Tables["oidc_profiles"];
  * are looked at after the write, on what is there then; a broken one undoes it.
  */
 export async function changeProfile(
-  deps: { storage: Storage; calls: Calls },
+  deps: { storage: Storage },
   key: ProfileKey,
   { adoptIdentitiesOf }: { adoptIdentitiesOf?: string | undefined },
   write: (trx: Trx) => Promise<unknown>,
@@ -31,7 +30,6 @@ export async function changeProfile(
     await refuseBrokenRules(trx, profile);
     await adopt(trx, key, { ...profile, adoptIdentitiesOf });
   });
-  deps.calls.forget(key.profileId);
 }
 
 /** One statement decides: true when the profile was there and what the change depends on was still so. */

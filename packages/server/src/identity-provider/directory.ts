@@ -12,8 +12,9 @@ import { type Profile, saveDocuments } from "./profile.ts";
 /**
  * What we know of each identity provider, as last known good: read when it is needed and older than five minutes, used
  * for a day while it cannot be read again, replaced as a whole. While another document waits for approval, the approved one
- * is used for as long as the provider answers. Nothing is read at start-up. Entries belong to a
- * profile, and to the state of the profile that they were read for: two providers never share any.
+ * is used for as long as the provider answers. Nothing is read at start-up. An entry belongs to one profile, to its discovery
+ * URL and to the issuer and hosts that were approved: another of these begins anew, on every instance. A rename, a new secret
+ * or the like leaves everything as it is, the waiting after a failure included.
  */
 export type Directory = {
   /** Its endpoints, or undefined when it has never been read, or not for a day. */
@@ -33,7 +34,7 @@ const COOL_DOWN_MS = 10_000;
 const MAX_ENTRIES = 10_000;
 
 type Entry = {
-  updatedAt: number;
+  discoveryUrl: string;
   metadata: Metadata | null;
   keys: SigningKey[];
   /** When metadata and keys were last read whole; keys alone may be younger. */
@@ -41,6 +42,7 @@ type Entry = {
   keysReadAtMs: number;
   failedAtMs: number;
   rereadAtMs: Record<BroughtBy, number>;
+  once: ReturnType<typeof createSingleFlight<void>>;
 };
 
 type Deps = { storage: Storage; clock: Clock; calls: Calls; allowedOrigins: readonly string[] };
@@ -48,22 +50,27 @@ type Deps = { storage: Storage; clock: Clock; calls: Calls; allowedOrigins: read
 export function createDirectory(deps: Deps): Directory {
   const { clock, calls } = deps;
   const entries = new Map<string, Entry>();
-  const once = createSingleFlight<void>();
   const ageOf = (atMs: number) => clock.monotonicMs() - atMs;
 
   function entryOf(profile: Profile): Entry {
     const known = entries.get(profile.id);
-    if (known && known.updatedAt === profile.updatedAt) return known;
+    if (known && isStillOf(known, profile)) {
+      // All instances write what they read, so what is stored is the latest, also of what is no drift.
+      known.metadata = profile.metadata ?? known.metadata;
+      return known;
+    }
+    if (known && known.discoveryUrl !== profile.discoveryUrl) calls.forget(profile.id);
     if (!known && entries.size >= MAX_ENTRIES) entries.delete(entries.keys().next().value as string);
     const never = Number.NEGATIVE_INFINITY;
     const entry: Entry = {
-      updatedAt: profile.updatedAt,
+      discoveryUrl: profile.discoveryUrl,
       metadata: profile.metadata,
       keys: [],
       readAtMs: never,
       keysReadAtMs: never,
       failedAtMs: never,
       rereadAtMs: { provider: never, anybody: never },
+      once: createSingleFlight<void>(),
     };
     entries.set(profile.id, entry);
     return entry;
@@ -73,7 +80,7 @@ export function createDirectory(deps: Deps): Directory {
   async function refresh(profile: Profile): Promise<Entry> {
     const entry = entryOf(profile);
     if (ageOf(entry.readAtMs) < FRESH_MS || ageOf(entry.failedAtMs) < COOL_DOWN_MS) return entry;
-    await once(`read ${profile.id} ${profile.updatedAt}`, () => read(profile, entry));
+    await entry.once("read", () => read(profile, entry));
     return entry;
   }
 
@@ -88,7 +95,7 @@ export function createDirectory(deps: Deps): Directory {
       return;
     }
     const columns = columnsFor({ ...profile, metadata: entry.metadata }, metadata, clock.now());
-    const isNews = entry.metadata === null || profile.pending || !isSame(entry.metadata, metadata);
+    const isNews = profile.metadata === null || profile.pending || !isSame(profile.metadata, metadata);
     if (isNews && Object.keys(columns).length > 0) await saveDocuments(deps, profile, columns);
     entry.readAtMs = clock.monotonicMs();
     if (entry.metadata && hasDrifted(entry.metadata, metadata)) {
@@ -114,7 +121,7 @@ export function createDirectory(deps: Deps): Directory {
 
   async function rereadKeys(profile: Profile, by: BroughtBy = "provider"): Promise<void> {
     const entry = await refresh(profile);
-    await once(`keys ${by} ${profile.id} ${profile.updatedAt}`, async () => {
+    await entry.once(`keys ${by}`, async () => {
       if (ageOf(entry.rereadAtMs[by]) < COOL_DOWN_MS) return;
       entry.rereadAtMs[by] = clock.monotonicMs();
       await readKeysAlone(profile, entry);
@@ -139,3 +146,8 @@ export function createDirectory(deps: Deps): Directory {
     rereadKeys,
   };
 }
+
+/** A profile without a document says nothing against one that was read meanwhile. */
+const isStillOf = ({ discoveryUrl, metadata }: Entry, profile: Profile): boolean =>
+  discoveryUrl === profile.discoveryUrl &&
+  (profile.metadata === null || (metadata !== null && !hasDrifted(metadata, profile.metadata)));

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Tables } from "../storage/tables.ts";
-import { hostsOf, type Metadata } from "./discovery.ts";
+import type { Metadata } from "./discovery.ts";
 
 /**
- * A provider whose issuer or hosts are not what an administrator has seen has drifted: its new document waits, and the
- * approved one stays in use. Paths, algorithms and the like are taken over as they come.
+ * A provider whose issuer or the host of an endpoint is not what an administrator has seen has drifted: its new document
+ * waits, and the approved one stays in use. Each endpoint is sent something else, so a host that was approved for one is not
+ * for another. Paths, algorithms and the like are taken over as they come.
  */
 
 type Documents = { metadata: Metadata | null; pending: { metadata: Metadata } | null };
@@ -36,6 +37,15 @@ export const isSame = (one: Metadata, other: Metadata): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
 export const hasDrifted = (known: Metadata, found: Metadata): boolean =>
-  known.issuer !== found.issuer ||
-  new URL(known.authorizationEndpoint).host !== new URL(found.authorizationEndpoint).host ||
-  hostsOf(known).toSorted().join() !== hostsOf(found).toSorted().join();
+  approvedOf(known).join(" ") !== approvedOf(found).join(" ");
+
+/** Without a userinfo endpoint it counts as one on the token endpoint's host, which makes the access token it would be sent. */
+const approvedOf = (metadata: Metadata): string[] => [
+  metadata.issuer,
+  ...[
+    metadata.authorizationEndpoint,
+    metadata.tokenEndpoint,
+    metadata.jwksUri,
+    metadata.userinfoEndpoint ?? metadata.tokenEndpoint,
+  ].map((url) => new URL(url).host),
+];

@@ -114,7 +114,7 @@ export async function listProfiles(
   return { profiles: rows.map(fromRow), total, page, realmId };
 }
 
-/** Keeps what discovery found. Only for the profile as it was when we asked: an update in between wins. */
+/** Keeps what discovery found, while the address and the document that we went by are still the same: a move or an approval wins. */
 export async function saveDocuments(
   { storage }: { storage: Storage },
   profile: Profile,
@@ -125,7 +125,8 @@ export async function saveDocuments(
     .set(columns)
     .where("store_id", "=", profile.storeId)
     .where("id", "=", profile.id)
-    .where("updated_at", "=", profile.updatedAt)
+    .where("discovery_url", "=", profile.discoveryUrl)
+    .where("metadata", profile.metadata ? "=" : "is", profile.metadata && JSON.stringify(profile.metadata))
     .execute();
 }
 

@@ -39,7 +39,7 @@ export async function askIdp(
   const leave = await timed(deps, trail, "wait", () => deps.places.enter(profile.id, source));
   if (!leave) throw signOnProblem("source_busy");
   try {
-    const asking = { ...deps, calls: deps.calls.broughtBy(source) };
+    const asking = { ...deps, calls: deps.calls.aboutCodes };
     const exchanged = await timed(deps, trail, "token", () => exchangeCode(asking, profile, metadata, grant));
     if ("reason" in exchanged) throw signOnProblem(toSignOnReason(exchanged.reason));
     const { tokens } = exchanged;

@@ -30,7 +30,8 @@ export async function endIdpSession(
   await getRealm(deps, key.storeId, key.realmId);
   const profile = await findProfile(deps.storage.db, key);
   if (!profile) throw new Problem("profile_not_found");
-  const metadata = await deps.directory.metadataOf(profile);
+  // Anybody may come here: where no document was ever accepted, nobody is asked for one on their behalf.
+  const metadata = profile.metadata && (await deps.directory.metadataOf(profile));
   if (!metadata) throw new Problem("idp_unavailable", { retryAfterSeconds: 10 });
   const ended = await verifyLogoutToken(deps, profile, metadata, logoutToken);
   if ("reason" in ended) throw new Problem("logout_token_invalid", { meta: { reason: ended.reason } });

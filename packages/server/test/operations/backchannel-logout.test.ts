@@ -431,7 +431,7 @@ describe("where it is sent", () => {
     expect(await isAlive(session)).toBe(true);
   });
 
-  test("503 with Retry-After while nothing is known of the provider, which does not answer", async () => {
+  test("503 with Retry-After where no document was ever accepted; nobody is asked for one, also after a rename", async () => {
     f.idp.hooks.answer = { "/.well-known/openid-configuration": (_, response) => void response.destroy() };
     const made = await f.store.call(createProfile, {
       ids: { realm: f.realmId },
@@ -446,9 +446,17 @@ describe("where it is sent", () => {
         },
       },
     });
-    const answer = await logOut({}, { ids: ids(made.body.data.id) });
-    expect(outcome(answer)).toEqual([503, "idp_unavailable"]);
-    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    const { id } = made.body.data;
+    f.idp.hooks = {};
+    f.idp.journal.length = 0;
+    for (let n = 0; n < 10; n++) {
+      const data = { type: "oidc-profile", name: `Renamed ${n}` };
+      await f.store.call(updateProfile, { ids: { realm: f.realmId, id }, json: { data } });
+      const answer = await logOut({}, { ids: ids(id) });
+      expect(outcome(answer)).toEqual([503, "idp_unavailable"]);
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    }
+    expect(f.idp.journal).toEqual([]);
   });
 
   test("503 when the database is away, never a 200: the provider must not think it is done (R137)", async () => {

@@ -423,4 +423,22 @@ describe("health", () => {
     await store.call(checkProfile, { ids: { realm, id } });
     expect((await read(id)).data.meta.health.status).toBe("up");
   });
+
+  test("a provider that is down stays down through a rename and a new secret; another address begins anew", async () => {
+    const { id } = await created();
+    idp.hooks.answer = {
+      "/.well-known/openid-configuration": (_, response) => void response.writeHead(500).end(),
+    };
+    for (let i = 0; i < 5; i++) await store.call(checkProfile, { ids: { realm, id } });
+    for (const change of [{ name: "Renamed" }, { client_secret: "new" }, { enabled: false }]) {
+      expect((await update(id, change)).status).toBe(200);
+      expect((await read(id)).data.meta.health.status).toBe("down");
+    }
+    idp.journal.length = 0;
+    await store.call(checkProfile, { ids: { realm, id } });
+    expect(idp.journal).toEqual([]);
+    idp.hooks = {};
+    expect((await update(id, { discovery_url: idp.origin, client_secret: "new" })).status).toBe(200);
+    expect((await read(id)).data.meta.health?.status).not.toBe("down");
+  });
 });

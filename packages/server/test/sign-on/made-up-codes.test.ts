@@ -98,7 +98,7 @@ describe("a provider that fails on made-up codes", () => {
     expect(await health()).toBe("up");
   });
 
-  test("and hangs up rests for who brought them, and for nobody else", async () => {
+  test("and hangs up is asked with real ones all the same, also from the address that brought the others", async () => {
     idp.hooks.answer = {
       "/token": (request, _response, body) => {
         if (!isMadeUp(body)) return "honest";
@@ -107,11 +107,11 @@ describe("a provider that fails on made-up codes", () => {
       },
     };
     for (const comeBack of await strangers(20, (n) => stranger(n % 2))) await comeBack();
-    expect(idp.asked("/token")).toBe(10);
+    expect(idp.asked("/token")).toBe(20);
     expect(await health()).not.toBe("down");
-    expect(isWelcome(await (await comeBackLater(shopperAt("198.51.100.1")))())).toBe(true);
-    // It has answered, so it is not silent: the others may try again at once.
-    expect(isWelcome(await (await comeBackLater(shopperAt(stranger(1))))())).toBe(true);
+    // Shoppers may share an address with strangers: behind a NAT, or through the storefront's server.
+    for (const peer of [stranger(1), "198.51.100.1"])
+      expect(isWelcome(await (await comeBackLater(shopperAt(peer)))())).toBe(true);
   });
 });
 
