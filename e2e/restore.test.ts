@@ -256,6 +256,34 @@ describe("a restore", () => {
     expect(await getToken(place.url, { ...made, application_key: fresh })).toBeTruthy();
   }, 40_000);
 
+  test("takes nothing from a database that was made anew, or restored from another backup: no key goes by that", async () => {
+    const elsewhere = {
+      ...place,
+      env: { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${join(place.folder, "anew.db")}` },
+    };
+    await createStore(elsewhere);
+    for (const _ of ["made anew", "restored"]) {
+      const { code, stdout, stderr } = await latchkey(["restore", inBackup(), "--json"], elsewhere.env);
+      expect([code, JSON.parse(stdout).carried_over]).toEqual([0, null]);
+      expect(stderr).toContain("nothing was carried over");
+    }
+    const database = new DatabaseSync(join(place.folder, "anew.db"), { readOnly: true });
+    expect(database.prepare("select count(*) as keys from application_keys").get()).toEqual({ keys: 1 });
+    database.close();
+  }, 40_000);
+
+  test("shows the new secrets also where the database of before was read", async () => {
+    await createStore(place);
+    const { code, stdout } = await run(
+      "after-restore",
+      "--replaced",
+      `sqlite:${inDatabase()}`,
+      "--rotate-secrets",
+    );
+    expect([code, stdout]).toEqual([0, expect.stringContaining("carried over from the database of before")]);
+    expect(stdout.match(/^\S+ +\S+ +lkid_\S+ +lks\S+/gm), stdout).toHaveLength(2);
+  });
+
   test("makes a database where there is none", async () => {
     const elsewhere = join(place.folder, "new", "latchkey.db");
     const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${elsewhere}` };

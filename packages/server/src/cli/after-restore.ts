@@ -38,8 +38,9 @@ export async function afterRestore(args: string[]): Promise<void> {
       return;
     }
     console.log(describeEnded(ended));
-    if (carried || secrets) console.log(carried ? describeCarried(carried) : formatSecrets(secrets ?? []));
-    else console.log(NOT_KNOWN);
+    if (carried) console.log(describeCarried(carried));
+    if (secrets) console.log(formatSecrets(secrets));
+    if (!carried && !secrets) console.log(NOT_KNOWN);
   });
 }
 
@@ -53,11 +54,14 @@ export async function endAll(deps: Deps): Promise<Ended> {
   return ended;
 }
 
-export async function carryFrom({ storage }: Deps, replacedUrl: string): Promise<CarriedOver> {
+/** What was carried over, or undefined, with the reason on standard error. */
+export async function carryFrom({ storage }: Deps, replacedUrl: string): Promise<CarriedOver | undefined> {
   if (replacedUrl.startsWith("sqlite:")) refuseMissingFile(replacedUrl.slice("sqlite:".length));
   const replaced = connectStorage(replacedUrl);
   try {
-    return await carryOver(storage, replaced);
+    const carried = await carryOver(storage, replaced);
+    if (!carried) console.error(NOT_THE_SAME);
+    return carried;
   } finally {
     await replaced.close();
   }
@@ -85,6 +89,9 @@ const formatSecrets = (secrets: NewSecret[]): string =>
     ["store", "key", "client id", "client secret"],
     secrets.map((secret) => Object.values(secret)),
   );
+
+const NOT_THE_SAME =
+  "the database of before is not the one that this backup was made of, or was itself restored since: nothing was carried over";
 
 export const NOT_KNOWN =
   "Keys that were deleted and secrets that were rotated out after the backup work again, and so do passwords that were\n" +

@@ -96,11 +96,20 @@ describe.each(engines)("after a restore on $name", (engine) => {
     let backup: TestDatabase;
     let restored: Storage;
 
+    const COPIED = [
+      "schema_migrations",
+      "stores",
+      "application_keys",
+      "application_key_secrets",
+      "customers",
+    ] as const;
+
     /** The tables that are carried over, as they were at the time of the backup. */
     beforeEach(async () => {
       backup = await engine.create();
       restored = await openStorage({ clock: f.latchkey.clock }, backup.url);
-      for (const table of ["stores", "application_keys", "application_key_secrets", "customers"] as const) {
+      await restored.db.deleteFrom("schema_migrations").execute();
+      for (const table of COPIED) {
         const rows = await operator.db.selectFrom(table).selectAll().execute();
         if (rows.length > 0) await restored.db.insertInto(table).values(rows).execute();
       }
@@ -128,6 +137,25 @@ describe.each(engines)("after a restore on $name", (engine) => {
       const carried = await carryOver(restored, operator);
       expect(carried).toEqual({ deletedKeys: 1, rotatedKeys: 0, passwords: 0 });
       expect(await secrets(restored)).toEqual([]);
+    });
+
+    test("nothing is carried over from a database that was itself restored since, and no key goes", async () => {
+      const { clock } = f.latchkey;
+      await deleteApplicationKey({ storage: operator, clock }, f.store.store.id, f.store.key.id);
+      await end();
+      expect(await carryOver(restored, operator)).toBeUndefined();
+      expect(await secrets(restored)).toHaveLength(1);
+    });
+
+    test("nothing is carried over from a database that the backup was not made of, and no key goes", async () => {
+      const { clock } = f.latchkey;
+      clock.advance(1);
+      const another = await engine.create();
+      const empty = await openStorage({ clock }, another.url);
+      expect(await carryOver(restored, empty)).toBeUndefined();
+      expect(await secrets(restored)).toHaveLength(1);
+      await empty.close();
+      await another.drop();
     });
   });
 });
