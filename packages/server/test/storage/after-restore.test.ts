@@ -1,3 +1,4 @@
+import { decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { endWhatCameBack } from "../../src/after-restore.ts";
 import { deleteApplicationKey } from "../../src/application-keys/administer.ts";
@@ -5,6 +6,7 @@ import { rotateSecret } from "../../src/application-keys/secret.ts";
 import { carryOver } from "../../src/carry-over.ts";
 import { introspectToken, issueAccessToken } from "../../src/contract/access-tokens.ts";
 import { getCustomer } from "../../src/contract/customers.ts";
+import { jwks } from "../../src/contract/sign-on.ts";
 import { getStore } from "../../src/contract/store.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -68,6 +70,18 @@ describe.each(engines)("after a restore on $name", (engine) => {
     expect((await call(f.latchkey.app, getCustomer, asAda)).code).toBe("customer_token_invalid");
     expect((await f.redeem(unredeemed, {}, { token })).code).toBe("code_invalid");
     expect((await f.redeem(await f.signOn(), {}, { token })).status).toBe(200);
+  });
+
+  test("a signing key that came back is in no key set within a second and does not sign; the new one has another name", async () => {
+    const kids = async () =>
+      (await call(f.latchkey.app, jwks)).body.keys.map(({ kid }: { kid: string }) => kid);
+    await f.redeem(await f.signOn());
+    const [before] = await kids();
+    expect((await end()).signingKeys).toBe(1);
+    await until(async () => !(await kids()).includes(before), 1000);
+    const token = await getToken(f.latchkey.app, f.store, "implicit");
+    const { data } = (await f.redeem(await f.signOn(), {}, { token })).body;
+    expect([decodeProtectedHeader(data.token).kid]).toEqual(await kids());
   });
 
   test("a shopper who was at the identity provider meanwhile starts again: that sign-on has expired (T54)", async () => {
