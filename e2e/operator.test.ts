@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { latchkey } from "../packages/server/test/support/command.ts";
@@ -100,6 +100,28 @@ test("a second start beside a running `latchkey dev` changes nothing of what is 
     expect(before[file], file).toBeTruthy();
     expect(after[file], file).toBe(before[file]);
   }
+});
+
+test("`latchkey dev` on another database of the folder, and --reset of that, leave alone what is kept of the default", async () => {
+  const { LATCHKEY_MASTER_KEY: _, ...env } = place.env;
+  const files = ["first-store.json", "master.key", "ports.json"];
+  for (const file of files) writeFileSync(join(place.folder, file), "{}");
+  const other = { ...env, LATCHKEY_DATABASE_URL: `sqlite:${join(place.folder, "other.db")}` };
+  running = await serve({ ...place, env: other }, ["dev", "--reset"]);
+  await until(() => running?.logLines().some((line) => line.includes("Ctrl-C")), 15_000);
+  const kept = filesOf(place.folder);
+  for (const file of files) {
+    expect(kept[file], file).toBe("{}");
+    expect(kept[`other.db.${file}`], file).toBeTruthy();
+    expect(statSync(join(place.folder, `other.db.${file}`)).mode & 0o777, file).toBe(0o600);
+  }
+}, 30_000);
+
+test("`latchkey dev --reset` does not reset a PostgreSQL, says so and changes nothing", async () => {
+  const env = { LATCHKEY_DATABASE_URL: "postgres://127.0.0.1:1/x" };
+  const { code, stderr } = await latchkey(["dev", "--reset"], env, place.folder);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("does not reset a PostgreSQL")]);
+  expect(readdirSync(place.folder)).toEqual([]);
 });
 
 describe("a signing key that is in other hands", () => {

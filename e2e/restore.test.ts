@@ -4,7 +4,9 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -174,6 +176,15 @@ describe("a backup", () => {
     copy.close();
   });
 
+  test("is not made of somebody else's database, and leaves nothing behind", async () => {
+    const other = join(place.folder, "recipes.db");
+    new DatabaseSync(other).exec("create table recipes (id text)");
+    const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${other}` };
+    const { code, stderr } = await latchkey(["backup", "--json", inBackup()], env);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("is not a database of latchkey")]);
+    expect(existsSync(inBackup())).toBe(false);
+  });
+
   test("that cannot be written is said in words, and leaves nothing behind", async () => {
     const { code, stderr } = await run("backup", join(place.folder, "no-such-folder", "backup.db"));
     expect([code, stderr]).toEqual([1, expect.stringContaining("cannot write the backup")]);
@@ -200,7 +211,23 @@ describe("a restore", () => {
   test("is refused while a service runs", async () => {
     await start();
     const { code, stderr } = await run("restore", inBackup());
-    expect([code, stderr]).toEqual([1, expect.stringContaining("another latchkey already serves")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("Stop the service first")]);
+  });
+
+  test("through a link replaces the file that it leads to, and the link stays", async () => {
+    const link = join(place.folder, "link.db");
+    symlinkSync(inDatabase(), link);
+    const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${link}` };
+    const { code, stdout } = await latchkey(["restore", "--json", inBackup()], env);
+    expect([code, JSON.parse(stdout).restored]).toEqual([0, realpathSync(inDatabase())]);
+    expect(realpathSync(link)).toBe(realpathSync(inDatabase()));
+  });
+
+  test("from a file that is not there makes no folder and no lock", async () => {
+    const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${join(place.folder, "new", "latchkey.db")}` };
+    const { code, stderr } = await latchkey(["restore", join(place.folder, "missing.db")], env);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("there is no file")]);
+    expect(existsSync(join(place.folder, "new"))).toBe(false);
   });
 
   test("is refused from what is no sound database of latchkey, and changes nothing", async () => {
@@ -256,6 +283,34 @@ describe("a restore", () => {
     expect(await getToken(place.url, { ...made, application_key: fresh })).toBeTruthy();
   }, 40_000);
 
+  test("takes nothing from a database that was made anew, or restored from another backup: no key goes by that", async () => {
+    const elsewhere = {
+      ...place,
+      env: { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${join(place.folder, "anew.db")}` },
+    };
+    await createStore(elsewhere);
+    for (const _ of ["made anew", "restored"]) {
+      const { code, stdout, stderr } = await latchkey(["restore", inBackup(), "--json"], elsewhere.env);
+      expect([code, JSON.parse(stdout).carried_over]).toEqual([0, null]);
+      expect(stderr).toContain("nothing was carried over");
+    }
+    const database = new DatabaseSync(join(place.folder, "anew.db"), { readOnly: true });
+    expect(database.prepare("select count(*) as keys from application_keys").get()).toEqual({ keys: 1 });
+    database.close();
+  }, 40_000);
+
+  test("shows the new secrets also where the database of before was read", async () => {
+    await createStore(place);
+    const { code, stdout } = await run(
+      "after-restore",
+      "--replaced",
+      `sqlite:${inDatabase()}`,
+      "--rotate-secrets",
+    );
+    expect([code, stdout]).toEqual([0, expect.stringContaining("carried over from the database of before")]);
+    expect(stdout.match(/^\S+ +\S+ +lkid_\S+ +lks\S+/gm), stdout).toHaveLength(2);
+  });
+
   test("makes a database where there is none", async () => {
     const elsewhere = join(place.folder, "new", "latchkey.db");
     const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${elsewhere}` };
@@ -265,5 +320,6 @@ describe("a restore", () => {
       expect.objectContaining({ kept_as: null, carried_over: null, ended: expect.any(Object) }),
     ]);
     expect(existsSync(elsewhere)).toBe(true);
+    expect(statSync(join(place.folder, "new")).mode & 0o777).toBe(0o700);
   });
 });

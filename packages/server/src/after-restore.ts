@@ -11,6 +11,7 @@ export type Ended = {
   customerTokens: number;
   signOns: number;
   secrets: number;
+  signingKeys: number;
   /** From then on new access tokens are good. */
   from: number;
 };
@@ -18,7 +19,8 @@ export type Ended = {
 /**
  * A backup brings back what was good when it was made. Nothing that was given out before the restore may be good after it:
  * access tokens and sign-ons that began before are dead by the store's `tokens_from`, customer tokens and codes by their
- * missing rows, and secrets that were rotated out lose what was left of their grace.
+ * missing rows, and secrets that were rotated out lose what was left of their grace. A signing key may have been removed
+ * since because somebody else had it, so none is kept: the first use makes a new one.
  */
 export async function endWhatCameBack(
   deps: Deps,
@@ -37,6 +39,7 @@ export async function endWhatCameBack(
     .set({ expires_at: now })
     .where("expires_at", ">", now)
     .executeTakeFirst();
+  const { numDeletedRows: signingKeys } = await db.deleteFrom("signing_keys").executeTakeFirst();
   let rows = 0;
   const empty = (table: "customer_tokens" | "sign_on_attempts" | "idempotent_answers", key: string) =>
     deleteAlong(deps, { table, key, along: [key], where: sql<SqlBool>`1 = 1` }, (deleted) => {
@@ -46,5 +49,12 @@ export async function endWhatCameBack(
   const customerTokens = await empty("customer_tokens", "id");
   const signOns = await empty("sign_on_attempts", "id");
   await empty("idempotent_answers", "key_hash");
-  return { stores: Number(stores), customerTokens, signOns, secrets: Number(secrets), from };
+  return {
+    stores: Number(stores),
+    customerTokens,
+    signOns,
+    secrets: Number(secrets),
+    signingKeys: Number(signingKeys),
+    from,
+  };
 }

@@ -1,3 +1,5 @@
+import { hasTables } from "./storage/migrate.ts";
+import { endings } from "./storage/migrations/0007-endings.ts";
 import type { Storage, Trx } from "./storage/storage.ts";
 
 /** What the replaced database knew of later than the backup, and the restored one now knows, too. */
@@ -8,9 +10,11 @@ const PAGE = 200;
 /**
  * A restored database does not know which keys were deleted, which secrets rotated and which passwords changed after the
  * backup: the old ones would be good again. Where the replaced database can still be read, it decides: its secrets are the
- * secrets of the keys, keys that it no longer has go, and its passwords are those of the customers.
+ * secrets of the keys, keys that it no longer has go, and its passwords are those of the customers. `undefined`: the
+ * backup was not made of it, so what it lacks says nothing, and nothing was carried over.
  */
-export async function carryOver(restored: Storage, replaced: Storage): Promise<CarriedOver> {
+export async function carryOver(restored: Storage, replaced: Storage): Promise<CarriedOver | undefined> {
+  if ((await originOf(restored)) !== (await originOf(replaced))) return undefined;
   const carried = { deletedKeys: 0, rotatedKeys: 0, passwords: 0 };
   for await (const keys of pagesOf(restored, "application_keys")) {
     const done = await restored.transact((trx) => carryKeys(trx, replaced, keys));
@@ -20,6 +24,25 @@ export async function carryOver(restored: Storage, replaced: Storage): Promise<C
   for await (const customers of pagesOf(restored, "customers"))
     carried.passwords += await carryPasswords(restored, replaced, customers);
   return carried;
+}
+
+/** Equal for a database and its backups, until one of them is restored: when its tables were made, and the last restore. */
+async function originOf(storage: Storage): Promise<string | undefined> {
+  if (!(await hasTables(storage))) return undefined;
+  const applied = await storage.db
+    .selectFrom("schema_migrations")
+    .select(["version", "applied_at"])
+    .execute();
+  const madeAt = applied.find(({ version }) => version === 1)?.applied_at;
+  // Tables that are older than `tokens_from` were never restored by a release that would have set it.
+  const knowsRestores = applied.some(({ version }) => version === endings.version);
+  const last = knowsRestores
+    ? await storage.db
+        .selectFrom("stores")
+        .select(({ fn }) => fn.max("tokens_from").as("restored_at"))
+        .executeTakeFirst()
+    : undefined;
+  return `${madeAt} ${last?.restored_at ?? "never"}`;
 }
 
 async function* pagesOf({ db }: Storage, table: "application_keys" | "customers"): AsyncGenerator<string[]> {

@@ -13,8 +13,8 @@ import { withStorage } from "./with-storage.ts";
 const USAGE = `latchkey after-restore [--replaced <database-url>] [--rotate-secrets] [--json]
 
 To be run after a database was restored from a backup, before the service starts; \`latchkey restore\` does it by itself.
-Ends what the backup has brought back: customer tokens, access tokens, sign-ons under way, and secrets that had been rotated
-out and were in their grace.
+Ends what the backup has brought back: customer tokens, access tokens, sign-ons under way, secrets that had been rotated
+out and were in their grace, and signing keys; the first use makes a new one.
 
 A restored database does not know what happened after the backup. A key that was deleted since, and a secret that was
 rotated out since, would work again, and so would a password that was changed:
@@ -38,8 +38,9 @@ export async function afterRestore(args: string[]): Promise<void> {
       return;
     }
     console.log(describeEnded(ended));
-    if (carried || secrets) console.log(carried ? describeCarried(carried) : formatSecrets(secrets ?? []));
-    else console.log(NOT_KNOWN);
+    if (carried) console.log(describeCarried(carried));
+    if (secrets) console.log(formatSecrets(secrets));
+    if (!carried && !secrets) console.log(NOT_KNOWN);
   });
 }
 
@@ -53,11 +54,14 @@ export async function endAll(deps: Deps): Promise<Ended> {
   return ended;
 }
 
-export async function carryFrom({ storage }: Deps, replacedUrl: string): Promise<CarriedOver> {
+/** What was carried over, or undefined, with the reason on standard error. */
+export async function carryFrom({ storage }: Deps, replacedUrl: string): Promise<CarriedOver | undefined> {
   if (replacedUrl.startsWith("sqlite:")) refuseMissingFile(replacedUrl.slice("sqlite:".length));
   const replaced = connectStorage(replacedUrl);
   try {
-    return await carryOver(storage, replaced);
+    const carried = await carryOver(storage, replaced);
+    if (!carried) console.error(NOT_THE_SAME);
+    return carried;
   } finally {
     await replaced.close();
   }
@@ -86,20 +90,29 @@ const formatSecrets = (secrets: NewSecret[]): string =>
     secrets.map((secret) => Object.values(secret)),
   );
 
+const NOT_THE_SAME =
+  "the database of before is not the one that this backup was made of, or was itself restored since: nothing was carried over";
+
 export const NOT_KNOWN =
   "Keys that were deleted and secrets that were rotated out after the backup work again, and so do passwords that were\n" +
   "changed: nothing here knows of them. `latchkey after-restore --rotate-secrets` gives every key a new secret.";
 
-export const describeEnded = ({ customerTokens, signOns, secrets }: Ended): string =>
+export const describeEnded = ({ customerTokens, signOns, secrets, signingKeys }: Ended): string =>
   `ended: every access token, ${customerTokens} customer tokens, ${signOns} sign-ons under way, ` +
-  `${secrets} rotated-out secrets in their grace`;
+  `${secrets} rotated-out secrets in their grace, ${signingKeys} signing keys (the first use makes a new one)`;
 
 export const describeCarried = ({ deletedKeys, rotatedKeys, passwords }: CarriedOver): string =>
   `carried over from the database of before: ${deletedKeys} keys were deleted since the backup and stay so, ` +
   `${rotatedKeys} keys have the secrets that they had there, ${passwords} customers their password`;
 
-export const endedAsJson = ({ stores, customerTokens, signOns, secrets }: Ended) => ({
-  ended: { stores, customer_tokens: customerTokens, sign_ons: signOns, rotated_secrets: secrets },
+export const endedAsJson = ({ stores, customerTokens, signOns, secrets, signingKeys }: Ended) => ({
+  ended: {
+    stores,
+    customer_tokens: customerTokens,
+    sign_ons: signOns,
+    rotated_secrets: secrets,
+    signing_keys: signingKeys,
+  },
 });
 
 export const carriedAsJson = (carried: CarriedOver | undefined) =>

@@ -9,6 +9,7 @@ import { doctor } from "./doctor.ts";
 import { key } from "./key.ts";
 import { migrateDatabase } from "./migrate.ts";
 import { printOpenapi } from "./openapi.ts";
+import { isHelp, pick } from "./options.ts";
 import { proveLimits } from "./prove-limits.ts";
 import { restore } from "./restore.ts";
 import { rotateKeys } from "./rotate-keys.ts";
@@ -62,11 +63,11 @@ const USAGE = `latchkey <command>\n\n${Object.values(commands)
 
 export async function run([name, ...args]: string[]): Promise<void> {
   try {
-    if (name === undefined || name === "--help" || name === "help") {
+    if (name === undefined || isHelp(name) || name === "help") {
       console.log(USAGE);
       return;
     }
-    const command = commands[name];
+    const command = pick(commands, name);
     if (!command) throw operatorFault(`there is no command ${JSON.stringify(name)}\n\n${USAGE}`);
     await command.run(args);
   } catch (error) {

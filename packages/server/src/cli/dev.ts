@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { Demo } from "@latchkey/demo";
-import { type Config, readConfig, readDatabaseUrl } from "../config.ts";
+import { type Config, DEFAULT_DATABASE_URL, readConfig, readDatabaseUrl } from "../config.ts";
 import { createStore } from "../create-store.ts";
 import type { Clock } from "../lib/clock.ts";
+import { operatorFault } from "../lib/operator-fault.ts";
 import { startService } from "../main.ts";
-import { takeLock } from "../storage/sqlite.ts";
+import { removeDatabase } from "../storage/backup.ts";
+import { makeFolder, takeLock, toRealPath } from "../storage/sqlite.ts";
 import type { Storage } from "../storage/storage.ts";
 import { DEFAULT_RATE_LIMIT, findStore } from "../stores/store.ts";
 import { freePort } from "./free-port.ts";
@@ -17,7 +19,7 @@ const USAGE = `latchkey dev [--reset]
 
 Runs everything on this machine: the service with a first store, a practice identity provider, and a demo storefront.
 Prints their addresses and the store's credentials. Data is kept beside the database (./data unless
-LATCHKEY_DATABASE_URL says otherwise); --reset begins anew.
+LATCHKEY_DATABASE_URL says otherwise); --reset begins anew. A PostgreSQL is not reset; sqlite::memory: keeps nothing.
 
 Ports: PORT for the service (4000), then 4001 for the provider and 4002 for the storefront. One that is taken is replaced
 by a free one, except PORT when you have set it.`;
@@ -28,22 +30,22 @@ type Ports = { service: number; idp: number; shop: number };
 export async function dev(args: string[]): Promise<void> {
   const options = readOptions(USAGE, args, { reset: { type: "boolean" } });
   if (!options) return;
-  const folder = prepareFolder(options.reset === true);
-  const ports = await choosePorts(folder);
+  const kept = prepareFiles(options.reset === true);
+  const ports = await choosePorts(kept?.ports);
   const { LATCHKEY_MASTER_KEY, LATCHKEY_EGRESS_ALLOW } = process.env;
   const config = readConfig({
     LATCHKEY_LOG_LEVEL: "warn",
     PORT: String(ports.service),
     ...process.env,
-    LATCHKEY_MASTER_KEY: LATCHKEY_MASTER_KEY || keptMasterKey(folder),
+    LATCHKEY_MASTER_KEY: LATCHKEY_MASTER_KEY || chooseMasterKey(kept?.masterKey),
     LATCHKEY_EGRESS_ALLOW: [LATCHKEY_EGRESS_ALLOW, `http://localhost:${ports.idp}`].filter(Boolean).join(","),
   });
   let credentials: Credentials | undefined;
   const service = await startService(config, async (deps) => {
-    credentials = await firstStore(deps, folder);
+    credentials = await firstStore(deps, kept?.credentials);
   });
   // Only now: a second start beside a running one is refused before, and leaves everything as it is.
-  writeFileSync(portsFile(folder), JSON.stringify(ports));
+  keep(kept?.ports, JSON.stringify(ports));
   let demo: Demo | undefined;
   stopOnSignal(async () => {
     await demo?.close();
@@ -57,9 +59,8 @@ export async function dev(args: string[]): Promise<void> {
 }
 
 /** The same as the last time if they are free: identities belong to the address of their provider. */
-async function choosePorts(folder: string): Promise<Ports> {
-  const file = portsFile(folder);
-  const last: Partial<Ports> = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
+async function choosePorts(file: string | undefined): Promise<Ports> {
+  const last: Partial<Ports> = JSON.parse(readKept(file) ?? "{}");
   const service = process.env.PORT ? Number(process.env.PORT) : await freePort(last.service ?? 4000);
   const ports = {
     service,
@@ -69,41 +70,75 @@ async function choosePorts(folder: string): Promise<Ports> {
   return ports;
 }
 
-function prepareFolder(reset: boolean): string {
+/**
+ * What is kept beside the database from one start to the next: each database has its own, and one in memory has none.
+ * The names for the default database are without its name.
+ */
+type Kept = { masterKey: string; ports: string; credentials: string };
+
+function prepareFiles(reset: boolean): Kept | undefined {
   const databaseUrl = readDatabaseUrl(process.env);
-  const path = databaseUrl.startsWith("sqlite:") ? databaseUrl.slice("sqlite:".length) : ":memory:";
-  const folder = path === ":memory:" ? "./data" : dirname(path);
-  if (reset) {
+  if (databaseUrl === "sqlite::memory:") return undefined;
+  const path = databaseUrl.startsWith("sqlite:")
+    ? toRealPath(databaseUrl.slice("sqlite:".length))
+    : undefined;
+  if (reset && path === undefined)
+    throw operatorFault("--reset does not reset a PostgreSQL: nothing was changed");
+  const kept = nameFiles(path ?? join("./data", `postgres-${nameOf(databaseUrl)}`));
+  if (reset && path !== undefined) {
     // Taken and let go: whoever serves these files keeps them.
-    if (path !== ":memory:" && existsSync(path)) takeLock(path).close();
-    const files = path === ":memory:" ? [] : [path, `${path}-wal`, `${path}-shm`, `${path}-serving`];
-    for (const file of [...files, masterKeyFile(folder), credentialsFile(folder), portsFile(folder)])
-      rmSync(file, { force: true });
+    if (existsSync(path)) takeLock(path).close();
+    removeDatabase(path);
+    for (const file of [`${path}-serving`, ...Object.values(kept)]) rmSync(file, { force: true });
   }
-  mkdirSync(folder, { recursive: true });
-  return folder;
+  makeFolder(dirname(kept.ports));
+  return kept;
 }
 
-const masterKeyFile = (folder: string): string => join(folder, "master.key");
-const portsFile = (folder: string): string => join(folder, "ports.json");
-const credentialsFile = (folder: string): string => join(folder, "first-store.json");
+function nameFiles(path: string): Kept {
+  const prefix = basename(path) === basename(DEFAULT_DATABASE_URL) ? "" : `${basename(path)}.`;
+  const named = (name: string) => join(dirname(path), prefix + name);
+  return {
+    masterKey: named("master.key"),
+    ports: named("ports.json"),
+    credentials: named("first-store.json"),
+  };
+}
 
-function keptMasterKey(folder: string): string {
-  const file = masterKeyFile(folder);
-  if (!existsSync(file)) writeFileSync(file, randomBytes(32).toString("base64url"), { mode: 0o600 });
-  return readFileSync(file, "utf8").trim();
+const nameOf = (databaseUrl: string): string =>
+  new URL(databaseUrl).pathname.slice(1).replaceAll(/[^\w.-]/g, "_");
+
+const readKept = (file: string | undefined): string | undefined =>
+  file !== undefined && existsSync(file) ? readFileSync(file, "utf8") : undefined;
+
+/** For the owner alone, also if the file was there with another mode. */
+function keep(file: string | undefined, text: string): void {
+  if (file === undefined) return;
+  writeFileSync(file, text, { mode: 0o600 });
+  chmodSync(file, 0o600);
+}
+
+function chooseMasterKey(file: string | undefined): string {
+  const kept = readKept(file)?.trim();
+  if (kept) return kept;
+  const made = randomBytes(32).toString("base64url");
+  keep(file, made);
+  return made;
 }
 
 /** Only hashes of secrets are in the database, so for practice the first store's are kept in a file of their own. */
-async function firstStore(deps: { storage: Storage; clock: Clock }, folder: string): Promise<Credentials> {
-  const file = credentialsFile(folder);
-  if (existsSync(file)) {
-    const kept: Credentials = JSON.parse(readFileSync(file, "utf8"));
+async function firstStore(
+  deps: { storage: Storage; clock: Clock },
+  file: string | undefined,
+): Promise<Credentials> {
+  const text = readKept(file);
+  if (text !== undefined) {
+    const kept: Credentials = JSON.parse(text);
     if (await findStore(deps.storage, kept.storeId)) return kept;
   }
   const { store, key } = await createStore(deps, { name: "Practice store", rateLimit: DEFAULT_RATE_LIMIT });
   const made = { storeId: store.id, keyId: key.id, clientId: key.clientId, clientSecret: key.clientSecret };
-  writeFileSync(file, JSON.stringify(made, null, 2), { mode: 0o600 });
+  keep(file, JSON.stringify(made, null, 2));
   return made;
 }
 

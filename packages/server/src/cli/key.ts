@@ -10,7 +10,7 @@ import { type Clock, toIso } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import type { Storage } from "../storage/storage.ts";
 import { findStore } from "../stores/store.ts";
-import { readName, readOptions, readWhole, required } from "./options.ts";
+import { isHelp, pick, readName, readOptions, readWhole, required } from "./options.ts";
 import { formatTable } from "./table.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -24,9 +24,9 @@ A secret is shown once, when it is made. After a rotation the older ones work fo
 const actions: Record<string, (args: string[]) => Promise<void>> = { create, list, rotate, delete: remove };
 
 export async function key([action, ...args]: string[]): Promise<void> {
-  const act = actions[action ?? ""];
+  const act = pick(actions, action);
   if (act) return act(args);
-  if (action !== undefined && action !== "--help")
+  if (action !== undefined && !isHelp(action))
     throw operatorFault(`key cannot ${JSON.stringify(action)}\n\n${USAGE}`);
   console.log(USAGE);
 }

@@ -17,11 +17,17 @@ export function readOptions<T extends ParseArgsOptionsConfig>(usage: string, arg
   return values as ReturnType<typeof parseArgs<{ options: T; args: string[]; strict: true }>>["values"];
 }
 
-/** What stands before the options, and the rest. */
-export const takeArgument = ([first, ...rest]: string[]): [string | undefined, string[]] =>
-  first === undefined || first.startsWith("-")
-    ? [undefined, first === undefined ? [] : [first, ...rest]]
-    : [first, rest];
+/** The one argument that is no option, wherever it stands, and the rest. For commands whose options take no values. */
+export function takeArgument(args: string[]): [string | undefined, string[]] {
+  const at = args.findIndex((arg) => !arg.startsWith("-"));
+  return at < 0 ? [undefined, args] : [args[at], args.toSpliced(at, 1)];
+}
+
+/** What a name stands for, if it is one of these and not one that every object has. */
+export const pick = <T>(choices: Record<string, T>, name: string | undefined): T | undefined =>
+  name !== undefined && Object.hasOwn(choices, name) ? choices[name] : undefined;
+
+export const isHelp = (arg: string | undefined): boolean => arg === "--help" || arg === "-h";
 
 export function required(value: string | undefined, option: string): string {
   if (!value) throw operatorFault(`${option} is required`);

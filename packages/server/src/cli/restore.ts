@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Ended } from "../after-restore.ts";
 import type { CarriedOver } from "../carry-over.ts";
@@ -6,7 +6,7 @@ import { steadyClock, toIso } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { prepareCopy, removeDatabase, takePlace } from "../storage/backup.ts";
 import { openStorage } from "../storage/open.ts";
-import { takeLock } from "../storage/sqlite.ts";
+import { makeFolder, takeLock, toRealPath } from "../storage/sqlite.ts";
 import {
   carriedAsJson,
   carryFrom,
@@ -35,10 +35,13 @@ export async function restore(args: string[]): Promise<void> {
   });
   if (!options) return;
   if (!file) throw operatorFault(`from which file?\n\n${USAGE}`);
-  const path = chooseSqliteFile("restore PostgreSQL with its own tools, then run `latchkey after-restore`");
-  if (resolve(file) === resolve(path)) throw operatorFault(`${file} is the database itself`);
-  mkdirSync(dirname(path), { recursive: true });
-  const lock = takeLock(path);
+  const path = toRealPath(
+    chooseSqliteFile("restore PostgreSQL with its own tools, then run `latchkey after-restore`"),
+  );
+  if (!existsSync(file)) throw operatorFault(`there is no file ${file}`);
+  if (resolve(toRealPath(file)) === resolve(path)) throw operatorFault(`${file} is the database itself`);
+  makeFolder(dirname(path));
+  const lock = takeLock(path, "Stop the service first.");
   try {
     const restored = await replace(path, file, options["ignore-current"] === true);
     console.log(options.json ? JSON.stringify(toJson(path, file, restored)) : describe(path, file, restored));

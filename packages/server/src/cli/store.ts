@@ -3,7 +3,7 @@ import { deleteStore } from "../delete-store.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { updateStoreAsOperator } from "../stores/administer.ts";
 import { DEFAULT_RATE_LIMIT, findStore, listStores, type Store } from "../stores/store.ts";
-import { readName, readOptions, readWhole, required } from "./options.ts";
+import { isHelp, pick, readName, readOptions, readWhole, required } from "./options.ts";
 import { createProgress } from "./progress.ts";
 import { formatTable } from "./table.ts";
 import { withStorage } from "./with-storage.ts";
@@ -29,9 +29,9 @@ const actions: Record<string, (args: string[]) => Promise<void>> = {
 };
 
 export async function store([action, ...args]: string[]): Promise<void> {
-  const act = actions[action ?? ""];
+  const act = pick(actions, action);
   if (act) return act(args);
-  if (action !== undefined && action !== "--help")
+  if (action !== undefined && !isHelp(action))
     throw operatorFault(`store cannot ${JSON.stringify(action)}\n\n${USAGE}`);
   console.log(USAGE);
 }

@@ -1,10 +1,10 @@
 import {
-  createHash,
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
   type JsonWebKey,
   type KeyObject,
+  randomBytes,
 } from "node:crypto";
 import { type SqlBool, sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
@@ -14,7 +14,8 @@ import { operatorFault } from "../lib/operator-fault.ts";
 import { keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
 import { createSingleFlight } from "../lib/single-flight.ts";
 import { deleteAlong } from "../storage/delete-along.ts";
-import type { Database, Storage } from "../storage/storage.ts";
+import { hold } from "../storage/hold.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
 
 /**
  * The keys that customer tokens are signed with. A new one is published before it signs, so that whoever keeps our key
@@ -40,7 +41,9 @@ type PublishedKey = {
 
 type Key = Signer & { publicKey: KeyObject; jwk: PublishedKey; signsFrom: number };
 type Deps = { storage: Storage; clock: Clock; keyring: Keyring; customerTokenSeconds: number };
+type KeyDeps = Pick<Deps, "storage" | "clock" | "keyring">;
 
+const HELD = "signing keys";
 const PURPOSE = "signing-key";
 const RELOAD_MS = 60_000;
 const LOOK_AGAIN_MS = 1000;
@@ -79,7 +82,9 @@ export function createSigningKeys(deps: Deps): SigningKeys {
     try {
       const found = await read();
       if (found.length > 0) return found;
-      await insertKey(deps, nameAfter(deps, "the first"), clock.now());
+      await afterOthers(deps, async (trx, newest) => {
+        if (newest === undefined) await insertKey(trx, deps, clock.now());
+      });
       return await read();
     } catch (error) {
       if (known.length === 0) throw error;
@@ -107,8 +112,11 @@ export function createSigningKeys(deps: Deps): SigningKeys {
       const newest = (await keys()).at(-1);
       const now = clock.now();
       if (!newest || newest.signsFrom > now) return;
-      if (newest.signsFrom + SIGNS_FOR_MS - PUBLISHED_BEFORE_MS <= now) {
-        await insertKey(deps, nameAfter(deps, newest.kid), now + PUBLISHED_BEFORE_MS);
+      const isDue = (signsFrom: number) => signsFrom + SIGNS_FOR_MS - PUBLISHED_BEFORE_MS <= now;
+      if (isDue(newest.signsFrom)) {
+        await afterOthers(deps, async (trx, last) => {
+          if (last !== undefined && isDue(last)) await insertKey(trx, deps, now + PUBLISHED_BEFORE_MS);
+        });
         await read();
       }
       await deleteOver(deps, await keys());
@@ -117,11 +125,11 @@ export function createSigningKeys(deps: Deps): SigningKeys {
 }
 
 /** Rotation on demand: the next key is published now and signs in ten minutes. Says its id. */
-export async function addNextKey(deps: Pick<Deps, "storage" | "clock" | "keyring">): Promise<string> {
-  const newest = await newestKid(deps.storage.db);
-  const kid = nameAfter(deps, newest ?? "the first");
-  await insertKey(deps, kid, newest ? deps.clock.now() + PUBLISHED_BEFORE_MS : deps.clock.now());
-  return kid;
+export function addNextKey(deps: KeyDeps): Promise<string> {
+  const now = deps.clock.now();
+  return afterOthers(deps, (trx, newest) =>
+    insertKey(trx, deps, newest === undefined ? now : now + PUBLISHED_BEFORE_MS),
+  );
 }
 
 /**
@@ -129,29 +137,36 @@ export async function addNextKey(deps: Pick<Deps, "storage" | "clock" | "keyring
  * token of before is dead, on every instance within a second. Says the new key's id.
  */
 export async function replaceKeys(
-  deps: Pick<Deps, "storage" | "clock" | "keyring">,
+  deps: KeyDeps,
   onTokensEnded?: (rows: number) => void,
 ): Promise<{ kid: string; endedTokens: number }> {
-  const { storage, clock } = deps;
-  const now = clock.now();
-  const kid = await storage.transact(async (trx) => {
-    const next = nameAfter(deps, (await newestKid(trx)) ?? "the first");
+  const now = deps.clock.now();
+  const kid = await afterOthers(deps, async (trx) => {
     await trx.deleteFrom("signing_keys").execute();
-    await insertKey({ ...deps, storage: { db: trx } }, next, now);
-    return next;
+    return insertKey(trx, deps, now);
   });
   const where = sql<SqlBool>`created_at < ${now}`;
   const tokens = { table: "customer_tokens", key: "id", along: ["id"], where } as const;
   return { kid, endedTokens: await deleteAlong(deps, tokens, onTokensEnded) };
 }
 
-async function newestKid(db: Database): Promise<string | undefined> {
-  const newest = await db
-    .selectFrom("signing_keys")
-    .select("kid")
-    .orderBy("signs_from", "desc")
-    .executeTakeFirst();
-  return newest?.kid;
+/**
+ * Of several instances that want to make a key at once, each waits until the one before it is done, and only then looks
+ * from when on the newest key signs.
+ */
+function afterOthers<T>(
+  { storage }: Pick<Deps, "storage">,
+  work: (trx: Trx, newest: number | undefined) => Promise<T>,
+): Promise<T> {
+  return storage.transact(async (trx) => {
+    await hold(trx, storage, [HELD]);
+    const newest = await trx
+      .selectFrom("signing_keys")
+      .select("signs_from")
+      .orderBy("signs_from", "desc")
+      .executeTakeFirst();
+    return work(trx, newest?.signs_from);
+  });
 }
 
 async function readKeys({ storage, keyring }: Deps): Promise<Key[]> {
@@ -175,21 +190,16 @@ async function readKeys({ storage, keyring }: Deps): Promise<Key[]> {
   });
 }
 
-/** A key's name follows from the one before it, so that of several instances that rotate at once one succeeds. */
-const nameAfter = ({ keyring }: Pick<Deps, "keyring">, before: string): string =>
-  createHash("sha256")
-    .update(`${keyring.current(PURPOSE).keyId.toString("hex")} ${before}`)
-    .digest("base64url")
-    .slice(0, 16);
-
+/** The name is random: after a restore the same one must not come again with another key. */
 async function insertKey(
-  { storage, clock, keyring }: Pick<Deps, "clock" | "keyring"> & { storage: { db: Database } },
-  kid: string,
+  trx: Trx,
+  { clock, keyring }: Pick<Deps, "clock" | "keyring">,
   signsFrom: number,
-): Promise<void> {
+): Promise<string> {
+  const kid = randomBytes(12).toString("base64url");
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const jwk = { ...publicKey.export({ format: "jwk" }), kid, use: "sig", alg: "ES256" };
-  await storage.db
+  await trx
     .insertInto("signing_keys")
     .values({
       kid,
@@ -198,8 +208,8 @@ async function insertKey(
       created_at: clock.now(),
       signs_from: signsFrom,
     })
-    .onConflict((conflict) => conflict.column("kid").doNothing())
     .execute();
+  return kid;
 }
 
 /** A key is over when its successor has signed for longer than a token lives. */

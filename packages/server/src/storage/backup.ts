@@ -27,7 +27,10 @@ export function backUp(path: string, file: string): void {
   const part = `${file}.${process.pid}.part`;
   try {
     closeSync(openSync(part, "wx", 0o600));
-    withDatabase(path, (database) => database.prepare("vacuum into ?").run(part));
+    withDatabase(path, (database) => {
+      if (!isOurs(database)) throw new Error(`${path} is not a database of latchkey`);
+      database.prepare("vacuum into ?").run(part);
+    });
     flush(part);
     // Unlike a rename, a link never takes the place of a file that somebody has made meanwhile.
     linkSync(part, file);
@@ -41,7 +44,6 @@ export function backUp(path: string, file: string): void {
 
 /** A copy of a backup that may be changed, beside the database whose place it is to take. Only a sound one is taken. */
 export function prepareCopy(file: string, path: string): string {
-  if (!existsSync(file)) throw operatorFault(`there is no file ${file}`);
   if (existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0) {
     throw operatorFault(
       `${file} is not a backup: a part of it is in ${file}-wal. Make one with \`latchkey backup\`.`,
@@ -64,13 +66,16 @@ function faultOf(path: string): string | undefined {
       if (row?.integrity_check !== "ok") return `it is damaged (${row?.integrity_check})`;
       if (database.prepare("pragma foreign_key_check").all().length > 0)
         return "it is damaged (foreign keys)";
-      const ours = "select name from sqlite_master where name in ('schema_migrations', 'stores')";
-      return database.prepare(ours).all().length === 2 ? undefined : "it is not a database of latchkey";
+      return isOurs(database) ? undefined : "it is not a database of latchkey";
     });
   } catch (error) {
     return `it is not a sound SQLite database (${(error as Error).message})`;
   }
 }
+
+const isOurs = (database: DatabaseSync): boolean =>
+  database.prepare("select name from sqlite_master where name in ('schema_migrations', 'stores')").all()
+    .length === 2;
 
 /**
  * Puts the copy into the place of the database, which is kept under another name. There is a whole database under the

@@ -20,7 +20,7 @@ function pile(rows: number, msPerRow: number) {
 test("all rows are done, in batches that grow while they are quick, and not without end", async () => {
   const { work, batches, deps } = pile(2300, 0.001);
   expect(await inBatches(deps, work)).toEqual({ rows: 2300, isDone: true });
-  expect(batches).toEqual([100, 200, 400, 500, 500, 500, 100]);
+  expect(batches).toEqual([100, 200, 400, 500, 500, 500, 100, 0]);
 });
 
 test("batches shrink to what fits into the time that a batch may take, and not below a hundred rows", async () => {
@@ -42,6 +42,12 @@ test.each([
     expect(await inBatches(deps, work, bounds)).toEqual({ rows: 300, isDone: false });
   },
 );
+
+test("a batch that found few is not the last: somebody else may have held the others", async () => {
+  const { deps } = pile(0, 1);
+  const found = [100, 3, 50, 0];
+  expect(await inBatches(deps, async () => found.shift() ?? 0)).toEqual({ rows: 153, isDone: true });
+});
 
 test("nothing to do is one look", async () => {
   const { work, batches, deps } = pile(0, 1);

@@ -22,7 +22,8 @@ const RETRY_MS = 1000;
 
 /**
  * Does with any number of rows what would take too long for one statement. `work` takes at most so many rows, in a
- * transaction of its own, and says how many it found; fewer than it could have taken means that it is done. The size of
+ * transaction of its own, and says how many it found; none means that it is done, and not fewer than it could have taken,
+ * since somebody who does the same at once may have taken the others. The size of
  * a batch follows from how long the last one took, and as long as it took is left to others before the next.
  */
 export async function inBatches(
@@ -47,7 +48,7 @@ export async function inBatches(
     failures = 0;
     const tookMs = clock.monotonicMs() - beganMs;
     rows += found;
-    if (found < limit) return { rows, isDone: true };
+    if (found === 0) return { rows, isDone: true };
     if (rows >= maxRows || clock.monotonicMs() - startedMs >= withinMs) return { rows, isDone: false };
     limit = Math.min(BATCH[engine].mostRows, nextLimit(limit, tookMs / BATCH[engine].targetMs));
     await sleep(tookMs);

@@ -35,7 +35,21 @@ export async function deleteAlong(
     onDeleted(deleted.length);
     return deleted.length;
   };
-  return (await inBatches(deps, deleteNext, { retries: RETRIES })).rows;
+  let done = 0;
+  do done += (await inBatches(deps, deleteNext, { retries: RETRIES })).rows;
+  while (await isAnyLeft(deps.storage, rows));
+  return done;
+}
+
+/** Of two who delete the same rows at once, the one who waited finds none of its batch: that does not mean the end. */
+async function isAnyLeft({ db }: Storage, { table, key, where }: Along): Promise<boolean> {
+  const left = await db
+    .selectFrom(table as "customers")
+    .select(db.dynamic.ref<"id">(key))
+    .where(where)
+    .limit(1)
+    .executeTakeFirst();
+  return left !== undefined;
 }
 
 async function deleteSome(

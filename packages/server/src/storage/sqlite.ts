@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,9 +22,10 @@ const RETRY_MS = 20;
 const WATCH_EVERY_MS = 250;
 const MAX_PREPARED = 200;
 
-export function openSqlite(path: string): Storage {
-  const inMemory = path === ":memory:";
-  if (!inMemory) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+export function openSqlite(given: string): Storage {
+  const inMemory = given === ":memory:";
+  if (!inMemory) makeFolder(dirname(given));
+  const path = inMemory ? given : toRealPath(given);
   const file = openFile(path);
   const changes = createChanges();
   let cannotWrite = false;
@@ -73,10 +74,18 @@ function openFile(path: string): DatabaseSync {
   }
 }
 
+/** A folder for the owner alone. One that is there stays as it is. */
+export function makeFolder(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+}
+
+/** Locks and copies are named after the file, so a link to it must lead to the same names. */
+export const toRealPath = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
+
 /** The database for its owner alone. SQLite gives the files that it makes beside it the mode of this one. */
 function keepPrivate(path: string): void {
   closeSync(openSync(path, "a", 0o600));
-  chmodSync(path, 0o600);
+  for (const part of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(part)) chmodSync(part, 0o600);
 }
 
 /** Puts the value that is there into the file's header: the smallest write there is, and it goes to the disk. */
@@ -199,7 +208,7 @@ function watch(file: DatabaseSync, onChange: () => void): () => void {
  * A second database file that is only ever locked. The operating system drops the lock with the process, however it
  * ends, so there is no stale lock to clean up.
  */
-export function takeLock(path: string): DatabaseSync {
+export function takeLock(path: string, otherwise = STOP_OR_POSTGRES): DatabaseSync {
   keepPrivate(`${path}-serving`);
   const lock = new DatabaseSync(`${path}-serving`, { timeout: 0 });
   try {
@@ -207,10 +216,11 @@ export function takeLock(path: string): DatabaseSync {
     return lock;
   } catch (cause) {
     lock.close();
-    throw operatorFault(
-      `another latchkey already serves ${path}. One process serves a SQLite file; ` +
-        "stop the other one, or use PostgreSQL (LATCHKEY_DATABASE_URL=postgres://…) for several.",
-      cause,
-    );
+    if (primaryCodeOf(cause) !== SQLITE_BUSY)
+      throw operatorFault(`cannot lock ${path}-serving: ${(cause as Error).message}`, cause);
+    throw operatorFault(`another latchkey already serves ${path}. ${otherwise}`, cause);
   }
 }
+
+const STOP_OR_POSTGRES =
+  "One process serves a SQLite file; stop the other one, or use PostgreSQL (LATCHKEY_DATABASE_URL=postgres://…) for several.";

@@ -1,3 +1,4 @@
+import { decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { endWhatCameBack } from "../../src/after-restore.ts";
 import { deleteApplicationKey } from "../../src/application-keys/administer.ts";
@@ -5,6 +6,7 @@ import { rotateSecret } from "../../src/application-keys/secret.ts";
 import { carryOver } from "../../src/carry-over.ts";
 import { introspectToken, issueAccessToken } from "../../src/contract/access-tokens.ts";
 import { getCustomer } from "../../src/contract/customers.ts";
+import { jwks } from "../../src/contract/sign-on.ts";
 import { getStore } from "../../src/contract/store.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -70,6 +72,18 @@ describe.each(engines)("after a restore on $name", (engine) => {
     expect((await f.redeem(await f.signOn(), {}, { token })).status).toBe(200);
   });
 
+  test("a signing key that came back is in no key set within a second and does not sign; the new one has another name", async () => {
+    const kids = async () =>
+      (await call(f.latchkey.app, jwks)).body.keys.map(({ kid }: { kid: string }) => kid);
+    await f.redeem(await f.signOn());
+    const [before] = await kids();
+    expect((await end()).signingKeys).toBe(1);
+    await until(async () => !(await kids()).includes(before), 1000);
+    const token = await getToken(f.latchkey.app, f.store, "implicit");
+    const { data } = (await f.redeem(await f.signOn(), {}, { token })).body;
+    expect([decodeProtectedHeader(data.token).kid]).toEqual(await kids());
+  });
+
   test("a shopper who was at the identity provider meanwhile starts again: that sign-on has expired (T54)", async () => {
     const browser = { cookie: undefined };
     const begun = await f.begin(browser, { code_challenge: newPkce().challenge });
@@ -96,11 +110,20 @@ describe.each(engines)("after a restore on $name", (engine) => {
     let backup: TestDatabase;
     let restored: Storage;
 
+    const COPIED = [
+      "schema_migrations",
+      "stores",
+      "application_keys",
+      "application_key_secrets",
+      "customers",
+    ] as const;
+
     /** The tables that are carried over, as they were at the time of the backup. */
     beforeEach(async () => {
       backup = await engine.create();
       restored = await openStorage({ clock: f.latchkey.clock }, backup.url);
-      for (const table of ["stores", "application_keys", "application_key_secrets", "customers"] as const) {
+      await restored.db.deleteFrom("schema_migrations").execute();
+      for (const table of COPIED) {
         const rows = await operator.db.selectFrom(table).selectAll().execute();
         if (rows.length > 0) await restored.db.insertInto(table).values(rows).execute();
       }
@@ -128,6 +151,25 @@ describe.each(engines)("after a restore on $name", (engine) => {
       const carried = await carryOver(restored, operator);
       expect(carried).toEqual({ deletedKeys: 1, rotatedKeys: 0, passwords: 0 });
       expect(await secrets(restored)).toEqual([]);
+    });
+
+    test("nothing is carried over from a database that was itself restored since, and no key goes", async () => {
+      const { clock } = f.latchkey;
+      await deleteApplicationKey({ storage: operator, clock }, f.store.store.id, f.store.key.id);
+      await end();
+      expect(await carryOver(restored, operator)).toBeUndefined();
+      expect(await secrets(restored)).toHaveLength(1);
+    });
+
+    test("nothing is carried over from a database that the backup was not made of, and no key goes", async () => {
+      const { clock } = f.latchkey;
+      clock.advance(1);
+      const another = await engine.create();
+      const empty = await openStorage({ clock }, another.url);
+      expect(await carryOver(restored, empty)).toBeUndefined();
+      expect(await secrets(restored)).toHaveLength(1);
+      await empty.close();
+      await another.drop();
     });
   });
 });
