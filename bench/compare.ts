@@ -35,58 +35,60 @@ const FIRST_TRY = 30;
  * with another one; then each is asked at half the pace that it has shown, for latencies without a queue.
  */
 export async function compare(deps: Deps, workload: Workload, engine: Engine): Promise<Comparison> {
-  const { contestants, options, progress } = deps;
-  const { warmSeconds, roundSeconds, halfLoadSeconds, part } = options;
-  const runners: Runner[] = [];
-  for (const contestant of whoTakesPart(workload, engine, options))
-    runners.push(await contestants.get(contestant, engine));
-  const tell = ({ target }: Runner, what: string) =>
-    progress.step(`${workload.name}, ${engine}: ${target.contestant}, ${what}`);
-
-  const counts = new Map<Runner, number>();
-  const rounds = new Map<Runner, Round[]>(runners.map((runner) => [runner, []]));
-  for (const runner of runners) {
-    tell(runner, "warm-up");
-    const first = await measureRound(deps, runner, workload, { count: FIRST_TRY });
-    const count = countFor(workload, perSecond(first), { seconds: warmSeconds, part });
-    const warm = await measureRound(deps, runner, workload, { count });
-    counts.set(runner, countFor(workload, perSecond(warm), { seconds: roundSeconds, part }));
+  const entrants: Entrant[] = [];
+  for (const contestant of whoTakesPart(workload, engine, deps.options)) {
+    const runner = await deps.contestants.get(contestant, engine);
+    const tell = (what: string) => deps.progress.step(`${workload.name}, ${engine}: ${contestant}, ${what}`);
+    entrants.push({ runner, tell, count: 0, rounds: [] });
   }
-  for (let round = 0; round < options.rounds; round++) {
-    for (const runner of inTurn(runners, round)) {
-      tell(runner, `round ${round + 1}`);
-      const count = counts.get(runner) as number;
-      rounds.get(runner)?.push(await measureRound(deps, runner, workload, { count }));
+  for (const entrant of entrants) await warmUp(deps, workload, entrant);
+  for (let round = 0; round < deps.options.rounds; round++) {
+    for (const { runner, tell, count, rounds } of inTurn(entrants, round)) {
+      tell(`round ${round + 1}`);
+      rounds.push(await measureRound(deps, runner, workload, { count }));
     }
   }
-  const [us] = rounds.values() as Iterable<Round[]> as [Round[]];
+  const us = (entrants[0] as Entrant).rounds;
   const standings: Standing[] = [];
-  for (const runner of runners) {
-    tell(runner, "half load");
-    const own = rounds.get(runner) as Round[];
-    const found = figureOf(own.map(perSecond));
-    const pace = found.median / 2;
-    const half = await measureRound(deps, runner, workload, {
-      count: countFor(workload, pace, { seconds: halfLoadSeconds, part }),
-      perSecond: pace,
-    });
+  for (const entrant of entrants) {
+    const { runner, rounds } = entrant;
     standings.push({
       contestant: runner.target.contestant,
-      cpuUs: figureOf(own.map(({ cpuUs }) => cpuUs)),
-      ...(engine === "postgres" && { databaseUs: figureOf(own.map(({ databaseUs }) => databaseUs)) }),
-      perSecond: found,
-      share: figureOf(own.map(({ cpuUs }, round) => cpuUs / (us[round] as Round).cpuUs)),
-      halfLoad: { perSecond: pace, p50Us: half.p50Us, p99Us: half.p99Us },
+      cpuUs: figureOf(rounds.map(({ cpuUs }) => cpuUs)),
+      ...(engine === "postgres" && { databaseUs: figureOf(rounds.map(({ databaseUs }) => databaseUs)) }),
+      perSecond: figureOf(rounds.map(perSecond)),
+      share: figureOf(rounds.map(({ cpuUs }, round) => cpuUs / (us[round] as Round).cpuUs)),
+      halfLoad: await askAtHalfLoad(deps, workload, entrant),
     });
   }
   const { name, means, goal } = workload;
-  return {
-    workload: name,
-    means,
-    engine,
-    standings,
-    ...(goal && takesPart(goal.against, engine) && { goal }),
-  };
+  const reachable = goal && takesPart(goal.against, engine) && { goal };
+  return { workload: name, means, engine, standings, ...reachable };
+}
+
+/** One who takes part in this comparison: how many operations make a round, and what the rounds have shown. */
+type Entrant = { runner: Runner; tell(what: string): void; count: number; rounds: Round[] };
+
+async function warmUp(deps: Deps, workload: Workload, entrant: Entrant): Promise<void> {
+  const { warmSeconds, roundSeconds, part } = deps.options;
+  entrant.tell("warm-up");
+  const first = await measureRound(deps, entrant.runner, workload, { count: FIRST_TRY });
+  const count = countFor(workload, perSecond(first), { seconds: warmSeconds, part });
+  const warm = await measureRound(deps, entrant.runner, workload, { count });
+  entrant.count = countFor(workload, perSecond(warm), { seconds: roundSeconds, part });
+}
+
+async function askAtHalfLoad(
+  deps: Deps,
+  workload: Workload,
+  { runner, tell, rounds }: Entrant,
+): Promise<Standing["halfLoad"]> {
+  const { halfLoadSeconds, part } = deps.options;
+  tell("half load");
+  const pace = figureOf(rounds.map(perSecond)).median / 2;
+  const count = countFor(workload, pace, { seconds: halfLoadSeconds, part });
+  const { p50Us, p99Us } = await measureRound(deps, runner, workload, { count, perSecond: pace });
+  return { perSecond: pace, p50Us, p99Us };
 }
 
 /** Whoever comes second may find warmer caches, so everybody comes first in turn. */

@@ -22,7 +22,10 @@ export type Answer = {
   cookies(): string;
 };
 
-type Connection = { ask(bytes: string): Promise<Answer>; end(): void };
+type Connection = { ask(bytes: string): Promise<Answer>; end(): void; freeSinceMs: number };
+
+/** Servers close what is idle for five seconds; one that closes just when it is used again would look like a failure. */
+const USED_AGAIN_WITHIN_MS = 2000;
 
 export function createHttpClient(): HttpClient {
   const free = new Map<string, Connection[]>();
@@ -33,13 +36,16 @@ export function createHttpClient(): HttpClient {
       const origin = url.slice(0, slash);
       const idle = free.get(origin) ?? [];
       free.set(origin, idle);
-      const connection = idle.pop() ?? (await open(origin, all));
+      const connection = takeFresh(idle) ?? (await open(origin, all));
       let head = `${method} ${url.slice(slash)} HTTP/1.1\r\nHost: ${origin.slice("http://".length)}\r\n`;
       for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
       if (body !== "" || method !== "GET") head += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
       const answer = await connection.ask(`${head}\r\n${body}`);
       if (answer.header("connection") === "close") connection.end();
-      else idle.push(connection);
+      else {
+        connection.freeSinceMs = performance.now();
+        idle.push(connection);
+      }
       return answer;
     },
     close() {
@@ -47,6 +53,14 @@ export function createHttpClient(): HttpClient {
       free.clear();
     },
   };
+}
+
+/** The one that was used last. If that is too old, all are. */
+function takeFresh(idle: Connection[]): Connection | undefined {
+  const last = idle.pop();
+  if (!last || performance.now() - last.freeSinceMs < USED_AGAIN_WITHIN_MS) return last;
+  for (const old of [last, ...idle.splice(0)]) old.end();
+  return undefined;
 }
 
 async function open(origin: string, all: Set<Connection>): Promise<Connection> {
@@ -78,6 +92,7 @@ async function open(origin: string, all: Set<Connection>): Promise<Connection> {
         socket.write(bytes);
       }),
     end: () => socket.destroy(),
+    freeSinceMs: 0,
   };
   all.add(connection);
   return connection;

@@ -26,7 +26,7 @@ export async function openPlaces(): Promise<Places> {
   const postgres = binaries
     ? await startPostgres(binaries, { fsync: "on", synchronous_commit: "on" })
     : undefined;
-  return {
+  const places: Places = {
     engines: postgres ? ["sqlite", "postgres"] : ["sqlite"],
     newDatabase: async (engine) => {
       const name = `bench_${randomBytes(6).toString("hex")}`;
@@ -39,6 +39,10 @@ export async function openPlaces(): Promise<Places> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+  // PostgreSQL would live on without us; all other processes end when they can no longer reach us.
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => void places.remove().finally(() => process.exit(1)));
+  return places;
 }
 
 async function newPostgresDatabase({ url }: PostgresServer, name: string): Promise<string> {

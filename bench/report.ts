@@ -73,7 +73,7 @@ function costTable({ comparisons }: Results): Table {
 
 /** With PostgreSQL's own beside it. */
 const costText = ({ cpuUs, databaseUs }: Pick<Standing, "cpuUs" | "databaseUs">): string =>
-  words.time(cpuUs.median) + (databaseUs ? ` + ${words.time(databaseUs.median)}` : "");
+  words.time(cpuUs.median) + (databaseUs && databaseUs.high > 0 ? ` + ${words.time(databaseUs.median)}` : "");
 
 const goalText = (share: number): string => (share < 1 ? `${Math.round(share * 100)} %` : `${share} ×`);
 

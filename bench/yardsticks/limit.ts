@@ -47,7 +47,7 @@ async function makeProfile(realmId: string): Promise<string> {
   return id;
 }
 
-function serve(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
+function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { url = "", method } = request;
   const query = url.indexOf("?");
   const path = query === -1 ? url : url.slice(0, query);

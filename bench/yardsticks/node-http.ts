@@ -8,14 +8,14 @@ export async function readText(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** One event instead of a stream of promises: the least that reading a body can cost. */
-export function whenRead(request: IncomingMessage, use: (text: string) => void): void {
+/** Events instead of a stream of promises: the least that reading a body can cost. */
+export function whenRead(request: IncomingMessage, use: (text: string) => Promise<void>): Promise<void> {
   let text = "";
   request.setEncoding("utf8");
   request.on("data", (chunk) => {
     text += chunk;
   });
-  request.on("end", () => use(text));
+  return new Promise((resolve, reject) => request.on("end", () => use(text).then(resolve, reject)));
 }
 
 export function answerJson(response: ServerResponse, status: number, body: object): void {
@@ -31,7 +31,7 @@ export function answerRedirect(response: ServerResponse, location: string, cooki
     .end();
 }
 
-type Serve = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** Listens on any free port of loopback. A request that fails answers 500, which fails the benchmark. */
 export async function listen(serve: Serve): Promise<string> {

@@ -37,6 +37,7 @@ const provider = new Provider(url, {
       grant_types: ["client_credentials"],
       response_types: [],
       token_endpoint_auth_method: "client_secret_post",
+      id_token_signed_response_alg: "ES256",
     },
   ],
   jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), use: "sig", alg: "ES256" }] },
