@@ -69,11 +69,17 @@ export async function compare(deps: Deps, workload: Workload, engine: Engine): P
 /** One who takes part in this comparison: how many operations make a round, and what the rounds have shown. */
 type Entrant = { runner: Runner; tell(what: string): void; count: number; rounds: Round[] };
 
+/** A process that has just started interprets what it will compile later, so its first warm-up is longer. */
+const warmed = new WeakSet<Runner>();
+const FIRST_WARM_UP = 4;
+
 async function warmUp(deps: Deps, workload: Workload, entrant: Entrant): Promise<void> {
   const { warmSeconds, roundSeconds, part } = deps.options;
   entrant.tell("warm-up");
   const first = await measureRound(deps, entrant.runner, workload, { count: FIRST_TRY });
-  const count = countFor(workload, perSecond(first), { seconds: warmSeconds, part });
+  const seconds = warmSeconds * (warmed.has(entrant.runner) ? 1 : FIRST_WARM_UP);
+  warmed.add(entrant.runner);
+  const count = countFor(workload, perSecond(first), { seconds, part });
   const warm = await measureRound(deps, entrant.runner, workload, { count });
   entrant.count = countFor(workload, perSecond(warm), { seconds: roundSeconds, part });
 }
