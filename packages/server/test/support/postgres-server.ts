@@ -35,6 +35,8 @@ export default async function setup(project: TestProject): Promise<(() => Promis
 
 export type PostgresServer = {
   url: string;
+  /** The ids of all its processes. Linux only. */
+  processes(): number[];
   start(): Promise<void>;
   stop(): Promise<void>;
   /** All its processes stand still (SIGSTOP) until `resume`. Linux only. */
@@ -43,8 +45,11 @@ export type PostgresServer = {
   remove(): Promise<void>;
 };
 
-/** A server that can be taken away and brought back, with its data. */
-export async function startPostgres(binaries: string): Promise<PostgresServer> {
+/** A server that can be taken away and brought back, with its data. It does not wait for the disk unless `changes` say so. */
+export async function startPostgres(
+  binaries: string,
+  changes: Record<string, string> = {},
+): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-postgres-"));
   const port = await freePort();
   const user = unprivilegedUser();
@@ -58,6 +63,7 @@ export async function startPostgres(binaries: string): Promise<PostgresServer> {
     unix_socket_directories: "",
     fsync: "off",
     max_connections: 200,
+    ...changes,
   };
   const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   let server: ChildProcess | undefined;
@@ -75,9 +81,12 @@ export async function startPostgres(binaries: string): Promise<PostgresServer> {
     server?.kill("SIGQUIT");
     await ended;
   }
-  function signalAll(signal: "SIGSTOP" | "SIGCONT"): void {
+  const processes = () => {
     const pid = server?.pid as number;
-    for (const process_ of [pid, ...childrenOf(pid)]) {
+    return [pid, ...childrenOf(pid)];
+  };
+  function signalAll(signal: "SIGSTOP" | "SIGCONT"): void {
+    for (const process_ of processes()) {
       try {
         process.kill(process_, signal);
       } catch {
@@ -87,6 +96,7 @@ export async function startPostgres(binaries: string): Promise<PostgresServer> {
   }
   await start();
   return {
+    processes,
     pause: () => signalAll("SIGSTOP"),
     resume: () => signalAll("SIGCONT"),
     url: `postgres://latchkey@127.0.0.1:${port}/postgres`,

@@ -1,0 +1,59 @@
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+
+export const USAGE = `npm run bench                          everything: about a quarter of an hour
+npm run bench -- --quick               shorter rounds, no growth, no memory after load: about three minutes
+npm run bench -- --only redeem         what has all of these words in its name or engine; a comma is an "or"
+npm run bench -- --only "key sqlite, authorize"
+npm run bench -- --beside <checkout>   with the service of another checkout of this repository as "before"
+
+Everything writes bench/results/latest.*; a run of a part writes bench/results/part.*.`;
+
+export type Options = {
+  quick: boolean;
+  only: string[][];
+  beside: string | undefined;
+  rounds: number;
+  roundSeconds: number;
+  warmSeconds: number;
+  halfLoadSeconds: number;
+  /** How much of the operations that have to be prepared. */
+  part: number;
+};
+
+/** `undefined`: only the usage was asked for. */
+export function readOptions(args: string[]): Options | undefined {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      quick: { type: "boolean", default: false },
+      only: { type: "string" },
+      beside: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return undefined;
+  const { quick, beside } = values;
+  const only = readOnly(values.only && [values.only, ...positionals].join(" "));
+  const times = quick
+    ? { rounds: 3, roundSeconds: 0.4, warmSeconds: 0.4, halfLoadSeconds: 0.6, part: 0.4 }
+    : { rounds: 5, roundSeconds: 0.7, warmSeconds: 0.8, halfLoadSeconds: 1.5, part: 1 };
+  return {
+    quick,
+    only,
+    beside: beside === undefined ? undefined : resolve(beside),
+    ...times,
+  };
+}
+
+/** `redeem sqlite, authorize`: each part's words must all be there. */
+export const readOnly = (text = ""): string[][] =>
+  text
+    .toLowerCase()
+    .split(",")
+    .map((part) => part.split(" ").filter((word) => word !== ""))
+    .filter((words) => words.length > 0);
+
+export const isWanted = ({ only }: Pick<Options, "only">, name: string): boolean =>
+  only.length === 0 || only.some((words) => words.every((word) => name.toLowerCase().includes(word)));

@@ -1,0 +1,78 @@
+import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
+import type { Figure } from "./measure.ts";
+import type { Contestant, Engine, Goal } from "./workloads/workload.ts";
+
+/** What a run found, as it is written to results/latest.json. */
+export type Results = {
+  machine: Machine;
+  startedAt: string;
+  seconds: number;
+  isQuick: boolean;
+  skipped: string[];
+  comparisons: Comparison[];
+  start?: { readyMs: Figure; idleBytes: Figure };
+  /** One process from its start to a minute after the last request. */
+  memory?: { idleBytes: number; afterLoadBytes: number };
+  growth?: GrowthRow[];
+};
+
+export type Comparison = {
+  workload: string;
+  means: string;
+  engine: Engine;
+  standings: Standing[];
+  goal?: Goal;
+};
+
+export type Standing = {
+  contestant: Contestant;
+  /** CPU time of the server process for one operation, in microseconds. */
+  cpuUs: Figure;
+  /** What PostgreSQL itself has used for it. */
+  databaseUs?: Figure;
+  perSecond: Figure;
+  /** Ours against this one's, in operations per CPU second, from rounds that stood side by side. */
+  share: Figure;
+  halfLoad: { perSecond: number; p50Us: number; p99Us: number };
+};
+
+/** `failed`: it was refused with many rows, with these words. */
+export type GrowthRow = { operation: string; engine: Engine; rows: string } & (
+  | { few: Cost; many: Cost; ratio: Figure }
+  | { failed: string }
+);
+/** CPU time of the server, and of PostgreSQL where that is the engine. */
+export type Cost = { cpuUs: number; p50Us: number };
+
+export type Machine = {
+  processor: string;
+  cores: number;
+  memoryBytes: number;
+  node: string;
+  platform: string;
+  load: number;
+};
+
+export const describeMachine = (): Machine => ({
+  processor: cpus()[0]?.model.trim() ?? "unknown",
+  cores: availableParallelism(),
+  memoryBytes: totalmem(),
+  node: process.version,
+  platform: `${process.platform} ${process.arch}`,
+  load: loadavg()[0] as number,
+});
+
+/** The goals that do not belong to one workload. */
+export const GOALS = {
+  p99OfP50: 5,
+  readyMs: 400,
+  idleBytes: 100e6,
+  afterLoad: 1.2,
+  growth: 1.15,
+} as const;
+
+export const ours = ({ standings }: Comparison): Standing =>
+  standings.find(({ contestant }) => contestant === "latchkey") as Standing;
+
+export const against = ({ standings }: Comparison, other: Contestant): Standing | undefined =>
+  standings.find(({ contestant }) => contestant === other);

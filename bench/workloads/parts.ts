@@ -1,0 +1,48 @@
+import { codeOfOidcProvider, redeemAtOidcProvider } from "./oidc-provider.ts";
+import { begin, comeBack, goToIdp, newPerson, redeem } from "./steps.ts";
+import { drive, type Workload } from "./workload.ts";
+
+/** The three requests of a sign-on that reach us, each alone. What comes before is done before the clock runs. */
+
+export const authorize: Workload = {
+  name: "authorize",
+  means: "a browser is sent on to the identity provider",
+  others: [],
+  concurrency: 16,
+  drive: (target) => drive({ operate: async (client) => void (await begin(client, target)) }),
+};
+
+export const callback: Workload = {
+  name: "callback",
+  means: "a browser comes back: code exchanged, ID token verified, our own code given",
+  others: [],
+  goal: { against: "limit", share: 0.5 },
+  concurrency: 8,
+  isRecorded: true,
+  count: 200,
+  drive: (target) =>
+    drive({
+      stock: (client) => goToIdp(client, target, newPerson()),
+      operate: async (client, returned) => void (await comeBack(client, returned)),
+    }),
+};
+
+export const redeemAlone: Workload = {
+  name: "redeem",
+  means: "a new shopper's code becomes a customer, an identity and a signed customer token",
+  others: ["oidc-provider"],
+  goal: { against: "limit", share: 0.6 },
+  concurrency: 8,
+  isRecorded: true,
+  count: 200,
+  drive: (target) =>
+    target.contestant === "oidc-provider"
+      ? drive({
+          stock: (client) => codeOfOidcProvider(client, target, newPerson()),
+          operate: (client, withCode) => redeemAtOidcProvider(client, target, withCode),
+        })
+      : drive({
+          stock: async (client) => comeBack(client, await goToIdp(client, target, newPerson())),
+          operate: (client, withCode) => redeem(client, target, withCode),
+        }),
+};

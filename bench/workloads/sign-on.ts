@@ -1,0 +1,38 @@
+import { signOnWithBetterAuth } from "./better-auth.ts";
+import { signOnWithOidcProvider } from "./oidc-provider.ts";
+import { comeBack, goToIdp, knownPerson, newPerson, redeem } from "./steps.ts";
+import { drive, type Workload } from "./workload.ts";
+
+/** authorize, the identity provider, callback, redeem: four requests, and what they cost the one server in the middle. */
+const signOn =
+  (person: () => string): Workload["drive"] =>
+  (target) =>
+    drive({
+      async operate(client) {
+        if (target.contestant === "better-auth") await signOnWithBetterAuth(client, target, person());
+        else if (target.contestant === "oidc-provider")
+          await signOnWithOidcProvider(client, target, person());
+        else await redeem(client, target, await comeBack(client, await goToIdp(client, target, person())));
+      },
+    });
+
+const common = {
+  others: ["better-auth", "oidc-provider"],
+  goal: { against: "better-auth", share: 3.5 },
+  concurrency: 8,
+  isRecorded: true,
+} as const;
+
+export const newShopper: Workload = {
+  ...common,
+  name: "sign-on, new shopper",
+  means: "a whole sign-on of somebody who was never there: authorize, identity provider, callback, redeem",
+  drive: signOn(newPerson),
+};
+
+export const knownShopper: Workload = {
+  ...common,
+  name: "sign-on, known shopper",
+  means: "the same for somebody who comes again",
+  drive: signOn(knownPerson),
+};

@@ -1,0 +1,15 @@
+import * as argon2 from "@node-rs/argon2";
+import { COST } from "./limit-customers.ts";
+import { answerJson, listen, tellReady, whenRead } from "./node-http.ts";
+
+/** One Argon2id at our cost behind bare `node:http`, and nothing else: what is more than this, we have added. */
+const password = "correct horse battery staple";
+const hash = await argon2.hash(password, COST);
+
+const url = await listen((request, response) =>
+  whenRead(request, async (text) => {
+    const isRight = await argon2.verify(hash, JSON.parse(text).data.password);
+    answerJson(response, isRight ? 200 : 400, { data: { type: "token" } });
+  }),
+);
+tellReady({ url, customer: { id: "", token: "", email: "password@shop.example", password } });

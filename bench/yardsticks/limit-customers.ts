@@ -1,0 +1,78 @@
+import { randomUUIDv7 } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import * as argon2 from "@node-rs/argon2";
+import type { Row } from "./database.ts";
+import { type Limit, openCustomerToken, signCustomerToken, storeOf } from "./limit-tokens.ts";
+import { answerJson } from "./node-http.ts";
+
+export const COST = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+const PASSWORD = "correct horse battery staple";
+
+type Customer = { id: string; email: string; password: string; token: string };
+
+export async function makePassword(limit: Limit): Promise<Customer> {
+  const [id, email, now] = [randomUUIDv7(), "password@shop.example", Date.now()];
+  await limit.ask(
+    `insert into customers (id, store_id, name, email, email_key, email_verified, password_hash, authentication_mechanism, created_at, updated_at)
+     values (?, ?, 'Ada', ?, ?, 1, ?, 'password', ?, ?)`,
+    id,
+    limit.storeId,
+    email,
+    email,
+    await argon2.hash(PASSWORD, COST),
+    now,
+    now,
+  );
+  return { id, email, password: PASSWORD, token: (await insertToken(limit, id, "password")).data.token };
+}
+
+export async function insertToken(limit: Limit, customerId: string, mechanism: string, ask = limit.ask) {
+  const tokenId = randomUUIDv7();
+  const now = Date.now();
+  await ask(
+    `insert into customer_tokens (id, store_id, customer_id, mechanism, profile_id, created_at, expires_at)
+     values (?, ?, ?, ?, ?, ?, ?)`,
+    tokenId,
+    limit.storeId,
+    customerId,
+    mechanism,
+    mechanism === "oidc" ? limit.profileId : null,
+    now,
+    now + 86_400_000,
+  );
+  return signCustomerToken(limit, tokenId, customerId);
+}
+
+/** One read, Argon2id, one row, one signature. */
+export async function checkPassword(limit: Limit, { email, password }: { email: string; password: string }) {
+  const row = (await limit.ask(
+    "select id, password_hash from customers where store_id = ? and email_key = ? and password_hash is not null",
+    limit.storeId,
+    email,
+  )) as { id: string; password_hash: string };
+  if (!(await argon2.verify(row.password_hash, password))) throw new Error("wrong password");
+  return insertToken(limit, row.id, "password");
+}
+
+export async function signIn(limit: Limit, request: IncomingMessage, data: Row, response: ServerResponse) {
+  storeOf(limit, request);
+  answerJson(response, 200, await checkPassword(limit, data as { email: string; password: string }));
+}
+
+/** Two signatures, HMAC and ES256, and one read that joins what must both be there. */
+export async function readCustomer(limit: Limit, request: IncomingMessage, response: ServerResponse) {
+  const storeId = storeOf(limit, request);
+  const row = await limit.ask(
+    `select c.* from customer_tokens t join customers c on c.store_id = t.store_id and c.id = t.customer_id
+     where t.store_id = ? and t.id = ? and t.expires_at > ?`,
+    storeId,
+    openCustomerToken(limit, String(request.headers["x-customer-token"])),
+    Date.now(),
+  );
+  const { id, name, email, created_at, updated_at } = row as Row;
+  const timestamps = {
+    created_at: new Date(created_at as number).toISOString(),
+    updated_at: new Date(updated_at as number).toISOString(),
+  };
+  answerJson(response, 200, { data: { id, type: "customer", name, email, meta: { timestamps } } });
+}
