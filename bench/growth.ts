@@ -7,7 +7,7 @@ import { openPlaces, type Places } from "./places.ts";
 import { type Process, startServer } from "./processes.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { toText, writeResults } from "./report.ts";
-import { describeMachine, type GrowthRow, type Results } from "./results.ts";
+import { describeMachine, type GrowthRow, loadSoFar, type Results } from "./results.ts";
 import { type Counts, seed } from "./seeding/seed.ts";
 import type { Engine, Workload } from "./workloads/workload.ts";
 
@@ -155,6 +155,7 @@ async function main(): Promise<void> {
       machine,
       startedAt: startedAt.toISOString(),
       seconds,
+      load: loadSoFar(),
       isQuick: false,
       skipped: [],
       comparisons: [],

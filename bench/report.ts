@@ -163,13 +163,13 @@ const tablesOf = (results: Results): Table[] =>
     ({ rows }) => rows.length > 0,
   );
 
-function headline({ machine, seconds, startedAt, isQuick, skipped }: Results): string {
-  const { processor, cores, memoryBytes, node, platform, load } = machine;
+function headline({ machine, seconds, startedAt, load, isQuick, skipped }: Results): string {
+  const { processor, cores, memoryBytes, node, platform } = machine;
   const gigabytes = Math.round(memoryBytes / 2 ** 30);
   const left = skipped.map((what) => ` Skipped: ${what}.`).join("");
   return (
     `${startedAt.slice(0, 10)}, ${isQuick ? "a quick run, " : ""}${seconds} seconds. ${processor}, ${cores} cores, ${gigabytes} GB, ` +
-    `${platform}, Node ${node}; load average ${load.toFixed(1)} when it began.${left}`
+    `${platform}, Node ${node}; load average ${load.toFixed(1)} over a quarter of an hour, of which the benchmark itself makes about two.${left}`
   );
 }
 

@@ -7,6 +7,8 @@ export type Results = {
   machine: Machine;
   startedAt: string;
   seconds: number;
+  /** How busy the machine was on average over the last quarter of an hour, when it ended: ours and everybody's. */
+  load: number;
   isQuick: boolean;
   skipped: string[];
   comparisons: Comparison[];
@@ -50,7 +52,6 @@ export type Machine = {
   memoryBytes: number;
   node: string;
   platform: string;
-  load: number;
 };
 
 export const describeMachine = (): Machine => ({
@@ -59,8 +60,9 @@ export const describeMachine = (): Machine => ({
   memoryBytes: totalmem(),
   node: process.version,
   platform: `${process.platform} ${process.arch}`,
-  load: loadavg()[0] as number,
 });
+
+export const loadSoFar = (): number => loadavg()[2] as number;
 
 /** The goals that do not belong to one workload. */
 export const GOALS = {

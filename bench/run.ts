@@ -7,7 +7,7 @@ import { openPlaces } from "./places.ts";
 import { startServer } from "./processes.ts";
 import { createProgress } from "./progress.ts";
 import { toText, updatePage, writeResults } from "./report.ts";
-import { describeMachine, type Results } from "./results.ts";
+import { describeMachine, loadSoFar, type Results } from "./results.ts";
 import { measureStart } from "./start.ts";
 import { workloads } from "./workloads/all.ts";
 
@@ -22,6 +22,7 @@ const results: Results = {
   machine: describeMachine(),
   startedAt: startedAt.toISOString(),
   seconds: 0,
+  load: 0,
   isQuick: options.quick,
   skipped: [],
   comparisons: [],
@@ -64,6 +65,7 @@ try {
   }
   progress.end();
   results.seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
+  results.load = loadSoFar();
   console.log(toText(results));
   const isFull = isWhole && !options.quick;
   console.log(`\nWritten to ${writeResults(results, isFull ? "latest" : "part")}`);
