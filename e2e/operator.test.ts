@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { latchkey } from "../packages/server/test/support/command.ts";
 import { postgresEngine } from "../packages/server/test/support/engines.ts";
@@ -140,6 +141,33 @@ describe("a signing key that is in other hands", () => {
     const removed = await latchkey(["rotate-keys", "--signing", "--now", "--yes"], place.env);
     expect([removed.code, removed.stdout]).toEqual([0, expect.stringContaining("in use now")]);
     expect(removed.stderr).toContain("It ends 0 live customer tokens");
+  });
+});
+
+describe("what cannot be done is said in words that name the option", () => {
+  test("of a store's limits, of nothing to change, and of a store that is being deleted", async () => {
+    const made = await createStore(place);
+    const update = async (...args: string[]) =>
+      (await latchkey(["store", "update", "--id", made.store.id, ...args], place.env)).stderr;
+    expect(await update("--max-rate-limit", "4")).toContain("lower --rate-limit too");
+    expect(await update()).toContain("say --name, --rate-limit or --max-rate-limit");
+    const database = new DatabaseSync(join(place.folder, "latchkey.db"));
+    database.exec("update stores set deleted_at = 1");
+    database.close();
+    expect(await update("--name", "x")).toContain("is being deleted");
+    const key = await latchkey(["key", "create", "--store", made.store.id, "--name", "x"], place.env);
+    expect([key.code, key.stderr]).toEqual([1, expect.stringContaining("is being deleted")]);
+  }, 30_000);
+
+  test.each([
+    [["after-restore", "--replaced", "latchkey.db"], "--replaced must be sqlite:<path>"],
+    [["after-restore", "--replaced", ""], "--replaced must be sqlite:<path>"],
+    [["constructor"], 'there is no command "constructor"'],
+    [["store", "toString"], 'store cannot "toString"'],
+  ])("of latchkey %j", async (args, words) => {
+    const { code, stderr } = await latchkey(args, place.env, place.folder);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(words)]);
+    expect(stderr).not.toContain("    at ");
   });
 });
 

@@ -117,6 +117,10 @@ function readOne<S extends z.ZodType>({ name, shape, fallback }: Variable<S>, en
   return data as z.output<S>;
 }
 
+/** A database that is named elsewhere than in the environment, by the same rule. */
+export const readDatabaseUrlOf = (name: string, given: string): string =>
+  readOne({ ...table.databaseUrl, name, fallback: given }, {});
+
 export const readDatabaseUrl = (env: Environment): string => readOne(table.databaseUrl, env);
 export const readAllowedOrigins = (env: Environment): string[] => readOne(table.allowedOrigins, env);
 

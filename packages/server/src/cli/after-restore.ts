@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Ended, endWhatCameBack } from "../after-restore.ts";
 import { rotateSecret } from "../application-keys/secret.ts";
 import { type CarriedOver, carryOver } from "../carry-over.ts";
+import { readDatabaseUrlOf } from "../config.ts";
 import type { Clock } from "../lib/clock.ts";
 import { connectStorage, refuseMissingFile } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -29,8 +30,10 @@ export async function afterRestore(args: string[]): Promise<void> {
     json: { type: "boolean" },
   });
   if (!options) return;
+  const replaced =
+    options.replaced === undefined ? undefined : readDatabaseUrlOf("--replaced", options.replaced);
   await withStorage(async (deps) => {
-    const carried = options.replaced === undefined ? undefined : await carryFrom(deps, options.replaced);
+    const carried = replaced === undefined ? undefined : await carryFrom(deps, replaced);
     const ended = await endAll(deps);
     const secrets = options["rotate-secrets"] ? await rotateAll(deps) : undefined;
     if (options.json) {

@@ -9,8 +9,8 @@ import { limits } from "../contract/limits.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import type { Storage } from "../storage/storage.ts";
-import { findStore } from "../stores/store.ts";
 import { isHelp, pick, readName, readOptions, readWhole, required } from "./options.ts";
+import { requireStore } from "./require-store.ts";
 import { formatTable } from "./table.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -104,8 +104,7 @@ function ofStore<T>(
 ): Promise<T> {
   const id = required(storeId, "--store");
   return withStorage(async (deps) => {
-    if (!(await findStore(deps.storage, id)))
-      throw operatorFault(`there is no store ${id}; \`latchkey store list\` shows them`);
+    await requireStore(deps, id);
     return work(deps, id);
   });
 }

@@ -20,8 +20,8 @@ Seals everything that is kept sealed anew with the first key of LATCHKEY_MASTER_
   3. run this
   4. after an hour, when the access tokens of the old key have expired, take the old one away; restart
 
-  --signing   also makes the next key that customer tokens are signed with: published now, used in ten minutes.
-              That happens by itself every 30 days.
+  --signing   also makes the next key that customer tokens are signed with: published within a
+              minute, used in ten. That happens by itself every 30 days.
   --now       for a signing key that somebody else may have: all keys of before are removed from the key set and a new
               one signs at once. Every customer token ends. Asks first, or takes --yes.`;
 

@@ -2,9 +2,10 @@ import { createStore } from "../create-store.ts";
 import { deleteStore } from "../delete-store.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { updateStoreAsOperator } from "../stores/administer.ts";
-import { DEFAULT_RATE_LIMIT, findStore, listStores, type Store } from "../stores/store.ts";
+import { DEFAULT_RATE_LIMIT, listStores, type Store } from "../stores/store.ts";
 import { isHelp, pick, readName, readOptions, readWhole, required } from "./options.ts";
 import { createProgress } from "./progress.ts";
+import { requireStore } from "./require-store.ts";
 import { formatTable } from "./table.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -80,13 +81,18 @@ async function update(args: string[]): Promise<void> {
   });
   if (!options) return;
   const id = required(options.id, "--id");
+  if ([options.name, options["rate-limit"], options["max-rate-limit"]].every((given) => given === undefined))
+    throw operatorFault("nothing to change: say --name, --rate-limit or --max-rate-limit");
   const change = {
     name: options.name === undefined ? undefined : readName(options.name),
     rateLimit: readWholeIfGiven(options["rate-limit"], "--rate-limit", 1),
     maxRateLimit: readWholeIfGiven(options["max-rate-limit"], "--max-rate-limit", 1),
   };
   const updated = await withStorage(async (deps) => {
-    if (!(await findStore(deps.storage, id))) throw operatorFault(`there is no store ${id}`);
+    const { rateLimit } = await requireStore(deps, id);
+    const { maxRateLimit } = change;
+    if (change.rateLimit === undefined && maxRateLimit !== undefined && maxRateLimit < rateLimit)
+      throw operatorFault(`the store's limit is ${rateLimit}, above ${maxRateLimit}: lower --rate-limit too`);
     return updateStoreAsOperator(deps, id, change);
   });
   if (options.json) console.log(JSON.stringify({ store: toJson(updated) }));
