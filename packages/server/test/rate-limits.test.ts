@@ -192,6 +192,16 @@ test("403 costs the store nothing and counts against its source: an implicit tok
   expect((await store.call(getStore)).headers.get("ratelimit")).toBe(before);
 });
 
+test("one IPv6 subscriber with many networks is one source of a key's public: others find something left", async () => {
+  const { token } = await newKey(0);
+  const ask = async (peer: string) =>
+    (await call(latchkey.app, getAuthenticationSettings, { token, peer })).status;
+  for (let n = 0; n < 300; n++) await ask(`2001:db8:1:${n.toString(16)}::1`);
+  expect(await ask("2001:db8:1:ffff::1")).toBe(429);
+  expect(await ask("198.51.100.5")).toBe(200);
+  expect(await ask("2001:db8:2::1")).toBe(200);
+});
+
 test("changing a reservation to and fro mints nothing: the limit holds", async () => {
   const key = await newKey(0);
   let served = 0;

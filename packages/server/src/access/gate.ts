@@ -4,6 +4,7 @@ import { isPermitted } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import { findSignedIn } from "../customers/customer-token.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
+import { networkOf } from "../lib/source-address.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
 import type { Decision, Left, Limiter } from "../rate-limit/limiter.ts";
 import { SOURCE_RATE, type SourceLimiter } from "../rate-limit/source-limiter.ts";
@@ -45,7 +46,7 @@ export function createGate(deps: Deps): Gate {
     const draw = {
       storeId: principal.storeId,
       keyId: principal.keyId,
-      source: principal.grant === "client_credentials" ? undefined : source,
+      source: principal.grant === "client_credentials" ? undefined : networkOf(source),
       allowance: principal.allowance,
       administration: isAdministration(operation, principal),
     };

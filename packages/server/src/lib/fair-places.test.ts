@@ -3,13 +3,19 @@ import { describe, expect, test } from "vitest";
 import { createFairPlaces, type FairPlacesOptions, type Leave } from "./fair-places.ts";
 
 /** Places, with time in the test's hand: `entered` keeps who asked, and what became of them. */
-function setup({ places, waiting = 100, waitMs = 1000 }: Partial<FairPlacesOptions> & { places: number }) {
+function setup({
+  places,
+  waiting = 100,
+  waitMs = 1000,
+  random = () => 0.999,
+}: Partial<FairPlacesOptions> & { places: number }) {
   let nowMs = 0;
   const timers = new Set<{ atMs: number; work: () => void }>();
   const fair = createFairPlaces({
     places,
     waiting,
     waitMs,
+    random,
     after(ms, work) {
       const timer = { atMs: nowMs + ms, work };
       timers.add(timer);
@@ -126,6 +132,22 @@ describe("who waits", () => {
     for (const name of ["b", "c"]) expect((await enter(name)).state).toBe("waits");
     expect((await enter("d")).state).toBe("refused");
     expect(count("waits")).toBe(4);
+  });
+
+  test("is as likely to stay as the others when the queue is full of sources with one each", async () => {
+    const drawn = [0, 0.5, 0.999];
+    const { enter, all } = setup({ places: 1, waiting: 2, random: () => drawn.shift() ?? 0 });
+    await all("holder", 1);
+    const first = [await enter("a"), await enter("b"), await enter("c")];
+    expect(first.map(({ state }) => state)).toEqual(["refused", "waits", "waits"]);
+    const next = [await enter("d"), await enter("e")];
+    expect([...first, ...next].map(({ state }) => state)).toEqual([
+      "refused",
+      "waits",
+      "refused",
+      "waits",
+      "refused",
+    ]);
   });
 });
 

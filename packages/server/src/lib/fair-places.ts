@@ -2,7 +2,7 @@
  * So many places of each kind, shared fairly between sources. A source may hold as many places as it leaves free, so that one
  * that holds none nearly always finds one: alone it gets half of them, k sources get a (k + 1)th each. Whoever finds none
  * waits for a short time; a place that comes free goes to the sources that wait, in turn. When too many wait, the source with
- * the most of them gives up its latest.
+ * the most of them gives up its latest; of several that have as many, any one, so that who comes last is not always the one.
  */
 export type FairPlaces = {
   /** A place, to be given back once, whatever happens; undefined when there was none in time. */
@@ -17,6 +17,7 @@ export type FairPlacesOptions = {
   waiting: number;
   waitMs: number;
   after?: After;
+  random?: () => number;
 };
 
 /** Does something later, unless it is cancelled before. */
@@ -26,7 +27,13 @@ type Waiter = { end(leave: Leave | undefined): void };
 /** Queues stand in the order in which their sources are served next. */
 type Room = { free: number; held: Map<string, number>; queues: Map<string, Waiter[]> };
 
-export function createFairPlaces({ places, waiting, waitMs, after = timer }: FairPlacesOptions): FairPlaces {
+export function createFairPlaces({
+  places,
+  waiting,
+  waitMs,
+  after = timer,
+  random = Math.random,
+}: FairPlacesOptions): FairPlaces {
   const rooms = new Map<string, Room>();
 
   function roomOf(kind: string): Room {
@@ -79,7 +86,7 @@ export function createFairPlaces({ places, waiting, waitMs, after = timer }: Fai
       const queue = room.queues.get(source) ?? [];
       queue.push(waiter);
       room.queues.set(source, queue);
-      if (waitingIn(room) > waiting) giveUpLatest(room);
+      if (waitingIn(room) > waiting) giveUpLatest(room, random);
     });
   }
 
@@ -105,12 +112,12 @@ function withdraw(room: Room, source: string, waiter: Waiter): void {
   else room.queues.delete(source);
 }
 
-function giveUpLatest(room: Room): void {
-  const [source, queue] = [...room.queues].reduce((most, other) =>
-    other[1].length >= most[1].length ? other : most,
-  );
-  const latest = queue.at(-1);
-  if (!latest) return;
+function giveUpLatest(room: Room, random: () => number): void {
+  const most = Math.max(...[...room.queues.values()].map((queue) => queue.length));
+  const longest = [...room.queues].filter(([, queue]) => queue.length === most);
+  const [source, queue] = longest[Math.floor(random() * longest.length)] ?? [];
+  const latest = queue?.at(-1);
+  if (source === undefined || !latest) return;
   withdraw(room, source, latest);
   latest.end(undefined);
 }

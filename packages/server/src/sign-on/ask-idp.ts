@@ -9,6 +9,7 @@ import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { FairPlaces } from "../lib/fair-places.ts";
 import type { Keyring } from "../lib/keyring.ts";
+import { networkOf } from "../lib/source-address.ts";
 import type { Storage } from "../storage/storage.ts";
 import { signOnProblem, type Trail, timed } from "./exits.ts";
 
@@ -18,7 +19,7 @@ export type AskDeps = {
   keyring: Keyring;
   directory: Directory;
   calls: Calls;
-  /** At each provider, shared between source addresses: anybody can bring a made-up code, and must not take all of them. */
+  /** At each provider, shared between networks: anybody can bring a made-up code, and must not take all of them. */
   places: FairPlaces;
 };
 
@@ -27,7 +28,7 @@ type Question = { grant: IdpGrant; nonce: ExpectedNonce; source: string };
 /**
  * From an identity provider's code to a person: redeemed there, judged here, every check noted on the trail. One place is held
  * all the way, so that nobody who has begun is turned away half-way. A shopper who leaves meanwhile keeps theirs to the end,
- * which the limits on waiting and on each request make short; it is their own address that has one less.
+ * which the limits on waiting and on each request make short; it is their own network that has one less.
  */
 export async function askIdp(
   deps: AskDeps,
@@ -36,7 +37,7 @@ export async function askIdp(
   { grant, nonce, source }: Question,
   trail: Trail,
 ): Promise<Identity> {
-  const leave = await timed(deps, trail, "wait", () => deps.places.enter(profile.id, source));
+  const leave = await timed(deps, trail, "wait", () => deps.places.enter(profile.id, networkOf(source)));
   if (!leave) throw signOnProblem("source_busy");
   try {
     const asking = { ...deps, calls: deps.calls.aboutCodes };

@@ -127,6 +127,19 @@ describe("made-up codes that the provider keeps waiting", () => {
     for (const answer of await Promise.all(waiting)) expect(isWelcome(answer)).toBe(false);
   });
 
+  test("of one IPv6 subscriber's many networks take one source's part: half of the places, and no more", async () => {
+    const { held, release } = holdMadeUpCodes();
+    const waiting = (await strangers(60, (n) => `2001:db8:1:${n.toString(16)}::1`)).map((comeBack) =>
+      comeBack(),
+    );
+    await until(() => held() >= limits.idpInFlight / 2, 10_000);
+    for (const peer of ["198.51.100.1", "2001:db8:2::1"])
+      expect(isWelcome(await (await comeBackLater(shopperAt(peer)))())).toBe(true);
+    expect(held()).toBe(limits.idpInFlight / 2);
+    release();
+    await Promise.all(waiting);
+  });
+
   test("are at the provider fifty at a time, from however many addresses; the others wait their turn", async () => {
     const { held, release } = holdMadeUpCodes();
     const waiting = (await strangers(90, stranger)).map((comeBack) => comeBack());
