@@ -236,7 +236,7 @@ describe("the command line", () => {
     );
     expect(lowered).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("above the 40 that the operator"),
+      stderr: expect.stringContaining("lower --rate-limit too"),
     });
     const raised = JSON.parse(await run("store", "update", "--id", made.store.id, "--max-rate-limit", "900"));
     expect(raised.store).toMatchObject({ rate_limit: 50, max_rate_limit: 900 });

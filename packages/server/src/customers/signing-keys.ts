@@ -55,6 +55,7 @@ const KEPT_AFTER_MS = 3_600_000;
 export function createSigningKeys(deps: Deps): SigningKeys {
   const { clock } = deps;
   const once = createSingleFlight<Key[]>();
+  const makingFirst = createSingleFlight<void>();
   let known: Key[] = [];
   let readAtMs = Number.NEGATIVE_INFINITY;
   let notices = 0;
@@ -82,9 +83,12 @@ export function createSigningKeys(deps: Deps): SigningKeys {
     try {
       const found = await read();
       if (found.length > 0) return found;
-      await afterOthers(deps, async (trx, newest) => {
-        if (newest === undefined) await insertKey(trx, deps, clock.now());
-      });
+      // Once for all who wait: each of them would hold a connection in the queue for the lock.
+      await makingFirst("first", () =>
+        afterOthers(deps, async (trx, newest) => {
+          if (newest === undefined) await insertKey(trx, deps, clock.now());
+        }),
+      );
       return await read();
     } catch (error) {
       if (known.length === 0) throw error;
