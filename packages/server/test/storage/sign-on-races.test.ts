@@ -349,7 +349,7 @@ describe.each(engines)("two instances on $name", (engine) => {
   });
 });
 
-test("sixteen new shoppers at once, 25 ms from the database: nobody waits for the others' transactions", async ({
+test("sixteen new shoppers at once, 10 ms from the database: nobody waits for the others' transactions", async ({
   skip,
   onTestFinished,
 }) => {
@@ -367,11 +367,13 @@ test("sixteen new shoppers at once, 25 ms from the database: nobody waits for th
     await database.drop();
   });
   const made: SignedOn[] = [];
-  for (let index = 0; index < 16; index++) {
+  for (let index = 0; index < 17; index++) {
     idp.person = { ...ADA, sub: `new ${index}`, email: `new-${index}@shop.example` };
     made.push(await f.signOn());
   }
-  line.delayMs = 25;
+  // The first of all makes the key that tokens are signed with.
+  await f.redeem(made.pop() as SignedOn);
+  line.delayMs = 10;
   const answers = await Promise.all(made.map((signedOn) => f.redeem(signedOn)));
   expect(answers.map(({ status }) => status)).toEqual(Array(16).fill(200));
 });
