@@ -7,6 +7,7 @@ import { type EmailAddress, parseEmail } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
 import type { Columns } from "../storage/filter.ts";
 import { readPage } from "../storage/page.ts";
+import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 
@@ -54,14 +55,13 @@ export async function findCustomer(
   storeId: string,
   customerId: string,
 ): Promise<Customer | undefined> {
-  const row = await db
-    .selectFrom("customers")
-    .selectAll()
-    .where("store_id", "=", storeId)
-    .where("id", "=", customerId)
-    .executeTakeFirst();
+  const row = await findRow.first(db, { storeId, customerId });
   return row && fromRow(row);
 }
+
+const findRow = statement((db, of: { storeId: string; customerId: string }) =>
+  db.selectFrom("customers").selectAll().where("store_id", "=", of.storeId).where("id", "=", of.customerId),
+);
 
 export async function getCustomer(
   { storage }: { storage: Storage },
