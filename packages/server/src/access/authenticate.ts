@@ -63,6 +63,7 @@ async function loadStanding({ storage: { db } }: AuthenticateDeps, token: Access
     .innerJoin("stores as store", "store.id", "key.store_id")
     .where("key.store_id", "=", token.storeId)
     .where("key.id", "=", token.keyId)
+    .where("store.deleted_at", "is", null)
     // After a restore, tokens of before are dead.
     .where(({ eb, or }) =>
       or([eb("store.tokens_from", "is", null), eb("store.tokens_from", "<=", token.issuedAt)]),
@@ -77,15 +78,12 @@ async function loadStanding({ storage: { db } }: AuthenticateDeps, token: Access
         ),
       ),
     )
-    .select(({ selectFrom }) => [
+    .select([
       "key.client_id",
       "key.reserved_rate_limit",
       "store.rate_limit",
       "store.revision",
-      selectFrom("application_keys as other")
-        .where("other.store_id", "=", token.storeId)
-        .select(({ fn }) => fn.sum<number>("other.reserved_rate_limit").as("total"))
-        .as("total_reserved"),
+      "store.total_reserved_rate_limit",
     ])
     .executeTakeFirst();
   if (!row) return null;
@@ -94,7 +92,7 @@ async function loadStanding({ storage: { db } }: AuthenticateDeps, token: Access
     allowance: {
       revision: row.revision,
       rateLimit: row.rate_limit,
-      totalReserved: row.total_reserved ?? 0,
+      totalReserved: row.total_reserved_rate_limit,
       reserved: row.reserved_rate_limit,
     },
   };

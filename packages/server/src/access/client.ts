@@ -56,9 +56,11 @@ export async function identifyClient(
   if (clientId === undefined) throw new Problem("client_credentials_missing");
   if (!isWellFormed("lkid", clientId)) throw new Problem("client_id_mistyped");
   const row = await storage.db
-    .selectFrom("application_keys")
-    .select(["id", "store_id"])
-    .where("client_id", "=", clientId)
+    .selectFrom("application_keys as key")
+    .innerJoin("stores as store", "store.id", "key.store_id")
+    .select(["key.id", "key.store_id"])
+    .where("key.client_id", "=", clientId)
+    .where("store.deleted_at", "is", null)
     .executeTakeFirst();
   if (!row) throw new Problem("client_unknown");
   return { storeId: row.store_id, keyId: row.id, clientId };

@@ -40,7 +40,15 @@ export async function getApplicationKey(
     .where("id", "=", keyId)
     .executeTakeFirst();
   if (!row) throw new Problem("application_key_not_found");
-  const [key] = await withSecrets(deps.storage.db, storeId, [row], deps.clock.now());
+  return toApplicationKey(deps, row);
+}
+
+/** The key of a row that was read or has just been written, with its secrets. */
+export async function toApplicationKey(
+  { storage: { db }, clock }: ReadDeps,
+  row: Tables["application_keys"],
+): Promise<ApplicationKey> {
+  const [key] = await withSecrets(db, row.store_id, [row], clock.now());
   return key as ApplicationKey;
 }
 
