@@ -20,7 +20,9 @@ export default defineConfig({
     globalSetup: [
       "packages/server/test/support/postgres-server.ts",
       "packages/server/test/support/observed-reset.ts",
+      "packages/server/test/support/statements-seen.ts",
     ],
+    setupFiles: ["packages/server/test/support/statements-watch.ts"],
     sequence: { sequencer: BrowserFirstRacesLast },
     // Files share what they import: nothing in it has a state that a test could leave behind.
     isolate: false,

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LATCHKEY, latchkey } from "../packages/server/test/support/command.ts";
+import { LATCHKEY, latchkey, WATCHED } from "../packages/server/test/support/command.ts";
 import { freePort } from "../packages/server/test/support/postgres-server.ts";
 import { until } from "../packages/server/test/support/until.ts";
 
@@ -42,7 +42,7 @@ export async function serve(
 ): Promise<Running> {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: folder,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, ...(program === LATCHKEY && WATCHED), ...env },
     stdio: ["ignore", stdout, "pipe"],
   });
   let output = "";

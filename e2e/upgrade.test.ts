@@ -94,6 +94,9 @@ async function work(
   const renamed = { type: "application_key", name: "Renamed", reserved_rate_limit: 5 };
   expect((await send(here, token, "PUT", path, renamed)).status).toBe(200);
   expect((await send(there, token, "GET", path)).data.name).toBe("Renamed");
+  const reservedAt = async (url: string) =>
+    (await send(url, token, "GET", "/v2/store")).data.meta.total_reserved_rate_limit;
+  expect([await reservedAt(there), await reservedAt(here)]).toEqual([5, 5]);
   const rotated = await send(there, token, "POST", `${path}/rotate`, { type: "application_key" });
   const ofKey = {
     store: made.store,
@@ -104,6 +107,7 @@ async function work(
   expect([await statusOf(there), await statusOf(here)]).toEqual([200, 200]);
   expect((await send(here, token, "DELETE", path)).status).toBe(204);
   for (const url of [there, here]) await until(async () => (await statusOf(url)) === 401, 2000);
+  expect([await reservedAt(there), await reservedAt(here)]).toEqual([0, 0]);
 
   const customer = await send(there, token, "POST", "/v2/customers", { type: "customer", ...ADA });
   expect(customer.status).toBe(201);

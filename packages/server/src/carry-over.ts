@@ -62,13 +62,13 @@ async function* pagesOf({ db }: Storage, table: "application_keys" | "customers"
 }
 
 const SECRET = [
-  "id",
-  "store_id",
-  "application_key_id",
-  "secret_hash",
-  "created_at",
-  "expires_at",
-  "last_used_at",
+  "secret.id",
+  "secret.store_id",
+  "secret.application_key_id",
+  "secret.secret_hash",
+  "secret.created_at",
+  "secret.expires_at",
+  "secret.last_used_at",
 ] as const;
 
 async function carryKeys(
@@ -78,10 +78,14 @@ async function carryKeys(
 ): Promise<{ deleted: number; rotated: number }> {
   const secretsOf = (db: Storage["db"]) =>
     db
-      .selectFrom("application_key_secrets")
+      .selectFrom("application_keys as key")
+      // By the key's store, too: the index over secrets begins with it.
+      .innerJoin("application_key_secrets as secret", (join) =>
+        join.onRef("secret.store_id", "=", "key.store_id").onRef("secret.application_key_id", "=", "key.id"),
+      )
       .select(SECRET)
-      .where("application_key_id", "in", keys)
-      .orderBy("id")
+      .where("key.id", "in", keys)
+      .orderBy("secret.id")
       .execute();
   const kept = await replaced.db
     .selectFrom("application_keys")
@@ -99,8 +103,10 @@ async function carryKeys(
     );
   const rotated = [...isKept].filter((keyId) => spell(before, keyId) !== spell(after, keyId));
   if (rotated.length > 0) {
-    await trx.deleteFrom("application_key_secrets").where("application_key_id", "in", rotated).execute();
-    const secrets = after.filter((row) => rotated.includes(row.application_key_id));
+    const isRotated = new Set(rotated);
+    const old = before.filter((row) => isRotated.has(row.application_key_id)).map(({ id }) => id);
+    if (old.length > 0) await trx.deleteFrom("application_key_secrets").where("id", "in", old).execute();
+    const secrets = after.filter((row) => isRotated.has(row.application_key_id));
     if (secrets.length > 0) await trx.insertInto("application_key_secrets").values(secrets).execute();
   }
   return { deleted: gone.length, rotated: rotated.length };

@@ -8,16 +8,15 @@ type Deps = { storage: Storage; clock: Clock };
 /** How many rows are gone, and how many there were: unknown when counting them took too long. */
 type OnProgress = (done: number, total: number | undefined) => void;
 
-/** What a store's programs, storefronts and customers come in by. There are few of these, so they go together. */
-const WAYS_IN = [
-  "application_keys",
-  "customer_authentication_settings",
-  "oidc_profiles",
-  "authentication_realms",
-] as const;
+/**
+ * What a store's storefronts and customers come in by. There are few of these, so they go together. Of its programs' keys there
+ * may be many: they are dead as soon as the store has its `deleted_at`.
+ */
+const WAYS_IN = ["customer_authentication_settings", "oidc_profiles", "authentication_realms"] as const;
 
 /** The rest, children before their parents: the column that names a row, and the index that its rows go along. */
 const REST = [
+  ["application_keys", "id", ["store_id", "id"]],
   ["customer_tokens", "id", ["store_id", "customer_id"]],
   ["customer_identities", "id", ["store_id", "customer_id"]],
   ["customers", "id", ["store_id", "id"]],

@@ -77,7 +77,7 @@ async function loadPrincipal({ storage }: AuthenticateDeps, token: AccessToken):
     allowance: {
       revision: row.revision,
       rateLimit: row.rate_limit,
-      totalReserved: row.total_reserved ?? 0,
+      totalReserved: row.total_reserved_rate_limit,
       reserved: row.reserved_rate_limit,
     },
   };
@@ -89,6 +89,7 @@ const findStanding = statement((db, token: AccessToken) =>
     .innerJoin("stores as store", "store.id", "key.store_id")
     .where("key.store_id", "=", token.storeId)
     .where("key.id", "=", token.keyId)
+    .where("store.deleted_at", "is", null)
     // After a restore, tokens of before are dead.
     .where(({ eb, or }) =>
       or([eb("store.tokens_from", "is", null), eb("store.tokens_from", "<=", token.issuedAt)]),
@@ -103,14 +104,11 @@ const findStanding = statement((db, token: AccessToken) =>
         ),
       ),
     )
-    .select(({ selectFrom }) => [
+    .select([
       "key.client_id",
       "key.reserved_rate_limit",
       "store.rate_limit",
       "store.revision",
-      selectFrom("application_keys as other")
-        .where("other.store_id", "=", token.storeId)
-        .select(({ fn }) => fn.sum<number>("other.reserved_rate_limit").as("total"))
-        .as("total_reserved"),
+      "store.total_reserved_rate_limit",
     ]),
 );

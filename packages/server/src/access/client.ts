@@ -62,7 +62,12 @@ export async function identifyClient(
 }
 
 const findKey = statement((db, of: { clientId: string }) =>
-  db.selectFrom("application_keys").select(["id", "store_id"]).where("client_id", "=", of.clientId),
+  db
+    .selectFrom("application_keys as key")
+    .innerJoin("stores as store", "store.id", "key.store_id")
+    .select(["key.id", "key.store_id"])
+    .where("key.client_id", "=", of.clientId)
+    .where("store.deleted_at", "is", null),
 );
 
 export async function authenticateClient(

@@ -5,8 +5,13 @@ import { newCredential } from "../lib/secrets.ts";
 import { fits, mostReservable } from "../rate-limit/plan.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import { changeStore, totalReserved } from "../stores/store.ts";
-import { type ApplicationKey, getApplicationKey, type KeyWithSecret } from "./application-key.ts";
+import { changeStore } from "../stores/store.ts";
+import {
+  type ApplicationKey,
+  getApplicationKey,
+  type KeyWithSecret,
+  toApplicationKey,
+} from "./application-key.ts";
 import { insertSecret } from "./secret.ts";
 
 type Deps = { storage: Storage; clock: Clock };
@@ -18,9 +23,9 @@ export async function createApplicationKey(
   storeId: string,
   change: KeyChange,
 ): Promise<KeyWithSecret> {
-  const created = await changeStore(deps, storeId, async (trx, { rateLimit }) => {
+  const created = await changeStore(deps, storeId, async (trx, { rateLimit, totalReserved }) => {
     const reserved = change.reservedRateLimit ?? 0;
-    refuseOverLimit(rateLimit, await totalReserved(trx, storeId), reserved);
+    refuseOverLimit(rateLimit, totalReserved, reserved);
     const { id, clientSecret } = await insertApplicationKey(trx, deps, storeId, {
       name: change.name,
       reserved,
@@ -60,28 +65,31 @@ export async function insertApplicationKey(
   return { ...key, clientSecret };
 }
 
-/** Name and reservation change in one statement: a request that is refused leaves nothing behind. */
+/** One statement changes name and reservation, if the reservation fits: a request that is refused leaves nothing behind. */
 export async function updateApplicationKey(
   deps: Deps,
   storeId: string,
   keyId: string,
-  change: KeyChange,
+  { name, reservedRateLimit: reserved }: KeyChange,
 ): Promise<ApplicationKey> {
-  const updated = await changeStore(deps, storeId, async (trx, { rateLimit }) => {
-    if (change.reservedRateLimit !== undefined) {
-      refuseOverLimit(rateLimit, await totalReserved(trx, storeId, keyId), change.reservedRateLimit);
-    }
-    await trx
+  const updated = await changeStore(deps, storeId, async (trx, { rateLimit, totalReserved }) => {
+    const read = { storage: { db: trx }, clock: deps.clock };
+    let update = trx
       .updateTable("application_keys")
       .set({
-        name: change.name,
-        ...(change.reservedRateLimit !== undefined && { reserved_rate_limit: change.reservedRateLimit }),
+        name,
+        ...(reserved !== undefined && { reserved_rate_limit: reserved }),
         updated_at: laterThan("updated_at", deps.clock.now()),
       })
       .where("store_id", "=", storeId)
-      .where("id", "=", keyId)
-      .execute();
-    return getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, keyId);
+      .where("id", "=", keyId);
+    // With the new reservation in the place of its own, the total is within the limit.
+    if (reserved !== undefined)
+      update = update.where("reserved_rate_limit", ">=", totalReserved + reserved - rateLimit);
+    const row = await update.returningAll().executeTakeFirst();
+    if (row) return toApplicationKey(read, row);
+    const refused = await getApplicationKey(read, storeId, keyId);
+    return refuseOverLimit(rateLimit, totalReserved - refused.reservedRateLimit, reserved ?? 0);
   });
   if (!updated) throw new Problem("application_key_not_found");
   return updated;

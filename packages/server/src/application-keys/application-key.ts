@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -38,6 +39,15 @@ export async function getApplicationKey(
   const [row] = rows;
   if (!row) throw new Problem("application_key_not_found");
   return fromRow(row, rows.flatMap(toSecret));
+}
+
+/** The key of a row that has just been written, with its secrets. */
+export async function toApplicationKey(
+  { storage: { db }, clock }: ReadDeps,
+  row: Tables["application_keys"],
+): Promise<ApplicationKey> {
+  const [key] = await withSecrets(db, row.store_id, [row], clock.now());
+  return key as ApplicationKey;
 }
 
 /** One row for each secret that works now, newest first; one without a secret where there is none. */
@@ -89,16 +99,34 @@ export async function listApplicationKeys(deps: Deps, storeId: string, page: Pag
   return { keys: await withSecrets(db, storeId, rows, deps.clock.now()), total, page, store };
 }
 
-/** Only what the planner needs, of every key of the store. */
-export async function listReservations({ db }: { db: Database }, storeId: string) {
-  const rows = await db
+/** What the planner needs of a key. */
+export type PlannedKey = { keyId: string; name: string; reserved: number; createdAt: number };
+
+const plannedKeys = ({ db }: { db: Database }, storeId: string) =>
+  db
     .selectFrom("application_keys")
     .where("store_id", "=", storeId)
-    .select(["id as keyId", "name", "reserved_rate_limit as reserved"])
-    .orderBy("created_at")
-    .orderBy("id")
-    .execute();
-  return rows;
+    .select(["id as keyId", "name", "reserved_rate_limit as reserved", "created_at as createdAt"]);
+
+/** A literal, not a parameter: only so does the planner know that the index over keys with a reservation will do. */
+const isReserving = sql<boolean>`reserved_rate_limit > 0`;
+
+export const listReservingKeys = (storage: { db: Database }, storeId: string): Promise<PlannedKey[]> =>
+  plannedKeys(storage, storeId).where(isReserving).execute();
+
+const AT_ONCE = 500;
+
+export async function findPlannedKeys(
+  storage: { db: Database },
+  storeId: string,
+  keyIds: readonly string[],
+): Promise<PlannedKey[]> {
+  const found: PlannedKey[] = [];
+  for (let from = 0; from < keyIds.length; from += AT_ONCE) {
+    const some = keyIds.slice(from, from + AT_ONCE);
+    found.push(...(await plannedKeys(storage, storeId).where("id", "in", some).execute()));
+  }
+  return found;
 }
 
 async function withSecrets(

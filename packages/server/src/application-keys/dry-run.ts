@@ -8,7 +8,7 @@ import { USE_LOG_SECONDS, type UseLog } from "../rate-limit/use-log.ts";
 import type { Storage } from "../storage/storage.ts";
 import { getStore } from "../stores/administer.ts";
 import { type KeyChange, refuseOverLimit } from "./administer.ts";
-import { listReservations } from "./application-key.ts";
+import { findPlannedKeys, listReservingKeys, type PlannedKey } from "./application-key.ts";
 
 type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog };
 
@@ -30,41 +30,42 @@ export async function dryRun(
   keyId: string,
   change: KeyChange,
 ): Promise<Foresight> {
-  const { rateLimit } = await getStore(deps, storeId);
-  const before = await listReservations(deps.storage, storeId);
-  if (!before.some((key) => key.keyId === keyId)) throw new Problem("application_key_not_found");
-  const reserved = change.reservedRateLimit;
-  const after = before.map((key) =>
-    key.keyId === keyId && reserved !== undefined ? { ...key, reserved } : key,
-  );
-  const byOthers = after.reduce((sum, key) => (key.keyId === keyId ? sum : sum + key.reserved), 0);
-  if (reserved !== undefined) refuseOverLimit(rateLimit, byOthers, reserved);
+  const { rateLimit, totalReserved } = await getStore(deps, storeId);
+  const [own] = await findPlannedKeys(deps.storage, storeId, [keyId]);
+  if (!own) throw new Problem("application_key_not_found");
+  const reserved = change.reservedRateLimit ?? own.reserved;
+  refuseOverLimit(rateLimit, totalReserved - own.reserved, reserved);
+  const reserving = await listReservingKeys(deps.storage, storeId);
+  const before = [own, ...reserving.filter((key) => key.keyId !== keyId)];
+  const after = before.map((key) => (key.keyId === keyId ? { ...key, reserved } : key));
 
   deps.limiter.settle(storeId);
   const plans = { before: plan(rateLimit, before), after: plan(rateLimit, after) };
   const played = await play(deps, storeId, plans);
+  const isPlanned = new Set(before.map((key) => key.keyId));
+  const others = [...played.asked.keys()].filter((id) => !isPlanned.has(id));
+  const keys = [...before, ...(await findPlannedKeys(deps.storage, storeId, others))];
   return {
     keyId,
     fromMs: deps.clock.now() - (played.thisSecond - played.oldestSecond) * 1000,
     toMs: deps.clock.now(),
     seconds: played.seconds,
     shared: { before: plans.before.shared, after: plans.after.shared },
-    keys: before
-      .map((key, index) => ({
-        id: key.keyId,
-        name: key.name,
-        reserved: { before: key.reserved, after: after[index]?.reserved ?? key.reserved },
-        asked: played.asked.get(key.keyId) ?? 0,
-        refused: {
-          before: played.refused.before.get(key.keyId) ?? 0,
-          after: played.refused.after.get(key.keyId) ?? 0,
-        },
-      }))
-      .filter(
-        (key) => key.asked > 0 || key.reserved.before > 0 || key.reserved.after > 0 || key.id === keyId,
-      ),
+    keys: keys.sort(byAge).map((key) => ({
+      id: key.keyId,
+      name: key.name,
+      reserved: { before: key.reserved, after: key.keyId === keyId ? reserved : key.reserved },
+      asked: played.asked.get(key.keyId) ?? 0,
+      refused: {
+        before: played.refused.before.get(key.keyId) ?? 0,
+        after: played.refused.after.get(key.keyId) ?? 0,
+      },
+    })),
   };
 }
+
+const byAge = (a: PlannedKey, b: PlannedKey): number =>
+  a.createdAt - b.createdAt || (a.keyId < b.keyId ? -1 : 1);
 
 /** How many entries or seconds are looked at before other requests have their turn. */
 const AT_A_TIME = 50;

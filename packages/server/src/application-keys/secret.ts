@@ -67,17 +67,21 @@ export async function rotateSecret(
 }
 
 async function forgetOldest(trx: Trx, storeId: string, keyId: string, now: number): Promise<void> {
-  const over = trx
+  const newest = trx
     .selectFrom("application_key_secrets")
     .select("id")
     .where("store_id", "=", storeId)
     .where("application_key_id", "=", keyId)
-    .where("expires_at", "<=", now);
+    .where("expires_at", "<=", now)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(REMEMBERED_PER_KEY);
   await trx
     .deleteFrom("application_key_secrets")
     .where("store_id", "=", storeId)
-    .where("id", "in", over)
-    .where("id", "not in", over.orderBy("created_at", "desc").orderBy("id", "desc").limit(REMEMBERED_PER_KEY))
+    .where("application_key_id", "=", keyId)
+    .where("expires_at", "<=", now)
+    .where("id", "not in", newest)
     .execute();
 }
 

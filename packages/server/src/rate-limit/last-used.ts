@@ -64,10 +64,12 @@ async function write(
   const rows = batch.map(
     ([id, { storeId, at }]) => sql`(cast(${storeId} as text), cast(${id} as text), cast(${at} as bigint))`,
   );
+  // "in" says it a second time for SQLite, which would otherwise read the whole table and look each row up among the used.
   await sql`
     with used (store_id, id, used_at) as (values ${sql.join(rows)})
     update ${sql.table(table)} set last_used_at = used.used_at from used
-    where ${sql.table(table)}.store_id = used.store_id and ${sql.table(table)}.id = used.id
+    where ${sql.table(table)}.id in (select id from used)
+      and ${sql.table(table)}.store_id = used.store_id and ${sql.table(table)}.id = used.id
       and (${sql.table(table)}.last_used_at is null or ${sql.table(table)}.last_used_at < used.used_at)
   `.execute(storage.db);
 }

@@ -54,12 +54,14 @@ export async function endIdpSession(
       tokens = tokens.where("subject", "=", subject);
       codes = codes.where("subject", "=", subject);
     }
-    if (idpSession !== null) {
+    if (idpSession !== null && subject === null) {
+      tokens = tokens.where("idp_session", "=", idpSession);
+      codes = codes.where("idp_session", "=", idpSession);
+    } else if (idpSession !== null) {
       // Of a subject's sessions, one whose name we were never told may be the one that ended.
-      const names = subject === null ? [idpSession] : [idpSession, UNNAMED];
       const name = sql<string>`coalesce(idp_session, ${UNNAMED})`;
-      tokens = tokens.where(name, "in", names);
-      codes = codes.where(name, "in", names);
+      tokens = tokens.where(name, "in", [idpSession, UNNAMED]);
+      codes = codes.where(name, "in", [idpSession, UNNAMED]);
     }
     // Codes first: whoever is redeeming one at this moment is waited for, and its token is then there to be deleted.
     const attempts = await codes.returningAll().execute();

@@ -25,7 +25,7 @@ beforeAll(async () => {
     const times = { created_at: index, updated_at: index };
     await storage.db
       .insertInto("stores")
-      .values({ id, name: id, rate_limit: 1, revision: 0, ...times })
+      .values({ id, name: id, rate_limit: 1, revision: 0, total_reserved_rate_limit: 0, ...times })
       .execute();
     for (const [place, name] of NAMES.entries()) {
       await storage.db

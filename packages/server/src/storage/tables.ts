@@ -165,5 +165,6 @@ export type Tables = {
     max_rate_limit: number | null;
     deleted_at: number | null;
     tokens_from: number | null;
+    total_reserved_rate_limit: number;
   };
 };

@@ -2,7 +2,7 @@ import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage } from "../storage/storage.ts";
-import { changeStore, findStore, type Store, type StoreLimits, totalReserved } from "./store.ts";
+import { changeStore, findStore, type Store, type StoreLimits } from "./store.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
@@ -43,7 +43,7 @@ async function writeStore(
     const rateLimit = change.rateLimit ?? store.rateLimit;
     const maxRateLimit = ceilingOf(store);
     refuseAboveCeiling(rateLimit, maxRateLimit);
-    if (rateLimit < store.rateLimit) refuseBelowReserved(rateLimit, await totalReserved(trx, storeId));
+    if (rateLimit < store.rateLimit) refuseBelowReserved(rateLimit, store.totalReserved);
     await trx
       .updateTable("stores")
       .set({

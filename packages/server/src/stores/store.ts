@@ -10,6 +10,7 @@ export type Store = {
   rateLimit: number;
   /** The operator's ceiling for the limit, which the store's administrators cannot pass. */
   maxRateLimit: number;
+  /** What its keys have reserved together: a running total, which triggers on the keys' table keep. */
   totalReserved: number;
   createdAt: number;
   updatedAt: number;
@@ -17,23 +18,25 @@ export type Store = {
   isBeingDeleted: boolean;
 };
 
-export type StoreLimits = Pick<Store, "rateLimit" | "maxRateLimit">;
+export type StoreLimits = Pick<Store, "rateLimit" | "maxRateLimit" | "totalReserved">;
 
 export const DEFAULT_RATE_LIMIT = 100;
 
 type Row = Tables["stores"];
 
 /** A store without a ceiling was made, or its limit changed, by the release before: what it has is what it may have. */
-const limitsOf = (row: Pick<Row, "rate_limit" | "max_rate_limit">): StoreLimits => ({
+const limitsOf = (
+  row: Pick<Row, "rate_limit" | "max_rate_limit" | "total_reserved_rate_limit">,
+): StoreLimits => ({
   rateLimit: row.rate_limit,
   maxRateLimit: Math.max(row.rate_limit, row.max_rate_limit ?? 0),
+  totalReserved: row.total_reserved_rate_limit,
 });
 
-const fromRow = (row: Row, totalReserved: number): Store => ({
+const fromRow = (row: Row): Store => ({
   id: row.id,
   name: row.name,
   ...limitsOf(row),
-  totalReserved,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   isBeingDeleted: row.deleted_at !== null,
@@ -58,9 +61,10 @@ export async function insertStore(
     updated_at: now,
     deleted_at: null,
     tokens_from: null,
+    total_reserved_rate_limit: 0,
   };
   await trx.insertInto("stores").values(row).execute();
-  return fromRow(row, 0);
+  return fromRow(row);
 }
 
 /** A store that is being deleted is no longer found. */
@@ -71,28 +75,18 @@ export async function findStore({ db }: { db: Database }, storeId: string): Prom
     .where("id", "=", storeId)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
-  return row && fromRow(row, await totalReserved(db, storeId));
+  return row && fromRow(row);
 }
 
 /** All of them, also those that are being deleted: whoever was interrupted must see what is left to do. */
 export async function listStores({ db }: { db: Database }): Promise<Store[]> {
   const rows = await db.selectFrom("stores").selectAll().orderBy("created_at").orderBy("id").execute();
-  return Promise.all(rows.map(async (row) => fromRow(row, await totalReserved(db, row.id))));
-}
-
-/** What the store's keys have reserved together, leaving one key out if asked to. */
-export async function totalReserved(db: Database, storeId: string, exceptKeyId?: string): Promise<number> {
-  let query = db
-    .selectFrom("application_keys")
-    .where("store_id", "=", storeId)
-    .select(({ fn }) => fn.sum<number | null>("reserved_rate_limit").as("total"));
-  if (exceptKeyId) query = query.where("id", "!=", exceptKeyId);
-  return (await query.executeTakeFirstOrThrow()).total ?? 0;
+  return rows.map(fromRow);
 }
 
 /**
  * The one way to change what is kept in memory of a store: its keys, limits and revoked tokens. Moving the revision
- * first takes the lock on the store's row, so that changes of one store follow each other and a sum that was checked
+ * first takes the lock on the store's row, so that changes of one store follow each other and a total that was checked
  * is still right at the commit. After it, this process's caches of the store are dropped. `undefined`: the store is gone,
  * or is being deleted.
  */
@@ -107,7 +101,7 @@ export async function changeStore<T>(
       .set(({ eb }) => ({ revision: eb("revision", "+", 1) }))
       .where("id", "=", storeId)
       .where("deleted_at", "is", null)
-      .returning(["rate_limit", "max_rate_limit"])
+      .returning(["rate_limit", "max_rate_limit", "total_reserved_rate_limit"])
       .executeTakeFirst();
     return row && work(trx, limitsOf(row));
   });

@@ -13,6 +13,7 @@ import { migrate, migrations } from "../../src/storage/migrate.ts";
 import type { Migration } from "../../src/storage/migration.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";
 import { isUnavailable, type Storage } from "../../src/storage/storage.ts";
+import type { Tables } from "../../src/storage/tables.ts";
 import { changeStore, findStore } from "../../src/stores/store.ts";
 import { handClock } from "../support/clock.ts";
 import { latchkey } from "../support/command.ts";
@@ -34,6 +35,16 @@ function interruptedAt(storage: Storage, statement: number): Storage {
   return watchStatements(storage, () => {
     if (--left <= 0) throw new Error("interrupted");
   });
+}
+
+/** As the first release made it. */
+async function insertOldStore({ db }: Storage): Promise<string> {
+  const row = { id: newId(), name: "Old", rate_limit: 10, revision: 0, created_at: 1, updated_at: 1 };
+  await db
+    .insertInto("stores")
+    .values(row as Tables["stores"])
+    .execute();
+  return row.id;
 }
 
 async function namesApplied({ db }: Storage): Promise<string[]> {
@@ -87,21 +98,19 @@ describe.each(engines)("storage on $name", (engine) => {
     test("give stores of before a realm and settings, as a new store has", async () => {
       const storage = connect();
       await migrate({ storage, clock }, migrations.slice(0, 1));
-      const row = { id: newId(), name: "Old", rate_limit: 10, revision: 0, created_at: 1, updated_at: 1 };
-      await storage.db.insertInto("stores").values(row).execute();
+      const id = await insertOldStore(storage);
       await migrate({ storage, clock });
-      const settings = await getSettings({ storage }, row.id);
+      const settings = await getSettings({ storage }, id);
       expect(settings.clientId).toBe("customers");
-      expect(await findRealm(storage.db, row.id, settings.realmId)).toMatchObject({ name: "Customers" });
+      expect(await findRealm(storage.db, id, settings.realmId)).toMatchObject({ name: "Customers" });
     });
 
     test("give stores of before their limit as the ceiling for it", async () => {
       const storage = connect();
       await migrate({ storage, clock }, migrations.slice(0, 1));
-      const row = { id: newId(), name: "Old", rate_limit: 10, revision: 0, created_at: 1, updated_at: 1 };
-      await storage.db.insertInto("stores").values(row).execute();
+      const id = await insertOldStore(storage);
       await migrate({ storage, clock });
-      expect(await findStore(storage, row.id)).toMatchObject({ rateLimit: 10, maxRateLimit: 10 });
+      expect(await findStore(storage, id)).toMatchObject({ rateLimit: 10, maxRateLimit: 10 });
     });
 
     test("make the tables that the types describe, with the same columns on either engine", async () => {
@@ -219,6 +228,7 @@ describe.each(engines)("storage on $name", (engine) => {
         updated_at: clock.now(),
         deleted_at: null,
         tokens_from: null,
+        total_reserved_rate_limit: 0,
       });
     });
 

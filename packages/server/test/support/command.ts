@@ -5,11 +5,14 @@ export const LATCHKEY = fileURLToPath(new URL("../../bin/latchkey.js", import.me
 
 export type Finished = { code: number | null; stdout: string; stderr: string };
 
+/** With it the statements of a process of its own are noted, too, for scripts/check-plans.ts. */
+export const WATCHED = { NODE_OPTIONS: `--import=${new URL("statements-watch.ts", import.meta.url)}` };
+
 /** Runs `latchkey <args>` as a process of its own, with nothing of our environment but the path. */
 export function latchkey(args: string[], env: Record<string, string>, cwd?: string): Promise<Finished> {
   const child = spawn(process.execPath, [LATCHKEY, ...args], {
     cwd,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, ...WATCHED, ...env },
   });
   let stdout = "";
   let stderr = "";

@@ -1,0 +1,70 @@
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { DefaultQueryExecutor, PostgresAdapter } from "kysely";
+import type { Storage } from "../../src/storage/storage.ts";
+
+/**
+ * Which statements the service has sent while the tests ran; scripts/check-plans.ts reads their plans. What the tests ask
+ * for themselves, to prepare or to look, is left out: the function that built a statement says whose it is.
+ */
+const FOLDER = fileURLToPath(new URL("../../../../node_modules/.cache/latchkey-statements", import.meta.url));
+
+export type SeenStatement = { engine: Storage["engine"]; sql: string; from: string };
+
+export default function resetStatements(): void {
+  rmSync(FOLDER, { recursive: true, force: true, maxRetries: 5 });
+  mkdirSync(FOLDER, { recursive: true });
+}
+
+export function readStatements(): SeenStatement[] {
+  const lines = readdirSync(FOLDER).flatMap((file) => readFileSync(join(FOLDER, file), "utf8").split("\n"));
+  const seen = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as SeenStatement);
+  return [...new Map(seen.map((statement) => [shapeOf(statement), statement])).values()];
+}
+
+/** Lists of values are of any length: two statements that differ in nothing else are one. */
+const shapeOf = ({ engine, sql }: SeenStatement): string =>
+  `${engine} ${sql
+    .replaceAll(/\$\d+/g, "?")
+    .replaceAll(/\?(, \?)+/g, "?…")
+    .replaceAll(/\(\?…\)(, \(\?…\))+/g, "(?…)…")}`;
+
+const FRAMES = 20;
+const OURS = /packages\/server\/(src\/(?!.*\.test\.ts).*?):\d+:\d+/;
+
+const known = new Set<string>();
+const isWatched = Symbol.for("latchkey: statements are watched");
+
+/** Every statement is compiled in the call that sends it, so that the stack still has who that was. */
+export function watchAllStatements(): void {
+  const executor = DefaultQueryExecutor.prototype as DefaultQueryExecutor & { [isWatched]?: boolean };
+  if (executor[isWatched]) return;
+  executor[isWatched] = true;
+  const compile = executor.compileQuery;
+  executor.compileQuery = function (node, queryId) {
+    const compiled = compile.call(this, node, queryId);
+    note(this.adapter instanceof PostgresAdapter ? "postgres" : "sqlite", compiled.sql);
+    return compiled as never;
+  };
+}
+
+function note(engine: Storage["engine"], sql: string): void {
+  const key = `${engine} ${sql}`;
+  if (known.has(key)) return;
+  const from = OURS.exec(senderOf() ?? "")?.[1];
+  if (from === undefined || from.startsWith("src/storage/migrations/")) return;
+  known.add(key);
+  const seen: SeenStatement = { engine, sql, from };
+  appendFileSync(join(FOLDER, `${process.pid}.txt`), `${JSON.stringify(seen)}\n`);
+}
+
+/** The first of the callers that is neither Kysely nor this file. */
+function senderOf(): string | undefined {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = FRAMES;
+  const { stack = "" } = new Error();
+  Error.stackTraceLimit = stackTraceLimit;
+  const callers = stack.split("\n").slice(1);
+  return callers.find((line) => !/kysely|statements-seen|<anonymous>|native/.test(line));
+}

@@ -1,0 +1,88 @@
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { steadyClock } from "../packages/server/src/lib/clock.ts";
+import { openStorage } from "../packages/server/src/storage/open.ts";
+import type { Storage } from "../packages/server/src/storage/storage.ts";
+import { findBinaries, startPostgres } from "../packages/server/test/support/postgres-server.ts";
+import { readStatements, type SeenStatement } from "../packages/server/test/support/statements-seen.ts";
+import { explainOnPostgres, explainOnSqlite } from "./plans/explain.ts";
+import { fill } from "./plans/fill.ts";
+import { faultsOf } from "./plans/judge.ts";
+import { EXCEPTIONS, type Exception } from "./plans/rules.ts";
+
+// After a whole test run: no statement that the service has sent reads or sorts a table that can grow without end.
+const REMEDY =
+  "install it (Debian: apt-get install postgresql), or name a server in LATCHKEY_TEST_POSTGRES_URL";
+const clock = steadyClock();
+const seen = readStatements().filter(({ sql }) => /^\s*(select|insert|update|delete|with)\b/.test(sql));
+const excepted = new Set<Exception>();
+const failures: string[] = [];
+
+await checkSqlite();
+const binaries = findBinaries();
+const named = process.env.LATCHKEY_TEST_POSTGRES_URL;
+if (named) await checkPostgres(named);
+else if (binaries) {
+  const server = await startPostgres(binaries);
+  await checkPostgres(server.url).finally(server.remove);
+} else if (process.env.CI) {
+  failures.push(`PostgreSQL is not here, and CI must not skip its plans: ${REMEDY}`);
+} else {
+  console.warn(`Skipped: plans on PostgreSQL, because no PostgreSQL is installed. To read them, ${REMEDY}.`);
+}
+if (named || binaries) {
+  for (const exception of EXCEPTIONS.filter((known) => !excepted.has(known)))
+    failures.push(`no statement needs this exception: ${exception.from}, ${exception.sql}`);
+}
+if (failures.length > 0) {
+  console.error(`These statements cost more with every row:\n\n${failures.join("\n\n")}`);
+  process.exit(1);
+}
+const countOf = (engine: Storage["engine"]) => seen.filter((statement) => statement.engine === engine).length;
+console.log(
+  `Of ${countOf("sqlite")} statements on SQLite and ${countOf("postgres")} on PostgreSQL, none reads or sorts what grows.`,
+);
+
+/** Twice: a new database knows nothing of its tables, and one that has served for a while knows how many rows there are. */
+async function checkSqlite(): Promise<void> {
+  const storage = await openStorage({ clock }, "sqlite::memory:");
+  await check(storage, explainOnSqlite);
+  await fill({ storage, clock });
+  await check(storage, explainOnSqlite);
+  await storage.close();
+}
+
+/** With rows: of empty tables PostgreSQL takes any index, because all cost nothing. */
+async function checkPostgres(serverUrl: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: serverUrl });
+  await admin.connect();
+  const name = `plans_${randomBytes(8).toString("hex")}`;
+  await admin.query(`create database ${name}`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  const storage = await openStorage({ clock }, url.href);
+  try {
+    await fill({ storage, clock });
+    await check(storage, explainOnPostgres);
+  } finally {
+    await storage.close();
+    await admin.query(`drop database ${name} with (force)`);
+    await admin.end();
+  }
+}
+
+async function check(storage: Storage, explain: typeof explainOnSqlite): Promise<void> {
+  for (const statement of seen.filter(({ engine }) => engine === storage.engine)) {
+    const plans = await explain(storage, statement.sql);
+    const faults = plans.map((plan) => faultsOf(statement.sql, plan));
+    if (faults.some((found) => found.length === 0) || isExcepted(statement)) continue;
+    const said = `${statement.engine}, ${statement.from}: ${faults[0]?.join("; ")}`;
+    failures.push(`${said}\n${statement.sql.trim()}\n${plans[0]?.text.trimEnd()}`);
+  }
+}
+
+function isExcepted({ from, sql }: SeenStatement): boolean {
+  const exception = EXCEPTIONS.find((known) => known.from === from && known.sql.test(sql));
+  if (exception) excepted.add(exception);
+  return exception !== undefined;
+}

@@ -1,0 +1,100 @@
+import { type Insertable, sql } from "kysely";
+import { createStore } from "../../packages/server/src/create-store.ts";
+import type { Clock } from "../../packages/server/src/lib/clock.ts";
+import { newId } from "../../packages/server/src/lib/ids.ts";
+import type { Storage } from "../../packages/server/src/storage/storage.ts";
+import type { Tables } from "../../packages/server/src/storage/tables.ts";
+import { insertCrowd } from "../../packages/server/test/support/many-rows.ts";
+
+/** A large store and a few small ones, with something in every index. */
+export async function fill({ storage, clock }: { storage: Storage; clock: Clock }): Promise<void> {
+  const { db } = storage;
+  for (const count of [3000, 3, 3]) {
+    const { store } = await createStore({ storage, clock }, { name: "Shop", rateLimit: 10_000 });
+    await insertCrowd(storage, { storeId: store.id, count, overAt: clock.now() });
+    await fillRest(storage, store.id, count);
+  }
+  await sql`update customers set password_hash = 'p' where email like '%1@%'`.execute(db);
+  await sql`update customer_tokens set idp_session = id`.execute(db);
+  await sql`update sign_on_attempts set idp_session = id`.execute(db);
+  await sql`analyze`.execute(db);
+}
+
+/** What a crowd of customers does not have. */
+async function fillRest(storage: Storage, store_id: string, count: number): Promise<void> {
+  const ids = (share = 1) => Array.from({ length: Math.ceil(count * share) }, newId);
+  const times = { created_at: 0, updated_at: 0 };
+  const keys = ids();
+  const realms = ids(0.3);
+  await insertMany(
+    storage,
+    "application_keys",
+    keys.map((id, index) => ({
+      id,
+      store_id,
+      name: "n",
+      client_id: id,
+      reserved_rate_limit: index % 2,
+      ...times,
+    })),
+  );
+  await insertMany(
+    storage,
+    "application_key_secrets",
+    keys.map((id) => ({ id, store_id, application_key_id: id, secret_hash: id, created_at: 0 })),
+  );
+  await insertMany(
+    storage,
+    "authentication_realms",
+    realms.map((id) => ({
+      id,
+      store_id,
+      name: "n",
+      redirect_uris: "[]",
+      duplicate_email_policy: "p",
+      ...times,
+    })),
+  );
+  const texts = {
+    name: "n",
+    discovery_url: "u",
+    client_id: "c",
+    sealed_client_secret: "s",
+    provisioning: "p",
+  };
+  const rest = { enabled: 1, flow: "brokered", former_profile_ids: "[]", ...times };
+  await insertMany(
+    storage,
+    "oidc_profiles",
+    realms.map((realm_id) => ({ id: realm_id, store_id, realm_id, ...texts, ...rest })),
+  );
+  await insertMany(
+    storage,
+    "deleted_profiles",
+    ids(0.3).map((id) => ({ id, store_id, former_profile_ids: "[]" })),
+  );
+  await insertMany(
+    storage,
+    "access_token_revocations",
+    ids().map((token_id, expires_at) => ({ token_id, store_id, expires_at })),
+  );
+  await insertMany(
+    storage,
+    "idempotent_answers",
+    ids().map((key_hash, expires_at) => ({ key_hash, store_id, sealed_answer: "", expires_at })),
+  );
+}
+
+const AT_ONCE = 500;
+
+async function insertMany<T extends keyof Tables>(
+  { db }: Storage,
+  table: T,
+  rows: readonly Insertable<Tables[T]>[],
+): Promise<void> {
+  for (let from = 0; from < rows.length; from += AT_ONCE)
+    await db
+      .insertInto(table)
+      .values(rows.slice(from, from + AT_ONCE))
+      .execute();
+}

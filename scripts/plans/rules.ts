@@ -1,0 +1,82 @@
+import type { Tables } from "../../packages/server/src/storage/tables.ts";
+
+/**
+ * Tables that stay small, whatever a store does. Any plan is good for them.
+ */
+export const SMALL: Partial<Record<keyof Tables, string>> = {
+  schema_migrations: "a row a migration",
+  signing_keys: "one in use, the next, and those of the last month",
+};
+
+/**
+ * For every other table: the columns of which one value leaves few rows. A read by one of them may be filtered and
+ * sorted. A read by anything else, such as the store, a profile or a time, needs a limit, in the order of its index.
+ */
+export const NARROW: Record<
+  Exclude<keyof Tables, "schema_migrations" | "signing_keys">,
+  readonly string[]
+> = {
+  stores: ["id"],
+  application_keys: ["id", "client_id"],
+  // A key has a few that work and ten that did.
+  application_key_secrets: ["id", "application_key_id"],
+  // Administrators make these by hand, so that a store has few of them.
+  authentication_realms: ["id", "store_id"],
+  customer_authentication_settings: ["store_id"],
+  oidc_profiles: ["id", "store_id"],
+  deleted_profiles: ["id", "store_id"],
+  access_token_revocations: ["token_id"],
+  idempotent_answers: ["key_hash"],
+  // Of one person.
+  customers: ["id", "email_key"],
+  customer_identities: ["id", "customer_id", "subject"],
+  customer_tokens: ["id", "customer_id", "subject", "idp_session"],
+  sign_on_attempts: ["id", "code_hash", "subject", "idp_session"],
+  sign_ons: ["id", "reference"],
+};
+
+export type Exception = { from: string; sql: RegExp; reason: string };
+
+/** Statements that may do it all the same. One that no statement needs any more fails the check. */
+export const EXCEPTIONS: readonly Exception[] = [
+  {
+    from: "src/storage/page.ts",
+    sql: /./,
+    reason: "lists: counts, filters and sorts get their indexes and bounds next",
+  },
+  {
+    from: "src/application-keys/application-key.ts",
+    sql: /reserved_rate_limit > 0$/,
+    reason: "the dry run's answer has every key with a reservation",
+  },
+  {
+    from: "src/stores/store.ts",
+    sql: /^select \* from "stores" order by/,
+    reason: "`latchkey store list` shows all stores",
+  },
+  {
+    from: "src/delete-store.ts",
+    sql: /^select count\(\*\)/,
+    reason: "`latchkey store delete` counts for its progress, and does without where that takes too long",
+  },
+  {
+    from: "src/delete-store.ts",
+    sql: /^delete from "stores"/,
+    reason: "the foreign keys look for what is left of the store, whose rows went before in batches",
+  },
+  {
+    from: "src/after-restore.ts",
+    sql: /^update "(stores|application_key_secrets)"/,
+    reason: "after a restore every store and secret is ended, before the service starts",
+  },
+  {
+    from: "src/carry-over.ts",
+    sql: /max\("tokens_from"\)/,
+    reason: "a restore looks once at all stores",
+  },
+  {
+    from: "src/storage/delete-along.ts",
+    sql: /created_at < /,
+    reason: "where signing keys are replaced, all customer tokens go but those of the last moment",
+  },
+];
