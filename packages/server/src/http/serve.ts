@@ -86,7 +86,8 @@ async function serve(
     const browser: BrowserRequest = { search: query, cookie, source: state.source };
     return respondToBrowser((await route.handle({ ...checked, browser })) as BrowserAnswer, state);
   }
-  const result = await route.handle({ ...checked, ...access });
+  const isGone = () => context.env?.incoming?.socket?.writable === false;
+  const result = await route.handle({ ...checked, ...access, isGone });
   const { status, mediaType, cacheControl, version } = operation.success;
   return respond(status, result, {
     ...(version && { ETag: toEntityTag(version(result as never)) }),

@@ -1,7 +1,7 @@
 /** What we look at of Node's request behind a web Request. In one process there is none. */
 export type Incoming = {
   url?: string | undefined;
-  socket?: { remoteAddress?: string | undefined } | undefined;
+  socket?: { remoteAddress?: string | undefined; writable?: boolean } | undefined;
 };
 
 /** Path and query of a request, as they stand in its first line (RFC 9112 3.2), neither decoded nor resolved. */
