@@ -85,7 +85,7 @@ describe("imports", () => {
   test.each(sources.map((path) => [path.replace("packages/server/src/", ""), path]))(
     "of %s point down",
     (_, path) => {
-      for (const [, target] of read(path).matchAll(/from "(\.[^"]+)"|import\("(\.[^"]+)"\)/g)) {
+      for (const [, target] of read(path).matchAll(/(?:from |import\()"(\.[^"]+)"/g)) {
         const room = roomOf(posix.join(posix.dirname(path), target as string));
         if (room === roomOf(path)) continue;
         expect(ROOMS[roomOf(path)], `${path} imports from ${room}`).toContain(room);
