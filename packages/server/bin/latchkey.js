@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that a Node too old to read TypeScript can still say what is wrong.
 import * as nodeModule from "node:module";
+import { availableParallelism } from "node:os";
 
 const major = Number(process.versions.node.split(".")[0]);
 if (major < 24) {
@@ -10,6 +11,10 @@ if (major < 24) {
   );
   process.exit(1);
 }
+// Passwords are hashed on libuv's threads, one for each core; four more go on resolving names and writing files. The pool
+// reads its size once, when it is first used, so it is set before anything else is loaded.
+const threads = availableParallelism() + 4;
+if (!(Number(process.env.UV_THREADPOOL_SIZE) > threads)) process.env.UV_THREADPOOL_SIZE = String(threads);
 nodeModule.enableCompileCache?.();
 const { run } = await import("../src/cli/cli.ts");
 await run(process.argv.slice(2));

@@ -44,6 +44,8 @@ export type AppOptions = {
   random?: () => number;
   /** Stands in for the places at identity providers: tests wait as long as they need. */
   places?: FairPlaces;
+  /** Stands in for the queue of passwords: tests hold it up. */
+  passwords?: Passwords;
   /** Stands in for the limiter: benchmarks compare with none. */
   limiter?: Limiter;
 };
@@ -104,7 +106,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     discoveryTries: createDiscoveryTries({ clock }),
     allowedOrigins,
     signingKeys: createSigningKeys({ storage, clock, keyring, customerTokenSeconds }),
-    passwords: createPasswords(),
+    passwords: options.passwords ?? createPasswords({ clock }),
     signInThrottle: createSignInThrottle({ clock }),
     recorder: createRecorder({ storage, clock }),
     recordLimiter: createRecordLimiter({ clock }),

@@ -6,6 +6,7 @@ import { type Draining, watchConnections } from "./http/drain.ts";
 import type { Serve } from "./http/message.ts";
 import { createHttpServer } from "./http/server.ts";
 import { type Clock, steadyClock } from "./lib/clock.ts";
+import { giveBackWhenIdle } from "./lib/give-back.ts";
 import { createKeyring } from "./lib/keyring.ts";
 import { createLineWriter, type LineWriter } from "./lib/line-writer.ts";
 import { operatorFault } from "./lib/operator-fault.ts";
@@ -53,6 +54,7 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
       doors.push(await open(app, app.serveOperations, address));
     }
     app.start();
+    giveBackWhenIdle({ clock });
     log.info({ event: "ready", public_url: config.publicUrl, engine: storage.engine, node: process.version });
     return { stop: (drainMs) => stop({ app, doors, storage, log, lines }, drainMs) };
   } catch (error) {

@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Standings } from "./access/authenticate.ts";
+import type { Passwords } from "./customers/password.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
 import type { Calls } from "./identity-provider/calls.ts";
 import type { Clock } from "./lib/clock.ts";
@@ -26,6 +27,7 @@ type Measured = {
   sourceLimiter: SourceLimiter;
   useLog: UseLog;
   standings: Standings;
+  passwords: Passwords;
   signInThrottle: SignInThrottle;
   recorder: Recorder;
   calls: Calls;
@@ -59,6 +61,7 @@ export function measureMemory(of: Measured, droppedLogLines: () => number): void
     "Accounts and addresses with failed attempts to sign in",
     of.signInThrottle.size,
   );
+  gauge("latchkey_passwords_waiting", "Passwords that wait to be hashed or checked", of.passwords.waiting);
   gauge("latchkey_log_lines_dropped", "Log lines that could not be written", droppedLogLines);
   gauge("latchkey_sign_on_records_waiting", "Records of sign-ons not yet written", of.recorder.waiting);
   gauge("latchkey_sign_on_records_dropped", "Records of sign-ons that were lost", of.recorder.dropped);

@@ -2,59 +2,73 @@ import { Problem } from "../contract/problem.ts";
 import { problemEntry } from "../contract/problems.ts";
 import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
 import { isUnavailable } from "../storage/storage.ts";
-import { afterRestore } from "./after-restore.ts";
-import { backup } from "./backup.ts";
-import { dev } from "./dev.ts";
-import { doctor } from "./doctor.ts";
-import { key } from "./key.ts";
-import { migrateDatabase } from "./migrate.ts";
-import { printOpenapi } from "./openapi.ts";
 import { isHelp, pick } from "./options.ts";
-import { proveLimits } from "./prove-limits.ts";
-import { restore } from "./restore.ts";
-import { rotateKeys } from "./rotate-keys.ts";
-import { serve } from "./serve.ts";
-import { store } from "./store.ts";
 
-type Command = { usage: string; does: string; run(args: string[]): Promise<void> };
+type Run = (args: string[]) => Promise<void>;
+/** Only the command that is asked for is loaded: a start is mostly the loading of files. */
+type Command = { usage: string; does: string; load(): Promise<Run> };
 
 const commands: Record<string, Command> = {
-  dev: { usage: "dev [--reset]", does: "run everything on this machine, with a first store", run: dev },
-  serve: { usage: "serve", does: "run the service; `serve --help` lists its configuration", run: serve },
-  migrate: { usage: "migrate", does: "bring the database's tables up to date", run: migrateDatabase },
-  store: { usage: "store create|list|update|delete", does: "administer stores", run: store },
-  key: { usage: "key create|list|rotate|delete", does: "administer a store's application keys", run: key },
+  dev: {
+    usage: "dev [--reset]",
+    does: "run everything on this machine, with a first store",
+    load: async () => (await import("./dev.ts")).dev,
+  },
+  serve: {
+    usage: "serve",
+    does: "run the service; `serve --help` lists its configuration",
+    load: async () => (await import("./serve.ts")).serve,
+  },
+  migrate: {
+    usage: "migrate",
+    does: "bring the database's tables up to date",
+    load: async () => (await import("./migrate.ts")).migrateDatabase,
+  },
+  store: {
+    usage: "store create|list|update|delete",
+    does: "administer stores",
+    load: async () => (await import("./store.ts")).store,
+  },
+  key: {
+    usage: "key create|list|rotate|delete",
+    does: "administer a store's application keys",
+    load: async () => (await import("./key.ts")).key,
+  },
   doctor: {
     usage: "doctor <discovery-url>",
     does: "examine an identity provider against the nine requirements",
-    run: doctor,
+    load: async () => (await import("./doctor.ts")).doctor,
   },
   "rotate-keys": {
     usage: "rotate-keys [--signing]",
     does: "seal kept secrets anew with the first master key; replace signing keys",
-    run: rotateKeys,
+    load: async () => (await import("./rotate-keys.ts")).rotateKeys,
   },
   "prove-limits": {
     usage: "prove-limits --store <id>",
     does: "flood a store's shared pool and show that reservations hold",
-    run: proveLimits,
+    load: async () => (await import("./prove-limits.ts")).proveLimits,
   },
   backup: {
     usage: "backup <file>",
     does: "copy the SQLite database into a file while the service runs",
-    run: backup,
+    load: async () => (await import("./backup.ts")).backup,
   },
   restore: {
     usage: "restore <file>",
     does: "put a backup into the place of the SQLite database",
-    run: restore,
+    load: async () => (await import("./restore.ts")).restore,
   },
   "after-restore": {
     usage: "after-restore",
     does: "end the tokens and secrets that a backup has brought back",
-    run: afterRestore,
+    load: async () => (await import("./after-restore.ts")).afterRestore,
   },
-  openapi: { usage: "openapi", does: "print the OpenAPI document", run: printOpenapi },
+  openapi: {
+    usage: "openapi",
+    does: "print the OpenAPI document",
+    load: async () => (await import("./openapi.ts")).printOpenapi,
+  },
 };
 
 const USAGE = `latchkey <command>\n\n${Object.values(commands)
@@ -69,7 +83,8 @@ export async function run([name, ...args]: string[]): Promise<void> {
     }
     const command = pick(commands, name);
     if (!command) throw operatorFault(`there is no command ${JSON.stringify(name)}\n\n${USAGE}`);
-    await command.run(args);
+    const work = await command.load();
+    await work(args);
   } catch (error) {
     process.exitCode = 1;
     console.error(`latchkey: ${inWords(error)}`);

@@ -1,7 +1,10 @@
 import * as argon2 from "@node-rs/argon2";
 import { expect, test, vi } from "vitest";
+import { handClock } from "../../test/support/clock.ts";
 import { Problem } from "../contract/problem.ts";
-import { createPasswords } from "./password.ts";
+import { createPasswords, hashesAtOnce } from "./password.ts";
+
+const clock = handClock();
 
 /** The library itself, with a count of how it is called. */
 const counted = () => ({ hash: vi.fn(argon2.hash), verify: vi.fn(argon2.verify) });
@@ -9,7 +12,7 @@ const counted = () => ({ hash: vi.fn(argon2.hash), verify: vi.fn(argon2.verify) 
 const COST = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, saltLen: 16, outputLen: 32 };
 
 test("a password is kept as Argon2id with 19 MiB and two passes, under a salt of its own", async () => {
-  const { hash } = createPasswords();
+  const { hash } = createPasswords({ clock });
   const [first, second] = await Promise.all([hash("store", "correct horse"), hash("store", "correct horse")]);
   expect(first).not.toBe(second);
   expect(argon2.parseOptions(first as string)).toMatchObject(COST);
@@ -17,7 +20,7 @@ test("a password is kept as Argon2id with 19 MiB and two passes, under a salt of
 });
 
 test("the right password matches, and nothing else does", async () => {
-  const { hash, matches } = createPasswords();
+  const { hash, matches } = createPasswords({ clock });
   const kept = await hash("store", "correct horse ");
   expect(await matches("store", kept, "correct horse ")).toBe(true);
   for (const wrong of ["correct horse", "Correct horse ", "", " ", "correct horse  ", kept])
@@ -25,7 +28,7 @@ test("the right password matches, and nothing else does", async () => {
 });
 
 test("the same characters match however a keyboard composes them", async () => {
-  const { hash, matches } = createPasswords();
+  const { hash, matches } = createPasswords({ clock });
   const composed = await hash("store", "caf\u00e9 12345");
   expect(await matches("store", composed, "cafe\u0301 12345")).toBe(true);
   expect(await matches("store", composed, "caf\u00e9 \uff11\uff12\uff13\uff14\uff15")).toBe(true);
@@ -34,7 +37,7 @@ test("the same characters match however a keyboard composes them", async () => {
 
 test("nobody's password is checked with the same work as somebody's, and never matches (T22)", async () => {
   const library = counted();
-  const { hash, matches } = createPasswords({ library });
+  const { hash, matches } = createPasswords({ clock, library });
   const kept = await hash("store", "correct horse");
   for (const passwordHash of [kept, null]) {
     for (const password of ["wrong", "", "\0".repeat(32)]) {
@@ -49,41 +52,72 @@ test("nobody's password is checked with the same work as somebody's, and never m
 
 test("nobody's password does not match even if the library says that it does", async () => {
   const library = { ...counted(), verify: vi.fn(async () => true) };
-  expect(await createPasswords({ library }).matches("store", null, "x")).toBe(false);
+  expect(await createPasswords({ clock, library }).matches("store", null, "x")).toBe(false);
 });
 
-test("503 at once when too many are waiting; those who wait are served", async () => {
+/** The library, until the test lets it go on. */
+function held() {
+  const { promise, resolve } = Promise.withResolvers<void>();
   const library = counted();
-  const { hash, matches } = createPasswords({ maxRunning: 1, maxWaiting: 1, library });
-  const served = [hash("store", "correct horse"), matches("store", null, "x")];
-  for (const refused of [hash("store", "another one"), matches("store", null, "x")]) {
-    const problem = await refused.catch((error) => error);
-    expect(problem).toBeInstanceOf(Problem);
-    expect([problem.code, problem.status, problem.retryAfterSeconds]).toEqual([
-      "password_queue_full",
-      503,
-      1,
-    ]);
-  }
-  expect(library.hash).toHaveBeenCalledOnce();
-  await Promise.all(served);
-  expect(await matches("store", null, "x")).toBe(false);
+  library.verify.mockImplementation(async (...given) => {
+    await promise;
+    return argon2.verify(...given);
+  });
+  return { library, letGo: resolve };
+}
+
+const outcomesOf = async (checks: Promise<unknown>[]) =>
+  (await Promise.allSettled(checks)).map(({ status }) => status);
+
+test("503 at once when the wait would be longer than two seconds; those who wait are served", async () => {
+  const { library, letGo } = held();
+  const { matches } = createPasswords({ clock, atOnce: 1, eachMs: 1500, library });
+  const served = [matches("store", null, "x"), matches("store", null, "x")];
+  const problem = await matches("store", null, "x").catch((error) => error);
+  expect(problem).toBeInstanceOf(Problem);
+  const { code, status, retryAfterSeconds } = problem;
+  expect([code, status, retryAfterSeconds]).toEqual(["password_queue_full", 503, 1]);
+  expect(library.verify).toHaveBeenCalledOnce();
+  letGo();
+  expect(await outcomesOf(served)).toEqual(["fulfilled", "fulfilled"]);
 });
 
-test("of one store two run and sixteen wait; another store is served between them", async () => {
-  const { matches } = createPasswords();
+test("503 for who has waited two seconds, and nothing is computed for them", async () => {
+  const { library, letGo } = held();
+  const clock = handClock();
+  const { matches, waiting } = createPasswords({ clock, atOnce: 1, library });
+  const checks = [matches("store", null, "x"), matches("store", null, "x")];
+  expect(waiting()).toBe(1);
+  clock.advance(2000);
+  letGo();
+  expect(await outcomesOf(checks)).toEqual(["fulfilled", "rejected"]);
+  expect(library.verify).toHaveBeenCalledOnce();
+});
+
+test("nothing is computed for a client that has gone while it waited", async () => {
+  const { library, letGo } = held();
+  const { matches } = createPasswords({ clock, atOnce: 1, library });
+  const checks = [matches("store", null, "x"), matches("store", null, "x", () => false)];
+  letGo();
+  expect(await outcomesOf(checks)).toEqual(["fulfilled", "rejected"]);
+  expect(library.verify).toHaveBeenCalledOnce();
+});
+
+test("a rush of sixty at one store is served by two cores; another store is served between them", async () => {
+  const library = { ...counted(), verify: vi.fn(async () => true) };
+  const { matches } = createPasswords({ clock, atOnce: 2, library });
   const order: string[] = [];
   const check = (store: string) => matches(store, null, "x").then(() => order.push(store));
-  const loud = Promise.allSettled(Array.from({ length: 40 }, () => check("loud")));
-  const quiet = check("quiet");
-  expect((await loud).filter(({ status }) => status === "fulfilled")).toHaveLength(18);
-  await quiet;
+  const loud = Array.from({ length: 60 }, () => check("loud"));
+  await Promise.all([...loud, check("quiet")]);
+  expect(order).toHaveLength(61);
   expect(order.indexOf("quiet")).toBeLessThan(6);
 });
 
-test("sixty-four wait in all", async () => {
-  const { matches } = createPasswords();
-  const stores = Array.from({ length: 100 }, (_, index) => `store ${index}`);
-  const results = await Promise.allSettled(stores.map((store) => matches(store, null, "x")));
-  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(66);
+test.each([
+  ["one for each core", 8, 16e9, 8],
+  ["no more than a quarter of the memory has room for", 16, 512 * 2 ** 20, 6],
+  ["never none", 2, 32 * 2 ** 20, 1],
+])("at once: %s", (_, cores, memoryBytes, expected) => {
+  expect(hashesAtOnce(cores, memoryBytes)).toBe(expected);
 });

@@ -1,11 +1,23 @@
+import { availableParallelism, totalmem } from "node:os";
 import * as argon2 from "@node-rs/argon2";
 import { Problem } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
 import { createWorkQueue } from "../lib/work-queue.ts";
 
 export type Passwords = {
   hash(storeId: string, password: string): Promise<string>;
-  /** With `null` a dummy hash is verified, so that it takes as long as with a real one, and the result is false. */
-  matches(storeId: string, passwordHash: string | null, password: string): Promise<boolean>;
+  /**
+   * With `null` a dummy hash is verified, so that it takes as long as with a real one, and the result is false. Asked at its
+   * turn whether it is still wanted: nobody's work is done for a client that has gone.
+   */
+  matches(
+    storeId: string,
+    passwordHash: string | null,
+    password: string,
+    isWanted?: () => boolean,
+  ): Promise<boolean>;
+  /** How many wait for their turn. */
+  waiting(): number;
 };
 
 /** Argon2id (RFC 9106) with 19 MiB, two passes and one lane: the OWASP minimum, some 20 ms of one core. */
@@ -24,35 +36,47 @@ const NOBODYS_HASH = [
   toUnpaddedBase64(new Uint8Array(32)),
 ].join("$");
 
-// The library works on libuv's four threads, which also resolve names and read files: half of them stay free.
-const MAX_RUNNING = 2;
-// At two a time and 20 ms each, 64 waiting are done within a second. A store may hold 16 of the places, because anybody
-// who knows its client id can have passwords hashed; stores are served in turn.
-const MAX_WAITING = 64;
-const MAX_WAITING_OF_STORE = 16;
+/** How long somebody waits for the turn of a password; then, or when the wait would be longer, they are asked to come again. */
+const WAIT_MS = 2000;
+/** What one is taken to need until some have been measured: that of a slow core. */
+const EACH_MS = 50;
+
+/**
+ * One for each core, so far as they take no more than a quarter of the memory. The library works on libuv's threads, of which
+ * bin/latchkey.js asks for four more than there are cores: those go on resolving names and writing the log.
+ */
+export function hashesAtOnce(cores = availableParallelism(), memoryBytes = memoryLimit()): number {
+  return Math.max(1, Math.min(cores, Math.floor(memoryBytes / 4 / (COST.memoryCost * 1024))));
+}
+
+/** A container may have less than the machine. Node says 0 where it cannot tell. */
+const memoryLimit = (): number => Math.min(totalmem(), process.constrainedMemory() || totalmem());
+
+type Options = {
+  clock: Clock;
+  atOnce?: number;
+  eachMs?: number;
+  library?: Pick<typeof argon2, "hash" | "verify">;
+};
 
 export function createPasswords({
-  maxRunning = MAX_RUNNING,
-  maxWaiting = MAX_WAITING,
-  maxWaitingOfStore = MAX_WAITING_OF_STORE,
-  library = argon2 as Pick<typeof argon2, "hash" | "verify">,
-} = {}): Passwords {
-  const queue = createWorkQueue({ maxRunning, maxWaiting, maxWaitingOfGroup: maxWaitingOfStore });
-
-  function inTurn<T>(storeId: string, work: () => Promise<T>): Promise<T> {
-    const result = queue.run(storeId, work);
-    if (!result) throw new Problem("password_queue_full", { retryAfterSeconds: 1 });
-    return result;
-  }
+  clock,
+  atOnce = hashesAtOnce(),
+  eachMs = EACH_MS,
+  library = argon2,
+}: Options): Passwords {
+  // Anybody who knows a store's client id can have passwords checked there, so stores are served in turn.
+  const refusal = () => new Problem("password_queue_full", { retryAfterSeconds: 1 });
+  const queue = createWorkQueue({ clock, atOnce, waitMs: WAIT_MS, eachMs, refusal });
 
   return {
-    hash: async (storeId, password) => inTurn(storeId, () => library.hash(normalize(password), COST)),
-    async matches(storeId, passwordHash, password) {
-      const isRight = await inTurn(storeId, () =>
-        library.verify(passwordHash ?? NOBODYS_HASH, normalize(password)),
-      );
+    hash: (storeId, password) => queue.run(storeId, () => library.hash(normalize(password), COST)),
+    async matches(storeId, passwordHash, password, isWanted) {
+      const verify = () => library.verify(passwordHash ?? NOBODYS_HASH, normalize(password));
+      const isRight = await queue.run(storeId, verify, isWanted);
       return isRight && passwordHash !== null;
     },
+    waiting: queue.waiting,
   };
 }
 

@@ -20,6 +20,7 @@ export async function signInWithPassword(
   caller: Caller,
   source: string,
   { email, password }: { email: string; password: string },
+  isGone: () => boolean,
 ): Promise<Customer> {
   const parsed = parseEmail(email);
   const attempt = {
@@ -41,7 +42,8 @@ export async function signInWithPassword(
 
   async function checkPassword(emailKey: string): Promise<Customer | undefined> {
     const found = await findCustomerWithPassword(storage.db, caller.storeId, emailKey);
-    const isRight = await passwords.matches(caller.storeId, found?.passwordHash ?? null, password);
+    const passwordHash = found?.passwordHash ?? null;
+    const isRight = await passwords.matches(caller.storeId, passwordHash, password, () => !isGone());
     return isRight ? found : undefined;
   }
 }

@@ -3,7 +3,7 @@ import { Problem } from "../contract/problem.ts";
 import type { Serve } from "./message.ts";
 
 /** What a test may say of the connection that there is not. */
-type Env = { incoming?: { url?: string; socket?: { remoteAddress?: string } } };
+type Env = { incoming?: { url?: string; socket?: { remoteAddress?: string; writable?: boolean } } };
 
 /** The service as a function from a web Request to a Response: for an SDK, or a test, in the same process. */
 export type Fetch = (request: Request, env?: Env) => Promise<Response>;
@@ -16,6 +16,7 @@ export const toFetch =
       target: incoming?.url ?? request.url,
       headers: Object.fromEntries(request.headers),
       peer: incoming?.socket?.remoteAddress ?? "",
+      isGone: () => incoming?.socket?.writable === false,
       readBytes: () => readBytes(request),
     });
     return new Response(request.method === "HEAD" ? null : body, { status, headers });

@@ -9,6 +9,8 @@ export type Received = {
   /** By their names in lower case. A field that came twice is joined by commas, so neither half passes for the whole. */
   headers: { readonly [name: string]: string | string[] | undefined };
   peer: string;
+  /** Whether the client has closed its connection, so that nobody hears the answer. */
+  isGone(): boolean;
   /** The whole body. Rejects with a Problem when it is too large or breaks off. */
   readBytes(): Promise<Uint8Array>;
 };

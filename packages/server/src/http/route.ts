@@ -11,6 +11,8 @@ type Access<O extends Operation> = O["access"] extends "public"
       : {
           caller: Caller;
           source: string;
+          /** Whether the client has closed its connection, so that nobody hears the answer. */
+          isGone(): boolean;
           idempotencyKey: string | undefined;
           ifMatch: readonly string[] | undefined;
         };

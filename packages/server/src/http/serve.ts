@@ -119,7 +119,7 @@ async function serve(
     const browser: BrowserRequest = { search: target.query, cookie, source: state.source };
     return respondToBrowser((await route.handle({ ...checked, browser })) as BrowserAnswer, state);
   }
-  const result = await route.handle({ ...checked, ...access });
+  const result = await route.handle({ ...checked, ...access, isGone: received.isGone });
   const { status, mediaType, cacheControl, version } = operation.success;
   return respond(status, result, {
     ...(version && { ETag: toEntityTag(version(result as never)) }),

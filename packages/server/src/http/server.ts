@@ -38,7 +38,8 @@ export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
     answering.add(socket);
     outgoing.once("close", () => answering.delete(socket));
     const peer = socket.remoteAddress ?? "";
-    serve({ method, target, headers, peer, readBytes: () => readBytes(incoming) })
+    const isGone = () => !socket.writable;
+    serve({ method, target, headers, peer, isGone, readBytes: () => readBytes(incoming) })
       .catch((error) => answerUnserved(error, onRefused, peer))
       .then((answer) => {
         send(outgoing, answer);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { compactVerify } from "jose";
+import { compactVerify } from "jose/jws/compact/verify";
 import { limits } from "../contract/limits.ts";
 import type { SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
 import { type Clock, toIso } from "../lib/clock.ts";

@@ -1,36 +1,127 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { handClock } from "../../test/support/clock.ts";
 import { createWorkQueue } from "./work-queue.ts";
 
-/** Work that ends when the test says so. */
-function pieces() {
-  const started: number[] = [];
-  const ends: (() => void)[] = [];
-  const piece = (name: number) => () => {
-    started.push(name);
-    return new Promise<number>((resolve) => {
-      ends[name] = () => resolve(name);
-    });
-  };
-  return { started, piece, end: (name: number) => ends[name]?.() };
+const WAIT_MS = 2000;
+
+/** As many as `waitMs / eachMs` may wait for each place. */
+function build({ atOnce = 1, eachMs = 200 } = {}) {
+  const clock = handClock();
+  const refusal = () => new Error("refused");
+  const queue = createWorkQueue({ clock, atOnce, waitMs: WAIT_MS, eachMs, refusal });
+  const started: string[] = [];
+  const ends = new Map<string, () => void>();
+  /** Work that ends when the test says so. What became of it, or that it waits. */
+  function run(name: string, { group = "group", isWanted = (): boolean => true } = {}) {
+    const run = { name, outcome: "none yet", done: Promise.resolve() };
+    const work = () => {
+      started.push(name);
+      return new Promise<string>((resolve) => ends.set(name, () => resolve("served")));
+    };
+    run.done = queue
+      .run(group, work, isWanted)
+      .catch((error: Error) => error.message)
+      .then((outcome) => {
+        run.outcome = outcome;
+      });
+    return run;
+  }
+  async function end({ name, done }: ReturnType<typeof run>): Promise<void> {
+    ends.get(name)?.();
+    await done;
+  }
+  return { clock, queue, started, run, end };
 }
 
-test("so many run at once, so many wait, and one more is refused at once", async () => {
-  const queue = createWorkQueue({ maxRunning: 2, maxWaiting: 1 });
-  const { started, piece, end } = pieces();
-  const results = [0, 1, 2].map((name) => queue.run("group", piece(name)));
-  expect(started).toEqual([0, 1]);
-  expect(queue.run("group", piece(3))).toBeUndefined();
-  end(1);
-  expect(await results[1]).toBe(1);
-  expect(started).toEqual([0, 1, 2]);
-  end(0);
-  end(2);
-  expect(await Promise.all(results)).toEqual([0, 1, 2]);
+/** A refusal is heard in a later turn of the promises. */
+const heard = () => new Promise((resolve) => setImmediate(resolve));
+
+test("so many run at once, the others in the order in which they came", async () => {
+  const { queue, started, run, end } = build({ atOnce: 2 });
+  const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => run(name)) as [never, never, never, never];
+  expect(started).toEqual(["a", "b"]);
+  expect(queue.waiting()).toBe(2);
+  await end(b);
+  expect(started).toEqual(["a", "b", "c"]);
+  await end(a);
+  expect(started).toEqual(["a", "b", "c", "d"]);
+  for (const one of [c, d]) await end(one);
+  expect(queue.waiting()).toBe(0);
+});
+
+test("as many wait as can be begun in time; one more is refused at once", async () => {
+  const { queue, run } = build({ atOnce: 2, eachMs: 500 });
+  const runs = Array.from({ length: 11 }, (_, index) => run(String(index)));
+  await heard();
+  expect(runs.map(({ outcome }) => outcome)).toEqual([...Array(10).fill("none yet"), "refused"]);
+  expect(queue.waiting()).toBe(8);
+});
+
+test("where one takes longer than the wait, nobody waits", async () => {
+  const { run } = build({ eachMs: 3000 });
+  const runs = [run("a"), run("b")];
+  await heard();
+  expect(runs.map(({ outcome }) => outcome)).toEqual(["none yet", "refused"]);
+});
+
+test("how many may wait follows how long the latest took", async () => {
+  const { clock, queue, run, end } = build({ eachMs: 1000 });
+  for (let round = 0; round < 60; round++) {
+    const one = run(`round ${round}`);
+    clock.advance(100);
+    await end(one);
+  }
+  for (let index = 0; index < 40; index++) run(`late ${index}`);
+  expect(queue.waiting()).toBe(19);
+});
+
+test("who has waited for the whole time is refused, and the work is never begun", async () => {
+  const { clock, queue, started, run, end } = build();
+  const first = run("first");
+  const early = run("early");
+  clock.advance(1);
+  const late = run("late");
+  clock.advance(WAIT_MS - 1);
+  await end(first);
+  expect([early.outcome, late.outcome]).toEqual(["refused", "none yet"]);
+  expect(started).toEqual(["first", "late"]);
+  expect(queue.waiting()).toBe(0);
+});
+
+test("what nobody wants any more at its turn is not begun; the next is", async () => {
+  const { started, run, end } = build();
+  const first = run("first");
+  let isWanted = true;
+  const gone = run("gone", { isWanted: () => isWanted });
+  run("next");
+  isWanted = false;
+  await end(first);
+  await heard();
+  expect(gone.outcome).toBe("refused");
+  expect(started).toEqual(["first", "next"]);
+});
+
+test("groups are served in turn: one that comes late passes the backlog of another", async () => {
+  const { started, run, end } = build();
+  const loud = ["0", "1", "2", "3"].map((name) => run(name, { group: "loud" }));
+  const quiet = run("quiet", { group: "quiet" });
+  for (const one of [loud[0], loud[1], quiet, loud[2]]) await end(one as typeof quiet);
+  expect(started).toEqual(["0", "1", "quiet", "2", "3"]);
+});
+
+test("a full queue takes one of another group, and the longest gives up its latest", async () => {
+  const { run } = build({ eachMs: 500 });
+  const loud = ["0", "1", "2", "3", "4"].map((name) => run(name, { group: "loud" }));
+  const quiet = ["5", "6", "7"].map((name) => run(name, { group: "quiet" }));
+  await heard();
+  const left = (runs: typeof loud) => runs.map(({ outcome }) => outcome === "none yet");
+  expect(left(loud)).toEqual([true, true, true, false, false]);
+  expect(left(quiet)).toEqual([true, true, false]);
 });
 
 test("work that fails, at once or later, makes room like any other, and says so to its own caller", async () => {
-  const queue = createWorkQueue({ maxRunning: 1, maxWaiting: 5 });
+  const { queue } = build();
   const fails = [
     () => Promise.reject(new Error("later")),
     () => {
@@ -42,50 +133,34 @@ test("work that fails, at once or later, makes room like any other, and says so 
   expect(await last).toBe("served");
 });
 
-test("without room to wait, only those that can run are taken", async () => {
-  const queue = createWorkQueue({ maxRunning: 1, maxWaiting: 0 });
-  const { piece, end } = pieces();
-  const first = queue.run("group", piece(0));
-  expect(queue.run("group", piece(1))).toBeUndefined();
-  end(0);
-  await first;
-  expect(queue.run("group", async () => 2)).toBeDefined();
-});
-
-test("never more than allowed run, all that were taken are served, in the order in which they came", async () => {
-  const sizes = fc.record({ maxRunning: fc.integer({ min: 1, max: 4 }), maxWaiting: fc.nat(8) });
+test("never more than allowed run or wait, and everybody is served or refused", async () => {
+  const size = fc.record({
+    atOnce: fc.integer({ min: 1, max: 4 }),
+    eachMs: fc.integer({ min: 300, max: 2500 }),
+  });
+  const work = fc.record({ group: fc.constantFrom("a", "b", "c"), ticks: fc.nat(3), isWanted: fc.boolean() });
   await fc.assert(
-    fc.asyncProperty(sizes, fc.array(fc.nat(3), { maxLength: 30 }), async (size, turns) => {
-      const queue = createWorkQueue(size);
-      const started: number[] = [];
+    fc.asyncProperty(size, fc.array(work, { maxLength: 30 }), async ({ atOnce, eachMs }, pieces) => {
+      const { queue } = build({ atOnce, eachMs });
+      const mayWait = Math.floor(WAIT_MS / eachMs) * atOnce;
       let running = 0;
-      const results = turns.map((ticks, name) =>
-        queue.run("group", async () => {
-          started.push(name);
-          running++;
-          expect(running).toBeLessThanOrEqual(size.maxRunning);
-          for (let tick = 0; tick < ticks; tick++) await undefined;
-          running--;
-          return name;
-        }),
-      );
-      const taken = turns.map((_, name) => name).slice(0, size.maxRunning + size.maxWaiting);
-      expect(await Promise.all(results.filter((result) => result !== undefined))).toEqual(taken);
-      expect(started).toEqual(taken);
+      const results = pieces.map(({ group, ticks, isWanted }) => {
+        const result = queue.run(
+          group,
+          async () => {
+            expect(++running).toBeLessThanOrEqual(atOnce);
+            for (let tick = 0; tick < ticks; tick++) await undefined;
+            running--;
+          },
+          () => isWanted,
+        );
+        expect(queue.waiting()).toBeLessThanOrEqual(mayWait);
+        return result;
+      });
+      const served = (await Promise.allSettled(results)).filter(({ status }) => status === "fulfilled");
+      expect(queue.waiting()).toBe(0);
+      const wanted = pieces.slice(0, atOnce + mayWait).filter(({ isWanted }, at) => isWanted || at < atOnce);
+      if (new Set(pieces.map(({ group }) => group)).size === 1) expect(served).toHaveLength(wanted.length);
     }),
   );
-});
-
-test("groups are served in turn, and none may fill the queue", async () => {
-  const queue = createWorkQueue({ maxRunning: 1, maxWaiting: 4, maxWaitingOfGroup: 3 });
-  const { started, piece, end } = pieces();
-  const results = [0, 1, 2, 3].map((name) => queue.run("loud", piece(name)));
-  expect(queue.run("loud", piece(4))).toBeUndefined();
-  results.push(queue.run("quiet", piece(5)));
-  expect(queue.run("third", piece(6))).toBeUndefined();
-  for (const name of [0, 1, 5, 2, 3]) {
-    end(name);
-    await results.filter((result) => result !== undefined)[name === 5 ? 4 : name];
-  }
-  expect(started).toEqual([0, 1, 5, 2, 3]);
 });

@@ -1,53 +1,105 @@
+import type { Clock } from "./clock.ts";
+
 /**
- * Runs so many pieces of work at once and lets so many wait. Waiting work belongs to groups, and a free place goes to the
- * next group in turn, so that one group's backlog delays only that group.
+ * Runs so many pieces of work at once; who finds no place waits, for a bounded time. Waiting work belongs to groups, and a
+ * free place goes to the next group in turn, so that one group's backlog delays only that group. As many may wait as can be
+ * begun in that time, judged by how long the latest pieces took. When more come, the group with the most waiting gives up
+ * its latest: that one would have been begun last, and so waited in vain.
  */
 type WorkQueue = {
-  /** `undefined` immediately when the queue is full, instead of queueing behind everybody. */
-  run<T>(group: string, work: () => Promise<T>): Promise<T> | undefined;
+  /** Rejects with the queue's `refusal` where the work is not begun in time, or nobody wants it any more at its turn. */
+  run<T>(group: string, work: () => Promise<T>, isWanted?: () => boolean): Promise<T>;
+  waiting(): number;
 };
 
-type Limits = { maxRunning: number; maxWaiting: number; maxWaitingOfGroup?: number };
+type Options = {
+  clock: Pick<Clock, "monotonicMs">;
+  atOnce: number;
+  waitMs: number;
+  /** What a piece of work takes, until some have been seen. */
+  eachMs: number;
+  refusal(): Error;
+};
 
-export function createWorkQueue({
-  maxRunning,
-  maxWaiting,
-  maxWaitingOfGroup = maxWaiting,
-}: Limits): WorkQueue {
-  /** The group whose turn it is stands first. */
-  const groups = new Map<string, (() => void)[]>();
+type Waiter = { sinceMs: number; isWanted(): boolean; begin(): void; refuse(): void };
+
+/** How much the latest piece counts in what a piece is expected to take. */
+const LATEST = 1 / 8;
+
+export function createWorkQueue({ clock, atOnce, waitMs, eachMs, refusal }: Options): WorkQueue {
+  /** The group whose turn it is stands first; none is empty. */
+  const groups = new Map<string, Waiter[]>();
+  let expectedMs = eachMs;
   let running = 0;
   let waiting = 0;
 
+  const mayWait = () => Math.floor(waitMs / Math.max(1, expectedMs)) * atOnce;
+
   async function start<T>(work: () => Promise<T>): Promise<T> {
     running++;
+    const startedMs = clock.monotonicMs();
     try {
       return await work();
     } finally {
       running--;
+      const nowMs = clock.monotonicMs();
+      expectedMs += (nowMs - startedMs - expectedMs) * LATEST;
+      refuseLate(nowMs);
       next();
     }
   }
 
+  /** In each group the first has waited longest. It is looked for when a piece ends, which is often enough, and no timer. */
+  function refuseLate(nowMs: number): void {
+    for (const [group, members] of groups) {
+      const inTime = members.findIndex(({ sinceMs }) => nowMs - sinceMs < waitMs);
+      const late = members.splice(0, inTime === -1 ? members.length : inTime);
+      waiting -= late.length;
+      if (members.length === 0) groups.delete(group);
+      for (const { refuse } of late) refuse();
+    }
+  }
+
   function next(): void {
-    const [turn] = groups;
-    if (!turn) return;
-    const [group, members] = turn;
-    groups.delete(group);
+    while (running < atOnce) {
+      const [turn] = groups;
+      if (!turn) return;
+      const [group, members] = turn;
+      const first = members.shift() as Waiter;
+      waiting--;
+      // To the end of the round, if more of this group wait.
+      groups.delete(group);
+      if (members.length > 0) groups.set(group, members);
+      if (first.isWanted()) first.begin();
+      else first.refuse();
+    }
+  }
+
+  function giveUpLatest(newest: string): void {
+    let [group, most] = [newest, groups.get(newest) as Waiter[]];
+    for (const [other, members] of groups) if (members.length > most.length) [group, most] = [other, members];
+    const latest = most.pop() as Waiter;
     waiting--;
-    const begin = members.shift();
-    if (members.length > 0) groups.set(group, members);
-    begin?.();
+    if (most.length === 0) groups.delete(group);
+    latest.refuse();
   }
 
   return {
-    run(group, work) {
-      if (running < maxRunning) return start(work);
-      const members = groups.get(group) ?? [];
-      if (waiting >= maxWaiting || members.length >= maxWaitingOfGroup) return undefined;
-      groups.set(group, members);
-      waiting++;
-      return new Promise((resolve) => members.push(() => resolve(start(work))));
+    run(group, work, isWanted = () => true) {
+      if (running < atOnce) return start(work);
+      return new Promise((resolve, reject) => {
+        const members = groups.get(group) ?? [];
+        groups.set(group, members);
+        members.push({
+          sinceMs: clock.monotonicMs(),
+          isWanted,
+          begin: () => resolve(start(work)),
+          refuse: () => reject(refusal()),
+        });
+        waiting++;
+        if (waiting > mayWait()) giveUpLatest(group);
+      });
     },
+    waiting: () => waiting,
   };
 }

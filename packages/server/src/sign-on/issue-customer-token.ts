@@ -17,6 +17,7 @@ type Answer = Output<typeof contract.issueCustomerToken>;
 type TokenRequest = {
   caller: Caller;
   source: string;
+  isGone(): boolean;
   idempotencyKey: string | undefined;
   body: Body;
 };
@@ -60,11 +61,11 @@ async function withCode(
 
 async function withPassword(
   deps: Deps,
-  { caller, source }: TokenRequest,
+  { caller, source, isGone }: TokenRequest,
   data: WithPassword,
   remember: Remember<Answer>,
 ): Promise<IssuedToken> {
-  const customer = await signInWithPassword(deps, caller, source, data);
+  const customer = await signInWithPassword(deps, caller, source, data, isGone);
   const { clientId, realmId } = await getSettings(deps, caller.storeId);
   const signer = await deps.signingKeys.current();
   return deps.storage.transact(async (trx) => {

@@ -60,7 +60,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
   beforeEach(async ({ skip }) => {
     if (!engine.isHere) skip("this engine is not installed");
     database = await engine.create();
-    storage = connectStorage(database.url);
+    storage = await connectStorage(database.url);
   });
   afterEach(async () => {
     await storage?.close();
