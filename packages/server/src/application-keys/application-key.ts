@@ -1,6 +1,6 @@
-import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Page, Place } from "../lib/condition.ts";
 import { readPage } from "../storage/page.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -44,14 +44,14 @@ export async function getApplicationKey(
   return key as ApplicationKey;
 }
 
-export type KeyList = { keys: ApplicationKey[]; total: number; page: Page; store: Store };
+export type KeyList = { keys: ApplicationKey[]; place: Place; page: Page; store: Store };
 
 /** One page, oldest first, with how many there are in all, and the store whose limit they share. */
 export async function listApplicationKeys(deps: Deps, storeId: string, page: Page): Promise<KeyList> {
   const { db } = deps.storage;
-  const { rows, total } = await readPage(db, "application_keys", { store_id: storeId }, page);
+  const { rows, place } = await readPage(deps.storage, "application_keys", { store_id: storeId }, page);
   const store = await getStore(deps, storeId);
-  return { keys: await withSecrets(db, storeId, rows, deps.clock.now()), total, page, store };
+  return { keys: await withSecrets(db, storeId, rows, deps.clock.now()), place, page, store };
 }
 
 /** Only what the planner needs, of every key of the store. */
