@@ -7,7 +7,7 @@ import type { Walk } from "./walk.ts";
 
 /** SQLite holds the event loop for as long as a statement takes: so many rows are a few milliseconds. */
 const FIRST_SLICE = 200;
-const SLICE = { sqlite: 1000, postgres: 5000 };
+const SLICE = { sqlite: 500, postgres: 5000 };
 
 type Row = Record<string, string | number>;
 /** A row that fulfils all conditions, with the columns that it is ordered by. */
@@ -50,7 +50,7 @@ export async function search(
     );
     for (const row of rows) {
       if (row.is_found !== 1) continue;
-      const order = orderKeys.map((_, at) => row[`order_${at}`] as string | number);
+      const order = orderKeys.map((_, at) => inByteOrder(row[`order_${at}`] as string | number));
       found.push({ row, order, isAfter: row.is_after !== 0 });
     }
     lookedAt += rows.length;
@@ -62,21 +62,22 @@ export async function search(
   }
 }
 
-/** Orders what was found on another way. Texts by their bytes, as the indexes have them. */
+/** Orders what was found on another way. */
 export function inOrderOf(found: readonly Found[], isDescending: boolean): Found[] {
   const turn = isDescending ? -1 : 1;
   return found.toSorted((a, b) => {
-    for (const [at, value] of a.order.entries()) {
-      const difference = compare(value, b.order[at] as string | number);
-      if (difference !== 0) return turn * difference;
-    }
-    return 0;
+    const at = a.order.findIndex((value, place) => value !== b.order[place]);
+    return at < 0 ? 0 : turn * ((a.order[at] as string) < (b.order[at] as string) ? -1 : 1);
   });
 }
 
-const compare = (a: string | number, b: string | number): number =>
-  typeof a === "string"
-    ? a === b
-      ? 0
-      : Buffer.compare(Buffer.from(a), Buffer.from(String(b)))
-    : a - Number(b);
+/**
+ * Texts are compared here by their 16-bit units, in an index by their bytes. The two differ where a character has two units
+ * (U+D800 to U+DFFF), which come before U+E000 and should come after U+FFFF: so they change places.
+ */
+const inByteOrder = (value: string | number): string | number =>
+  typeof value === "number"
+    ? value
+    : value.replaceAll(/[\ud800-\uffff]/g, (unit) =>
+        String.fromCharCode(unit.charCodeAt(0) + (unit < "\ue000" ? 0x2000 : -0x800)),
+      );
