@@ -43,6 +43,7 @@ export type ProblemCode =
   | "member_missing"
   | "method_not_allowed"
   | "parameter_invalid"
+  | "filter_too_wide"
   | "request_malformed"
   | "request_timeout"
   | "route_not_found"

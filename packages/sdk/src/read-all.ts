@@ -1,5 +1,6 @@
 import type { Api } from "./access.ts";
 import type { Call } from "./exchange.ts";
+import { nextPage } from "./next-page.ts";
 
 const PAGE_SIZE = 100;
 
@@ -10,13 +11,16 @@ export async function readAll<T>(
   call: Pick<Call, "step" | "customerToken">,
 ): Promise<T[]> {
   const items: T[] = [];
-  for (;;) {
-    const { data, meta } = await api<{ data: T[]; meta: { results: { total: number } } }>({
+  let where: ReturnType<typeof nextPage> = {};
+  while (where) {
+    const members = Object.entries(where).map(([name, value]) => `&page[${name}]=${value}`);
+    const { data, links } = await api<{ data: T[]; links: { next: string | null } }>({
       method: "GET",
-      path: `${path}?page[limit]=${PAGE_SIZE}&page[offset]=${items.length}`,
+      path: `${path}?page[limit]=${PAGE_SIZE}${members.join("")}`,
       ...call,
     });
     items.push(...data);
-    if (!data.length || items.length >= meta.results.total) return items;
+    where = nextPage(links.next);
   }
+  return items;
 }

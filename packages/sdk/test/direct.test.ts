@@ -108,6 +108,7 @@ test("temporarily_unavailable, and isUp false, where the provider has not told y
         },
       ],
       meta: { results: { total: 1 } },
+      links: { next: null },
     });
   shop.faults.push({
     path: `/v2/authentication-realms/${shop.f.realmId}/oidc-profiles`,

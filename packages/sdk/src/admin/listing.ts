@@ -1,12 +1,15 @@
 import type { Api } from "../access.ts";
+import { nextPage } from "../next-page.ts";
 
 /** Lists come in pages: one of them, or all, one item after the other. */
 
 export type PageQuery = {
   /** How many on a page, 1 to 100; 25 unless said otherwise. */
   limit?: number | undefined;
-  /** How many to pass over, up to 10,000: narrow a longer list with `filter`. */
+  /** How many to pass over, up to 10,000. */
   offset?: number | undefined;
+  /** Instead of `offset`: after the page before, wherever that was. `next` of a page has it; it is good for the same list. */
+  after?: string | undefined;
 };
 
 export type ListQuery = PageQuery & {
@@ -20,6 +23,8 @@ export type Page<T, Query = ListQuery, Meta = object> = {
   data: T[];
   /** Over all pages. */
   total: number;
+  /** There may be more than `total`: the service counts to 10,000. */
+  totalIsAtLeast: boolean;
   /** Asks for the page after this one; undefined on the last. */
   next: Query | undefined;
   meta: Meta;
@@ -32,7 +37,10 @@ export type Listing<T, Query = ListQuery, Meta = object> = Promise<Page<T, Query
 
 type WireList<T, Meta> = {
   data: T[];
-  meta: Meta & { page: { limit: number; offset: number }; results: { total: number } };
+  meta: Meta & {
+    page: { limit: number; offset: number };
+    results: { total: number; total_is_at_least?: true };
+  };
   links: { next: string | null };
 };
 
@@ -57,14 +65,16 @@ async function readPage<T, Query extends ListQuery, Meta>(
   path: string,
   query: Query,
 ): Promise<Page<T, Query, Meta>> {
-  const { limit, offset, filter, sort } = query;
-  const parameters = { "page[limit]": limit, "page[offset]": offset, filter, sort };
+  const { limit, offset, after, filter, sort } = query;
+  const parameters = { "page[limit]": limit, "page[offset]": offset, "page[after]": after, filter, sort };
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters))
     if (value !== undefined) search.set(name, String(value));
   const { data, meta, links } = await api<WireList<T, Meta>>({ method: "GET", path: `${path}?${search}` });
-  const { page, results, ...others } = meta;
-  // The link is the service's word for whether there is more; it is not followed, since it may name another host.
-  const next = links.next === null ? undefined : { ...query, offset: page.offset + page.limit };
-  return { data, total: results.total, next, meta: others as Meta };
+  const { page: _, results, ...others } = meta;
+  const { offset: _here, after: _before, ...same } = query;
+  const further = nextPage(links.next);
+  const next = further && ({ ...same, ...further } as Query);
+  const { total, total_is_at_least: totalIsAtLeast = false } = results;
+  return { data, total, totalIsAtLeast, next, meta: others as Meta };
 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Page, Place } from "../lib/condition.ts";
 import { readPage } from "../storage/page.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
@@ -89,14 +89,14 @@ const toSecret = (row: SecretColumns): ApplicationKey["secrets"] =>
         },
       ];
 
-export type KeyList = { keys: ApplicationKey[]; total: number; page: Page; store: Store };
+export type KeyList = { keys: ApplicationKey[]; place: Place; page: Page; store: Store };
 
 /** One page, oldest first, with how many there are in all, and the store whose limit they share. */
 export async function listApplicationKeys(deps: Deps, storeId: string, page: Page): Promise<KeyList> {
   const { db } = deps.storage;
-  const { rows, total } = await readPage(db, "application_keys", { store_id: storeId }, page);
+  const { rows, place } = await readPage(deps.storage, "application_keys", { store_id: storeId }, page);
   const store = await getStore(deps, storeId);
-  return { keys: await withSecrets(db, storeId, rows, deps.clock.now()), total, page, store };
+  return { keys: await withSecrets(db, storeId, rows, deps.clock.now()), place, page, store };
 }
 
 /** What the planner needs of a key. */

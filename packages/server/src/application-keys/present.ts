@@ -75,15 +75,15 @@ export const presentNewKey = (
 
 export const presentKeyList = (
   { publicUrl }: Where,
-  { keys, total, page, store }: KeyList,
+  { keys, place, page, store }: KeyList,
 ): Output<typeof contract.listApplicationKeys> => ({
   data: keys.map((key) => ({ ...presentMembers(key), links: { self: selfUrl(publicUrl, key.id) } })),
   meta: {
-    ...presentPage(page, total),
+    ...presentPage(page, place),
     total_reserved_rate_limit: store.totalReserved,
     rate_limit: store.rateLimit,
   },
-  links: presentPageLinks(`${publicUrl}/v2/application-keys`, page, total),
+  links: presentPageLinks(`${publicUrl}/v2/application-keys`, page, place),
 });
 
 export const presentForesight = (

@@ -111,11 +111,13 @@ function ofStore<T>(
 
 async function listAll(deps: Deps, storeId: string): Promise<ApplicationKey[]> {
   const keys: ApplicationKey[] = [];
-  for (let offset = 0; ; offset += limits.pageSize) {
-    const list = await listApplicationKeys(deps, storeId, { limit: limits.pageSize, offset });
+  let after: string | undefined;
+  do {
+    const list = await listApplicationKeys(deps, storeId, { limit: limits.pageSize, offset: 0, after });
     keys.push(...list.keys);
-    if (list.keys.length < limits.pageSize) return keys;
-  }
+    after = list.place.next;
+  } while (after !== undefined);
+  return keys;
 }
 
 const lastUsed = ({ lastUsedAt }: ApplicationKey): string =>

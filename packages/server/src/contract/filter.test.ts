@@ -105,7 +105,13 @@ describe("for any text", () => {
     fc.assert(
       fc.property(conditions, sort, (conditions, sort) => {
         const page = { limit: 1, offset: 0 };
-        const { next } = presentPageLinks("https://x.example/l", page, 2, toListParameters(conditions, sort));
+        const place = { offset: 0, total: 2, isAtLeast: false, next: "cursor" };
+        const { next } = presentPageLinks(
+          "https://x.example/l",
+          page,
+          place,
+          toListParameters(conditions, sort),
+        );
         const query = new URL(next as string).searchParams;
         expect(parse(query.get("filter") as string)).toEqual(conditions);
         expect(sortParameter(["email", "created_at"]).parse(query.get("sort") as string)).toEqual(sort);
@@ -115,7 +121,8 @@ describe("for any text", () => {
 });
 
 test("the links of a list that was not narrowed name the page only", () => {
-  const { current } = presentPageLinks("https://x.example/l", { limit: 25, offset: 0 }, 1);
+  const place = { offset: 0, total: 1, isAtLeast: false, next: undefined };
+  const { current } = presentPageLinks("https://x.example/l", { limit: 25, offset: 0 }, place);
   expect(current).toBe("https://x.example/l?page%5Blimit%5D=25&page%5Boffset%5D=0");
   expect(toListParameters([], undefined)).toEqual({});
 });

@@ -1,25 +1,26 @@
 import type { z } from "zod";
 import { toIso } from "../lib/clock.ts";
-import type { Condition, Sort } from "../lib/condition.ts";
+import type { Condition, Page, Place, Sort } from "../lib/condition.ts";
 import { limits } from "./limits.ts";
+import { Problem } from "./problem.ts";
 import type { pageLinks, pageQuery } from "./shapes.ts";
 
-export type Page = { limit: number; offset: number };
+export function toPage(query: z.output<typeof pageQuery>): Page {
+  const page = { limit: query["page[limit]"], offset: query["page[offset]"], after: query["page[after]"] };
+  if (page.after === undefined || page.offset === 0) return page;
+  const detail = "A page lies after a cursor or at an offset, and not both.";
+  throw new Problem("parameter_invalid", { detail, source: { parameter: "page[offset]" } });
+}
 
-export const toPage = (query: z.output<typeof pageQuery>): Page => ({
-  limit: query["page[limit]"],
-  offset: query["page[offset]"],
-});
-
-export function presentPage(page: Page, total: number) {
+export function presentPage({ limit }: Page, { offset, total, isAtLeast }: Place) {
   return {
     page: {
-      limit: page.limit,
-      offset: page.offset,
-      current: Math.floor(page.offset / page.limit) + 1,
-      total: Math.ceil(total / page.limit),
+      limit,
+      offset,
+      current: Math.floor(offset / limit) + 1,
+      total: Math.ceil(total / limit),
     },
-    results: { total },
+    results: { total, ...(isAtLeast && { total_is_at_least: true as const }) },
   };
 }
 
@@ -40,26 +41,26 @@ export function toListParameters(
 /** `others`: query parameters that belong to the list beside its page. */
 export function presentPageLinks(
   listUrl: string,
-  page: Page,
-  total: number,
+  { limit, after }: Page,
+  { offset, total, next }: Place,
   others: Record<string, string> = {},
 ): z.input<typeof pageLinks> {
-  const at = (offset: number) => {
-    const parameters = { "page[limit]": page.limit, "page[offset]": offset, ...others };
+  const to = (where: { "page[offset]": number } | { "page[after]": string }) => {
+    const parameters = { "page[limit]": limit, ...where, ...others };
     const query = Object.entries(parameters).map(([name, value]) =>
       [name, value].map(encodeURIComponent).join("="),
     );
     return `${listUrl}?${query.join("&")}`;
   };
-  // No link leads further than may be asked for: a longer list must be narrowed.
+  const at = (place: number) => to({ "page[offset]": place });
+  // Only `next` leads further than an offset may be.
   const reachable = Math.min(Math.max(0, total - 1), limits.pageOffset);
-  const lastOffset = Math.floor(reachable / page.limit) * page.limit;
-  const nextOffset = page.offset + page.limit;
+  const before = Math.max(0, offset - limit);
   return {
-    current: at(page.offset),
+    current: after === undefined ? at(offset) : to({ "page[after]": after }),
     first: at(0),
-    last: at(lastOffset),
-    next: nextOffset < total && nextOffset <= limits.pageOffset ? at(nextOffset) : null,
-    prev: page.offset > 0 ? at(Math.max(0, page.offset - page.limit)) : null,
+    last: at(Math.floor(reachable / limit) * limit),
+    next: next === undefined ? null : to({ "page[after]": next }),
+    prev: offset > 0 && before <= limits.pageOffset ? at(before) : null,
   };
 }

@@ -32,6 +32,12 @@ export const problems = {
     remedy: "Correct the parameter that `source.parameter` names.",
     oauth: "invalid_request",
   },
+  filter_too_wide: {
+    status: 422,
+    means: "Too many rows would have to be looked at one by one to fill this page.",
+    remedy:
+      "No index finds what this filter means in this order. Begin a pattern with text (`ada*` instead of `*ada*`), add a condition that leaves fewer rows (an e-mail, a shorter time), or leave `sort` out, or sort by the field that is filtered. At most 20,000 rows are looked at.",
+  },
   request_malformed: {
     status: 400,
     means: "The request is not well-formed HTTP/1.1.",

@@ -70,23 +70,40 @@ export const pageQuery = z.object({
     .meta({ description: "How many, 1 to 100; 25 if absent" }),
   "page[offset]": wholeNumber(0, limits.pageOffset)
     .default(0)
-    .meta({ description: "How many to pass over, 0 to 10000" }),
+    .meta({ description: "How many to pass over, 0 to 10000. `links.next` leads further" }),
+  "page[after]": z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,4096}$/)
+    .optional()
+    .meta({
+      type: "string",
+      description:
+        "A cursor from `links.next`, instead of an offset: good for the same list, filter and sort. Rows that come or go meanwhile move no others from page to page",
+    }),
 });
 
 export const pageMeta = {
   page: z.strictObject({
     limit: z.int(),
-    offset: z.int(),
+    offset: z.int().describe("How many come before this page; after a cursor, how many were passed"),
     current: z.int().describe("This page's number, from 1"),
-    total: z.int().describe("How many pages there are"),
+    total: z.int().describe("How many pages there are, as far as was counted"),
   }),
-  results: z.strictObject({ total: z.int() }),
+  results: z.strictObject({
+    total: z.int().describe("Exact, unless `total_is_at_least` is there"),
+    total_is_at_least: z
+      .literal(true)
+      .optional()
+      .describe(
+        "There may be more than `total`: nothing is counted beyond 10,000, nor beyond that many rows that must be looked at one by one",
+      ),
+  }),
 };
 
 export const pageLinks = z.strictObject({
   current: url,
   first: url,
-  last: url,
-  next: url.nullable(),
-  prev: url.nullable(),
+  last: url.describe("The last page that an offset reaches, as far as was counted"),
+  next: url.nullable().describe("Follow it to the end of a list of any length"),
+  prev: url.nullable().describe("Null on the first page, and beyond what an offset reaches"),
 });

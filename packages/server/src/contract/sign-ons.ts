@@ -62,6 +62,7 @@ export const listSignOns = operation({
       links: pageLinks,
     }),
   },
+  problems: ["filter_too_wide"],
 });
 
 export const getSignOn = operation({

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Caller, SignedIn } from "../contract/caller.ts";
-import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Page, Place } from "../lib/condition.ts";
 import { newId } from "../lib/ids.ts";
 import { type Signer, signJws } from "../lib/jws.ts";
 import { issuerOf } from "../realms/issuer.ts";
@@ -130,7 +130,7 @@ export async function findSignedIn(
 
 export type TokenList = {
   tokens: Tables["customer_tokens"][];
-  total: number;
+  place: Place;
   page: Page;
   customerId: string;
 };
@@ -145,11 +145,9 @@ export async function listTokens(
 ): Promise<TokenList> {
   await refuseUnknown(storage, caller, customerId);
   const of = { store_id: caller.storeId, customer_id: customerId };
-  const conditions = [{ field: "expires_at", operator: "gt" as const, value: clock.now() }];
-  const columns = { expires_at: { column: "expires_at" } };
-  const narrowing = { conditions, columns, only: isOfLivingProfile };
-  const { rows, total } = await readPage(storage.db, "customer_tokens", of, page, narrowing);
-  return { tokens: rows, total, page, customerId };
+  const only = sql<boolean>`expires_at > ${clock.now()} and ${isOfLivingProfile}`;
+  const { rows, place } = await readPage(storage, "customer_tokens", of, page, { only });
+  return { tokens: rows, place, page, customerId };
 }
 
 export async function revokeToken(

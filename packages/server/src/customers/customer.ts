@@ -1,11 +1,9 @@
 import type { Caller } from "../contract/caller.ts";
-import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Condition, Sort } from "../lib/condition.ts";
+import type { Condition, Page, Place, Sort } from "../lib/condition.ts";
 import { type EmailAddress, parseEmail } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
-import type { Columns } from "../storage/filter.ts";
 import { readPage } from "../storage/page.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
@@ -76,27 +74,22 @@ export async function getCustomer(
 
 export type CustomerList = {
   customers: Customer[];
-  total: number;
+  place: Place;
   page: Page;
   conditions: readonly Condition[];
   sort: Sort | undefined;
 };
 
-const COLUMNS: Columns = {
-  name: { column: "name" },
-  email: {
-    column: "email_key",
-    // As addresses are compared; a part of one, or what is none, can only be brought to lower case. No address has a
-    // space: one that arrives was a plus that the client did not encode.
-    transform: (given, operator) => {
-      const text = given.replaceAll(" ", "+");
-      return (operator === "eq" ? parseEmail(text)?.key : undefined) ?? text.toLowerCase();
-    },
-  },
-  external_ref: { column: "external_ref" },
-  created_at: { column: "created_at" },
-  updated_at: { column: "updated_at" },
-};
+/**
+ * As addresses are compared; a part of one, or what is none, can only be brought to lower case. No address has a space: one
+ * that arrives was a plus that the client did not encode.
+ */
+function asCompared(condition: Condition): Condition {
+  if (condition.field !== "email") return condition;
+  const text = String(condition.value).replaceAll(" ", "+");
+  const key = condition.operator === "eq" ? parseEmail(text)?.key : undefined;
+  return { ...condition, value: key ?? text.toLowerCase() };
+}
 
 export async function listCustomers(
   { storage }: { storage: Storage },
@@ -106,9 +99,9 @@ export async function listCustomers(
   sort?: Sort,
 ): Promise<CustomerList> {
   const of = { store_id: storeId };
-  const narrowing = { conditions, sort, columns: COLUMNS };
-  const { rows, total } = await readPage(storage.db, "customers", of, page, narrowing);
-  return { customers: rows.map(fromRow), total, page, conditions, sort };
+  const narrowed = { conditions: conditions.map(asCompared), sort };
+  const { rows, place } = await readPage(storage, "customers", of, page, narrowed);
+  return { customers: rows.map(fromRow), place, page, conditions, sort };
 }
 
 type CustomerMembers = {

@@ -35,14 +35,14 @@ export const presentCustomer = (
 
 export const presentCustomerList = (
   { publicUrl }: Where,
-  { customers, total, page, conditions, sort }: CustomerList,
+  { customers, place, page, conditions, sort }: CustomerList,
 ): Output<typeof contract.listCustomers> => ({
   data: customers.map((customer) => ({
     ...presentMembers(customer),
     links: { self: selfUrl(publicUrl, customer.id) },
   })),
-  meta: presentPage(page, total),
-  links: presentPageLinks(listUrl(publicUrl), page, total, toListParameters(conditions, sort)),
+  meta: presentPage(page, place),
+  links: presentPageLinks(listUrl(publicUrl), page, place, toListParameters(conditions, sort)),
 });
 
 export const toCustomerChange = ({
@@ -64,7 +64,7 @@ export const toNewCustomer = ({ data }: Input<typeof contract.createCustomer>["b
 export const presentTokenList = (
   { publicUrl }: Where,
   caller: Caller,
-  { tokens, total, page, customerId }: TokenList,
+  { tokens, place, page, customerId }: TokenList,
 ): Output<typeof tokenContract.listCustomerTokens> => ({
   data: tokens.map((token) => ({
     type: "token",
@@ -76,6 +76,6 @@ export const presentTokenList = (
     expires: token.expires_at / 1000,
     meta: { timestamps: { created_at: toIso(token.created_at) } },
   })),
-  meta: presentPage(page, total),
-  links: presentPageLinks(`${selfUrl(publicUrl, customerId)}/tokens`, page, total),
+  meta: presentPage(page, place),
+  links: presentPageLinks(`${selfUrl(publicUrl, customerId)}/tokens`, page, place),
 });

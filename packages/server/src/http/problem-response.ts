@@ -1,5 +1,6 @@
 import { Problem } from "../contract/problem.ts";
 import { problemEntry, titles } from "../contract/problems.ts";
+import { ListRefused } from "../storage/page.ts";
 import { isUnavailable } from "../storage/storage.ts";
 
 const RETRY_WHEN_DOWN_SECONDS = 2;
@@ -8,8 +9,18 @@ const RETRY_WHEN_DOWN_SECONDS = 2;
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isUnavailable(error)) return new Problem("storage_unavailable", { cause: error });
+  if (error instanceof ListRefused) return LIST_REFUSED[error.reason]();
   return new Problem("internal_error", { cause: error });
 }
+
+const LIST_REFUSED = {
+  cursor_unfit: () =>
+    new Problem("parameter_invalid", {
+      detail: "The cursor is not one of this list with this filter and this sort.",
+      source: { parameter: "page[after]" },
+    }),
+  filter_too_wide: () => new Problem("filter_too_wide", { source: { parameter: "filter" } }),
+} as const satisfies Record<ListRefused["reason"], () => Problem>;
 
 export function problemBody(problem: Problem, requestId: string) {
   return {

@@ -93,17 +93,17 @@ export function presentProfile(where: Where, reader: Reader, profile: ProfileVie
 export const presentProfileList = (
   where: Where,
   reader: Reader,
-  { profiles, total, page, realmId }: ProfileList,
+  { profiles, place, page, realmId }: ProfileList,
 ): Output<typeof contract.listProfiles> => ({
   data: profiles.map((profile) => ({
     ...presentMembers(where, reader, profile),
     links: presentLinks(where, profile),
   })),
-  meta: presentPage(page, total),
+  meta: presentPage(page, place),
   links: presentPageLinks(
     `${where.publicUrl}/v2/authentication-realms/${realmId}/oidc-profiles`,
     page,
-    total,
+    place,
   ),
 });
 

@@ -1,6 +1,6 @@
 import type { Caller } from "../contract/caller.ts";
-import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
+import type { Page, Place } from "../lib/condition.ts";
 import { getRealm } from "../realms/realm.ts";
 import { readPage } from "../storage/page.ts";
 import { statement } from "../storage/statement.ts";
@@ -101,7 +101,7 @@ export async function viewProfile(
   return { ...profile, adoptable: await listAdoptable(deps.storage.db, { ...profile, issuer }) };
 }
 
-export type ProfileList = { profiles: Profile[]; total: number; page: Page; realmId: string };
+export type ProfileList = { profiles: Profile[]; place: Place; page: Page; realmId: string };
 
 export async function listProfiles(
   deps: { storage: Storage },
@@ -110,10 +110,10 @@ export async function listProfiles(
   page: Page,
 ): Promise<ProfileList> {
   const of = { store_id: storeId, realm_id: realmId };
-  const { rows, total } = await readPage(deps.storage.db, "oidc_profiles", of, page);
+  const { rows, place } = await readPage(deps.storage, "oidc_profiles", of, page);
   // A realm with a profile is there; only of an empty page it must be asked.
   if (rows.length === 0) await getRealm(deps, storeId, realmId);
-  return { profiles: rows.map(fromRow), total, page, realmId };
+  return { profiles: rows.map(fromRow), place, page, realmId };
 }
 
 /** Keeps what discovery found, while the address and the document that we went by are still the same: a move or an approval wins. */

@@ -5,3 +5,22 @@ export type Operator = "eq" | "like" | "gt" | "ge" | "lt" | "le";
 
 /** What a list is ordered by. */
 export type Sort = { field: string; descending: boolean };
+
+/** Which page of a list is asked for: so many rows further on, or after the row that a cursor names. */
+export type Page = { limit: number; offset: number; after?: string | undefined };
+
+/** Where in its list a page lies. */
+export type Place = {
+  /** How many rows come before it. After a cursor, as many as were passed on the way there. */
+  offset: number;
+  total: number;
+  /** There may be more than `total`: nobody has counted them. */
+  isAtLeast: boolean;
+  /** The cursor of the page after this one. */
+  next: string | undefined;
+};
+
+/** Rows are counted so far and no further, so that a page costs the same however long its list is. */
+export const ROWS_COUNTED = 10_000;
+/** So many rows are looked at one by one, where no index finds those that a filter means in the order that is asked for. */
+export const ROWS_SEARCHED = 20_000;

@@ -53,11 +53,11 @@ export const presentRealm = ({ publicUrl }: Where, realm: Realm): Output<typeof 
 
 export const presentRealmList = (
   { publicUrl }: Where,
-  { realms, total, page }: RealmList,
+  { realms, place, page }: RealmList,
 ): Output<typeof contract.listRealms> => ({
   data: realms.map((realm) => ({ ...presentMembers(realm), links: { self: realmUrl(publicUrl, realm.id) } })),
-  meta: presentPage(page, total),
-  links: presentPageLinks(`${publicUrl}/v2/authentication-realms`, page, total),
+  meta: presentPage(page, place),
+  links: presentPageLinks(`${publicUrl}/v2/authentication-realms`, page, place),
 });
 
 export const toRealmChange = <T extends Input<typeof contract.updateRealm>["body"]>({ data }: T) =>

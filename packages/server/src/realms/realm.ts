@@ -1,6 +1,6 @@
-import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Page, Place } from "../lib/condition.ts";
 import { newId } from "../lib/ids.ts";
 import { laterThan } from "../storage/later-than.ts";
 import { readPage } from "../storage/page.ts";
@@ -64,15 +64,15 @@ export async function getRealm(
   return realm;
 }
 
-export type RealmList = { realms: Realm[]; total: number; page: Page };
+export type RealmList = { realms: Realm[]; place: Place; page: Page };
 
 export async function listRealms(
   { storage }: { storage: Storage },
   storeId: string,
   page: Page,
 ): Promise<RealmList> {
-  const { rows, total } = await readPage(storage.db, "authentication_realms", { store_id: storeId }, page);
-  return { realms: rows.map(fromRow), total, page };
+  const { rows, place } = await readPage(storage, "authentication_realms", { store_id: storeId }, page);
+  return { realms: rows.map(fromRow), place, page };
 }
 
 export async function insertRealm(

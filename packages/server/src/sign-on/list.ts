@@ -1,12 +1,11 @@
 import type { Output } from "../contract/operation.ts";
-import { type Page, presentPage, presentPageLinks, toListParameters } from "../contract/paging.ts";
+import { presentPage, presentPageLinks, toListParameters } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import { type ProblemCode, problemEntry, problems } from "../contract/problems.ts";
 import { type SignOnReason, signOnReasonEntry, signOnReasons } from "../contract/sign-on-reasons.ts";
 import type * as contract from "../contract/sign-ons.ts";
 import { toIso } from "../lib/clock.ts";
-import type { Condition, Sort } from "../lib/condition.ts";
-import type { Columns } from "../storage/filter.ts";
+import type { Condition, Page, Place, Sort } from "../lib/condition.ts";
 import { readPage } from "../storage/page.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -16,20 +15,15 @@ import type { Tables } from "../storage/tables.ts";
 type Deps = { storage: Storage };
 type Row = Tables["sign_ons"];
 
-const NEWEST_FIRST: Sort = { field: "started_at", descending: true };
-
-const COLUMNS: Columns = {
-  reference: { column: "reference", transform: (value) => String(value).toUpperCase() },
-  profile_id: { column: "profile_id" },
-  outcome: { column: "outcome" },
-  reason: { column: "reason" },
-  customer_id: { column: "customer_id" },
-  started_at: { column: "started_at" },
-};
+/** References are read out, and typed as people like. */
+const asWritten = (condition: Condition): Condition =>
+  condition.field === "reference"
+    ? { ...condition, value: String(condition.value).toUpperCase() }
+    : condition;
 
 type SignOnList = {
   rows: Row[];
-  total: number;
+  place: Place;
   page: Page;
   conditions: readonly Condition[];
   sort: Sort | undefined;
@@ -43,9 +37,9 @@ export async function listSignOns(
   sort?: Sort,
 ): Promise<SignOnList> {
   const of = { store_id: storeId };
-  const narrowing = { conditions, sort: sort ?? NEWEST_FIRST, columns: COLUMNS };
-  const { rows, total } = await readPage(storage.db, "sign_ons", of, page, narrowing);
-  return { rows, total, page, conditions, sort };
+  const narrowed = { conditions: conditions.map(asWritten), sort };
+  const { rows, place } = await readPage(storage, "sign_ons", of, page, narrowed);
+  return { rows, place, page, conditions, sort };
 }
 
 export async function getSignOn({ storage }: Deps, storeId: string, id: string): Promise<Row> {
@@ -96,9 +90,9 @@ export const presentSignOn = (where: Where, row: Row): Output<typeof contract.ge
 
 export const presentSignOnList = (
   where: Where,
-  { rows, total, page, conditions, sort }: SignOnList,
+  { rows, place, page, conditions, sort }: SignOnList,
 ): Output<typeof contract.listSignOns> => ({
   data: rows.map((row) => ({ ...presentMembers(row), links: { self: selfUrl(where, row.id) } })),
-  meta: presentPage(page, total),
-  links: presentPageLinks(`${where.publicUrl}/v2/sign-ons`, page, total, toListParameters(conditions, sort)),
+  meta: presentPage(page, place),
+  links: presentPageLinks(`${where.publicUrl}/v2/sign-ons`, page, place, toListParameters(conditions, sort)),
 });

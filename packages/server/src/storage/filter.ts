@@ -1,11 +1,14 @@
-import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from "kysely";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Condition, Operator } from "../lib/condition.ts";
+import { BEGINNING, bytes, type Key, keySql, valueSql } from "./list-key.ts";
+import { keyOf, type List } from "./lists.ts";
+import type { Storage } from "./storage.ts";
 
-/** Where a field is kept. `transform` brings a text that was asked for into the form that the column has. */
-export type Columns = Record<
-  string,
-  { column: string; transform?: (text: string, operator: Operator) => string }
->;
+/** A part of an index: the rows whose key is this, comes before or after it, or begins with it. */
+export type Range = { key: Key; operator: Exclude<Operator, "like"> | "begins"; value: string | number };
+
+/** A condition as indexes see it, and as a row is checked for it. `isExact`: all rows in the ranges fulfil it. */
+export type Narrowing = { ranges: readonly Range[]; isExact: boolean; check: RawBuilder<SqlBool> };
 
 const COMPARISONS = {
   eq: sql`=`,
@@ -15,28 +18,45 @@ const COMPARISONS = {
   le: sql`<=`,
 } as const satisfies Record<Exclude<Operator, "like">, RawBuilder<unknown>>;
 
-/** Every condition must hold. */
-export const narrow = <DB, TB extends keyof DB, O>(
-  query: SelectQueryBuilder<DB, TB, O>,
-  columns: Columns,
-  conditions: readonly Condition[],
-): SelectQueryBuilder<DB, TB, O> =>
-  conditions.reduce((narrowed, condition) => narrowed.where(holds(columns, condition)), query);
-
-/** A field without a column is a slip of ours: the contract lets through only the fields that it names. */
-export function columnOf(columns: Columns, field: string): Columns[string] {
-  const known = Object.hasOwn(columns, field) ? columns[field] : undefined;
-  if (!known) throw new Error(`there is no column for the field ${field}`);
-  return known;
+export function toNarrowing(list: List, { field, operator, value }: Condition): Narrowing {
+  const key = keyOf(list, field);
+  const column = sql.ref(key.column);
+  if (operator === "like") {
+    const check = sql<SqlBool>`lower(${column}) like lower(cast(${toPattern(String(value))} as text)) escape '\\'`;
+    return { ...toLikeRanges(key, String(value)), check };
+  }
+  const check = sql<SqlBool>`${column} ${COMPARISONS[operator]} ${value}`;
+  const ranges: Range[] = [{ key, operator, value }];
+  if (key.form === "lower") ranges.push({ key: bytes(key.column), operator, value });
+  return { ranges, isExact: key.form !== "beginning" || String(value).length < BEGINNING, check };
 }
 
-function holds(columns: Columns, { field, operator, value: given }: Condition): RawBuilder<SqlBool> {
-  const { column, transform } = columnOf(columns, field);
-  const value = transform && typeof given === "string" ? transform(given, operator) : given;
-  return operator === "like"
-    ? sql`lower(${sql.ref(column)}) like lower(cast(${toPattern(String(value))} as text)) escape '\\'`
-    : sql`${sql.ref(column)} ${COMPARISONS[operator]} ${value}`;
+/** Up to its first `*` a pattern is a range of an index; what comes after that only the rows themselves can tell. */
+function toLikeRanges(key: Key, pattern: string): Omit<Narrowing, "check"> {
+  const star = pattern.indexOf("*");
+  if (star < 0) return { ranges: [{ key, operator: "eq", value: pattern }], isExact: true };
+  const isExact = /^\**$/.test(pattern.slice(star));
+  if (star === 0) return { ranges: [], isExact };
+  return { ranges: [{ key, operator: "begins", value: pattern.slice(0, star) }], isExact };
 }
 
 /** `*` stands for any text. What stands for something else in SQL stands for itself. */
 const toPattern = (value: string): string => value.replaceAll(/[\\%_]/g, "\\$&").replaceAll("*", "%");
+
+const LAST_CHARACTER = "\u{10FFFF}";
+
+/** `openAt`: without the bound at that end, because a cursor lies within the range and bounds it more closely. */
+export function rangeSql(
+  engine: Storage["engine"],
+  { key, operator, value }: Range,
+  openAt?: "start" | "end",
+): RawBuilder<SqlBool>[] {
+  const [at, bound] = [keySql(engine, key), valueSql(key, value)];
+  const from = operator === "begins" ? sql<SqlBool>`${at} >= ${bound}` : undefined;
+  const to =
+    operator === "begins" ? sql<SqlBool>`${at} < ${bound} || cast(${LAST_CHARACTER} as text)` : undefined;
+  if (from && to) return openAt === "start" ? [to] : openAt === "end" ? [from] : [from, to];
+  const isOpen = openAt === "start" ? /^g/ : openAt === "end" ? /^l/ : undefined;
+  if (isOpen?.test(operator)) return [];
+  return [sql<SqlBool>`${at} ${COMPARISONS[operator as keyof typeof COMPARISONS]} ${bound}`];
+}

@@ -8,6 +8,7 @@ import { customersAndSignOn } from "./migrations/0003-customers-and-sign-on.ts";
 import { formerProfiles } from "./migrations/0004-former-profiles.ts";
 import { bounds } from "./migrations/0006-bounds.ts";
 import { endings } from "./migrations/0007-endings.ts";
+import { lists } from "./migrations/0008-lists.ts";
 import { runningTotals } from "./migrations/0009-running-totals.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
@@ -19,6 +20,7 @@ export const migrations: readonly Migration[] = [
   formerProfiles,
   bounds,
   endings,
+  lists,
   runningTotals,
 ];
 

@@ -1,60 +1,147 @@
-import { type RawBuilder, sql } from "kysely";
-import type { Condition, Sort } from "../lib/condition.ts";
-import { type Columns, columnOf, narrow } from "./filter.ts";
-import type { Database } from "./storage.ts";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+import {
+  type Condition,
+  type Page,
+  type Place,
+  ROWS_COUNTED,
+  ROWS_SEARCHED,
+  type Sort,
+} from "../lib/condition.ts";
+import { type Cursor, fingerprint, readCursor, writeCursor } from "./cursor.ts";
+import { toNarrowing } from "./filter.ts";
+import { type Owner, orderSql, rowsSql, type View } from "./list-sql.ts";
+import { LISTS, type List, type Listed } from "./lists.ts";
+import { inOrderOf, search } from "./search.ts";
+import type { Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
+import { findRoute, type Walk } from "./walk.ts";
 
-type Listed =
-  | "application_keys"
-  | "authentication_realms"
-  | "oidc_profiles"
-  | "customers"
-  | "customer_tokens"
-  | "sign_ons";
-
-/** The columns that say whose rows are meant. The store is always among them. */
-type Owner = { store_id: string; realm_id?: string; customer_id?: string };
-
-type Order = { column: string; descending: boolean };
-
-type Narrowing = {
+type Narrowed = {
   conditions?: readonly Condition[] | undefined;
   sort?: Sort | undefined;
-  columns?: Columns;
-  /** The order unless `sort` says otherwise. */
-  order?: Order;
-  /** What else must be true of a row. */
-  only?: RawBuilder<boolean>;
+  /** What else must be true of a row. It is no part of what a cursor is bound to. */
+  only?: RawBuilder<SqlBool>;
 };
 
-const OLDEST_FIRST: Order = { column: "created_at", descending: false };
+/** A list that cannot be read as it was asked for. */
+export class ListRefused extends Error {
+  readonly reason: "cursor_unfit" | "filter_too_wide";
+  constructor(reason: ListRefused["reason"]) {
+    super(reason);
+    this.reason = reason;
+  }
+}
 
-/** One page of a store's rows, oldest first unless asked otherwise, and how many there are in all. */
+type PageOf<T extends Listed> = { rows: Tables[T][]; place: Place };
+type Row = Record<string, unknown>;
+type Asked = { page: Page; of: string; walk: Walk; after: Cursor | undefined };
+
+/** One page of a store's rows. What it costs does not grow with the list, or it is refused. */
 export async function readPage<T extends Listed>(
-  db: Database,
+  storage: Storage,
   table: T,
   of: Owner,
-  page: { limit: number; offset: number },
-  { conditions = [], sort, columns = {}, order = OLDEST_FIRST, only }: Narrowing = {},
-): Promise<{ rows: Tables[T][]; total: number }> {
-  const owned = Object.entries(of).map(([column, value]) => sql<boolean>`${sql.ref(column)} = ${value}`);
-  const matching = narrow(
-    db.selectFrom(table as Listed).where((eb) => eb.and(only ? [...owned, only] : owned)),
-    columns,
-    conditions,
-  );
-  const by = sort ? { column: columnOf(columns, sort.field).column, descending: sort.descending } : order;
-  const direction = by.descending ? "desc" : "asc";
-  // Rows that are equal in what they are ordered by would otherwise move between pages.
-  const rows = matching
-    .selectAll()
-    .orderBy(sql.ref(by.column), direction)
-    .orderBy("id", direction)
-    .limit(page.limit)
-    .offset(page.offset);
-  const count = matching.select(({ fn }) => fn.countAll<number>().as("total"));
+  page: Page,
+  { conditions = [], sort, only }: Narrowed = {},
+): Promise<PageOf<T>> {
+  const list: List = LISTS[table];
+  const narrowings = conditions.map((condition) => toNarrowing(list, condition));
+  if (only) narrowings.push({ ranges: [], isExact: false, check: only });
+  const { inOrder, byFilter } = findRoute(list, narrowings, sort);
+  const { descending: isDescending } = sort ?? list.order;
+  const view: View = { storage, table, of, isDescending };
+  const name = fingerprint([table, of, inOrder.keys, isDescending, conditions]);
+  const after = page.after === undefined ? undefined : readCursor(name, inOrder, page.after);
+  if (page.after !== undefined && !after) throw new ListRefused("cursor_unfit");
+  const asked: Asked = { page, of: name, walk: inOrder, after };
+  if (inOrder.checks.length === 0) return (await readIndexed(view, asked)) as PageOf<T>;
+  const read =
+    (byFilter && (await readFiltered(view, asked, byFilter))) ??
+    (await readSearched(view, asked, conditions.length > 0 ? ROWS_SEARCHED : Number.POSITIVE_INFINITY));
+  return read as PageOf<T>;
+}
+
+type Read = { rows: Row[]; place: Place };
+
+/** An index has the rows, and no others, in order. */
+async function readIndexed(view: View, asked: Asked): Promise<Read> {
+  const { page, walk, after } = asked;
+  const offset = after ? 0 : page.offset;
+  const { rows } = await sql<Row>`
+    select * ${rowsSql(view, walk, after?.values)} ${orderSql(view, walk)}
+    limit ${page.limit + 1} offset ${offset}`.execute(view.storage.db);
+  const place = placeOf(asked, rows);
+  const seen = place.offset + Math.min(rows.length, page.limit);
+  const shown = rows.slice(0, page.limit);
+  // A page that ends the list says how long it is. Beyond what is counted, so does having come that far.
+  if (!after && !place.next && (rows.length > 0 || offset === 0)) return { rows: shown, place };
+  if (after && seen >= ROWS_COUNTED) return { rows: shown, place: { ...place, isAtLeast: true } };
+  const counted = await countIndexed(view, walk);
+  const isAtLeast = counted === ROWS_COUNTED;
   return {
-    rows: (await rows.execute()) as Tables[T][],
-    total: (await count.executeTakeFirstOrThrow()).total,
+    rows: shown,
+    place: { ...place, total: isAtLeast ? Math.max(counted, seen) : counted, isAtLeast },
   };
+}
+
+/** Whether there are so many is quicker found out than counted; what is left to count is then short. */
+async function countIndexed(view: View, walk: Walk): Promise<number> {
+  const { db } = view.storage;
+  const rows = rowsSql(view, walk);
+  const last = await sql`
+    select 1 ${rows} ${orderSql(view, walk)} limit 1 offset ${ROWS_COUNTED - 1}`.execute(db);
+  if (last.rows.length > 0) return ROWS_COUNTED;
+  const counted = await sql<{ total: number }>`select count(*) as total ${rows}`.execute(db);
+  return counted.rows[0]?.total ?? 0;
+}
+
+/** All that one of the conditions leaves are few enough to be put in order here. Nothing: they are not. */
+async function readFiltered(view: View, asked: Asked, byFilter: Walk): Promise<Read | undefined> {
+  const { page, after, walk } = asked;
+  const inOrder = { walk, after: after?.values };
+  const { found, isEnd } = await search(view, byFilter, { most: ROWS_COUNTED, inOrder });
+  if (!isEnd) return undefined;
+  const left = inOrderOf(found, view.isDescending).filter((row) => row.isAfter);
+  const offset = after ? 0 : page.offset;
+  const these = left.slice(offset, offset + page.limit + 1).map(({ row }) => row);
+  const place = { ...placeOf(asked, these), total: found.length };
+  return { rows: await fetchRows(view, these.slice(0, page.limit)), place };
+}
+
+/** The rows come in order, and are looked at one by one until the page is full and enough were counted. */
+async function readSearched(view: View, asked: Asked, most: number): Promise<Read> {
+  const { page, walk, after } = asked;
+  const offset = after ? 0 : page.offset;
+  const wanted = offset + page.limit + 1;
+  const { found, isEnd } = await search(view, walk, {
+    from: after?.values,
+    most,
+    isEnough: (rows, lookedAt) => rows >= wanted && lookedAt >= ROWS_COUNTED,
+  });
+  if (!isEnd && found.length < wanted) throw new ListRefused("filter_too_wide");
+  const these = found.slice(offset, wanted).map(({ row }) => row);
+  const total = (after?.offset ?? 0) + found.length;
+  const place = { ...placeOf(asked, these), total, isAtLeast: !isEnd };
+  return { rows: await fetchRows(view, these.slice(0, page.limit)), place };
+}
+
+/** `rows`: those of the page, and the one after it if there is one. */
+function placeOf({ page, of, walk, after }: Asked, rows: readonly Row[]): Place {
+  const offset = after?.offset ?? page.offset;
+  const last = rows.length > page.limit ? rows[page.limit - 1] : undefined;
+  const next = last && writeCursor(of, walk, offset + page.limit, last);
+  return { offset, total: offset + rows.length, isAtLeast: false, next };
+}
+
+/** Those that were deleted meanwhile are left out. */
+async function fetchRows({ storage, table, of }: View, found: readonly Row[]): Promise<Row[]> {
+  if (found.length === 0) return [];
+  const { rows } = await sql<Row>`
+    select * from ${sql.table(table)}
+    where store_id = ${of.store_id} and id in (${sql.join(found.map(({ id }) => id))})`.execute(storage.db);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return found.flatMap(({ id }): Row[] => {
+    const row = byId.get(id);
+    return row ? [row] : [];
+  });
 }

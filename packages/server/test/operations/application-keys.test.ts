@@ -99,7 +99,7 @@ describe("list", () => {
       const { body } = await store.call(listApplicationKeys, { query });
       expect(names(body)).toEqual(["c", "d"]);
       expect(body.meta.page).toEqual({ limit: 2, offset: 2, current: 2, total: 3 });
-      expect(body.links.next).toContain("page%5Boffset%5D=4");
+      expect(body.links.next).toMatch(/\?page%5Blimit%5D=2&page%5Bafter%5D=[\w-]+$/);
       expect(body.links.prev).toContain("page%5Boffset%5D=0");
       expect(body.links.last).toContain("page%5Boffset%5D=4");
     },
@@ -120,10 +120,14 @@ describe("list", () => {
     "page[offset]=10001",
     "page[limit]=1&page[limit]=2",
     "page[limit]=1e1",
+    "page[after]=",
+    "page[after]=%27",
+    "page[after]=eyJ9",
+    `page[after]=${"x".repeat(4097)}`,
   ])("400 for %s, naming the parameter", async (query) => {
     const { status, body } = await store.call(listApplicationKeys, { query });
     expect(status).toBe(400);
-    expect(body.errors[0].source.parameter).toMatch(/^page\[(limit|offset)\]$/);
+    expect(body.errors[0].source.parameter).toMatch(/^page\[(limit|offset|after)\]$/);
   });
 });
 

@@ -126,7 +126,8 @@ describe("the recorder", () => {
     timings: {},
   });
   const strangers = (index: number) => ({ ...record(index), checks: [] });
-  const count = async () => (await list("page[limit]=1")).meta.results.total;
+  const count = async () =>
+    (await f.latchkey.storage.db.selectFrom("sign_ons").select("id").execute()).length;
 
   test("keeps what the database could not take, up to its bound, and counts the rest", async () => {
     const { storage, clock } = f.latchkey;

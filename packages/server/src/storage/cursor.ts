@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+import type { Walk } from "./walk.ts";
+
+/**
+ * A cursor names the last row of a page by the values that its list is ordered by, so that it holds when the row is gone. It is
+ * good for one list, one filter and one order. It is not signed: one that was made up leads to another place in the same
+ * list, and to nothing else.
+ */
+export type Cursor = { offset: number; values: ReadonlyMap<string, Value> };
+type Value = string | number;
+
+/** What makes a list that one: its table, whose it is, how it is narrowed and ordered. */
+export const fingerprint = (list: unknown): string =>
+  createHash("sha256").update(JSON.stringify(list)).digest("base64url").slice(0, 8);
+
+/** The columns that tell the rows of a walk apart, each once. */
+export const columnsOf = ({ keys, fixed }: Walk): string[] => [
+  ...new Set(keys.slice(fixed).map(({ column }) => column)),
+];
+
+export function writeCursor(
+  of: string,
+  walk: Walk,
+  offset: number,
+  row: Readonly<Record<string, unknown>>,
+): string {
+  const values = columnsOf(walk).map((column) => row[column]);
+  return Buffer.from(JSON.stringify([of, offset, ...values])).toString("base64url");
+}
+
+/** Nothing: not a cursor, or another list's. */
+export function readCursor(of: string, walk: Walk, text: string): Cursor | undefined {
+  const parts = parse(text);
+  if (!Array.isArray(parts) || parts[0] !== of) return undefined;
+  const [, offset, ...values] = parts;
+  const columns = columnsOf(walk);
+  if (!isCount(offset) || values.length !== columns.length) return undefined;
+  if (!columns.every((column, at) => isValueOf(column, values[at]))) return undefined;
+  return { offset, values: new Map(columns.map((column, at) => [column, values[at]])) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, "base64url").toString());
+  } catch {
+    return undefined;
+  }
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** Instants are numbers, all else is text. NUL PostgreSQL cannot keep, so no row has it. */
+const isValueOf = (column: string, value: unknown): boolean =>
+  column.endsWith("_at")
+    ? Number.isSafeInteger(value)
+    : typeof value === "string" && value.isWellFormed() && !value.includes("\0");

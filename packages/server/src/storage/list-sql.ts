@@ -1,0 +1,52 @@
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { rangeSql } from "./filter.ts";
+import { isSame, keySql, valueSql } from "./list-key.ts";
+import type { Listed } from "./lists.ts";
+import type { Storage } from "./storage.ts";
+import type { Walk } from "./walk.ts";
+
+/** The columns that say whose rows are meant. The store is always among them. */
+export type Owner = { store_id: string; realm_id?: string; customer_id?: string };
+
+/** What every statement about one list has in common. */
+export type View = { storage: Storage; table: Listed; of: Owner; isDescending: boolean };
+
+/** The values by which a row lies in a walk, by column. */
+export type Position = ReadonlyMap<string, string | number>;
+
+const all = (conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> =>
+  sql`${sql.join(conditions, sql` and `)}`;
+
+/** The rows of a walk, from a position on if there is one, but for its checks. */
+export function rowsSql({ storage, of, table, isDescending }: View, walk: Walk, after?: Position) {
+  const { engine } = storage;
+  const openAt = after && (isDescending ? "end" : "start");
+  const free = walk.keys[walk.fixed];
+  const conditions = [
+    ...Object.entries(of).map(([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${value}`),
+    ...(walk.present === undefined ? [] : [sql<SqlBool>`${sql.ref(walk.present)} is not null`]),
+    ...walk.ranges.flatMap((range) =>
+      rangeSql(engine, range, free && isSame(range.key, free) ? openAt : undefined),
+    ),
+    ...(after ? [isAfter({ storage, isDescending }, walk, after)] : []),
+  ];
+  return sql`from ${sql.table(table)} where ${all(conditions)}`;
+}
+
+export const orderSql = ({ storage, isDescending }: Omit<View, "of" | "table">, { keys, fixed }: Walk) =>
+  sql`order by ${sql.join(keys.slice(fixed).map((key) => sql`${keySql(storage.engine, key)} ${isDescending ? sql`desc` : sql`asc`}`))}`;
+
+/** One comparison of all keys together: only so can an index begin right behind the row, however many are equal to it. */
+export function isAfter(
+  { storage, isDescending }: Omit<View, "of" | "table">,
+  { keys, fixed }: Walk,
+  position: Position,
+): RawBuilder<SqlBool> {
+  const free = keys.slice(fixed);
+  const here = sql.join(free.map((key) => keySql(storage.engine, key)));
+  const there = sql.join(free.map((key) => valueSql(key, position.get(key.column) ?? "")));
+  return sql`(${here}) ${isDescending ? sql`<` : sql`>`} (${there})`;
+}
+
+export const allOf = (checks: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> =>
+  checks.length === 0 ? sql`1 = 1` : all(checks);
