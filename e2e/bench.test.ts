@@ -71,7 +71,7 @@ describe.each(engines)("seeding on $name", ({ isHere, create }) => {
       const { url: databaseUrl, drop } = await create();
       const counts = { customers: 120, signOns: 150, tokens: 130, keys: 60, stores: 3 };
       const { store, samples } = await seed({ databaseUrl, counts });
-      const { db, close } = connectStorage(databaseUrl);
+      const { db, close } = await connectStorage(databaseUrl);
       const countOf = async (table: keyof Tables) =>
         (await db.selectFrom(table).select(sql`1`.as("one")).execute()).length;
       const tables = ["customers", "sign_ons", "customer_tokens", "application_keys", "stores"] as const;

@@ -60,7 +60,7 @@ export async function endAll(deps: Deps): Promise<Ended> {
 /** What was carried over, or undefined, with the reason on standard error. */
 export async function carryFrom({ storage }: Deps, replacedUrl: string): Promise<CarriedOver | undefined> {
   if (replacedUrl.startsWith("sqlite:")) refuseMissingFile(replacedUrl.slice("sqlite:".length));
-  const replaced = connectStorage(replacedUrl);
+  const replaced = await connectStorage(replacedUrl);
   try {
     const carried = await carryOver(storage, replaced);
     if (!carried) console.error(NOT_THE_SAME);

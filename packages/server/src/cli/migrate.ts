@@ -9,7 +9,7 @@ const USAGE =
 export async function migrateDatabase(args: string[]): Promise<void> {
   if (!readOptions(USAGE, args, {})) return;
   const databaseUrl = chooseDatabase();
-  const storage = connectStorage(databaseUrl);
+  const storage = await connectStorage(databaseUrl);
   try {
     const applied = await migrateUrl({ clock: steadyClock() }, databaseUrl, storage);
     console.log(

@@ -3,15 +3,20 @@ import { resolve } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
 import { hasTables, migrate } from "./migrate.ts";
-import { openPostgres } from "./postgres.ts";
 import { openSqlite } from "./sqlite.ts";
 import { isUnavailable, type Storage } from "./storage.ts";
 
 /** Connects to `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, whatever state its tables are in. */
-export const connectStorage = (databaseUrl: string): Storage =>
+export const connectStorage = async (databaseUrl: string): Promise<Storage> =>
   databaseUrl.startsWith("sqlite:")
     ? openSqlite(databaseUrl.slice("sqlite:".length))
-    : openPostgres(databaseUrl);
+    : connectPostgres(databaseUrl);
+
+/** The driver is loaded where it is used: a start is mostly the loading of files. */
+async function connectPostgres(url: string, options: { patient?: boolean } = {}): Promise<Storage> {
+  const { openPostgres } = await import("./postgres.ts");
+  return openPostgres(url, options);
+}
 
 /**
  * Connects, and brings the tables up to this version's. A service claims its database first: one that is refused has
@@ -24,7 +29,7 @@ export async function openStorage(
 ): Promise<Storage> {
   const isFile = databaseUrl.startsWith("sqlite:") && databaseUrl !== IN_MEMORY;
   if (mustExist && isFile) refuseMissingFile(databaseUrl.slice("sqlite:".length));
-  const storage = connectStorage(databaseUrl);
+  const storage = await connectStorage(databaseUrl);
   try {
     if (claim) storage.claim();
     if (mustExist && databaseUrl !== IN_MEMORY && !(await hasTables(storage))) {
@@ -60,7 +65,7 @@ export async function migrateUrl(
   storage: Storage,
 ): Promise<string[]> {
   if (storage.engine === "sqlite") return migrate({ storage, clock });
-  const patient = openPostgres(databaseUrl, { patient: true });
+  const patient = await connectPostgres(databaseUrl, { patient: true });
   try {
     return await migrate({ storage: patient, clock });
   } finally {

@@ -51,8 +51,8 @@ describe.each(engines)("storage on $name", (engine) => {
     opened.push(storage);
     return storage;
   };
-  const connect = () => {
-    const storage = connectStorage(database.url);
+  const connect = async () => {
+    const storage = await connectStorage(database.url);
     opened.push(storage);
     return storage;
   };
@@ -70,7 +70,7 @@ describe.each(engines)("storage on $name", (engine) => {
 
   describe("migrations", () => {
     test("run once, in order, and then find nothing to do", async () => {
-      const storage = connect();
+      const storage = await connect();
       expect(await migrate({ storage, clock })).toEqual(migrations.map(({ name }) => name));
       expect(await migrate({ storage, clock })).toEqual([]);
     });
@@ -85,7 +85,7 @@ describe.each(engines)("storage on $name", (engine) => {
     });
 
     test("give stores of before a realm and settings, as a new store has", async () => {
-      const storage = connect();
+      const storage = await connect();
       await migrate({ storage, clock }, migrations.slice(0, 1));
       const row = { id: newId(), name: "Old", rate_limit: 10, revision: 0, created_at: 1, updated_at: 1 };
       await storage.db.insertInto("stores").values(row).execute();
@@ -96,7 +96,7 @@ describe.each(engines)("storage on $name", (engine) => {
     });
 
     test("give stores of before their limit as the ceiling for it", async () => {
-      const storage = connect();
+      const storage = await connect();
       await migrate({ storage, clock }, migrations.slice(0, 1));
       const row = { id: newId(), name: "Old", rate_limit: 10, revision: 0, created_at: 1, updated_at: 1 };
       await storage.db.insertInto("stores").values(row).execute();
@@ -124,7 +124,7 @@ describe.each(engines)("storage on $name", (engine) => {
     });
 
     test("interrupted at any statement leave nothing half-done, and are resumed by the next start (T52)", async () => {
-      const storage = connect();
+      const storage = await connect();
       let interruptions = 0;
       for (let done = 0, at = 1; done < migrations.length; interruptions++) {
         await migrate({ storage: interruptedAt(storage, at), clock }).catch(({ message }) =>
@@ -175,7 +175,7 @@ describe.each(engines)("storage on $name", (engine) => {
       });
 
       test("that came in between are made up for: what is missing is run, whatever came after it", async () => {
-        const storage = connect();
+        const storage = await connect();
         const [first, ...others] = migrations as [Migration, ...Migration[]];
         const late: Migration = { version: 9000, name: "late", up: async () => {} };
         await migrate({ storage, clock });
