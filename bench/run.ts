@@ -28,7 +28,7 @@ const results: Results = {
   comparisons: [],
 };
 
-const IDLE_MS = 3000;
+const IDLE_MS = 12_000;
 const AFTER_LOAD_MS = 60_000;
 
 const places = await openPlaces();

@@ -4,7 +4,7 @@ import { newPlace, serve } from "../e2e/running.ts";
 import { type Figure, figureOf } from "./measure.ts";
 
 /** From the start of the process to ready, on a database that is not there yet, and what it takes when idle. */
-const IDLE_MS = 3000;
+const IDLE_MS = 12_000;
 
 export async function measureStart(runs: number): Promise<{ readyMs: Figure; idleBytes: Figure }> {
   const readyMs: number[] = [];

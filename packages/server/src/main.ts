@@ -5,6 +5,7 @@ import type { Config } from "./config.ts";
 import { type Draining, watchConnections } from "./http/drain.ts";
 import { createHttpServer, type Fetch } from "./http/server.ts";
 import { type Clock, steadyClock } from "./lib/clock.ts";
+import { giveBackWhenIdle } from "./lib/give-back.ts";
 import { createKeyring } from "./lib/keyring.ts";
 import { createLineWriter, type LineWriter } from "./lib/line-writer.ts";
 import { operatorFault } from "./lib/operator-fault.ts";
@@ -52,6 +53,7 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
       doors.push(await open(app, app.operations, address));
     }
     app.start();
+    giveBackWhenIdle();
     log.info({ event: "ready", public_url: config.publicUrl, engine: storage.engine, node: process.version });
     return { stop: (drainMs) => stop({ app, doors, storage, log, lines }, drainMs) };
   } catch (error) {
