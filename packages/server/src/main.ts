@@ -54,7 +54,7 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
       doors.push(await open(app, app.serveOperations, address));
     }
     app.start();
-    giveBackWhenIdle({ clock });
+    giveBackWhenIdle();
     log.info({ event: "ready", public_url: config.publicUrl, engine: storage.engine, node: process.version });
     return { stop: (drainMs) => stop({ app, doors, storage, log, lines }, drainMs) };
   } catch (error) {
