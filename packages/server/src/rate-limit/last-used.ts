@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -16,7 +17,7 @@ export type LastUsed = {
 type Notes = Map<string, { storeId: string; at: number }>;
 type Table = "application_keys" | "application_key_secrets";
 
-const BATCH = 200;
+const BATCH = 100;
 
 export function createLastUsed({ storage, clock }: { storage: Storage; clock: Clock }): LastUsed {
   const notes: Record<Table, Notes> = { application_keys: new Map(), application_key_secrets: new Map() };
@@ -37,6 +38,8 @@ export function createLastUsed({ storage, clock }: { storage: Storage; clock: Cl
         const batch = entries.slice(from, from + BATCH);
         await write(storage, table, batch);
         for (const [id] of batch) taken.delete(id);
+        // On SQLite nothing above has waited for anything, so others have had no turn.
+        await setImmediate();
       }
     } catch (error) {
       for (const [id, { storeId, at }] of taken) {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { ProblemCode } from "../contract/problems.ts";
 import type { SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -54,7 +55,8 @@ type Row = Tables["sign_ons"];
 
 const MAX_WAITING = 20_000;
 const MAX_STRANGERS_WAITING = MAX_WAITING / 10;
-const BATCH = 200;
+/** With a million records these take SQLite a few milliseconds, in which nobody else has a turn. */
+const BATCH = 100;
 
 /** Anybody can come back with a made-up code; what the provider has signed is always worth a record. */
 export const isSigned = ({ checks }: { checks: readonly SignOnCheck[] }): boolean =>
@@ -146,6 +148,7 @@ export function createRecorder({ storage, clock }: { storage: Storage; clock: Cl
       const batch = rows.slice(at, at + BATCH);
       try {
         await write(batch).catch((error) => writeEach(error, batch, write));
+        await setImmediate();
       } catch {
         return rows.slice(at);
       }

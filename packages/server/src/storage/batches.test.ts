@@ -20,16 +20,16 @@ function pile(rows: number, msPerRow: number) {
 test("all rows are done, in batches that grow while they are quick, and not without end", async () => {
   const { work, batches, deps } = pile(2300, 0.001);
   expect(await inBatches(deps, work)).toEqual({ rows: 2300, isDone: true });
-  expect(batches).toEqual([100, 200, 400, 500, 500, 500, 100, 0]);
+  expect(batches).toEqual([20, 40, 80, 160, 320, 500, 500, 500, 180, 0]);
 });
 
-test("batches shrink to what fits into the time that a batch may take, and not below a hundred rows", async () => {
-  const { work, batches, deps } = pile(700, 0.04);
+test("batches shrink to what fits into the time that a batch may take, and not below twenty rows", async () => {
+  const { work, batches, deps } = pile(385, 0.04);
   await inBatches(deps, work);
-  expect(batches).toEqual([100, 200, 200, 200, 0]);
-  const slow = pile(300, 0.2);
+  expect(batches).toEqual([20, 40, 80, 125, 120, 0]);
+  const slow = pile(60, 0.5);
   await inBatches(slow.deps, slow.work);
-  expect(slow.batches).toEqual([100, 100, 100, 0]);
+  expect(slow.batches).toEqual([20, 20, 20, 0]);
 });
 
 test.each([
@@ -45,8 +45,8 @@ test.each([
 
 test("a batch that found few is not the last: somebody else may have held the others", async () => {
   const { deps } = pile(0, 1);
-  const found = [100, 3, 50, 0];
-  expect(await inBatches(deps, async () => found.shift() ?? 0)).toEqual({ rows: 153, isDone: true });
+  const found = [20, 3, 10, 0];
+  expect(await inBatches(deps, async () => found.shift() ?? 0)).toEqual({ rows: 33, isDone: true });
 });
 
 test("nothing to do is one look", async () => {
@@ -61,7 +61,7 @@ test("a database that is away for a moment is waited for, if that is allowed, an
   let calls = 0;
   const failing = (limit: number) => (++calls === 3 ? Promise.reject(away) : work(limit));
   expect(await inBatches(deps, failing, { retries: 1 })).toEqual({ rows: 1000, isDone: true });
-  expect(batches).toEqual([100, 200, 100, 200, 400, 0]);
+  expect(batches).toEqual([20, 40, 20, 40, 80, 160, 320, 320, 0]);
   await expect(inBatches(deps, () => Promise.reject(away), { retries: 1 })).rejects.toThrow("away");
   await expect(inBatches(deps, () => Promise.reject(away))).rejects.toThrow("away");
 });

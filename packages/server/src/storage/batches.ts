@@ -2,12 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../lib/clock.ts";
 import { isUnavailable, type Storage } from "./storage.ts";
 
-/** The first batch, and the smallest: fewer would hardly be quicker, since every commit waits for the disk. */
-const LEAST_ROWS = 100;
-/** SQLite holds its one write lock, and in the service the event loop, for as long as a batch takes. */
-const BATCH: Record<Storage["engine"], { mostRows: number; targetMs: number }> = {
-  sqlite: { mostRows: 500, targetMs: 8 },
-  postgres: { mostRows: 2000, targetMs: 40 },
+/**
+ * The first batch has the least rows: fewer would hardly be quicker, since every commit waits for the disk. SQLite holds its
+ * one write lock, and in the service the event loop, for as long as a batch takes, which should be less than ten milliseconds.
+ */
+const BATCH: Record<Storage["engine"], { leastRows: number; mostRows: number; targetMs: number }> = {
+  sqlite: { leastRows: 20, mostRows: 500, targetMs: 5 },
+  postgres: { leastRows: 100, mostRows: 2000, targetMs: 40 },
 };
 
 type Deps = { storage: Pick<Storage, "engine">; clock: Clock };
@@ -32,7 +33,8 @@ export async function inBatches(
   { maxRows = Number.POSITIVE_INFINITY, withinMs = Number.POSITIVE_INFINITY, retries = 0 }: Bounds = {},
 ): Promise<{ rows: number; isDone: boolean }> {
   const startedMs = clock.monotonicMs();
-  let limit = LEAST_ROWS;
+  const { leastRows, mostRows, targetMs } = BATCH[engine];
+  let limit = leastRows;
   let failures = 0;
   for (let rows = 0; ; ) {
     const beganMs = clock.monotonicMs();
@@ -41,7 +43,7 @@ export async function inBatches(
       found = await work(limit);
     } catch (error) {
       if (!isUnavailable(error) || ++failures > retries) throw error;
-      limit = LEAST_ROWS;
+      limit = leastRows;
       await sleep(RETRY_MS);
       continue;
     }
@@ -50,12 +52,11 @@ export async function inBatches(
     rows += found;
     if (found === 0) return { rows, isDone: true };
     if (rows >= maxRows || clock.monotonicMs() - startedMs >= withinMs) return { rows, isDone: false };
-    limit = Math.min(BATCH[engine].mostRows, nextLimit(limit, tookMs / BATCH[engine].targetMs));
+    limit = Math.max(leastRows, Math.min(mostRows, nextLimit(limit, tookMs / targetMs)));
     await sleep(tookMs);
   }
 }
 
 /** At most twice as many as before: one quick batch says little. One slow batch says enough. */
-function nextLimit(limit: number, shareOfTarget: number): number {
-  return Math.max(LEAST_ROWS, Math.round(limit / Math.max(shareOfTarget, 0.5)));
-}
+const nextLimit = (limit: number, shareOfTarget: number): number =>
+  Math.round(limit / Math.max(shareOfTarget, 0.5));

@@ -4,6 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
 import { hasTables, migrate } from "./migrate.ts";
 import { openSqlite } from "./sqlite.ts";
+import { writeStatistics } from "./sqlite-statistics.ts";
 import { isUnavailable, type Storage } from "./storage.ts";
 
 /** Connects to `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, whatever state its tables are in. */
@@ -36,11 +37,17 @@ export async function openStorage(
       throw operatorFault(`there are no tables of latchkey in ${describeUrl(databaseUrl)}; ${HOW_TO_MAKE}`);
     }
     await migrateUrl({ clock }, databaseUrl, storage);
+    if (storage.engine === "sqlite") await writeStatistics(storage).catch(unlessUnavailable);
     return storage;
   } catch (error) {
     await storage.close();
     throw inWords(error, databaseUrl);
   }
+}
+
+/** On a full disk, or beside somebody who holds the lock, a database is opened all the same. */
+function unlessUnavailable(error: unknown): void {
+  if (!isUnavailable(error)) throw error;
 }
 
 const IN_MEMORY = "sqlite::memory:";

@@ -1,0 +1,60 @@
+import { type CompiledQuery, sql } from "kysely";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openStorage } from "../../src/storage/open.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { handClock } from "../support/clock.ts";
+import { sqliteEngine, type TestDatabase } from "../support/engines.ts";
+import { planOf } from "../support/statements.ts";
+
+/** SQLite's planner knows of its tables what is in sqlite_stat1. PostgreSQL sees to it by itself. */
+let database: TestDatabase;
+let storage: Storage;
+const clock = handClock();
+
+beforeEach(async () => {
+  database = await sqliteEngine.create();
+  storage = await openStorage({ clock }, database.url);
+});
+afterEach(async () => {
+  await storage.close();
+  await database.drop();
+});
+
+const readAll = async ({ db }: Storage) =>
+  (await sql<{ tbl: string; idx: string; stat: string }>`select * from sqlite_stat1`.execute(db)).rows;
+
+test("a database has statistics for every index when it is opened, of one value's rows for each column", async () => {
+  const statistics = await readAll(storage);
+  const { rows: indexes } = await sql<{ name: string }>`
+    select name from sqlite_master where type = 'index'`.execute(storage.db);
+  expect(statistics.map(({ idx }) => idx).sort()).toEqual(indexes.map(({ name }) => name).sort());
+  const of = (index: string) => statistics.find(({ idx }) => idx === index)?.stat;
+  expect(of("customers_by_email")).toBe("1000000 100000 1");
+  expect(of("customer_tokens_by_subject")).toBe("1000000 100000 50000 1");
+  expect(of("customers_by_password")).toBe("100000 10000 1");
+});
+
+test("an ANALYZE by hand lasts until the next start, and what is there is not written again", async () => {
+  const before = await readAll(storage);
+  await sql`delete from sqlite_stat1`.execute(storage.db);
+  const second = await openStorage({ clock }, database.url);
+  expect(await readAll(second)).toEqual(before);
+  const version = async () => (await sql`pragma data_version`.execute(second.db)).rows;
+  const seen = await version();
+  await (await openStorage({ clock }, database.url)).close();
+  expect(await version()).toEqual(seen);
+  await second.close();
+});
+
+test("the planner takes the index that leaves few rows, of several that begin with the store", async () => {
+  const { db } = storage;
+  const chosen = async (statement: { compile(): CompiledQuery }) => planOf(storage, statement.compile());
+  const customers = db.selectFrom("customers").selectAll().where("store_id", "=", "s");
+  expect(await chosen(customers.where("email_key", "=", "e").orderBy("created_at").limit(25))).toContain(
+    "customers_by_email",
+  );
+  const signOns = db.selectFrom("sign_ons").selectAll().where("store_id", "=", "s");
+  expect(await chosen(signOns.where("reference", "=", "R").where("profile_id", "=", "p"))).toContain(
+    "sign_ons_by_reference",
+  );
+});
