@@ -54,12 +54,11 @@ async function startService(rateLimit = 100_000) {
   let app: App | undefined;
   const journal: Answered[] = [];
   const server = createHttpServer(
-    async (request, env) => {
-      const response = (await app?.fetch(request, env)) as Response;
-      const line = `${request.method} ${request.url.replace(/^https?:\/\/[^/]+/, "")}`;
-      journal.push({ line, status: response.status });
-      if (response.status === 429) running.onLimited();
-      return response;
+    async (received) => {
+      const answer = await (app as App).serve(received);
+      journal.push({ line: `${received.method} ${received.target}`, status: answer.status });
+      if (answer.status === 429) running.onLimited();
+      return answer;
     },
     () => {},
   );

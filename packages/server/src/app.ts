@@ -1,9 +1,11 @@
 import { createGate } from "./access/gate.ts";
 import { type AppOptions, createDeps } from "./deps.ts";
+import { type Fetch, toFetch } from "./http/fetch.ts";
+import type { Serve } from "./http/message.ts";
 import { createObserver } from "./http/observe.ts";
 import { referencePages } from "./http/reference.ts";
 import { serveRoutes } from "./http/serve.ts";
-import type { Fetch, OnRefused } from "./http/server.ts";
+import type { OnRefused } from "./http/server.ts";
 import { canonicalSource, trustedProxies } from "./lib/source-address.ts";
 import { measureMemory } from "./metrics.ts";
 import type { Readiness } from "./readiness.ts";
@@ -12,9 +14,11 @@ import { createTidying, type Tidying } from "./tidy.ts";
 
 /** The composition root. What an operation may need is in deps.ts, what is measured in metrics.ts, what is tidied in tidy.ts. */
 export type App = Tidying & {
-  fetch: Fetch;
+  serve: Serve;
   /** Health and metrics and nothing else, for a port of their own. */
-  operations: Fetch;
+  serveOperations: Serve;
+  /** The same as `serve`, for who is in this process. */
+  fetch: Fetch;
   readiness: Readiness;
   /** For what is refused before there is a request to route. */
   onRefused: OnRefused;
@@ -30,10 +34,12 @@ export function createApp(options: AppOptions): App {
   const all = routes(deps);
   const forOperators = all.filter(({ operation }) => operation.unlimited);
   const forAll = options.operationsApart ? all.filter((route) => !forOperators.includes(route)) : all;
+  const serve = serveRoutes(serving, forAll, referencePages);
   return {
     ...createTidying({ ...deps, log }),
-    fetch: serveRoutes(serving, forAll, referencePages).fetch,
-    operations: serveRoutes(serving, forOperators, []).fetch,
+    serve,
+    serveOperations: serveRoutes(serving, forOperators, []),
+    fetch: toFetch(serve),
     readiness: deps.readiness,
     onRefused: (problem, requestId, peer) =>
       onAnswered({

@@ -3,7 +3,8 @@ import pino, { type Logger } from "pino";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { type Draining, watchConnections } from "./http/drain.ts";
-import { createHttpServer, type Fetch } from "./http/server.ts";
+import type { Serve } from "./http/message.ts";
+import { createHttpServer } from "./http/server.ts";
 import { type Clock, steadyClock } from "./lib/clock.ts";
 import { createKeyring } from "./lib/keyring.ts";
 import { createLineWriter, type LineWriter } from "./lib/line-writer.ts";
@@ -46,10 +47,10 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
       operationsApart: config.operationsPort !== undefined,
     });
     const { host, port, operationsPort } = config;
-    doors.push(await open(app, app.fetch, { host, port, name: "PORT" }));
+    doors.push(await open(app, app.serve, { host, port, name: "PORT" }));
     if (operationsPort !== undefined) {
       const address = { host, port: operationsPort, name: "LATCHKEY_OPERATIONS_PORT" };
-      doors.push(await open(app, app.operations, address));
+      doors.push(await open(app, app.serveOperations, address));
     }
     app.start();
     log.info({ event: "ready", public_url: config.publicUrl, engine: storage.engine, node: process.version });
@@ -69,8 +70,8 @@ function createLog(level: string, lines: LineWriter): Logger {
 
 type Address = { host: string; port: number; name: string };
 
-async function open({ onRefused }: App, fetch: Fetch, { host, port, name }: Address): Promise<Draining> {
-  const server = createHttpServer(fetch, onRefused);
+async function open({ onRefused }: App, serve: Serve, { host, port, name }: Address): Promise<Draining> {
+  const server = createHttpServer(serve, onRefused);
   const draining = watchConnections(server);
   server.listen({ host, port });
   try {

@@ -3,15 +3,18 @@ import type { Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Draining, watchConnections } from "../src/http/drain.ts";
+import type { Answer } from "../src/http/message.ts";
 import { createHttpServer } from "../src/http/server.ts";
 import { until } from "./support/until.ts";
 
 /** Connections in every state that a stop can find them in. */
 
+const WELL: Answer = { status: 200, headers: {}, body: "well" };
+
 let server: Server;
 let draining: Draining;
 let asked: string[];
-let answer: PromiseWithResolvers<Response> | undefined;
+let answer: PromiseWithResolvers<Answer> | undefined;
 let accepted: Socket | undefined;
 
 beforeEach(async () => {
@@ -19,9 +22,9 @@ beforeEach(async () => {
   answer = undefined;
   accepted = undefined;
   server = createHttpServer(
-    (request) => {
-      asked.push(new URL(request.url).pathname);
-      return answer?.promise ?? new Response("well");
+    async ({ target }) => {
+      asked.push(target);
+      return answer?.promise ?? WELL;
     },
     () => {},
   );
@@ -88,13 +91,13 @@ test("a request that has begun to arrive is waited for, and its answer ends the 
 });
 
 test("an answer under way says Connection: close, and is waited for", async () => {
-  answer = Promise.withResolvers<Response>();
+  answer = Promise.withResolvers<Answer>();
   const { socket, heard, ended } = client();
   socket.write(get("/under-way"));
   await until(() => asked.length === 1, 5000);
   draining.begin(0);
   const finished = draining.finish(60_000);
-  answer.resolve(new Response("at last"));
+  answer.resolve({ ...WELL, body: "at last" });
   await ended;
   socket.end();
   await finished;
@@ -103,7 +106,7 @@ test("an answer under way says Connection: close, and is waited for", async () =
 });
 
 test("what does not end by itself is cut off", async () => {
-  answer = Promise.withResolvers<Response>();
+  answer = Promise.withResolvers<Answer>();
   const { socket } = client();
   const closed = once(socket, "close");
   socket.on("error", () => {});

@@ -9,7 +9,7 @@ import { createRealm, getRealm } from "../src/contract/realms.ts";
 import { live, metrics, openapi, ready } from "../src/contract/service.ts";
 import { authorize, callback } from "../src/contract/sign-on.ts";
 import { getStore } from "../src/contract/store.ts";
-import type { Fetch } from "../src/http/server.ts";
+import { type Fetch, toFetch } from "../src/http/fetch.ts";
 import { createTestApp, PUBLIC_URL, type TestApp, type TestStore } from "./support/app.ts";
 import { call } from "./support/call.ts";
 
@@ -286,17 +286,18 @@ describe("the service's own answers", () => {
 
   test("404 for health and metrics where they have a port of their own, which answers nothing else", async () => {
     const own = await createTestApp({ operationsApart: true });
+    const operations = toFetch(own.app.serveOperations);
     const status = async (fetch: Fetch, path: string) =>
       (await fetch(new Request(`http://internal${path}`))).status;
     for (const path of ["/health/live", "/health/ready", "/metrics"]) {
-      expect([await status(own.app.fetch, path), await status(own.app.operations, path)]).toEqual([404, 200]);
+      expect([await status(own.app.fetch, path), await status(operations, path)]).toEqual([404, 200]);
     }
     for (const path of ["/openapi.json", "/docs"]) {
-      expect([await status(own.app.fetch, path), await status(own.app.operations, path)]).toEqual([200, 404]);
+      expect([await status(own.app.fetch, path), await status(operations, path)]).toEqual([200, 404]);
     }
-    expect([await status(own.app.fetch, "/v2/store"), await status(own.app.operations, "/v2/store")]).toEqual(
-      [401, 404],
-    );
+    expect([await status(own.app.fetch, "/v2/store"), await status(operations, "/v2/store")]).toEqual([
+      401, 404,
+    ]);
     await own.close();
   });
 

@@ -1,4 +1,3 @@
-import type { Context } from "hono";
 import type { BrowserAnswer } from "../contract/browser.ts";
 import type { Caller } from "../contract/caller.ts";
 import type { Gate } from "../contract/gate.ts";
@@ -7,10 +6,9 @@ import type { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { sourceOf, type TrustedProxies } from "../lib/source-address.ts";
-import { corsHeaders, securityHeaders } from "./headers.ts";
+import { type Answer, headerOf, type Received } from "./message.ts";
 import { pageHeaders, problemPage } from "./pages.ts";
 import { oauthProblemBody, problemBody, problemHeaders, toProblem } from "./problem-response.ts";
-import type { Incoming } from "./target.ts";
 
 /** What is known of a request when it has been answered, for the log and the metrics. */
 export type Answered = {
@@ -35,7 +33,12 @@ export type ServeDeps = {
   onAnswered(answered: Answered): void;
 };
 
-export type Env = { Bindings: { incoming?: Incoming } };
+/** Where a request has come to: how the log calls it, who comes there, and the fields that every answer from there has. */
+export type Place = {
+  route: string;
+  access: Operation["access"] | undefined;
+  headers: Record<string, string>;
+};
 
 /** What becomes known of a request on its way. `headers` belong on the answer whatever comes of it. */
 export type Exchange = {
@@ -48,42 +51,39 @@ export type Exchange = {
 /** The frame around every request: an id, the common headers, the one place where a problem becomes JSON, the log. */
 export async function exchange(
   deps: ServeDeps,
-  context: Context<Env>,
-  of: Operation | string,
-  work: (state: Exchange) => Promise<Response>,
-): Promise<Response> {
+  received: Received,
+  place: Place,
+  work: (state: Exchange) => Promise<Answer>,
+): Promise<Answer> {
   const startedMs = deps.clock.monotonicMs();
   const requestId = newId();
-  const state: Exchange = { caller: undefined, headers: {}, source: sourceOfRequest(deps, context) };
+  const source = sourceOf(received.peer, headerOf(received, "x-forwarded-for"), deps.proxies);
+  const state: Exchange = { caller: undefined, headers: {}, source };
   let problem: Problem | undefined;
-  let response: Response;
+  let answer: Answer;
   try {
-    response = await work(state);
+    answer = await work(state);
   } catch (error) {
     problem = toProblem(error);
-    response = refuse(problem, requestId, typeof of === "string" ? undefined : of.access);
+    answer = refuse(problem, requestId, place.access);
   }
-  const common = { ...securityHeaders(deps.publicUrl), ...corsHeaders(context.req.path), ...state.headers };
-  for (const [name, value] of Object.entries(common)) {
-    if (!response.headers.has(name)) response.headers.set(name, value);
-  }
-  response.headers.set("X-Request-Id", requestId);
   deps.onAnswered({
     requestId,
-    method: context.req.method,
-    route: typeof of === "string" ? of : of.path,
-    status: response.status,
+    method: received.method,
+    route: place.route,
+    status: answer.status,
     durationMs: deps.clock.monotonicMs() - startedMs,
-    source: state.source,
+    source,
     caller: state.caller,
     problem,
     ...(state.failure && { failure: state.failure }),
   });
-  return response;
+  const headers = { ...place.headers, ...state.headers, ...answer.headers, "X-Request-Id": requestId };
+  return { status: answer.status, headers, body: answer.body };
 }
 
 /** A failure picks its exit by where it happens: a page for a person, RFC 6749 5.2 for a client, JSON for the rest. */
-function refuse(problem: Problem, requestId: string, access: Operation["access"] | undefined): Response {
+function refuse(problem: Problem, requestId: string, access: Operation["access"] | undefined): Answer {
   const headers = problemHeaders(problem, access === "client" ? "Basic" : "Bearer");
   if (access === "browser")
     return respond(problem.status, problemPage(problem, requestId), { ...headers, ...pageHeaders });
@@ -97,15 +97,12 @@ export function refusedUnread({ gate }: ServeDeps, { source }: Exchange, problem
   return problem;
 }
 
-export function respond(status: number, body: unknown, headers: Record<string, string>): Response {
-  if (body === undefined) return new Response(null, { status, headers });
-  return new Response(typeof body === "string" ? body : JSON.stringify(body), {
+/** A text is sent as it is, anything else as JSON. */
+export function respond(status: number, body: unknown, headers: Record<string, string>): Answer {
+  if (body === undefined) return { status, headers, body };
+  return {
     status,
     headers: { "Content-Type": "application/json", ...headers },
-  });
-}
-
-function sourceOfRequest({ proxies }: ServeDeps, context: Context<Env>): string {
-  const peer = context.env?.incoming?.socket?.remoteAddress ?? "";
-  return sourceOf(peer, context.req.header("x-forwarded-for"), proxies);
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  };
 }

@@ -4,6 +4,7 @@ import type { Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import { readPercentEncoded } from "../lib/percent-encoded.ts";
 import { type JsonFault, parseStrictJson } from "../lib/strict-json.ts";
+import { headerOf, type Received } from "./message.ts";
 
 const JSON_TYPE = /^application\/json(;\s*charset="?utf-8"?)?$/i;
 const FORM_TYPE = /^application\/x-www-form-urlencoded(;\s*charset="?utf-8"?)?$/i;
@@ -18,17 +19,17 @@ const JSON_FAULTS: Record<JsonFault, string> = {
 };
 
 /** The body as plain values, not yet checked against the operation's shape. `undefined`: there is none, and need not be. */
-export async function readBody(request: Request, body: NonNullable<Operation["body"]>): Promise<unknown> {
-  const encoding = request.headers.get("content-encoding");
-  if (encoding !== null && encoding.toLowerCase() !== "identity") throw new Problem("media_type_unsupported");
-  const mediaType = request.headers.get("content-type");
-  if (mediaType === null && body.optional && (await readBytes(request)).length === 0) return undefined;
+export async function readBody(received: Received, body: NonNullable<Operation["body"]>): Promise<unknown> {
+  const encoding = headerOf(received, "content-encoding") ?? "identity";
+  if (encoding.toLowerCase() !== "identity") throw new Problem("media_type_unsupported");
+  const mediaType = headerOf(received, "content-type");
+  if (mediaType === undefined && body.optional && (await readBytes(received)).length === 0) return undefined;
 
-  const isJson = mediaType !== null && JSON_TYPE.test(mediaType);
-  const isForm = mediaType !== null && body.form === true && FORM_TYPE.test(mediaType);
+  const isJson = mediaType !== undefined && JSON_TYPE.test(mediaType);
+  const isForm = mediaType !== undefined && body.form === true && FORM_TYPE.test(mediaType);
   if (!isJson && !isForm) throw new Problem("media_type_unsupported", { source: { header: "Content-Type" } });
 
-  const bytes = await readBytes(request);
+  const bytes = await readBytes(received);
   if (bytes.length === 0 && body.optional) return undefined;
   if (isForm) return parseForm(bytes);
   const result = parseStrictJson(bytes, limits.jsonDepth);
@@ -49,21 +50,11 @@ function refuseNul(value: unknown, pointer: string): void {
   }
 }
 
-async function readBytes(request: Request): Promise<Uint8Array> {
-  const tooLarge = () => new Problem("body_too_large");
-  if (Number(request.headers.get("content-length") ?? 0) > limits.bodyBytes) throw tooLarge();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of request.body ?? []) {
-      length += chunk.length;
-      if (length > limits.bodyBytes) throw tooLarge();
-      chunks.push(chunk);
-    }
-  } catch (cause) {
-    throw cause instanceof Problem ? cause : new Problem("body_broke_off", { cause });
-  }
-  return Buffer.concat(chunks);
+/** A body that says by itself that it is too large is not waited for. */
+function readBytes(received: Received): Promise<Uint8Array> {
+  if (Number(headerOf(received, "content-length") ?? 0) > limits.bodyBytes)
+    throw new Problem("body_too_large");
+  return received.readBytes();
 }
 
 /** A field given twice is refused (RFC 6749 3.1 and 3.2). */

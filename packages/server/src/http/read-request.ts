@@ -3,6 +3,7 @@ import type { Operation } from "../contract/operation.ts";
 import { type Fault, Problem, type Source } from "../contract/problem.ts";
 import { isId } from "../lib/ids.ts";
 import { readPercentEncoded } from "../lib/percent-encoded.ts";
+import type { Received } from "./message.ts";
 import { readBody } from "./read-body.ts";
 
 /** A request, checked against its operation. Handlers trust it. */
@@ -10,14 +11,14 @@ type CheckedRequest = { ids: Record<string, string>; query: unknown; body: unkno
 
 export async function readRequest(
   operation: Operation,
-  request: Request,
+  received: Received,
   pathParameters: Record<string, string>,
   search: string,
 ): Promise<CheckedRequest> {
   const ids = readIds(operation, pathParameters);
   const query = operation.query && readQuery(operation.query, search);
   if (!operation.body) return { ids, query, body: undefined };
-  const sent = await readBody(request, operation.body);
+  const sent = await readBody(received, operation.body);
   const body = checkBody(operation.body, sent);
   refuseOtherId(ids.id, sent);
   return { ids, query, body };

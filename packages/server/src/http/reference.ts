@@ -69,7 +69,7 @@ function page(
         "Cache-Control": cacheControl,
         "Content-Security-Policy": POLICY,
       };
-      return new Response(await body, { headers });
+      return { status: 200, headers, body: await body };
     },
   };
 }

@@ -1,89 +1,122 @@
-import { type Context, Hono } from "hono";
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import type { Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import { readIfMatch, toEntityTag } from "./entity-tag.ts";
-import { type Env, type Exchange, exchange, refusedUnread, respond, type ServeDeps } from "./exchange.ts";
-import { preflightHeaders } from "./headers.ts";
+import { type Exchange, exchange, type Place, refusedUnread, respond, type ServeDeps } from "./exchange.ts";
+import { corsHeaders, preflightHeaders, securityHeaders } from "./headers.ts";
+import { type Answer, headerOf, type Received, type Serve } from "./message.ts";
 import { choicePage, pageHeaders } from "./pages.ts";
+import { createPaths } from "./paths.ts";
 import { readRequest } from "./read-request.ts";
 import type { Route } from "./route.ts";
-import { routedPath, targetOf } from "./target.ts";
+import { routedPath, type Target, targetOf } from "./target.ts";
 
 /** A page of ours for people, with its own headers. */
-export type Page = { path: string; respond(): Promise<Response> };
+export type Page = { path: string; respond(): Promise<Answer> };
 
-/** Every route of the contract, and our pages, on one Hono application; what is neither answers 404 or 405. */
-export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: readonly Page[]): Hono<Env> {
-  const app = new Hono<Env>({
-    getPath: (request, options) => routedPath(targetOf(request, options?.env?.incoming).path),
+/** What stands at one path: a page, or an operation for each method that it takes. */
+type Stand = { place: Place; page?: Page; routes: Map<string, Placed> };
+type Placed = { route: Route; place: Place };
+
+/** Every route of the contract, and our pages; what is neither answers 404 or 405. */
+export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: readonly Page[]): Serve {
+  const security = securityHeaders(deps.publicUrl);
+  const placeAt = (path: string, route = path, access?: Operation["access"]): Place => ({
+    route,
+    access,
+    headers: { ...security, ...corsHeaders(path) },
   });
-  for (const page of pages) {
-    app.on("GET", page.path, (context) =>
-      exchange(deps, context, page.path, ({ source }) => {
-        deps.gate.enterAnonymous(source);
-        return page.respond();
-      }),
-    );
-  }
-  app.on("OPTIONS", "*", (context, next) => {
-    const headers = preflightHeaders(context.req.path);
-    if (!headers) return next();
-    return exchange(deps, context, "preflight", async ({ source }) => {
-      deps.gate.enterAnonymous(source);
-      return respond(204, undefined, headers);
-    });
-  });
+  const paths = createPaths<Stand>();
+  for (const page of pages) paths.add(page.path, { place: placeAt(page.path), page, routes: new Map() });
   for (const path of new Set(routes.flatMap(pathsOf))) {
     const here = routes.filter((route) => pathsOf(route).includes(path));
-    const Allow = here.map(({ operation }) => operation.method).join(", ");
-    const forPeople = here.find(({ operation }) => operation.access === "browser");
-    const refuseMethod = (context: Context<Env>) =>
-      exchange(deps, context, forPeople?.operation ?? path, async (state) => {
-        state.headers.Allow = Allow;
-        throw refusedUnread(deps, state, new Problem("method_not_allowed"));
-      });
-    for (const route of here) {
-      app.on(route.operation.method, honoPath(path), (context) => {
-        // Hono has HEAD carried out as GET. A browser's legs begin and end sign-ons, so there it is no mere look.
-        if (forPeople && context.req.method === "HEAD") return refuseMethod(context);
-        return exchange(deps, context, route.operation, (state) => serve(deps, context, route, state));
-      });
-    }
-    app.all(honoPath(path), refuseMethod);
+    const isForPeople = here.some(({ operation }) => operation.access === "browser");
+    const place = placeAt(path, path, isForPeople ? "browser" : undefined);
+    const placed = here.map((route): [string, Placed] => {
+      const { method, path: name, access } = route.operation;
+      return [method, { route, place: placeAt(path, name, access) }];
+    });
+    paths.add(path, { place, routes: new Map(placed) });
   }
-  app.notFound((context) =>
-    exchange(deps, context, "unknown", async (state) => {
-      throw refusedUnread(deps, state, new Problem("route_not_found"));
-    }),
-  );
-  return app;
+
+  return (received) => {
+    const { method } = received;
+    const target = targetOf(received.target);
+    const path = routedPath(target.path);
+    const preflight = method === "OPTIONS" ? preflightHeaders(path) : undefined;
+    if (preflight) return servePreflight(deps, received, placeAt(path, "preflight"), preflight);
+    const found = paths.find(path);
+    const stand = found?.value;
+    if (stand?.page && isRead(method)) return servePage(deps, received, stand.place, stand.page);
+    if (!found || !stand || stand.page) return serveNothing(deps, received, placeAt(path, "unknown"));
+    const asked = stand.routes.get(method) ?? (isLook(stand, method) ? stand.routes.get("GET") : undefined);
+    if (!asked) return refuseMethod(deps, received, stand);
+    const { route, place } = asked;
+    const routed = { received, route, target, parameters: found.parameters };
+    return exchange(deps, received, place, (state) => serve(deps, routed, state));
+  };
 }
 
 const pathsOf = ({ operation: { path, alias } }: Route): string[] => (alias ? [path, alias] : [path]);
 
-const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
+
+/** HEAD is carried out as GET. A browser's legs begin and end sign-ons, so there it is no mere look. */
+const isLook = ({ place }: Stand, method: string): boolean => method === "HEAD" && place.access !== "browser";
+
+function servePreflight(
+  deps: ServeDeps,
+  received: Received,
+  place: Place,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  return exchange(deps, received, place, async ({ source }) => {
+    deps.gate.enterAnonymous(source);
+    return respond(204, undefined, headers);
+  });
+}
+
+function servePage(deps: ServeDeps, received: Received, place: Place, page: Page): Promise<Answer> {
+  return exchange(deps, received, place, ({ source }) => {
+    deps.gate.enterAnonymous(source);
+    return page.respond();
+  });
+}
+
+function serveNothing(deps: ServeDeps, received: Received, place: Place): Promise<Answer> {
+  return exchange(deps, received, place, async (state) => {
+    throw refusedUnread(deps, state, new Problem("route_not_found"));
+  });
+}
+
+function refuseMethod(deps: ServeDeps, received: Received, { place, routes }: Stand): Promise<Answer> {
+  return exchange(deps, received, place, async (state) => {
+    state.headers.Allow = [...routes.keys()].join(", ");
+    throw refusedUnread(deps, state, new Problem("method_not_allowed"));
+  });
+}
+
+type Routed = {
+  received: Received;
+  route: Route;
+  target: Target;
+  parameters: Record<string, string>;
+};
 
 /** One operation. The order is law: 401 and 429 are decided before the body is read or anything is touched. */
 async function serve(
   deps: ServeDeps,
-  context: Context<Env>,
-  route: Route,
+  { received, route, target, parameters }: Routed,
   state: Exchange,
-): Promise<Response> {
+): Promise<Answer> {
   const { operation } = route;
-  const request = context.req.raw;
-  const { path, query, length } = targetOf(request, context.env?.incoming);
-  if (length > limits.urlBytes) throw refusedUnread(deps, state, new Problem("url_too_long"));
-  const search = new URLSearchParams(query);
-  const access = await passGate(deps, operation, request, search, state);
-  // Hono decodes what stands for an id; one that is written with a percent sign is nobody's.
-  const written = path.includes("%") ? {} : context.req.param();
-  const checked = await readRequest(operation, request, written, query);
+  if (target.length > limits.urlBytes) throw refusedUnread(deps, state, new Problem("url_too_long"));
+  const access = await passGate(deps, operation, received, target.query, state);
+  const checked = await readRequest(operation, received, parameters, target.query);
   if (operation.access === "browser") {
-    const cookie = request.headers.get("cookie") ?? undefined;
-    const browser: BrowserRequest = { search: query, cookie, source: state.source };
+    const cookie = headerOf(received, "cookie");
+    const browser: BrowserRequest = { search: target.query, cookie, source: state.source };
     return respondToBrowser((await route.handle({ ...checked, browser })) as BrowserAnswer, state);
   }
   const result = await route.handle({ ...checked, ...access });
@@ -96,7 +129,7 @@ async function serve(
 }
 
 /** 303 and no other: a browser then asks with GET, whatever it came with (RFC 9700 4.12). */
-function respondToBrowser(answer: BrowserAnswer, state: Exchange): Response {
+function respondToBrowser(answer: BrowserAnswer, state: Exchange): Answer {
   if (answer.failure) state.failure = answer.failure;
   const headers: Record<string, string> = answer.setCookie ? { "Set-Cookie": answer.setCookie } : {};
   if ("choice" in answer) return respond(200, choicePage(answer.choice), { ...headers, ...pageHeaders });
@@ -106,15 +139,16 @@ function respondToBrowser(answer: BrowserAnswer, state: Exchange): Response {
 async function passGate(
   deps: ServeDeps,
   operation: Operation,
-  request: Request,
-  search: URLSearchParams,
+  received: Received,
+  query: string,
   state: Exchange,
 ): Promise<object> {
   if (operation.access === "public" || operation.access === "browser") {
     if (!operation.unlimited) deps.gate.enterAnonymous(state.source);
     return {};
   }
-  const authorization = request.headers.get("authorization") ?? undefined;
+  const authorization = headerOf(received, "authorization");
+  const search = new URLSearchParams(query);
   if (search.has("access_token")) {
     const source = { parameter: "access_token" };
     throw refusedUnread(deps, state, new Problem("token_misplaced", { source }));
@@ -124,11 +158,11 @@ async function passGate(
     if (search.has("client_id") || search.has("client_secret")) throw new Problem("credentials_in_url");
     return { authorization };
   }
-  if (authorization === undefined && isForm(request))
+  if (authorization === undefined && isForm(received))
     throw refusedUnread(deps, state, new Problem("token_misplaced"));
   const { caller, headers, refusal } = await deps.gate.enter(operation, {
     authorization,
-    customerToken: customerTokenOf(request),
+    customerToken: customerTokenOf(received),
     source: state.source,
   });
   state.caller = caller;
@@ -137,22 +171,22 @@ async function passGate(
   return {
     caller,
     source: state.source,
-    idempotencyKey: operation.idempotent && idempotencyKeyOf(request),
-    ifMatch: operation.conditional && readIfMatch(request),
+    idempotencyKey: operation.idempotent && idempotencyKeyOf(received),
+    ifMatch: operation.conditional && readIfMatch(headerOf(received, "if-match")),
   };
 }
 
 /** The second name is the one that existing clients send. */
-const customerTokenOf = ({ headers }: Request): string | undefined =>
-  (headers.get("x-customer-token") ?? headers.get("x-moltin-customer-token")) || undefined;
+const customerTokenOf = (received: Received): string | undefined =>
+  (headerOf(received, "x-customer-token") ?? headerOf(received, "x-moltin-customer-token")) || undefined;
 
-function idempotencyKeyOf({ headers }: Request): string | undefined {
-  const key = headers.get("idempotency-key") ?? undefined;
+function idempotencyKeyOf(received: Received): string | undefined {
+  const key = headerOf(received, "idempotency-key");
   if (key !== undefined && !/^[\x21-\x7e]{1,255}$/.test(key))
     throw new Problem("idempotency_key_invalid", { source: { header: "Idempotency-Key" } });
   return key;
 }
 
 /** RFC 6750 2.2 lets a token come in a form. We take none there, and no operation behind a bearer token takes a form. */
-const isForm = (request: Request): boolean =>
-  request.headers.get("content-type")?.toLowerCase().startsWith("application/x-www-form-urlencoded") ?? false;
+const isForm = (received: Received): boolean =>
+  headerOf(received, "content-type")?.toLowerCase().startsWith("application/x-www-form-urlencoded") ?? false;

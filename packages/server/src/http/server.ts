@@ -1,17 +1,20 @@
-import { createServer, type Server, type ServerOptions } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
 import type { Socket } from "node:net";
-import { getRequestListener, RequestError } from "@hono/node-server";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import { type ProblemCode, titles } from "../contract/problems.ts";
 import { newId } from "../lib/ids.ts";
+import type { Answer, Serve } from "./message.ts";
 import { problemBody, toProblem } from "./problem-response.ts";
-import type { Incoming } from "./target.ts";
 
 /** Told of what never reached a route, so that its request id is in the log, too. */
 export type OnRefused = (problem: Problem, requestId: string, peer: string) => void;
-
-export type Fetch = (request: Request, env?: { incoming?: Incoming }) => Response | Promise<Response>;
 
 const OPTIONS: ServerOptions = {
   maxHeaderSize: limits.headerBytes,
@@ -19,23 +22,28 @@ const OPTIONS: ServerOptions = {
   requestTimeout: 20_000,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 2_000,
+  // Nothing we do depends on the Host header, so none, or a strange one, makes no difference.
   requireHostHeader: false,
+  // Node would keep the first of two Authorization fields and drop the other, where a proxy may have looked at that one.
+  joinDuplicateHeaders: true,
 };
 
 /** Node's server with our limits. A client that sends slowly, or not at all, is cut off without touching the others. */
-export function createHttpServer(fetch: Fetch, onRefused: OnRefused): Server {
+export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
   const answering = new WeakSet<Socket>();
-  const listener = getRequestListener((request, { incoming }) => fetch(request, { incoming }), {
-    errorHandler: (error) => answerUnread(error, onRefused),
-  });
   const server = createServer(OPTIONS, (incoming, outgoing) => {
+    const { socket, method = "", url: target = "", headers } = incoming;
     // We have ended this connection, so nobody would hear what became of the request.
-    if (!incoming.socket.writable) return;
-    answering.add(incoming.socket);
-    outgoing.once("close", () => answering.delete(incoming.socket));
-    // Nothing we do depends on the Host header, so none, or a strange one, makes no difference.
-    incoming.headers.host = "latchkey";
-    listener(incoming, outgoing);
+    if (!socket.writable) return;
+    answering.add(socket);
+    outgoing.once("close", () => answering.delete(socket));
+    const peer = socket.remoteAddress ?? "";
+    serve({ method, target, headers, peer, readBytes: () => readBytes(incoming) })
+      .catch((error) => answerUnserved(error, onRefused, peer))
+      .then((answer) => {
+        send(outgoing, answer);
+        if (!incoming.complete) readOn(incoming);
+      });
   });
   server.on("clientError", (error: Error & { code?: string }, socket: Socket) => {
     // An answer that is under way on this connection must not be written over.
@@ -45,13 +53,46 @@ export function createHttpServer(fetch: Fetch, onRefused: OnRefused): Server {
   return server;
 }
 
-/** A request that could not even be made into one for our routes. */
-function answerUnread(error: unknown, onRefused: OnRefused): Response {
-  const problem =
-    error instanceof RequestError ? new Problem("request_malformed", { cause: error }) : toProblem(error);
+/** The length is said, because Node would send a body of unknown length in chunks. */
+function send(outgoing: ServerResponse, { status, headers, body = "" }: Answer): void {
+  if (status !== 204) headers["Content-Length"] = String(Buffer.byteLength(body));
+  outgoing.writeHead(status, headers).end(body);
+}
+
+function readBytes(incoming: IncomingMessage): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const brokeOff = (cause?: unknown) => reject(new Problem("body_broke_off", { cause }));
+    incoming.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limits.bodyBytes) reject(new Problem("body_too_large"));
+      else chunks.push(chunk);
+    });
+    incoming.once("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    incoming.once("error", brokeOff);
+    incoming.once("close", brokeOff);
+  });
+}
+
+const READ_ON_MS = 500;
+
+/**
+ * A client that is still sending when it is answered hears the answer only if we read on: a connection that is closed with
+ * bytes unread is reset. Node reads and throws away; here it is given half a second for that.
+ */
+function readOn(incoming: IncomingMessage): void {
+  const timer = setTimeout(() => incoming.socket.destroySoon(), READ_ON_MS);
+  incoming.once("close", () => clearTimeout(timer));
+  incoming.resume();
+}
+
+/** What went wrong where no request was in reach: in the frame itself. */
+function answerUnserved(error: unknown, onRefused: OnRefused, peer: string): Answer {
+  const problem = toProblem(error);
   const { body, headers, requestId } = answerTo(problem);
-  onRefused(problem, requestId, "");
-  return new Response(body, { status: problem.status, headers });
+  onRefused(problem, requestId, peer);
+  return { status: problem.status, headers, body };
 }
 
 const REFUSALS: Record<string, ProblemCode> = {
@@ -69,7 +110,7 @@ function refuse(error: Error & { code?: string }, socket: Socket, onRefused: OnR
   socket.end([`HTTP/1.1 ${problem.status} ${titles[problem.status]}`, ...lines, "", body].join("\r\n"));
 }
 
-function answerTo(problem: Problem) {
+function answerTo(problem: Problem): { requestId: string; body: string; headers: Record<string, string> } {
   const requestId = newId();
   return {
     requestId,

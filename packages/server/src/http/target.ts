@@ -1,22 +1,18 @@
-/** What we look at of Node's request behind a web Request. In one process there is none. */
-export type Incoming = {
-  url?: string | undefined;
-  socket?: { remoteAddress?: string | undefined } | undefined;
-};
-
 /** Path and query of a request, as they stand in its first line (RFC 9112 3.2), neither decoded nor resolved. */
-type Target = { path: string; query: string; length: number };
+export type Target = { path: string; query: string; length: number };
 
 /**
- * Scheme and host may stand before the path, and are nothing to go by. `Request.url` is not used where there is a request
- * line: the URL parser has carried out `..` and `%2e%2e` by then, so it names another path than the one that was sent.
+ * Scheme and host may stand before the path, and are nothing to go by. No URL parser reads it: that would carry out `..`
+ * and `%2e%2e`, and so name another path than the one that was sent.
  */
-export function targetOf(request: Request, incoming: Incoming | undefined): Target {
-  const target = (incoming?.url ?? request.url).replace(/^[a-z]+:\/\/[^/?#]*/i, "");
+export function targetOf(sent: string): Target {
+  const target = sent.startsWith("/") ? sent : sent.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
   const end = target.indexOf("?");
-  const [path, query] = end === -1 ? [target, ""] : [target.slice(0, end), target.slice(end + 1)];
-  return { path, query, length: target.length };
+  return end === -1
+    ? { path: target, query: "", length: target.length }
+    : { path: target.slice(0, end), query: target.slice(end + 1), length: target.length };
 }
 
 /** What is routed by: a slash at the end makes no difference. */
-export const routedPath = (path: string): string => (path.length > 1 ? path.replace(/\/$/, "") : path);
+export const routedPath = (path: string): string =>
+  path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;

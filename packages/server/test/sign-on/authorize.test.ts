@@ -558,7 +558,7 @@ describe("display, prompt and ui_locales are passed on byte for byte, and nothin
   });
 
   test("what stands in a query unencoded arrives as the same value, over a real connection too (T07)", async () => {
-    const server = createHttpServer(f.latchkey.app.fetch, f.latchkey.app.onRefused);
+    const server = createHttpServer(f.latchkey.app.serve, f.latchkey.app.onRefused);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     const value = `a'b|c"d<e>f#g\\h^{i}[j]\`k`;

@@ -1,0 +1,37 @@
+import { limits } from "../contract/limits.ts";
+import { Problem } from "../contract/problem.ts";
+import type { Serve } from "./message.ts";
+
+/** What a test may say of the connection that there is not. */
+type Env = { incoming?: { url?: string; socket?: { remoteAddress?: string } } };
+
+/** The service as a function from a web Request to a Response: for an SDK, or a test, in the same process. */
+export type Fetch = (request: Request, env?: Env) => Promise<Response>;
+
+export const toFetch =
+  (serve: Serve): Fetch =>
+  async (request, { incoming } = {}) => {
+    const { status, headers, body } = await serve({
+      method: request.method,
+      target: incoming?.url ?? request.url,
+      headers: Object.fromEntries(request.headers),
+      peer: incoming?.socket?.remoteAddress ?? "",
+      readBytes: () => readBytes(request),
+    });
+    return new Response(request.method === "HEAD" ? null : body, { status, headers });
+  };
+
+async function readBytes(request: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of request.body ?? []) {
+      length += chunk.length;
+      if (length > limits.bodyBytes) throw new Problem("body_too_large");
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    throw cause instanceof Problem ? cause : new Problem("body_broke_off", { cause });
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,51 @@
+/** What stands at each path of the contract, found by its segments. A literal goes before a parameter. */
+type Paths<T> = {
+  add(pattern: string, value: T): void;
+  find(path: string): { value: T; parameters: Record<string, string> } | undefined;
+};
+
+type Segment<T> = {
+  literals: Map<string, Segment<T>>;
+  parameter: Segment<T> | undefined;
+  /** The names that one path gives its parameters, in order; another may name the same segment otherwise. */
+  end: { value: T; names: string[] } | undefined;
+};
+
+const newSegment = <T>(): Segment<T> => ({ literals: new Map(), parameter: undefined, end: undefined });
+
+export function createPaths<T>(): Paths<T> {
+  const root = newSegment<T>();
+  return {
+    add(pattern, value) {
+      const names: string[] = [];
+      let at = root;
+      for (const part of pattern.split("/")) {
+        const name = /^\{(\w+)\}$/.exec(part)?.[1];
+        if (name === undefined) {
+          const next = at.literals.get(part) ?? newSegment<T>();
+          at.literals.set(part, next);
+          at = next;
+        } else {
+          names.push(name);
+          at.parameter ??= newSegment<T>();
+          at = at.parameter;
+        }
+      }
+      at.end = { value, names };
+    },
+    find(path) {
+      const values: string[] = [];
+      let at: Segment<T> | undefined = root;
+      for (const part of path.split("/")) {
+        const literal: Segment<T> | undefined = at.literals.get(part);
+        if (!literal) values.push(part);
+        at = literal ?? at.parameter;
+        if (!at) return undefined;
+      }
+      if (!at.end) return undefined;
+      const parameters: Record<string, string> = {};
+      for (const [index, name] of at.end.names.entries()) parameters[name] = values[index] as string;
+      return { value: at.end.value, parameters };
+    },
+  };
+}

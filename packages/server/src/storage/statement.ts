@@ -1,0 +1,45 @@
+import type { Compilable, CompiledQuery } from "kysely";
+import type { Database } from "./storage.ts";
+
+/**
+ * A query that is built and compiled once for each database, for paths where building it anew costs more than running it.
+ * `build` sees a place holder under each name; a run puts its values there. So it must not look at what it is given: a query
+ * whose text depends on a value (one condition more, a list, `is null`) is no statement.
+ */
+type Statement<P, O> = {
+  all(db: Database, values: P): Promise<O[]>;
+  first(db: Database, values: P): Promise<O | undefined>;
+};
+
+export function statement<P extends object, O>(
+  build: (db: Database, places: P) => Compilable<O>,
+): Statement<P, O> {
+  // By adapter, because a database and all its transactions share one.
+  const compiled = new WeakMap<object, CompiledQuery<O>>();
+
+  async function all(db: Database, values: P): Promise<O[]> {
+    const { adapter } = db.getExecutor();
+    let query = compiled.get(adapter);
+    if (!query) {
+      query = build(db, places as P).compile();
+      compiled.set(adapter, query);
+    }
+    const parameters = query.parameters.map((parameter) => valueAt(values, parameter));
+    return (await db.executeQuery<O>({ ...query, parameters })).rows;
+  }
+
+  return { all, first: async (db, values) => (await all(db, values))[0] };
+}
+
+type Place = { [PLACE]: string };
+const PLACE = Symbol("place");
+const places = new Proxy({}, { get: (_, name): Place => ({ [PLACE]: String(name) }) });
+
+/** What the query holds itself is no place holder, and stays. */
+function valueAt(values: object, parameter: unknown): unknown {
+  const name = (parameter as Place | null | undefined)?.[PLACE];
+  if (name === undefined) return parameter;
+  const value = (values as Record<string, unknown>)[name];
+  if (value === undefined) throw new Error(`the statement has no value for ${name}`);
+  return value;
+}
