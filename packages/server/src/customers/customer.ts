@@ -7,6 +7,7 @@ import { type EmailAddress, parseEmail } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
 import type { Columns } from "../storage/filter.ts";
 import { readPage } from "../storage/page.ts";
+import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 
@@ -141,6 +142,22 @@ export async function insertCustomer(
     created_at: now,
     updated_at: now,
   };
-  await trx.insertInto("customers").values(row).execute();
+  await insertRow.all(trx, row);
   return fromRow(row);
 }
+
+const insertRow = statement((db, row: Tables["customers"]) =>
+  db.insertInto("customers").values({
+    id: row.id,
+    store_id: row.store_id,
+    name: row.name,
+    email: row.email,
+    email_key: row.email_key,
+    email_verified: row.email_verified,
+    password_hash: row.password_hash,
+    external_ref: row.external_ref,
+    authentication_mechanism: row.authentication_mechanism,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }),
+);

@@ -34,7 +34,7 @@ export type Profile = {
 export type Flow = "brokered" | "direct";
 export type Provisioning = "create" | "existing";
 
-const fromRow = (row: Tables["oidc_profiles"]): Profile => ({
+export const profileOf = (row: Tables["oidc_profiles"]): Profile => ({
   id: row.id,
   storeId: row.store_id,
   realmId: row.realm_id,
@@ -76,7 +76,7 @@ export async function findProfile(
     .where("realm_id", "=", realmId)
     .where("id", "=", profileId)
     .executeTakeFirst();
-  return row && fromRow(row);
+  return row && profileOf(row);
 }
 
 export async function getProfile(deps: { storage: Storage }, key: ProfileKey): Promise<Profile> {
@@ -111,7 +111,7 @@ export async function listProfiles(
   await getRealm(deps, storeId, realmId);
   const of = { store_id: storeId, realm_id: realmId };
   const { rows, total } = await readPage(deps.storage.db, "oidc_profiles", of, page);
-  return { profiles: rows.map(fromRow), total, page, realmId };
+  return { profiles: rows.map(profileOf), total, page, realmId };
 }
 
 /** Keeps what discovery found, while the address and the document that we went by are still the same: a move or an approval wins. */
@@ -143,5 +143,5 @@ export async function listBrokered(db: Database, storeId: string, realmId: strin
     .orderBy("id")
     .limit(100)
     .execute();
-  return rows.map(fromRow);
+  return rows.map(profileOf);
 }

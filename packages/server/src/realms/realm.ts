@@ -30,7 +30,7 @@ export type RealmChange = {
 
 type Deps = { storage: Storage; clock: Clock };
 
-const fromRow = (row: Tables["authentication_realms"]): Realm => ({
+export const realmOf = (row: Tables["authentication_realms"]): Realm => ({
   id: row.id,
   storeId: row.store_id,
   name: row.name,
@@ -47,7 +47,7 @@ export async function findRealm(db: Database, storeId: string, realmId: string):
     .where("store_id", "=", storeId)
     .where("id", "=", realmId)
     .executeTakeFirst();
-  return row && fromRow(row);
+  return row && realmOf(row);
 }
 
 export async function getRealm(
@@ -68,7 +68,7 @@ export async function listRealms(
   page: Page,
 ): Promise<RealmList> {
   const { rows, total } = await readPage(storage.db, "authentication_realms", { store_id: storeId }, page);
-  return { realms: rows.map(fromRow), total, page };
+  return { realms: rows.map(realmOf), total, page };
 }
 
 export async function insertRealm(
@@ -88,7 +88,7 @@ export async function insertRealm(
     updated_at: now,
   };
   await trx.insertInto("authentication_realms").values(row).execute();
-  return fromRow(row);
+  return realmOf(row);
 }
 
 export async function createRealm(
@@ -122,7 +122,7 @@ export async function updateRealm(
     .returningAll()
     .executeTakeFirst();
   if (!row) throw new Problem("realm_not_found");
-  return fromRow(row);
+  return realmOf(row);
 }
 
 /** Holds the store's lock, as making a profile and changing the settings do: the realm cannot come into use meanwhile. */
