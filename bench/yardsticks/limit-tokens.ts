@@ -1,5 +1,6 @@
 import {
   createHmac,
+  createSecretKey,
   generateKeyPairSync,
   type KeyObject,
   randomBytes,
@@ -21,10 +22,11 @@ export type Limit = Database &
     profileId: string;
   };
 
-type Secrets = { macKey: Buffer; privateKey: KeyObject; publicKey: KeyObject };
+type Secrets = { macKey: KeyObject; privateKey: KeyObject; publicKey: KeyObject };
 
 export const newSecrets = (): Secrets => ({
-  macKey: randomBytes(32),
+  // As a key object, because Node takes three times as long over the bytes.
+  macKey: createSecretKey(randomBytes(32)),
   ...generateKeyPairSync("ec", { namedCurve: "P-256" }),
 });
 

@@ -49,7 +49,11 @@ export function measureMemory(of: Measured, droppedLogLines: () => number): void
   );
   gauge("latchkey_limiter_sources", "Source addresses in memory", of.sourceLimiter.size);
   gauge("latchkey_use_log_bytes", "Memory of the planner's log of use", of.useLog.bytes);
-  gauge("latchkey_token_standings", "Access tokens whose standing is in memory", of.standings.size);
+  gauge(
+    "latchkey_token_standings",
+    "Access tokens whose standing is in memory",
+    of.standings.principals.size,
+  );
   gauge(
     "latchkey_sign_in_throttle_entries",
     "Accounts and addresses with failed attempts to sign in",

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createSigningKeys } from "../src/customers/signing-keys.ts";
+import { createSigningKeys, replaceKeys } from "../src/customers/signing-keys.ts";
+import { signJws } from "../src/lib/jws.ts";
 import { createTestApp, type TestApp } from "./support/app.ts";
 
 let latchkey: TestApp;
@@ -19,13 +20,38 @@ test("a key id that nobody knows makes us look into the database once a second, 
     },
   };
   const keys = createSigningKeys({ storage: watched, clock, keyring, customerTokenSeconds: 86_400 });
-  const { kid } = await keys.current();
+  const signer = await keys.current();
+  const good = signJws(signer, "test", {});
+  const unknown = (i: number) => signJws({ ...signer, kid: `unknown ${i}` }, "test", {});
   const before = reads;
-  for (let i = 0; i < 100; i++) expect(await keys.find(`unknown ${i}`)).toBeUndefined();
+  for (let i = 0; i < 100; i++) expect(await keys.readSigned(unknown(i))).toBeUndefined();
   expect(reads).toBe(before);
   clock.advance(1000);
-  for (let i = 0; i < 100; i++) expect(await keys.find(`unknown ${i}`)).toBeUndefined();
+  for (let i = 0; i < 100; i++) expect(await keys.readSigned(unknown(i))).toBeUndefined();
   expect(reads).toBe(before + 1);
-  expect(await keys.find(kid)).toBeDefined();
+  expect(await keys.readSigned(good)).toBeDefined();
   expect(reads).toBe(before + 1);
+});
+
+test("a token that was read before is read again without its signature, and not after its key was taken away", async () => {
+  const { storage, clock, keyring } = latchkey;
+  const deps = { storage, clock, keyring };
+  const keys = createSigningKeys({ ...deps, customerTokenSeconds: 86_400 });
+  const text = signJws(await keys.current(), "test", { a: 1 });
+  const first = await keys.readSigned(text);
+  expect(first?.claims).toEqual({ a: 1 });
+  expect(await keys.readSigned(text)).toBe(first);
+  await replaceKeys(deps);
+  clock.advance(60_000);
+  expect(await keys.readSigned(text)).toBeUndefined();
+});
+
+test("a token with another signature is refused, although the same one was read before", async () => {
+  const { storage, clock, keyring } = latchkey;
+  const keys = createSigningKeys({ storage, clock, keyring, customerTokenSeconds: 86_400 });
+  const signer = await keys.current();
+  const [good, other] = [signJws(signer, "test", { a: 1 }), signJws(signer, "test", { a: 2 })];
+  expect(await keys.readSigned(good)).toBeDefined();
+  const mixed = [...good.split(".").slice(0, 2), other.split(".")[2]].join(".");
+  expect(await keys.readSigned(mixed)).toBeUndefined();
 });

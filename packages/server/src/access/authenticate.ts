@@ -3,30 +3,31 @@ import { Problem } from "../contract/problem.ts";
 import { createGroupCache, type GroupCache } from "../lib/cache.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
+import { createMemo, type Memo } from "../lib/memo.ts";
 import type { Allowance } from "../rate-limit/limiter.ts";
+import { statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type AccessToken, readAccessToken } from "./access-token.ts";
 
 /** Who is calling: the application key behind a good access token, with its share of the store's rate limit. */
 export type Principal = AccessToken & Caller & { allowance: Allowance };
 
-/** What the database says of a token. `null`: it was revoked or ended, or its key or store is gone. */
-type Standing = { clientId: string; allowance: Allowance } | null;
-
 /**
- * The one place where what the database says of a token is kept in memory. A store's entries go when the store
+ * What is known of access tokens. `tokens`: what each says, which its mark has proven for good. `principals`: what the database
+ * says of it; `null` when it was revoked or ended, or when its key or store is gone. A store's principals go when the store
  * changes: at once when it was changed here, within a second when another process did it.
  */
-export type Standings = GroupCache<Standing>;
+export type Standings = { tokens: Memo<AccessToken>; principals: GroupCache<Principal | null> };
 
-const MAX_STANDINGS = 100_000;
+const MAX_TOKENS = 20_000;
+const MAX_PRINCIPALS = 100_000;
 
 export function createStandings({ storage }: { storage: Storage }): Standings {
-  const standings = createGroupCache<Standing>(MAX_STANDINGS);
+  const principals = createGroupCache<Principal | null>(MAX_PRINCIPALS);
   storage.changes.listen((storeId) =>
-    storeId === undefined ? standings.dropAll() : standings.drop(storeId),
+    storeId === undefined ? principals.dropAll() : principals.drop(storeId),
   );
-  return standings;
+  return { tokens: createMemo(MAX_TOKENS), principals };
 }
 
 export type AuthenticateDeps = { storage: Storage; clock: Clock; keyring: Keyring; standings: Standings };
@@ -46,19 +47,44 @@ export async function authenticate(
 }
 
 export async function findPrincipal(deps: AuthenticateDeps, text: string): Promise<Principal | undefined> {
-  const token = readAccessToken(deps.keyring, text);
+  const token = readToken(deps, text);
   if (!token || token.expiresAt <= deps.clock.now()) return undefined;
   const { storeId, tokenId } = token;
-  const known = deps.standings.get(storeId, tokenId);
-  const standing =
-    known !== undefined
-      ? known
-      : await deps.standings.getOrLoad(storeId, tokenId, () => loadStanding(deps, token));
-  return standing ? { ...token, ...standing } : undefined;
+  const { principals } = deps.standings;
+  const principal =
+    principals.get(storeId, tokenId) ??
+    (await principals.getOrLoad(storeId, tokenId, () => loadPrincipal(deps, token)));
+  return principal ?? undefined;
 }
 
-async function loadStanding({ storage: { db } }: AuthenticateDeps, token: AccessToken): Promise<Standing> {
-  const row = await db
+function readToken(
+  { keyring, standings: { tokens } }: AuthenticateDeps,
+  text: string,
+): AccessToken | undefined {
+  const known = tokens.get(text);
+  if (known) return known;
+  const token = readAccessToken(keyring, text);
+  if (token) tokens.keep(text, token);
+  return token;
+}
+
+async function loadPrincipal({ storage }: AuthenticateDeps, token: AccessToken): Promise<Principal | null> {
+  const row = await findStanding.first(storage.db, token);
+  if (!row) return null;
+  return {
+    ...token,
+    clientId: row.client_id,
+    allowance: {
+      revision: row.revision,
+      rateLimit: row.rate_limit,
+      totalReserved: row.total_reserved ?? 0,
+      reserved: row.reserved_rate_limit,
+    },
+  };
+}
+
+const findStanding = statement((db, token: AccessToken) =>
+  db
     .selectFrom("application_keys as key")
     .innerJoin("stores as store", "store.id", "key.store_id")
     .where("key.store_id", "=", token.storeId)
@@ -86,16 +112,5 @@ async function loadStanding({ storage: { db } }: AuthenticateDeps, token: Access
         .where("other.store_id", "=", token.storeId)
         .select(({ fn }) => fn.sum<number>("other.reserved_rate_limit").as("total"))
         .as("total_reserved"),
-    ])
-    .executeTakeFirst();
-  if (!row) return null;
-  return {
-    clientId: row.client_id,
-    allowance: {
-      revision: row.revision,
-      rateLimit: row.rate_limit,
-      totalReserved: row.total_reserved ?? 0,
-      reserved: row.reserved_rate_limit,
-    },
-  };
-}
+    ]),
+);

@@ -3,6 +3,7 @@ import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isWellFormed } from "../lib/secrets.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
+import { statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /** An application key that has shown who it is at an OAuth endpoint. */
@@ -55,14 +56,14 @@ export async function identifyClient(
 ): Promise<Client> {
   if (clientId === undefined) throw new Problem("client_credentials_missing");
   if (!isWellFormed("lkid", clientId)) throw new Problem("client_id_mistyped");
-  const row = await storage.db
-    .selectFrom("application_keys")
-    .select(["id", "store_id"])
-    .where("client_id", "=", clientId)
-    .executeTakeFirst();
+  const row = await findKey.first(storage.db, { clientId });
   if (!row) throw new Problem("client_unknown");
   return { storeId: row.store_id, keyId: row.id, clientId };
 }
+
+const findKey = statement((db, of: { clientId: string }) =>
+  db.selectFrom("application_keys").select(["id", "store_id"]).where("client_id", "=", of.clientId),
+);
 
 export async function authenticateClient(
   deps: Deps,

@@ -2,6 +2,7 @@ import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { readPage } from "../storage/page.ts";
+import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { getStore } from "../stores/administer.ts";
@@ -29,20 +30,54 @@ type Deps = { storage: Storage; clock: Clock };
 type ReadDeps = { storage: { db: Database }; clock: Clock };
 
 export async function getApplicationKey(
-  deps: ReadDeps,
+  { storage, clock }: ReadDeps,
   storeId: string,
   keyId: string,
 ): Promise<ApplicationKey> {
-  const row = await deps.storage.db
-    .selectFrom("application_keys")
-    .selectAll()
-    .where("store_id", "=", storeId)
-    .where("id", "=", keyId)
-    .executeTakeFirst();
+  const rows = await findKeyWithSecrets.all(storage.db, { storeId, keyId, now: clock.now() });
+  const [row] = rows;
   if (!row) throw new Problem("application_key_not_found");
-  const [key] = await withSecrets(deps.storage.db, storeId, [row], deps.clock.now());
-  return key as ApplicationKey;
+  return fromRow(row, rows.flatMap(toSecret));
 }
+
+/** One row for each secret that works now, newest first; one without a secret where there is none. */
+const findKeyWithSecrets = statement((db, of: { storeId: string; keyId: string; now: number }) =>
+  db
+    .selectFrom("application_keys as key")
+    .leftJoin("application_key_secrets as secret", (join) =>
+      join
+        .onRef("secret.store_id", "=", "key.store_id")
+        .onRef("secret.application_key_id", "=", "key.id")
+        .on(({ eb, or }) => or([eb("secret.expires_at", "is", null), eb("secret.expires_at", ">", of.now)])),
+    )
+    .where("key.store_id", "=", of.storeId)
+    .where("key.id", "=", of.keyId)
+    .selectAll("key")
+    .select([
+      "secret.created_at as secret_created_at",
+      "secret.last_used_at as secret_last_used_at",
+      "secret.expires_at as secret_expires_at",
+    ])
+    .orderBy("secret.created_at", "desc")
+    .orderBy("secret.id", "desc"),
+);
+
+type SecretColumns = {
+  secret_created_at: number | null;
+  secret_last_used_at: number | null;
+  secret_expires_at: number | null;
+};
+
+const toSecret = (row: SecretColumns): ApplicationKey["secrets"] =>
+  row.secret_created_at === null
+    ? []
+    : [
+        {
+          createdAt: row.secret_created_at,
+          lastUsedAt: row.secret_last_used_at,
+          expiresAt: row.secret_expires_at,
+        },
+      ];
 
 export type KeyList = { keys: ApplicationKey[]; total: number; page: Page; store: Store };
 
@@ -87,19 +122,26 @@ async function withSecrets(
     .orderBy("id", "desc")
     .execute();
   const byKey = Map.groupBy(secrets, (secret) => secret.application_key_id);
-  return rows.map((row) => ({
-    id: row.id,
-    storeId: row.store_id,
-    name: row.name,
-    clientId: row.client_id,
-    reservedRateLimit: row.reserved_rate_limit,
-    lastUsedAt: row.last_used_at,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    secrets: (byKey.get(row.id) ?? []).map((secret) => ({
-      createdAt: secret.created_at,
-      lastUsedAt: secret.last_used_at,
-      expiresAt: secret.expires_at,
-    })),
-  }));
+  return rows.map((row) =>
+    fromRow(
+      row,
+      (byKey.get(row.id) ?? []).map((secret) => ({
+        createdAt: secret.created_at,
+        lastUsedAt: secret.last_used_at,
+        expiresAt: secret.expires_at,
+      })),
+    ),
+  );
 }
+
+const fromRow = (row: Tables["application_keys"], secrets: ApplicationKey["secrets"]): ApplicationKey => ({
+  id: row.id,
+  storeId: row.store_id,
+  name: row.name,
+  clientId: row.client_id,
+  reservedRateLimit: row.reserved_rate_limit,
+  lastUsedAt: row.last_used_at,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  secrets,
+});

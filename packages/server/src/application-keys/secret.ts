@@ -3,6 +3,7 @@ import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { hashesEqual, hashSecret, newCredential } from "../lib/secrets.ts";
+import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { getApplicationKey, type KeyWithSecret } from "./application-key.ts";
@@ -90,15 +91,18 @@ export async function checkSecret(
   clientSecret: string,
 ): Promise<{ verdict: SecretCheck; secretId?: string }> {
   const hash = hashSecret(clientSecret);
-  const secrets = await storage.db
-    .selectFrom("application_key_secrets")
-    .select(["id", "secret_hash", "expires_at"])
-    .where("store_id", "=", storeId)
-    .where("application_key_id", "=", keyId)
-    .execute();
+  const secrets = await findSecrets.all(storage.db, { storeId, keyId });
   const matching = secrets.filter((secret) => hashesEqual(secret.secret_hash, hash));
   const [match] = matching;
   if (!match) return { verdict: "wrong" };
   const isOver = match.expires_at !== null && match.expires_at <= clock.now();
   return { verdict: isOver ? "rotated" : "right", secretId: match.id };
 }
+
+const findSecrets = statement((db, of: { storeId: string; keyId: string }) =>
+  db
+    .selectFrom("application_key_secrets")
+    .select(["id", "secret_hash", "expires_at"])
+    .where("store_id", "=", of.storeId)
+    .where("application_key_id", "=", of.keyId),
+);

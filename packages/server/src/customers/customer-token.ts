@@ -4,7 +4,7 @@ import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
-import { readJws, type Signer, signJws } from "../lib/jws.ts";
+import { type Signer, signJws } from "../lib/jws.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { deleteOld } from "../storage/delete-old.ts";
 import { readPage } from "../storage/page.ts";
@@ -113,22 +113,23 @@ export async function findToken(
   storeId: string,
   text: string,
 ): Promise<Tables["customer_tokens"] | undefined> {
-  const jws = readJws(text);
+  const jws = await deps.signingKeys.readSigned(text);
   if (!jws || jws.typ !== TYPE) return undefined;
   const { aud, exp, jti, store_id } = jws.claims;
   if (aud !== deps.publicUrl || store_id !== storeId || typeof jti !== "string") return undefined;
   if (typeof exp !== "number" || exp * 1000 <= deps.clock.now()) return undefined;
-  const publicKey = await deps.signingKeys.find(jws.kid);
-  if (!publicKey || !jws.isSignedBy(publicKey)) return undefined;
-  return deps.storage.db
+  return findRow.first(deps.storage.db, { storeId, tokenId: jti, now: deps.clock.now() });
+}
+
+const findRow = statement((db, of: { storeId: string; tokenId: string; now: number }) =>
+  db
     .selectFrom("customer_tokens")
     .selectAll()
-    .where("store_id", "=", storeId)
-    .where("id", "=", jti)
-    .where("expires_at", ">", deps.clock.now())
-    .where(isOfLivingProfile)
-    .executeTakeFirst();
-}
+    .where("store_id", "=", of.storeId)
+    .where("id", "=", of.tokenId)
+    .where("expires_at", ">", of.now)
+    .where(isOfLivingProfile),
+);
 
 export async function findSignedIn(
   deps: VerifyDeps,

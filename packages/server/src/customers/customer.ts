@@ -55,14 +55,13 @@ export async function findCustomer(
   storeId: string,
   customerId: string,
 ): Promise<Customer | undefined> {
-  const row = await db
-    .selectFrom("customers")
-    .selectAll()
-    .where("store_id", "=", storeId)
-    .where("id", "=", customerId)
-    .executeTakeFirst();
+  const row = await findRow.first(db, { storeId, customerId });
   return row && fromRow(row);
 }
+
+const findRow = statement((db, of: { storeId: string; customerId: string }) =>
+  db.selectFrom("customers").selectAll().where("store_id", "=", of.storeId).where("id", "=", of.customerId),
+);
 
 export async function getCustomer(
   { storage }: { storage: Storage },

@@ -8,8 +8,9 @@ import {
 } from "node:crypto";
 import { type SqlBool, sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
-import type { Signer } from "../lib/jws.ts";
+import { type Jws, readJws, type Signer } from "../lib/jws.ts";
 import type { Keyring } from "../lib/keyring.ts";
+import { createMemo } from "../lib/memo.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
 import { createSingleFlight } from "../lib/single-flight.ts";
@@ -23,7 +24,8 @@ import type { Storage, Trx } from "../storage/storage.ts";
  */
 export type SigningKeys = {
   current(): Promise<Signer>;
-  find(kid: string): Promise<KeyObject | undefined>;
+  /** What a token says, if one of these keys has signed it. A signature that was seen before is not checked again. */
+  readSigned(text: string): Promise<Jws | undefined>;
   published(): Promise<PublishedKey[]>;
   /** Makes the next key when it is due, and drops those that are over. */
   maintain(): Promise<void>;
@@ -51,9 +53,11 @@ const LOOK_AGAIN_MS = 1000;
 export const PUBLISHED_BEFORE_MS = 10 * 60_000;
 export const SIGNS_FOR_MS = 30 * 86_400_000;
 const KEPT_AFTER_MS = 3_600_000;
+const MAX_SIGNED = 10_000;
 
 export function createSigningKeys(deps: Deps): SigningKeys {
   const { clock } = deps;
+  const signed = createMemo<{ jws: Jws; publicKey: KeyObject }>(MAX_SIGNED);
   const once = createSingleFlight<Key[]>();
   const makingFirst = createSingleFlight<void>();
   let known: Key[] = [];
@@ -96,6 +100,13 @@ export function createSigningKeys(deps: Deps): SigningKeys {
     }
   }
 
+  async function find(kid: string): Promise<KeyObject | undefined> {
+    const of = (all: Key[]) => all.find((key) => key.kid === kid)?.publicKey;
+    const found = of(await keys());
+    if (found || clock.monotonicMs() - readAtMs < LOOK_AGAIN_MS) return found;
+    return of(await read());
+  }
+
   return {
     async current() {
       const all = await keys();
@@ -105,11 +116,15 @@ export function createSigningKeys(deps: Deps): SigningKeys {
       if (!key) throw new Error("there is no signing key");
       return key;
     },
-    async find(kid) {
-      const of = (all: Key[]) => all.find((key) => key.kid === kid)?.publicKey;
-      const found = of(await keys());
-      if (found || clock.monotonicMs() - readAtMs < LOOK_AGAIN_MS) return found;
-      return of(await read());
+    async readSigned(text) {
+      const known = signed.get(text);
+      // By the key that has signed it: one that was taken away signs nothing any more.
+      if (known && (await find(known.jws.kid)) === known.publicKey) return known.jws;
+      const jws = readJws(text);
+      const publicKey = jws && (await find(jws.kid));
+      if (!publicKey || !jws.isSignedBy(publicKey)) return undefined;
+      signed.keep(text, { jws, publicKey });
+      return jws;
     },
     published: async () => (await keys()).map(({ jwk }) => jwk),
     async maintain() {

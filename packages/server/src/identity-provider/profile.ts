@@ -3,6 +3,7 @@ import type { Page } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import { getRealm } from "../realms/realm.ts";
 import { readPage } from "../storage/page.ts";
+import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { type Adoptable, listAdoptable } from "./adoption.ts";
@@ -65,19 +66,19 @@ export const profileKey = (caller: { storeId: string }, ids: { realm: string; id
   profileId: ids.id,
 });
 
-export async function findProfile(
-  db: Database,
-  { storeId, realmId, profileId }: ProfileKey,
-): Promise<Profile | undefined> {
-  const row = await db
-    .selectFrom("oidc_profiles")
-    .selectAll()
-    .where("store_id", "=", storeId)
-    .where("realm_id", "=", realmId)
-    .where("id", "=", profileId)
-    .executeTakeFirst();
+export async function findProfile(db: Database, key: ProfileKey): Promise<Profile | undefined> {
+  const row = await findRow.first(db, key);
   return row && profileOf(row);
 }
+
+const findRow = statement((db, of: ProfileKey) =>
+  db
+    .selectFrom("oidc_profiles")
+    .selectAll()
+    .where("store_id", "=", of.storeId)
+    .where("realm_id", "=", of.realmId)
+    .where("id", "=", of.profileId),
+);
 
 export async function getProfile(deps: { storage: Storage }, key: ProfileKey): Promise<Profile> {
   await getRealm(deps, key.storeId, key.realmId);
@@ -108,9 +109,10 @@ export async function listProfiles(
   realmId: string,
   page: Page,
 ): Promise<ProfileList> {
-  await getRealm(deps, storeId, realmId);
   const of = { store_id: storeId, realm_id: realmId };
   const { rows, total } = await readPage(deps.storage.db, "oidc_profiles", of, page);
+  // A realm with a profile is there; only of an empty page it must be asked.
+  if (rows.length === 0) await getRealm(deps, storeId, realmId);
   return { profiles: rows.map(profileOf), total, page, realmId };
 }
 

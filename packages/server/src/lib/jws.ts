@@ -4,7 +4,7 @@ import { parseStrictJson } from "./strict-json.ts";
 /** Our own signed tokens: JWS, compact, ES256 and nothing else. What others sign is judged elsewhere. */
 export type Signer = { kid: string; privateKey: KeyObject };
 type Claims = Record<string, unknown>;
-type Jws = { kid: string; typ: string; claims: Claims; isSignedBy(publicKey: KeyObject): boolean };
+export type Jws = { kid: string; typ: string; claims: Claims; isSignedBy(publicKey: KeyObject): boolean };
 
 const MAX_LENGTH = 4096;
 const MAX_DEPTH = 4;

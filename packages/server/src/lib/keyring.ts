@@ -23,27 +23,29 @@ export type Purpose =
 export const KEY_ID_BYTES = 4;
 
 export function createKeyring(masterKeys: readonly Buffer[]): Keyring {
-  const [first] = masterKeys;
+  const all = masterKeys.map(
+    (masterKey): MasterKey => ({ masterKey, keyId: keyIdOf(masterKey), derived: new Map() }),
+  );
+  const [first] = all;
   if (!first) throw new Error("a keyring needs at least one master key");
-  const derived = new Map<string, KeyObject>();
-
-  function derive(purpose: Purpose, masterKey: Buffer): KeyObject {
-    const name = `${purpose}:${keyIdOf(masterKey).toString("hex")}`;
-    let key = derived.get(name);
-    if (!key) {
-      key = createSecretKey(Buffer.from(hkdfSync("sha256", masterKey, "latchkey", purpose, 32)));
-      derived.set(name, key);
-    }
-    return key;
-  }
 
   return {
-    current: (purpose) => ({ keyId: keyIdOf(first), key: derive(purpose, first) }),
+    current: (purpose) => ({ keyId: first.keyId, key: derive(first, purpose) }),
     find(purpose, keyId) {
-      const masterKey = masterKeys.find((candidate) => keyIdOf(candidate).equals(keyId));
-      return masterKey && derive(purpose, masterKey);
+      const known = all.find((candidate) => candidate.keyId.equals(keyId));
+      return known && derive(known, purpose);
     },
   };
+}
+
+type MasterKey = { masterKey: Buffer; keyId: Buffer; derived: Map<Purpose, KeyObject> };
+
+function derive({ masterKey, derived }: MasterKey, purpose: Purpose): KeyObject {
+  const known = derived.get(purpose);
+  if (known) return known;
+  const key = createSecretKey(Buffer.from(hkdfSync("sha256", masterKey, "latchkey", purpose, 32)));
+  derived.set(purpose, key);
+  return key;
 }
 
 /** The first bytes of a hash: they tell master keys apart and give nothing of them away. */

@@ -4,6 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { laterThan } from "../storage/later-than.ts";
 import { readPage } from "../storage/page.ts";
+import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
@@ -41,14 +42,17 @@ export const realmOf = (row: Tables["authentication_realms"]): Realm => ({
 });
 
 export async function findRealm(db: Database, storeId: string, realmId: string): Promise<Realm | undefined> {
-  const row = await db
-    .selectFrom("authentication_realms")
-    .selectAll()
-    .where("store_id", "=", storeId)
-    .where("id", "=", realmId)
-    .executeTakeFirst();
+  const row = await findRow.first(db, { storeId, realmId });
   return row && realmOf(row);
 }
+
+const findRow = statement((db, of: { storeId: string; realmId: string }) =>
+  db
+    .selectFrom("authentication_realms")
+    .selectAll()
+    .where("store_id", "=", of.storeId)
+    .where("id", "=", of.realmId),
+);
 
 export async function getRealm(
   { storage }: { storage: Storage },

@@ -1,5 +1,6 @@
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
+import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { findRealm } from "./realm.ts";
@@ -27,14 +28,14 @@ export async function getSettings(
   { storage }: { storage: { db: Database } },
   storeId: string,
 ): Promise<AuthenticationSettings> {
-  const row = await storage.db
-    .selectFrom("customer_authentication_settings")
-    .selectAll()
-    .where("store_id", "=", storeId)
-    .executeTakeFirst();
+  const row = await findSettings.first(storage.db, { storeId });
   if (!row) throw new Problem("token_invalid");
   return { storeId, clientId: row.client_id, realmId: row.realm_id };
 }
+
+const findSettings = statement((db, of: { storeId: string }) =>
+  db.selectFrom("customer_authentication_settings").selectAll().where("store_id", "=", of.storeId),
+);
 
 export async function updateSettings(
   deps: Deps,

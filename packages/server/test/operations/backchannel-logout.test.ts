@@ -9,6 +9,7 @@ import { createTestApp } from "../support/app.ts";
 import { type Answer, type Call, call } from "../support/call.ts";
 import { createFederation, type Federation, type SignedOn } from "../support/federation.ts";
 import { ADA } from "../support/hostile-idp.ts";
+import { watchDatabase } from "../support/statements.ts";
 
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
@@ -465,12 +466,8 @@ describe("where it is sent", () => {
     const { db } = storage;
     let statements = 0;
     for (let failing = 0; failing < 4; failing++) {
-      storage.db = db.withPlugin({
-        transformQuery({ node }) {
-          if (statements++ === failing) throw Object.assign(new Error("gone"), { code: "ECONNRESET" });
-          return node;
-        },
-        transformResult: async ({ result }) => result,
+      storage.db = watchDatabase(db, () => {
+        if (statements++ === failing) throw Object.assign(new Error("gone"), { code: "ECONNRESET" });
       });
       const answer = await logOut();
       storage.db = db;

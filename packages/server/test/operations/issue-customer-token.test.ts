@@ -19,6 +19,7 @@ import { getToken, PUBLIC_URL } from "../support/app.ts";
 import { type Answer, type Call, call, toRequest } from "../support/call.ts";
 import { createFederation, type Federation, newPkce, SHOP, type SignedOn } from "../support/federation.ts";
 import { ADA } from "../support/hostile-idp.ts";
+import { watchDatabase } from "../support/statements.ts";
 
 const PASSWORD = "correct horse";
 const EMAIL = "ada@shop.example";
@@ -470,14 +471,10 @@ describe("what is decided before the code is touched (wire 12)", () => {
 /** The database as it is, until it is away: for one statement, counted from now, or from that one on. */
 function awayAt(of: Database, statement: number, { forGood = false } = {}): Database {
   let seen = 0;
-  return of.withPlugin({
-    transformQuery({ node }) {
-      const isAway = forGood ? seen >= statement : seen === statement;
-      seen++;
-      if (isAway) throw Object.assign(new Error("gone"), { code: "ECONNRESET" });
-      return node;
-    },
-    transformResult: async ({ result }) => result,
+  return watchDatabase(of, () => {
+    const isAway = forGood ? seen >= statement : seen === statement;
+    seen++;
+    if (isAway) throw Object.assign(new Error("gone"), { code: "ECONNRESET" });
   });
 }
 

@@ -1,17 +1,35 @@
-import { CompiledQuery, type KyselyPlugin, sql } from "kysely";
-import type { Storage } from "../../src/storage/storage.ts";
+import { CompiledQuery, type DatabaseConnection, sql } from "kysely";
+import type { Database, Storage } from "../../src/storage/storage.ts";
 
 /** The same storage, whose statements are shown before they are sent. What `onStatement` throws is what the sender gets. */
-export function watchStatements(storage: Storage, onStatement: (statement: CompiledQuery) => void): Storage {
-  const plugin: KyselyPlugin = {
-    transformQuery({ node, queryId }) {
-      onStatement(storage.db.getExecutor().compileQuery(node, queryId));
-      return node;
-    },
-    transformResult: async ({ result }) => result,
-  };
-  return { ...storage, db: storage.db.withPlugin(plugin) };
+export const watchStatements = (
+  storage: Storage,
+  onStatement: (statement: CompiledQuery) => void,
+): Storage => ({ ...storage, db: watchDatabase(storage.db, onStatement) });
+
+/** At the connection, because that is where every statement passes: those that are compiled once as well. */
+export function watchDatabase(db: Database, onStatement: (statement: CompiledQuery) => void): Database {
+  const watched = db.withoutPlugins();
+  const executor = watched.getExecutor();
+  const provide = executor.provideConnection.bind(executor);
+  executor.provideConnection = (consumer, options) =>
+    provide((connection) => consumer(watchConnection(connection, onStatement)), options);
+  return watched;
 }
+
+const watchConnection = (
+  connection: DatabaseConnection,
+  onStatement: (statement: CompiledQuery) => void,
+): DatabaseConnection => ({
+  async executeQuery(query) {
+    if (!FRAME.test(query.sql)) onStatement(query);
+    return connection.executeQuery(query);
+  },
+  streamQuery: (query, size) => connection.streamQuery(query, size),
+});
+
+/** What only holds a transaction together. */
+const FRAME = /^(begin|commit|rollback)/;
 
 /** How the database would go about a statement. */
 export async function planOf({ engine, db }: Storage, statement: CompiledQuery): Promise<string> {

@@ -1,0 +1,25 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createMemo } from "./memo.ts";
+
+test("what is asked for again and again stays, however much else comes", () => {
+  const memo = createMemo<number>(10);
+  memo.keep("used", 1);
+  for (let at = 0; at < 1000; at++) {
+    memo.keep(`once ${at}`, at);
+    expect(memo.get("used")).toBe(1);
+  }
+});
+
+test("never holds more than it may, and never says anything but what was kept", () => {
+  fc.assert(
+    fc.property(fc.array(fc.record({ text: fc.nat(30), ask: fc.boolean() })), (steps) => {
+      const memo = createMemo<string>(8);
+      for (const { text, ask } of steps) {
+        if (ask) expect([undefined, `of ${text}`]).toContain(memo.get(String(text)));
+        else memo.keep(String(text), `of ${text}`);
+        expect(memo.size()).toBeLessThanOrEqual(8);
+      }
+    }),
+  );
+});

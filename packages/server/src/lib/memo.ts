@@ -1,0 +1,34 @@
+/**
+ * What was worked out of a text, kept for the next time that it comes: for results that can never become wrong, such as what a
+ * signed token says. Two generations: when the young one is full, the old one goes, and what is still asked for moves over.
+ */
+export type Memo<T> = {
+  get(text: string): T | undefined;
+  keep(text: string, value: T): void;
+  size(): number;
+};
+
+export function createMemo<T>(maxEntries: number): Memo<T> {
+  let young = new Map<string, T>();
+  let old = new Map<string, T>();
+
+  function keep(text: string, value: T): void {
+    if (young.size >= maxEntries / 2) {
+      old = young;
+      young = new Map();
+    }
+    young.set(text, value);
+  }
+
+  return {
+    keep,
+    get(text) {
+      const known = young.get(text);
+      if (known !== undefined) return known;
+      const older = old.get(text);
+      if (older !== undefined) keep(text, older);
+      return older;
+    },
+    size: () => young.size + old.size,
+  };
+}
