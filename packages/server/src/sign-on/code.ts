@@ -25,7 +25,10 @@ type Claim = Place &
     forgetAt: number;
   };
 
-/** One insert decides which of several callbacks goes on: true for that one. */
+/**
+ * One insert decides which of several callbacks goes on: true for that one. What follows from it is told nobody before the code
+ * is on the disk, and the claim with it; a power cut until then leaves an attempt whose code the provider refuses.
+ */
 export async function claimAttempt(
   { storage, clock }: Deps,
   place: Place,
@@ -34,7 +37,7 @@ export async function claimAttempt(
 ): Promise<boolean> {
   const forgetAt = forgetUnissuedAt(clock);
   const claim = { ...place, ...attempt, clientRedirectUri, forgetAt };
-  return (await insertClaim.first(storage.db, claim)) !== undefined;
+  return (await storage.ahead((db) => insertClaim.first(db, claim))) !== undefined;
 }
 
 const insertClaim = statement((db, claim: Claim) =>
