@@ -93,12 +93,11 @@ describe("imports", () => {
     },
   );
 
-  test("Hono is known in http/ only, the database drivers in storage/ only, jose in identity-provider/ only", () => {
+  test("Hono is known in http/ only, the database drivers in storage/ only", () => {
     for (const path of sources) {
       const text = read(path);
       if (roomOf(path) !== "http") expect(text, path).not.toMatch(/from "(hono(\/[^"]+)?|@hono\/[^"]+)"/);
       if (roomOf(path) !== "storage") expect(text, path).not.toMatch(/from "(pg|node:sqlite)"/);
-      if (roomOf(path) !== "identity-provider") expect(text, path).not.toMatch(/from "jose[/"]/);
     }
   });
 

@@ -55,21 +55,18 @@ export async function issueToken(
   const issuedAt = Math.floor(deps.clock.now() / 1000) * 1000;
   const expiresAt = issuedAt + deps.customerTokenSeconds * 1000;
   const id = grant.tokenId ?? newId();
-  await trx
-    .insertInto("customer_tokens")
-    .values({
-      id,
-      store_id: storeId,
-      customer_id: customerId,
-      mechanism,
-      profile_id: through?.profileId ?? null,
-      profile_name: through?.profileName ?? null,
-      subject: through?.subject ?? null,
-      idp_session: through?.idpSession ?? null,
-      created_at: deps.clock.now(),
-      expires_at: expiresAt,
-    })
-    .execute();
+  await insertToken.all(trx, {
+    id,
+    store_id: storeId,
+    customer_id: customerId,
+    mechanism,
+    profile_id: through?.profileId ?? null,
+    profile_name: through?.profileName ?? null,
+    subject: through?.subject ?? null,
+    idp_session: through?.idpSession ?? null,
+    created_at: deps.clock.now(),
+    expires_at: expiresAt,
+  });
   const token = signJws(signer, TYPE, {
     iss: issuerOf(deps, storeId, grant.realmId),
     sub: customerId,
@@ -84,6 +81,21 @@ export async function issueToken(
   });
   return { id, customerId, token, issuedAt, expiresAt };
 }
+
+const insertToken = statement((db, row: Tables["customer_tokens"]) =>
+  db.insertInto("customer_tokens").values({
+    id: row.id,
+    store_id: row.store_id,
+    customer_id: row.customer_id,
+    mechanism: row.mechanism,
+    profile_id: row.profile_id,
+    profile_name: row.profile_name,
+    subject: row.subject,
+    idp_session: row.idp_session,
+    created_at: row.created_at,
+    expires_at: row.expires_at,
+  }),
+);
 
 /**
  * The profile that the token came through, if any, is still there. Deleting a profile so ends all its tokens with one row,

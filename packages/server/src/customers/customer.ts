@@ -134,6 +134,22 @@ export async function insertCustomer(
     created_at: now,
     updated_at: now,
   };
-  await trx.insertInto("customers").values(row).execute();
+  await insertRow.all(trx, row);
   return fromRow(row);
 }
+
+const insertRow = statement((db, row: Tables["customers"]) =>
+  db.insertInto("customers").values({
+    id: row.id,
+    store_id: row.store_id,
+    name: row.name,
+    email: row.email,
+    email_key: row.email_key,
+    email_verified: row.email_verified,
+    password_hash: row.password_hash,
+    external_ref: row.external_ref,
+    authentication_mechanism: row.authentication_mechanism,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }),
+);

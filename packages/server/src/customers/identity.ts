@@ -1,11 +1,14 @@
+import type { SelectQueryBuilder } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import { parseEmail } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
-import { findRealm, type Realm } from "../realms/realm.ts";
+import type { Realm } from "../realms/realm.ts";
 import { hold } from "../storage/hold.ts";
+import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
 import { insertCustomer } from "./customer.ts";
-import { type Decision, type Known, type LinkReason, link } from "./link.ts";
+import { asksForProven, type LinkPolicy, type LinkReason, link, refusesNobody } from "./link.ts";
 
 /** What an identity provider has said of a person, and through which profile. */
 type ForeignIdentity = {
@@ -29,27 +32,34 @@ type Through = {
 
 type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
 
-/** What would be decided now. For telling a shopper at once; the decision that counts is made in `settleIdentity`. */
-export async function foreseeIdentity(
+/** Why they would be refused now. For telling a shopper at once; the decision that counts is made in `settleIdentity`. */
+export async function foreseeRefusal(
   db: Database,
   through: Through,
   realm: Realm,
   identity: ForeignIdentity,
-): Promise<Decision> {
-  const known = await readKnown(db, through, identity);
-  return link(identity.emailVerified, known, {
-    duplicateEmail: realm.duplicateEmailPolicy,
-    provisioning: through.provisioning,
-  });
+): Promise<LinkReason | undefined> {
+  const policy = policyOf(through, realm);
+  if (refusesNobody(policy)) return undefined;
+  const known = await linkedTo(db, through, identity).select("identity.customer_id").executeTakeFirst();
+  const proven = await findProven(db, through, identity);
+  const decision = link(identity.emailVerified, { linkedTo: known?.customer_id, proven }, policy);
+  return decision.action === "refuse" ? decision.reason : undefined;
 }
 
-/** The customer that an identity belongs to, linked or made if need be. A realm that is gone has nobody. */
+const policyOf = ({ provisioning }: Through, { duplicateEmailPolicy }: Realm): LinkPolicy => ({
+  duplicateEmail: duplicateEmailPolicy,
+  provisioning,
+});
+
+/** The customer that an identity belongs to, linked or made if need be. */
 export async function settleIdentity(
   trx: Trx,
   deps: Deps,
   through: Through,
+  realm: Realm,
   identity: ForeignIdentity,
-): Promise<{ customerId: string } | { reason: LinkReason | "profile_disabled" }> {
+): Promise<{ customerId: string } | { reason: LinkReason }> {
   const known = await findHeld(trx, deps, through, identity);
   if (known !== undefined) return { customerId: known };
   // What is shared is the identity, with this person's other tabs, and the address, with whoever else has it: nobody waits
@@ -58,20 +68,19 @@ export async function settleIdentity(
     `identity ${through.storeId} ${through.id} ${identity.issuer} ${identity.subject}`,
     `email ${through.storeId} ${emailOf(identity).key}`,
   ]);
-  const realm = await findRealm(trx, through.storeId, through.realmId);
-  if (!realm) return { reason: "profile_disabled" };
-  // Asked again, now that nobody else decides: a first sign-on in another tab may have been quicker.
-  const quicker = await findHeld(trx, deps, through, identity);
+  // Asked again, now that nobody else decides: a first sign-on in another tab may have been quicker. On SQLite nobody can be.
+  const isShared = deps.storage.engine === "postgres";
+  const quicker = isShared ? await findHeld(trx, deps, through, identity) : undefined;
   if (quicker !== undefined) return { customerId: quicker };
-  const decision = await foreseeIdentity(trx, through, realm, identity);
+  const policy = policyOf(through, realm);
+  const proven = asksForProven(policy) ? await findProven(trx, through, identity) : [];
+  const decision = link(identity.emailVerified, { linkedTo: undefined, proven }, policy);
   if (decision.action === "refuse") return { reason: decision.reason };
-  const isFound = decision.action !== "create";
   // Deleted a moment ago: then it is somebody new.
+  const isFound = decision.action !== "create";
   if (isFound && !(await holdCustomer(trx, deps, through.storeId, decision.customerId)))
-    return settleIdentity(trx, deps, through, identity);
-  if (decision.action === "sign_in") return { customerId: decision.customerId };
-  const customerId =
-    decision.action === "link" ? decision.customerId : await createCustomer(trx, deps, through, identity);
+    return settleIdentity(trx, deps, through, realm, identity);
+  const customerId = isFound ? decision.customerId : await createCustomer(trx, deps, through, identity);
   await insertIdentity(trx, deps, through, identity, customerId);
   return { customerId };
 }
@@ -82,26 +91,54 @@ export async function settleIdentity(
  */
 async function findHeld(
   trx: Trx,
-  { storage }: Deps,
+  { storage: { engine } }: Deps,
   through: Through,
   identity: ForeignIdentity,
 ): Promise<string | undefined> {
-  const row = linked(trx, through, identity)
+  if (through.formerIds.length > 0)
+    return (await held(linkedTo(trx, through, identity), engine).executeTakeFirst())?.id;
+  const { storeId, id: profileId } = through;
+  const { issuer, subject } = identity;
+  return (await findOwn[engine].first(trx, { storeId, profileId, issuer, subject }))?.id;
+}
+
+type Identities = SelectQueryBuilder<
+  Tables & { identity: Tables["customer_identities"] },
+  "identity",
+  object
+>;
+
+function held(identities: Identities, engine: Storage["engine"]) {
+  const row = identities
     .innerJoin("customers as customer", (join) =>
       join
         .onRef("customer.store_id", "=", "identity.store_id")
         .onRef("customer.id", "=", "identity.customer_id"),
     )
     .select("customer.id");
-  const held = storage.engine === "postgres" ? row.forKeyShare("customer") : row;
-  return (await held.executeTakeFirst())?.id;
+  return engine === "postgres" ? row.forKeyShare("customer") : row;
 }
+
+type Own = { storeId: string; profileId: string; issuer: string; subject: string };
+
+const own = (db: Database, { storeId, profileId, issuer, subject }: Own) =>
+  db
+    .selectFrom("customer_identities as identity")
+    .where("identity.store_id", "=", storeId)
+    .where("identity.profile_id", "=", profileId)
+    .where("identity.issuer", "=", issuer)
+    .where("identity.subject", "=", subject);
+
+const findOwn = {
+  sqlite: statement((db, of: Own) => held(own(db, of), "sqlite")),
+  postgres: statement((db, of: Own) => held(own(db, of), "postgres")),
+};
 
 /**
  * Filed under the profile itself, or under one that it has taken over; its own comes first. A provider may call a person by
  * another subject for each client, so what was taken over counts for the same client only.
  */
-const linked = (db: Database, through: Through, { issuer, subject }: ForeignIdentity) =>
+const linkedTo = (db: Database, through: Through, { issuer, subject }: ForeignIdentity) =>
   db
     .selectFrom("customer_identities as identity")
     .where("identity.store_id", "=", through.storeId)
@@ -130,8 +167,8 @@ async function holdCustomer(
   return (await held.executeTakeFirst()) !== undefined;
 }
 
-async function readKnown(db: Database, through: Through, identity: ForeignIdentity): Promise<Known> {
-  // Proven by the back office, or by a provider of this realm: what one of another realm says was never believed here.
+/** Proven by the back office, or by a provider of this realm: what one of another realm says was never believed here. */
+async function findProven(db: Database, through: Through, identity: ForeignIdentity): Promise<string[]> {
   const proven = await db
     .selectFrom("customers")
     .select("id")
@@ -152,8 +189,7 @@ async function readKnown(db: Database, through: Through, identity: ForeignIdenti
     )
     .limit(2)
     .execute();
-  const known = await linked(db, through, identity).select("identity.customer_id").executeTakeFirst();
-  return { linkedTo: known?.customer_id, proven: proven.map(({ id }) => id) };
+  return proven.map(({ id }) => id);
 }
 
 const createCustomer = async (
@@ -177,25 +213,31 @@ const createCustomer = async (
 async function insertIdentity(
   trx: Trx,
   { clock }: { clock: Clock },
-  through: Through,
+  { id: profileId, storeId, realmId, clientId }: Through,
   { issuer, subject }: ForeignIdentity,
   customerId: string,
 ): Promise<void> {
-  await trx
-    .insertInto("customer_identities")
-    .values({
-      id: newId(),
-      store_id: through.storeId,
-      realm_id: through.realmId,
-      profile_id: through.id,
-      issuer,
-      client_id: through.clientId,
-      subject,
-      customer_id: customerId,
-      created_at: clock.now(),
-    })
-    .execute();
+  const id = newId();
+  const createdAt = clock.now();
+  const identity = { id, storeId, realmId, profileId, issuer, clientId, subject, customerId, createdAt };
+  await insertFiled.all(trx, identity);
 }
+
+type Filed = Own & { id: string; realmId: string; clientId: string; customerId: string; createdAt: number };
+
+const insertFiled = statement((db, identity: Filed) =>
+  db.insertInto("customer_identities").values({
+    id: identity.id,
+    store_id: identity.storeId,
+    realm_id: identity.realmId,
+    profile_id: identity.profileId,
+    issuer: identity.issuer,
+    client_id: identity.clientId,
+    subject: identity.subject,
+    customer_id: identity.customerId,
+    created_at: identity.createdAt,
+  }),
+);
 
 /** Parsed where it came in; a text that is no address can only mean that somebody has changed our database. */
 function emailOf({ email }: ForeignIdentity) {

@@ -35,4 +35,11 @@ export function link(emailVerified: boolean, known: Known, policy: LinkPolicy): 
   return policy.provisioning === "create" ? { action: "create" } : refuse("provisioning_off");
 }
 
+/** Whether it matters to the policy whose proven address it is. */
+export const asksForProven = ({ duplicateEmail }: LinkPolicy): boolean => duplicateEmail !== "allowed";
+
+/** Whether everybody is let in, whoever they are. */
+export const refusesNobody = (policy: LinkPolicy): boolean =>
+  !asksForProven(policy) && policy.provisioning === "create";
+
 const refuse = (reason: LinkReason): Decision => ({ action: "refuse", reason });

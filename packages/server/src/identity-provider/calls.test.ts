@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { createCalls } from "./calls.ts";
-import { type EgressAnswer, egressFault } from "./egress.ts";
+import { type EgressAnswer, type EgressRequest, egressFault } from "./egress-message.ts";
 
 const REST_MS = 10_000;
 const request = { url: "https://idp.example/", maxBytes: 1 };
@@ -16,8 +16,10 @@ const answer = (status: number): EgressAnswer => ({
 function setup() {
   const clock = handClock();
   const waiting: PromiseWithResolvers<EgressAnswer>[] = [];
+  const keptFor: (string | undefined)[] = [];
   const egress = {
-    send: () => {
+    send: (sent: EgressRequest) => {
+      keptFor.push(sent.keptFor);
       const end = Promise.withResolvers<EgressAnswer>();
       waiting.push(end);
       return end.promise;
@@ -38,12 +40,19 @@ function setup() {
     for (let time = 0; time < times; time++) await call(profileId, egressFault("too_slow"));
   }
   const statusOf = (profileId: string) => calls.healthOf(profileId)?.status;
-  return { calls, clock, waiting, call, fail, statusOf };
+  return { calls, clock, waiting, keptFor, call, fail, statusOf };
 }
 
 test("what the provider answers comes back, whatever its status", async () => {
   const { call } = setup();
   for (const status of [200, 302, 404, 500]) expect(await call("a", status)).toEqual(answer(status));
+});
+
+test("a connection is kept for the profile by requests about codes, and by no others", async () => {
+  const { call, keptFor } = setup();
+  await call("a", 200);
+  await call("b", 200, "code");
+  expect(keptFor).toEqual([undefined, "b"]);
 });
 
 test("what went wrong comes back as it is", async () => {

@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
-import { type Egress, type EgressAnswer, type EgressRequest, egressFault, isEgressFault } from "./egress.ts";
+import type { Egress } from "./egress.ts";
+import { type EgressAnswer, type EgressRequest, egressFault, isEgressFault } from "./egress-message.ts";
 
 /**
  * Requests to identity providers, by profile, so that one that is dead costs nobody else: after five failures in a row there
@@ -90,7 +91,7 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
     const state = stateOf(profileId);
     refuseResting(state);
     try {
-      const answer = await egress.send(request);
+      const answer = await egress.send({ ...request, keptFor: profileId });
       if (answer.status < 500) noteWell(state);
       else noteReached(state);
       return answer;

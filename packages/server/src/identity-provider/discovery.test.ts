@@ -12,7 +12,7 @@ import {
   toMetadata,
   usableAlgorithms,
 } from "./discovery.ts";
-import { type EgressRequest, egressFault } from "./egress.ts";
+import { type EgressRequest, egressFault } from "./egress-message.ts";
 
 const SUFFIX = "/.well-known/openid-configuration";
 const URL_OF_IT = `https://idp.example${SUFFIX}`;

@@ -1,6 +1,6 @@
 import { limits } from "../contract/limits.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
-import { type EgressAnswer, type EgressReason, type EgressRequest, isEgressFault } from "./egress.ts";
+import { type EgressAnswer, type EgressReason, type EgressRequest, isEgressFault } from "./egress-message.ts";
 
 /** What an identity provider says of itself: input, not truth. Only what we use is taken over, each member by its type. */
 export type Metadata = {

@@ -4,7 +4,8 @@ import { handClock } from "../../test/support/clock.ts";
 import { limits } from "../contract/limits.ts";
 import type { DocumentReason } from "./discovery.ts";
 import { examine, reasons } from "./doctor.ts";
-import { createEgress, type EgressAnswer, type EgressRequest, egressFault } from "./egress.ts";
+import { createEgress } from "./egress.ts";
+import { type EgressAnswer, type EgressRequest, egressFault } from "./egress-message.ts";
 
 const ISSUER = "https://idp.example";
 const DISCOVERY_URL = `${ISSUER}/.well-known/openid-configuration`;

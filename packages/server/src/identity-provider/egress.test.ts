@@ -7,14 +7,8 @@ import { type AddressInfo, connect as connectPlain, createServer, type Server, t
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { until } from "../../test/support/until.ts";
-import {
-  type Connection,
-  createEgress,
-  type EgressDeps,
-  type EgressReason,
-  egressFault,
-  isEgressFault,
-} from "./egress.ts";
+import { type Connection, createEgress, type EgressDeps } from "./egress.ts";
+import { type EgressReason, egressFault, isEgressFault } from "./egress-message.ts";
 
 const PUBLIC = "93.184.216.34";
 const MAX = 1000;

@@ -1,56 +1,20 @@
 import { lookup, Resolver } from "node:dns/promises";
-import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { limits } from "../contract/limits.ts";
 import { isAllowedUrl, isPublicAddress } from "./address-rules.ts";
+import { type EgressAnswer, type EgressRequest, egressFault, isEgressFault } from "./egress-message.ts";
+import { exchange } from "./http-exchange.ts";
+import { createKeptConnections, type Line } from "./kept-connections.ts";
 
 /**
  * The one door to the outside. Every request to an identity provider goes through here, at every use and not only when
  * a profile is saved: https on port 443 (or an origin that the operator allows), a plain ASCII host name, resolved once,
  * every address public, the connection made to the address that was checked. No redirect is followed, no proxy of the
- * environment is used, no connection is used twice, and time and size have ends.
+ * environment is used, and time and size have ends. A connection is used again for half a minute at most, by the same profile
+ * for the same origin, and only where the request asks for it; no request is ever sent twice.
  */
 export type Egress = { send(request: EgressRequest): Promise<EgressAnswer> };
-
-export type EgressRequest = {
-  url: string;
-  method?: "GET" | "POST";
-  headers?: Record<string, string>;
-  body?: string;
-  maxBytes: number;
-};
-
-export type EgressAnswer = {
-  status: number;
-  headers: Record<string, string>;
-  body: Buffer;
-  elapsedMs: number;
-};
-
-/** Why a request was not made or not finished. Nothing that the other side said is in it. */
-export type EgressReason =
-  | "resting"
-  | "address_not_allowed"
-  | "host_unknown"
-  | "host_not_public"
-  | "connect_failed"
-  | "tls_failed"
-  | "too_slow"
-  | "too_large"
-  | "answer_broken"
-  | "answer_encoded";
-
-/** `wasSent`: there was a connection, and the other side may have read the request. */
-type EgressFault = Error & { reason: EgressReason; wasSent: boolean };
-
-export function egressFault(reason: EgressReason, cause?: unknown): EgressFault {
-  const error = new Error(`egress: ${reason}`, { cause });
-  return Object.assign(error, { name: "EgressFault", reason, wasSent: false });
-}
-
-export const isEgressFault = (error: unknown): error is EgressFault =>
-  error instanceof Error && error.name === "EgressFault";
 
 export type EgressDeps = {
   /** Origins that pass although they are http, on another port or inside. From the operator alone. */
@@ -77,33 +41,45 @@ export function createEgress(deps: EgressDeps): Egress {
   const connect = deps.connect ?? connectTo;
   const connectMs = deps.connectMs ?? limits.idpConnectMs;
   const callMs = deps.callMs ?? limits.idpCallMs;
+  const kept = createKeptConnections();
 
   async function send(request: EgressRequest): Promise<EgressAnswer> {
     const startedMs = performance.now();
     if (!isAllowedUrl(request.url, deps.allowedOrigins)) throw egressFault("address_not_allowed");
     const url = new URL(request.url);
-    const isAllowed = deps.allowedOrigins.includes(url.origin);
-    const deadline = AbortSignal.timeout(callMs);
-    const resolve = deps.resolve ?? (isAllowed ? resolveLocally : resolvePublicly);
-    const addresses = await withDeadline(deadline, addressesOf(resolve, url, isAllowed));
-    const socket = await connectFirst(addresses.slice(0, MAX_ADDRESSES), url, deadline);
+    const key = request.keptFor === undefined ? undefined : `${request.keptFor} ${url.origin}`;
+    const deadlineMs = startedMs + callMs;
+    const known = key === undefined ? undefined : await kept.take(key);
+    const line = known ?? (await open(url, deadlineMs));
+    let isClean = false;
     try {
-      const answer = await withDeadline(deadline, exchange(socket, url, request));
-      return { ...answer, elapsedMs: performance.now() - startedMs };
+      const exchanged = await withDeadline(
+        deadlineMs,
+        exchange(line.socket, url, request, key !== undefined),
+      );
+      isClean = exchanged.isClean;
+      return { ...exchanged.answer, elapsedMs: performance.now() - startedMs };
     } catch (error) {
+      // Nobody can tell whether the other side has read it, so it is not sent again (RFC 9112 9.3.1).
       if (isEgressFault(error)) error.wasSent = true;
+      if (known && key !== undefined) kept.distrust(key);
       throw error;
     } finally {
-      socket.destroy();
+      if (isClean && key !== undefined) kept.giveBack(key, line);
+      else line.socket.destroy();
     }
   }
 
+  async function open(url: URL, deadlineMs: number): Promise<Line> {
+    const isAllowed = deps.allowedOrigins.includes(url.origin);
+    const resolve = deps.resolve ?? (isAllowed ? resolveLocally : resolvePublicly);
+    const addresses = await withDeadline(deadlineMs, addressesOf(resolve, url, isAllowed));
+    const socket = await connectFirst(addresses.slice(0, MAX_ADDRESSES), url, deadlineMs);
+    return { socket, connectedAtMs: performance.now() };
+  }
+
   /** One dead address does not make a provider dead: they are tried in turn, and share the time there is to connect. */
-  async function connectFirst(
-    addresses: readonly string[],
-    url: URL,
-    deadline: AbortSignal,
-  ): Promise<Socket> {
+  async function connectFirst(addresses: readonly string[], url: URL, deadlineMs: number): Promise<Socket> {
     const secure = url.protocol === "https:";
     let failure: unknown;
     for (const address of addresses) {
@@ -111,8 +87,8 @@ export function createEgress(deps: EgressDeps): Egress {
       // Whoever waits hears of an error; after that there is nobody left to tell.
       socket.on("error", () => {});
       try {
-        const limit = AbortSignal.timeout(Math.ceil(connectMs / addresses.length));
-        await withDeadline(AbortSignal.any([deadline, limit]), connected(socket, secure));
+        const limitMs = performance.now() + connectMs / addresses.length;
+        await withDeadline(Math.min(deadlineMs, limitMs), connected(socket, secure));
         return socket;
       } catch (error) {
         socket.destroy();
@@ -180,67 +156,10 @@ function connected(socket: Socket, secure: boolean): Promise<void> {
   });
 }
 
-function exchange(
-  socket: Socket,
-  url: URL,
-  request: EgressRequest,
-): Promise<Omit<EgressAnswer, "elapsedMs">> {
-  return new Promise((resolve, reject) => {
-    const broken = (cause: unknown) =>
-      reject(isEgressFault(cause) ? cause : egressFault("answer_broken", cause));
-    socket.once("error", broken);
-    const outgoing = httpRequest({
-      createConnection: () => socket,
-      method: request.method ?? "GET",
-      host: url.host,
-      path: url.pathname + url.search,
-      maxHeaderSize: 16 * 1024,
-      headers: {
-        Host: url.host,
-        Accept: "application/json",
-        "Accept-Encoding": "identity",
-        Connection: "close",
-        "User-Agent": "latchkey",
-        ...request.headers,
-        ...(request.body !== undefined && { "Content-Length": String(Buffer.byteLength(request.body)) }),
-      },
-    });
-    outgoing.on("error", broken);
-    outgoing.on("upgrade", broken);
-    outgoing.on("response", (incoming) => {
-      readAnswer(incoming, request.maxBytes).then(resolve, broken);
-    });
-    outgoing.end(request.body);
-  });
-}
-
-async function readAnswer(
-  incoming: IncomingMessage,
-  maxBytes: number,
-): Promise<Omit<EgressAnswer, "elapsedMs">> {
-  const encoding = incoming.headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity") throw egressFault("answer_encoded");
-  if (Number(incoming.headers["content-length"] ?? 0) > maxBytes) throw egressFault("too_large");
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of incoming) {
-    length += chunk.length;
-    if (length > maxBytes) throw egressFault("too_large");
-    chunks.push(chunk);
-  }
-  const headers = Object.fromEntries(
-    Object.entries(incoming.headers).flatMap(([name, value]) =>
-      typeof value === "string" ? [[name, value]] : [],
-    ),
-  );
-  return { status: incoming.statusCode ?? 0, headers, body: Buffer.concat(chunks) };
-}
-
-function withDeadline<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+function withDeadline<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = () => reject(egressFault("too_slow"));
-    if (signal.aborted) late();
-    signal.addEventListener("abort", late, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", late));
+    const timer = setTimeout(late, Math.max(0, deadlineMs - performance.now()));
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -5,7 +5,7 @@ import type { Storage } from "../storage/storage.ts";
 import type { Caller } from "./calls.ts";
 import { openSecrets, promoteNextSecret } from "./client-secret.ts";
 import { type Document, isJsonType, isObject, type Metadata, textOf } from "./discovery.ts";
-import { type EgressAnswer, type EgressReason, isEgressFault } from "./egress.ts";
+import { type EgressAnswer, type EgressReason, isEgressFault } from "./egress-message.ts";
 import type { Profile } from "./profile.ts";
 
 /** What the identity provider's redirect brought, and what belongs to it on our side. */

@@ -105,6 +105,8 @@ describe("a decoy is passed over, and the key beside it is found (N29)", () => {
     ["RSA with the exponent 3 after zero bytes", { ...otherRsa, e: fromHex("00000003") }],
     ["RSA with the exponent 1", { ...otherRsa, e: fromHex("01") }],
     ["RSA with an even exponent", { ...otherRsa, e: fromHex("010002") }],
+    ["RSA with an exponent so large that checking takes long", { ...otherRsa, e: fromHex("0100000001") }],
+    ["RSA of more than 8192 bits", { ...otherRsa, n: fromHex("ff".repeat(1025)) }],
     ["RSA that says ES256", { ...otherRsa, alg: "ES256" }],
     ["RSA that says HS256", { ...otherRsa, alg: "HS256" }],
     ["RSA that says none", { ...otherRsa, alg: "none" }],

@@ -1,4 +1,4 @@
-import { createPublicKey, type KeyObject } from "node:crypto";
+import { constants, createPublicKey, type KeyObject, verify } from "node:crypto";
 import { limits } from "../contract/limits.ts";
 import { type Document, isObject } from "./discovery.ts";
 
@@ -28,16 +28,22 @@ function readKey(jwk: Document): SigningKey | undefined {
   const { kty, n, e, crv, x, y } = jwk;
   try {
     const key = createPublicKey({ key: { kty, n, e, crv, x, y } as never, format: "jwk" });
-    return isStrong(key) ? { kid: jwk.kid, algorithms, key } : undefined;
+    return isSound(key) ? { kid: jwk.kid, algorithms, key } : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** RSA under 2048 bits can be factored; signatures under a small or even exponent can be forged (RFC 8017, SP 800-56B). */
-function isStrong({ asymmetricKeyDetails: { modulusLength, publicExponent } = {} }: KeyObject): boolean {
+const MAX_EXPONENT = 2n ** 32n;
+
+/**
+ * RSA under 2048 bits can be factored; signatures under a small or even exponent can be forged (RFC 8017, SP 800-56B). Above
+ * 8192 bits, or with an exponent that nobody uses, a signature would take the event loop for longer than a request may.
+ */
+function isSound({ asymmetricKeyDetails: { modulusLength, publicExponent } = {} }: KeyObject): boolean {
   if (modulusLength === undefined || publicExponent === undefined) return true;
-  return modulusLength >= 2048 && publicExponent >= 65_537n && publicExponent % 2n === 1n;
+  const isStrong = modulusLength >= 2048 && publicExponent >= 65_537n && publicExponent % 2n === 1n;
+  return isStrong && modulusLength <= 8192 && publicExponent < MAX_EXPONENT;
 }
 
 /** One key, one kind of algorithm (RFC 8725 3.1): the key says which, the token's header never does. */
@@ -63,4 +69,37 @@ export function selectKey(
     (key) => key.algorithms.includes(algorithm) && (kid === undefined || key.kid === kid),
   );
   return fitting.length === 1 ? fitting[0] : undefined;
+}
+
+type How = { digest: string | null; options?: object };
+
+/**
+ * How `node:crypto` is told each algorithm (RFC 7518 3.3 to 3.5, RFC 8037 3.1). Any other checks nothing, and fits nothing.
+ * RSA without options is PKCS #1 v1.5, and a key by itself is looked up faster than one among options.
+ */
+const HOW: Record<string, How> = {
+  RS256: { digest: "sha256" },
+  PS256: {
+    digest: "sha256",
+    options: { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
+  },
+  ES256: { digest: "sha256", options: { dsaEncoding: "ieee-p1363" } },
+  EdDSA: { digest: null },
+  Ed25519: { digest: null },
+};
+
+/** Whatever goes wrong in here, the token is not signed (RFC 8725 3.3). */
+export function isSignedBy(
+  { key, algorithms }: SigningKey,
+  algorithm: string,
+  signed: Buffer,
+  signature: Buffer,
+): boolean {
+  const how = algorithms.includes(algorithm) ? HOW[algorithm] : undefined;
+  if (!how) return false;
+  try {
+    return verify(how.digest, signed, how.options ? { key, ...how.options } : key, signature);
+  } catch {
+    return false;
+  }
 }

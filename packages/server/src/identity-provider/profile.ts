@@ -35,7 +35,7 @@ export type Profile = {
 export type Flow = "brokered" | "direct";
 export type Provisioning = "create" | "existing";
 
-const fromRow = (row: Tables["oidc_profiles"]): Profile => ({
+export const profileOf = (row: Tables["oidc_profiles"]): Profile => ({
   id: row.id,
   storeId: row.store_id,
   realmId: row.realm_id,
@@ -68,7 +68,7 @@ export const profileKey = (caller: { storeId: string }, ids: { realm: string; id
 
 export async function findProfile(db: Database, key: ProfileKey): Promise<Profile | undefined> {
   const row = await findRow.first(db, key);
-  return row && fromRow(row);
+  return row && profileOf(row);
 }
 
 const findRow = statement((db, of: ProfileKey) =>
@@ -113,7 +113,7 @@ export async function listProfiles(
   const { rows, place } = await readPage(deps.storage, "oidc_profiles", of, page);
   // A realm with a profile is there; only of an empty page it must be asked.
   if (rows.length === 0) await getRealm(deps, storeId, realmId);
-  return { profiles: rows.map(fromRow), place, page, realmId };
+  return { profiles: rows.map(profileOf), place, page, realmId };
 }
 
 /** Keeps what discovery found, while the address and the document that we went by are still the same: a move or an approval wins. */
@@ -145,5 +145,5 @@ export async function listBrokered(db: Database, storeId: string, realmId: strin
     .orderBy("id")
     .limit(100)
     .execute();
-  return rows.map(fromRow);
+  return rows.map(profileOf);
 }

@@ -31,7 +31,7 @@ export type RealmChange = {
 
 type Deps = { storage: Storage; clock: Clock };
 
-const fromRow = (row: Tables["authentication_realms"]): Realm => ({
+export const realmOf = (row: Tables["authentication_realms"]): Realm => ({
   id: row.id,
   storeId: row.store_id,
   name: row.name,
@@ -43,7 +43,7 @@ const fromRow = (row: Tables["authentication_realms"]): Realm => ({
 
 export async function findRealm(db: Database, storeId: string, realmId: string): Promise<Realm | undefined> {
   const row = await findRow.first(db, { storeId, realmId });
-  return row && fromRow(row);
+  return row && realmOf(row);
 }
 
 const findRow = statement((db, of: { storeId: string; realmId: string }) =>
@@ -72,7 +72,7 @@ export async function listRealms(
   page: Page,
 ): Promise<RealmList> {
   const { rows, place } = await readPage(storage, "authentication_realms", { store_id: storeId }, page);
-  return { realms: rows.map(fromRow), place, page };
+  return { realms: rows.map(realmOf), place, page };
 }
 
 export async function insertRealm(
@@ -92,7 +92,7 @@ export async function insertRealm(
     updated_at: now,
   };
   await trx.insertInto("authentication_realms").values(row).execute();
-  return fromRow(row);
+  return realmOf(row);
 }
 
 export async function createRealm(
@@ -126,7 +126,7 @@ export async function updateRealm(
     .returningAll()
     .executeTakeFirst();
   if (!row) throw new Problem("realm_not_found");
-  return fromRow(row);
+  return realmOf(row);
 }
 
 /** Holds the store's lock, as making a profile and changing the settings do: the realm cannot come into use meanwhile. */

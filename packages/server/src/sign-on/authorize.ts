@@ -3,15 +3,14 @@ import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Calls } from "../identity-provider/calls.ts";
 import type { Directory } from "../identity-provider/directory.ts";
-import { findProfile, listBrokered, type Profile } from "../identity-provider/profile.ts";
+import { listBrokered, type Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import { readCookie } from "../lib/cookie.ts";
 import { isId, newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { issuerOf } from "../realms/issuer.ts";
-import { getRealm, type Realm } from "../realms/realm.ts";
+import type { Realm } from "../realms/realm.ts";
 import { isAllowedRedirectUri } from "../realms/redirect-uri.ts";
-import { getSettings } from "../realms/settings.ts";
 import type { Storage } from "../storage/storage.ts";
 import {
   type Attempt,
@@ -29,6 +28,7 @@ import { pageProblem, redirectProblemsTo, signOnProblem, startTrail, type Trail 
 import { type Parameters, readParameters, withParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
+import { findPlace, type SignOnPlace } from "./sign-on-place.ts";
 
 type Deps = {
   publicUrl: string;
@@ -46,15 +46,17 @@ type Ids = { store: string; realm: string };
 /** Begins a sign-on. It writes nothing, so nobody can fill anything up, and any number of tabs can be open at once. */
 export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
   const asked = readParameters(request.search);
-  const realm = await getRealm(deps, ids.store, ids.realm);
-  const place = { storeId: realm.storeId, realmId: realm.id };
-  const trail = startTrail(newId(), place, { startedAt: deps.clock.now(), source: request.source });
-  const client = await trustClient(deps, realm, asked).catch((error) => {
-    throw error instanceof Problem ? pageProblem(deps, trail, error) : error;
-  });
+  const profileId = asked.get("profile");
+  const path = { storeId: ids.store, realmId: ids.realm };
+  const place = await findPlace(deps.storage.db, { ...path, profileId: toId(profileId) });
+  if (!place) throw new Problem("realm_not_found");
+  const { realm } = place;
+  const trail = startTrail(newId(), path, { startedAt: deps.clock.now(), source: request.source });
+  const client = trustClient(place, asked);
+  if (client instanceof Problem) throw pageProblem(deps, trail, client);
   return redirectProblemsTo(deps, client, trail, async () => {
     const wanted = readWanted(asked);
-    const profile = await chooseProfile(deps, realm, asked.get("profile"));
+    const profile = await chooseProfile(deps, place, profileId);
     if (Array.isArray(profile)) {
       // Nobody may be asked anything (OpenID Connect Core 3.1.2.1).
       if (asked.get("prompt") === "none")
@@ -67,20 +69,22 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   });
 }
 
+/** What is no id is the id of no profile, and is not shown to the database. */
+const toId = (text = ""): string => (isId(text) ? text : "");
+
 type TrustedClient = { clientId: string; clientRedirectUri: string; clientState: string | undefined };
 
 /** Nothing may be sent to a redirect URI before the client is ours and the URI one of its own, byte for byte. */
-async function trustClient(deps: Deps, realm: Realm, asked: Parameters): Promise<TrustedClient> {
-  const { clientId } = await getSettings(deps, realm.storeId);
-  if (asked.isRepeated("client_id") || asked.get("client_id") !== clientId)
-    throw new Problem("sign_on_client_unknown");
+function trustClient({ realm, clientId }: SignOnPlace, asked: Parameters): TrustedClient | Problem {
+  if (clientId === undefined || asked.isRepeated("client_id") || asked.get("client_id") !== clientId)
+    return new Problem("sign_on_client_unknown");
   const clientRedirectUri = asked.get("redirect_uri");
   const isRegistered =
     clientRedirectUri !== undefined &&
     !asked.isRepeated("redirect_uri") &&
     realm.redirectUris.includes(clientRedirectUri) &&
     isAllowedRedirectUri(clientRedirectUri);
-  if (!isRegistered) throw new Problem("redirect_uri_unregistered");
+  if (!isRegistered) return new Problem("redirect_uri_unregistered");
   const clientState = asked.isRepeated("state") ? undefined : asked.get("state");
   return { clientId, clientRedirectUri, clientState };
 }
@@ -127,15 +131,14 @@ function readWanted(asked: Parameters): Wanted {
 /** The profile that was named, or the only one there is, or several to choose from. */
 async function chooseProfile(
   { storage: { db } }: Deps,
-  { storeId, id: realmId }: Realm,
+  { realm, profile }: SignOnPlace,
   profileId: string | undefined,
 ): Promise<Profile | Profile[]> {
   if (profileId === undefined) {
-    const enabled = await listBrokered(db, storeId, realmId);
+    const enabled = await listBrokered(db, realm.storeId, realm.id);
     if (enabled.length === 0) throw signOnProblem("profile_none");
     return enabled.length === 1 ? (enabled[0] as Profile) : enabled;
   }
-  const profile = isId(profileId) ? await findProfile(db, { storeId, realmId, profileId }) : undefined;
   if (!profile) throw signOnProblem("profile_unknown");
   return profile;
 }

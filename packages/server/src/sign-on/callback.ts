@@ -1,19 +1,19 @@
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { Problem } from "../contract/problem.ts";
 import { isPassedOn } from "../contract/sign-on-reasons.ts";
-import { foreseeIdentity } from "../customers/identity.ts";
+import { foreseeRefusal } from "../customers/identity.ts";
 import type { Metadata } from "../identity-provider/discovery.ts";
 import { show } from "../identity-provider/id-token.ts";
 import type { Identity } from "../identity-provider/identify.ts";
-import { findProfile, type Profile } from "../identity-provider/profile.ts";
+import type { Profile } from "../identity-provider/profile.ts";
 import { readCookie } from "../lib/cookie.ts";
 import { newId } from "../lib/ids.ts";
 import { hashesEqual } from "../lib/secrets.ts";
-import { findRealm, getRealm, type Realm } from "../realms/realm.ts";
+import type { Realm } from "../realms/realm.ts";
 import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { type Attempt, browserCookieName, digest, idpSecretsOf, openAttempt, type Place } from "./attempt.ts";
 import { callbackUrl, refuseUnusable } from "./authorize.ts";
-import { claimAttempt, failAttempt, isEndedByRestore, issueCode } from "./code.ts";
+import { claimAttempt, failAttempt, issueCode } from "./code.ts";
 import {
   headOf,
   pageProblem,
@@ -28,6 +28,7 @@ import {
 import { type Parameters, readParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
+import { findPlace } from "./sign-on-place.ts";
 
 type Deps = AskDeps & {
   publicUrl: string;
@@ -45,7 +46,9 @@ type Ids = { store: string; realm: string; profile: string };
 export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
   const answered = readParameters(request.search);
   const place: Place = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
-  const realm = await getRealm(deps, place.storeId, place.realmId);
+  const found = await findPlace(deps.storage.db, place);
+  if (!found) throw new Problem("realm_not_found");
+  const { realm, profile, endedBefore } = found;
   const idpState = answered.get("state") ?? "";
   const opened = answered.isRepeated("state") ? undefined : openAttempt(deps, place, idpState);
   // What belongs to no attempt of ours leaves no record. Any other page has one of its own: whoever comes without the
@@ -55,7 +58,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   const refusePage = (code: PageCode) => pageProblem(deps, pageTrail, new Problem(code));
   if (!opened) throw unrecordedPage(pageTrail, new Problem("attempt_invalid"));
   const { attempt } = opened;
-  if (opened.isExpired || (await isEndedByRestore(deps, place, attempt))) throw refusePage("attempt_expired");
+  if (opened.isExpired || attempt.startedAt < endedBefore) throw refusePage("attempt_expired");
   if (!isSameBrowser(deps, attempt, request)) throw refusePage("browser_changed");
   // The URI is still registered, or there is nowhere to go back to.
   const clientRedirectUri = realm.redirectUris.find((uri) => digest(uri) === attempt.clientRedirectDigest);
@@ -67,11 +70,10 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
     if (!(await claimAttempt(deps, place, attempt, clientRedirectUri)))
       throw signOnProblem("callback_replay");
     try {
-      const profile = await findProfile(deps.storage.db, place);
       trail.profile = profile;
       refuseUnusable(profile);
       const identity = await identifyShopper(deps, profile, { attempt, idpState, answered, source }, trail);
-      await refuseUnwelcome(deps, profile, identity);
+      await refuseUnwelcome(deps, profile, realm, identity);
       const clientCode = await timed(deps, trail, "write", () =>
         issueCode(deps, place, attempt.id, identity),
       );
@@ -145,9 +147,12 @@ function readIdpAnswer(metadata: Metadata, answered: Parameters, trail: Trail): 
 }
 
 /** Whom the exchange would refuse is told at once, while there is a storefront's page to tell it on. */
-async function refuseUnwelcome({ storage }: Deps, profile: Profile, identity: Identity): Promise<void> {
-  const realm: Realm | undefined = await findRealm(storage.db, profile.storeId, profile.realmId);
-  if (!realm) throw signOnProblem("profile_disabled");
-  const decision = await foreseeIdentity(storage.db, profile, realm, identity);
-  if (decision.action === "refuse") throw signOnProblem(decision.reason);
+async function refuseUnwelcome(
+  { storage }: Deps,
+  profile: Profile,
+  realm: Realm,
+  identity: Identity,
+): Promise<void> {
+  const reason = await foreseeRefusal(storage.db, profile, realm, identity);
+  if (reason) throw signOnProblem(reason);
 }

@@ -5,6 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import { hashSecret, newCredential } from "../lib/secrets.ts";
 import { inBatches } from "../storage/batches.ts";
 import { deleteOld, ROUND } from "../storage/delete-old.ts";
+import { statement } from "../storage/statement.ts";
 import { isUnavailable, type Storage, type Trx } from "../storage/storage.ts";
 import type { Attempt, Place } from "./attempt.ts";
 
@@ -15,59 +16,48 @@ type Deps = { storage: Storage; clock: Clock };
 /** How long a code that is over is remembered, so that its second use is seen for what it is. */
 const REMEMBERED_MS = 3_600_000;
 
-const emptyRow = (clock: Clock) => ({
-  state: "returned",
-  client_nonce: null,
-  code_hash: null,
-  code_expires_at: null,
-  identity: null,
-  subject: null,
-  idp_session: null,
-  exchanged_at: null,
-  token_id: null,
-  // An attempt opens for ten minutes, so that is how long one without a code can be tried again.
-  forget_at: clock.now() + limits.attemptSeconds * 1000,
-});
+/** An attempt opens for ten minutes, so that is how long one without a code can be tried again. */
+const forgetUnissuedAt = (clock: Clock): number => clock.now() + limits.attemptSeconds * 1000;
 
-/** A restore ends what was under way: it forgets which attempts had come back, and which codes were redeemed. */
-export async function isEndedByRestore(
-  { storage }: Pick<Deps, "storage">,
-  { storeId }: Pick<Place, "storeId">,
-  { startedAt }: Pick<Attempt, "startedAt">,
-): Promise<boolean> {
-  const ended = await storage.db
-    .selectFrom("stores")
-    .select("id")
-    .where("id", "=", storeId)
-    .where("tokens_from", ">", startedAt)
-    .executeTakeFirst();
-  return ended !== undefined;
-}
+type Claim = Place &
+  Pick<Attempt, "id" | "clientId" | "codeChallenge" | "clientNonce"> & {
+    clientRedirectUri: string;
+    forgetAt: number;
+  };
 
-/** One insert decides which of several callbacks goes on: true for that one. */
+/**
+ * One insert decides which of several callbacks goes on: true for that one. What follows from it is told nobody before the code
+ * is on the disk, and the claim with it; a power cut until then leaves an attempt whose code the provider refuses.
+ */
 export async function claimAttempt(
   { storage, clock }: Deps,
-  { storeId, realmId, profileId }: Place,
+  place: Place,
   attempt: Pick<Attempt, "id" | "clientId" | "codeChallenge" | "clientNonce">,
   clientRedirectUri: string,
 ): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await storage.db
+  const forgetAt = forgetUnissuedAt(clock);
+  const claim = { ...place, ...attempt, clientRedirectUri, forgetAt };
+  return (await storage.ahead((db) => insertClaim.first(db, claim))) !== undefined;
+}
+
+const insertClaim = statement((db, claim: Claim) =>
+  db
     .insertInto("sign_on_attempts")
     .values({
-      ...emptyRow(clock),
-      id: attempt.id,
-      store_id: storeId,
-      realm_id: realmId,
-      profile_id: profileId,
-      client_id: attempt.clientId,
-      client_redirect_uri: clientRedirectUri,
-      code_challenge: attempt.codeChallenge,
-      client_nonce: attempt.clientNonce,
+      id: claim.id,
+      store_id: claim.storeId,
+      realm_id: claim.realmId,
+      profile_id: claim.profileId,
+      state: "returned",
+      client_id: claim.clientId,
+      client_redirect_uri: claim.clientRedirectUri,
+      code_challenge: claim.codeChallenge,
+      client_nonce: claim.clientNonce,
+      forget_at: claim.forgetAt,
     })
     .onConflict((conflict) => conflict.column("id").doNothing())
-    .executeTakeFirst();
-  return numInsertedOrUpdatedRows === 1n;
-}
+    .returning("id"),
+);
 
 /** Our own code for what the identity provider has said. Only its hash is kept. */
 export async function issueCode(
@@ -77,24 +67,48 @@ export async function issueCode(
   identity: Identity,
 ): Promise<string> {
   const code = newCredential("lkac");
-  const { numUpdatedRows } = await storage.db
+  const issued = await updateIssued.first(storage.db, {
+    storeId,
+    attemptId,
+    codeHash: hashSecret(code),
+    codeExpiresAt: clock.now() + codeSeconds * 1000,
+    identity: JSON.stringify(identity),
+    subject: identity.subject,
+    idpSession: identity.idpSession,
+    forgetAt: forgetUnissuedAt(clock) + REMEMBERED_MS,
+  });
+  if (!issued) throw new Error("an attempt was ended while the identity provider was asked");
+  return code;
+}
+
+type Issued = {
+  storeId: string;
+  attemptId: string;
+  codeHash: string;
+  codeExpiresAt: number;
+  identity: string;
+  subject: string;
+  idpSession: string | null;
+  forgetAt: number;
+};
+
+const updateIssued = statement((db, issued: Issued) =>
+  db
     .updateTable("sign_on_attempts")
     .set({
       state: "code_issued",
-      code_hash: hashSecret(code),
-      code_expires_at: clock.now() + codeSeconds * 1000,
-      identity: JSON.stringify(identity),
-      subject: identity.subject,
-      idp_session: identity.idpSession,
-      forget_at: clock.now() + limits.attemptSeconds * 1000 + REMEMBERED_MS,
+      code_hash: issued.codeHash,
+      code_expires_at: issued.codeExpiresAt,
+      identity: issued.identity,
+      subject: issued.subject,
+      idp_session: issued.idpSession,
+      forget_at: issued.forgetAt,
     })
-    .where("store_id", "=", storeId)
-    .where("id", "=", attemptId)
+    .where("store_id", "=", issued.storeId)
+    .where("id", "=", issued.attemptId)
     .where("state", "=", "returned")
-    .executeTakeFirst();
-  if (numUpdatedRows !== 1n) throw new Error("an attempt was ended while the identity provider was asked");
-  return code;
-}
+    .returning("id"),
+);
 
 /** The attempt is over. It was claimed, so it is over even when this cannot be written. */
 export async function failAttempt(
@@ -124,7 +138,6 @@ export async function claimDirectCode(
   const { numInsertedOrUpdatedRows } = await storage.db
     .insertInto("sign_on_attempts")
     .values({
-      ...emptyRow(clock),
       id: claim.id,
       store_id: profile.storeId,
       realm_id: profile.realmId,
@@ -133,6 +146,8 @@ export async function claimDirectCode(
       client_redirect_uri: claim.grant.clientRedirectUri,
       code_challenge: claim.codeChallenge,
       code_hash: claim.codeHash,
+      state: "returned",
+      forget_at: forgetUnissuedAt(clock),
     })
     .onConflict((conflict) => conflict.column("code_hash").doNothing())
     .executeTakeFirst();

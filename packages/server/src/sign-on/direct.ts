@@ -4,10 +4,10 @@ import { signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { type IssuedToken, issueToken } from "../customers/customer-token.ts";
 import { settleIdentity } from "../customers/identity.ts";
 import type { Identity } from "../identity-provider/identify.ts";
-import { findProfile, type Profile } from "../identity-provider/profile.ts";
+import type { Profile } from "../identity-provider/profile.ts";
 import { newId } from "../lib/ids.ts";
 import { hashSecret } from "../lib/secrets.ts";
-import { findRealm } from "../realms/realm.ts";
+import type { Realm } from "../realms/realm.ts";
 import { getSettings, listDirectProfiles } from "../realms/settings.ts";
 import type { Trx } from "../storage/storage.ts";
 import { type AskDeps, askIdp } from "./ask-idp.ts";
@@ -16,6 +16,7 @@ import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from
 import { headOf, isRecorded, reasonOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
 import { type ClientGrant, noteReplay, type RedeemDeps, whyNot } from "./redeem.ts";
+import { findPlace } from "./sign-on-place.ts";
 
 /**
  * The direct flow, the other reading of the contract: the storefront sent the shopper straight to the identity provider,
@@ -25,24 +26,26 @@ import { type ClientGrant, noteReplay, type RedeemDeps, whyNot } from "./redeem.
 export type DirectDeps = RedeemDeps & AskDeps & { recordLimiter: RecordLimiter };
 type DirectGrant = ClientGrant & { source: string };
 
+type DirectPlace = { profile: Profile; realm: Realm };
+
 /** The one profile that the realm of the settings uses directly, if it does. */
-export async function findDirectProfile(
+export async function findDirectPlace(
   { storage: { db } }: Pick<DirectDeps, "storage">,
   storeId: string,
-): Promise<Profile | undefined> {
+): Promise<DirectPlace | undefined> {
   const { realmId } = await getSettings({ storage: { db } }, storeId);
   const [direct] = await listDirectProfiles(db, storeId, realmId);
-  return direct && findProfile(db, { storeId, realmId, profileId: direct.id });
+  const place = direct && (await findPlace(db, { storeId, realmId, profileId: direct.id }));
+  return place?.profile && { profile: place.profile, realm: place.realm };
 }
 
 export async function redeemDirect(
   deps: DirectDeps,
-  profile: Profile,
+  { profile, realm }: DirectPlace,
   grant: DirectGrant,
   onIssued: (trx: Trx, token: IssuedToken) => Promise<void>,
 ): Promise<IssuedToken> {
-  const realm = await findRealm(deps.storage.db, profile.storeId, profile.realmId);
-  if (!realm?.redirectUris.includes(grant.clientRedirectUri))
+  if (!realm.redirectUris.includes(grant.clientRedirectUri))
     throw new Problem("redirect_uri_mismatch", { detail: "The redirect URI is not one of the realm's." });
   const signer = await deps.signingKeys.current();
   const trail = startTrail(newId(), profile, { startedAt: deps.clock.now(), source: grant.source });
@@ -58,9 +61,10 @@ export async function redeemDirect(
   try {
     const identity = await identifyShopper(deps, profile, grant, trail);
     const token = await deps.storage.transact(async (trx) => {
-      const current = await findProfile(trx, { ...profile, profileId: profile.id });
-      if (!current?.enabled || current.flow !== "direct") throw signOnProblem("profile_disabled");
-      const settled = await settleIdentity(trx, deps, current, identity);
+      const current = await findPlace(trx, { ...profile, profileId: profile.id });
+      if (!current?.profile?.enabled || current.profile.flow !== "direct")
+        throw signOnProblem("profile_disabled");
+      const settled = await settleIdentity(trx, deps, current.profile, current.realm, identity);
       if ("reason" in settled) throw signOnProblem(settled.reason);
       const issued = await issueToken(trx, deps, signer, {
         storeId: profile.storeId,

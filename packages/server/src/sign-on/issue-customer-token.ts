@@ -7,7 +7,7 @@ import { type IssuedToken, issueToken } from "../customers/customer-token.ts";
 import { holdPassword, type SignInDeps, signInWithPassword } from "../customers/sign-in.ts";
 import { isWellFormed } from "../lib/secrets.ts";
 import { getSettings } from "../realms/settings.ts";
-import { type DirectDeps, findDirectProfile, redeemDirect } from "./direct.ts";
+import { type DirectDeps, findDirectPlace, redeemDirect } from "./direct.ts";
 import { redeem } from "./redeem.ts";
 
 type Deps = DirectDeps & SignInDeps;
@@ -51,7 +51,7 @@ async function withCode(
     clientVerifier: data.oauth_code_verifier,
   };
   // A code of ours has our form. Any other can only be an identity provider's, where one is used directly.
-  const direct = isWellFormed("lkac", grant.clientCode) ? undefined : await findDirectProfile(deps, storeId);
+  const direct = isWellFormed("lkac", grant.clientCode) ? undefined : await findDirectPlace(deps, storeId);
   if (direct) return redeemDirect(deps, direct, grant, (trx, token) => remember(trx, present(token)));
   return redeem(deps, grant, async (trx, { token }) => {
     await remember(trx, present(token));

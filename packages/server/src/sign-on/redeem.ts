@@ -6,17 +6,18 @@ import { type IssuedToken, issueToken } from "../customers/customer-token.ts";
 import { settleIdentity } from "../customers/identity.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
 import type { Identity } from "../identity-provider/identify.ts";
-import { findProfile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Signer } from "../lib/jws.ts";
 import { hashSecret, isWellFormed } from "../lib/secrets.ts";
+import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { challengeOf } from "./attempt.ts";
+import { challengeOf, type Place } from "./attempt.ts";
 import { signOnProblem } from "./exits.ts";
 import type { Recorder } from "./record.ts";
 import { referenceOf } from "./reference.ts";
+import { findPlace, type SignOnPlace } from "./sign-on-place.ts";
 
 /** What a storefront brings for a code. `client` is set where the request says which client and realm it is for. */
 export type ClientGrant = {
@@ -47,8 +48,8 @@ type Ending<T> =
 
 /**
  * Trades our code for a customer token. The order is law: bearer, rate limit and shape were seen to before; then one
- * statement burns the code, for its own store only, and names the token to come; then redirect URI and verifier are
- * compared, and a wrong one leaves the code burnt. Code, identity, customer and token change together or not at all, with
+ * statement burns the code, for its own store only, forgets what the provider said and names the token to come; then redirect
+ * URI and verifier are compared, and a wrong one leaves the code burnt. Code, identity, customer and token change together or not at all, with
  * whatever `toAnswer` reads or writes.
  */
 export async function redeem<T>(
@@ -57,14 +58,21 @@ export async function redeem<T>(
   toAnswer: (trx: Trx, redeemed: Redeemed) => Promise<T>,
 ): Promise<T> {
   if (!isWellFormed("lkac", grant.clientCode)) throw new Problem("code_invalid");
-  // Before the transaction: it may have to be read, and a transaction waits for nobody.
+  // Before the transaction, which waits for nobody: the key may have to be read, and of an attempt that has its code nothing
+  // changes any more but whether it was redeemed, which the burning decides.
   const signer = await deps.signingKeys.current();
+  const { db } = deps.storage;
+  const issued = await findIssued.first(db, {
+    codeHash: hashSecret(grant.clientCode),
+    storeId: grant.storeId,
+  });
+  const place = issued && (await findPlace(db, toPlace(issued)));
   const ending = await deps.storage.transact(async (trx): Promise<Ending<T>> => {
-    const attempt = await burnCode(trx, deps, grant);
+    const attempt = issued && (await burnCode(trx, deps, grant, issued));
     if (!attempt) return whyNot(trx, deps, grant);
     const mismatch = mismatchOf(attempt, grant);
     if (mismatch) return fail(trx, attempt, mismatch.reason, new Problem(mismatch.code));
-    const redeemed = await signIn(trx, deps, signer, attempt);
+    const redeemed = await signIn(trx, deps, signer, attempt, place);
     if ("reason" in redeemed) return fail(trx, attempt, redeemed.reason, refusalOf(attempt, redeemed.reason));
     return { ...redeemed, answer: await toAnswer(trx, redeemed) };
   });
@@ -74,21 +82,51 @@ export async function redeem<T>(
   return ending.answer;
 }
 
+type OfCode = { codeHash: string; storeId: string };
+
+const findIssued = statement((db, { codeHash, storeId }: OfCode) =>
+  db
+    .selectFrom("sign_on_attempts")
+    .selectAll()
+    .where("code_hash", "=", codeHash)
+    .where("store_id", "=", storeId),
+);
+
+const toPlace = (attempt: AttemptRow): Place => ({
+  storeId: attempt.store_id,
+  realmId: attempt.realm_id,
+  profileId: attempt.profile_id,
+});
+
+/** The row of before, as it is now. What the identity provider said is no longer in the database. */
 async function burnCode(
   trx: Trx,
   { clock }: RedeemDeps,
-  grant: ClientGrant,
+  { client }: ClientGrant,
+  issued: AttemptRow,
 ): Promise<AttemptRow | undefined> {
-  let burn = trx
-    .updateTable("sign_on_attempts")
-    .set({ state: "exchanged", exchanged_at: clock.now(), token_id: newId() })
-    .where("code_hash", "=", hashSecret(grant.clientCode))
-    .where("store_id", "=", grant.storeId)
-    .where("state", "=", "code_issued")
-    .where("code_expires_at", ">", clock.now());
-  if (grant.client) burn = burn.where("realm_id", "=", grant.client.realmId);
-  return burn.returningAll().executeTakeFirst();
+  if (client && issued.realm_id !== client.realmId) return undefined;
+  const { id, store_id: storeId } = issued;
+  const tokenId = newId();
+  const now = clock.now();
+  const isBurnt = await burn.first(trx, { id, storeId, tokenId, now });
+  return isBurnt && { ...issued, state: "exchanged", exchanged_at: now, token_id: tokenId };
 }
+
+type Burning = { id: string; storeId: string; tokenId: string; now: number };
+
+const burn = statement((db, { id, storeId, tokenId, now }: Burning) =>
+  db
+    .updateTable("sign_on_attempts")
+    .set({ state: "exchanged", exchanged_at: now, token_id: tokenId, identity: null })
+    .where("store_id", "=", storeId)
+    .where("id", "=", id)
+    .where("state", "=", "code_issued")
+    .where("code_expires_at", ">", now)
+    // An instance whose clock is ahead of ours may have forgotten it already.
+    .where("identity", "is not", null)
+    .returning("id"),
+);
 
 type Mismatch = { code: ProblemCode; reason: SignOnReason };
 
@@ -107,12 +145,13 @@ async function signIn(
   deps: RedeemDeps,
   signer: Signer,
   attempt: AttemptRow,
+  place: SignOnPlace | undefined,
 ): Promise<Redeemed | { reason: SignOnReason }> {
   const { store_id: storeId, realm_id: realmId, profile_id: profileId } = attempt;
-  const profile = await findProfile(trx, { storeId, realmId, profileId });
-  if (!profile?.enabled || profile.flow !== "brokered") return { reason: "profile_disabled" };
+  const profile = place?.profile;
+  if (!place || !profile?.enabled || profile.flow !== "brokered") return { reason: "profile_disabled" };
   const identity: Identity = JSON.parse(attempt.identity ?? "null");
-  const settled = await settleIdentity(trx, deps, profile, identity);
+  const settled = await settleIdentity(trx, deps, profile, place.realm, identity);
   if ("reason" in settled) return settled;
   const token = await issueToken(trx, deps, signer, {
     ...(attempt.token_id !== null && { tokenId: attempt.token_id }),
@@ -128,13 +167,6 @@ async function signIn(
       idpSession: identity.idpSession,
     },
   });
-  // What the identity provider said has done its work, and is not kept.
-  await trx
-    .updateTable("sign_on_attempts")
-    .set({ identity: null })
-    .where("store_id", "=", storeId)
-    .where("id", "=", attempt.id)
-    .execute();
   return { token, attempt };
 }
 

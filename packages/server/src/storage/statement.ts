@@ -18,11 +18,12 @@ export function statement<P extends object, O>(
   const compiled = new WeakMap<object, CompiledQuery<O>>();
 
   async function all(db: Database, values: P): Promise<O[]> {
-    const { adapter } = db.getExecutor();
-    let query = compiled.get(adapter);
+    const { adapter, plugins } = db.getExecutor();
+    // A plugin sees every query while it is compiled, so with one it is compiled each time.
+    let query = plugins.length === 0 ? compiled.get(adapter) : undefined;
     if (!query) {
       query = build(db, places as P).compile();
-      compiled.set(adapter, query);
+      if (plugins.length === 0) compiled.set(adapter, query);
     }
     const parameters = query.parameters.map((parameter) => valueAt(values, parameter));
     return (await db.executeQuery<O>({ ...query, parameters })).rows;

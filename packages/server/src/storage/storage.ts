@@ -13,6 +13,11 @@ export type Storage = {
    * and is tried again, so `work` changes nothing but through `trx`.
    */
   transact<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
+  /**
+   * One statement that does not wait for the disk, for what nobody is told of before a later write is there. A process that is
+   * killed leaves it behind; a power cut may take it, and then also all that was written after it.
+   */
+  ahead<T>(work: (db: Database) => Promise<T>): Promise<T>;
   changes: Changes;
   /** The one service on this database, where the engine allows only one. Throws if there is another. */
   claim(): void;

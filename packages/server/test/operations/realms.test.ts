@@ -9,7 +9,7 @@ import {
   updateAuthenticationSettings,
   updateRealm,
 } from "../../src/contract/realms.ts";
-import { egressFault } from "../../src/identity-provider/egress.ts";
+import { egressFault } from "../../src/identity-provider/egress-message.ts";
 import { createTestApp, PUBLIC_URL, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { statement } from "../../src/storage/statement.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
+import { watchStatements } from "../support/statements.ts";
 
 const findByClientId = statement((db, of: { storeId: string; clientId: string; least: number }) =>
   db
@@ -48,6 +49,15 @@ describe.each(engines)("a statement on $name", (engine) => {
       return findByClientId.first(trx, of);
     });
     expect(seen?.id).toBe(key.id);
+  });
+
+  test("is seen by a plugin each time", async () => {
+    const { storage } = latchkey;
+    let seen = 0;
+    const { db } = watchStatements(storage, () => seen++);
+    const of = { storeId: "a", clientId: "b", least: 0 };
+    for (const through of [storage.db, db, db, storage.db]) await findByClientId.first(through, of);
+    expect(seen).toBe(2);
   });
 
   test("throws, rather than comparing with nothing, when a value is missing", async () => {

@@ -1,0 +1,41 @@
+/** What goes out through the door, what comes back, and why nothing did. */
+export type EgressRequest = {
+  url: string;
+  method?: "GET" | "POST";
+  headers?: Record<string, string>;
+  body?: string;
+  maxBytes: number;
+  /** Whose connections may be used, and kept for the next time. Without it the connection is used once. */
+  keptFor?: string;
+};
+
+export type EgressAnswer = {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+  elapsedMs: number;
+};
+
+/** Why a request was not made or not finished. Nothing that the other side said is in it. */
+export type EgressReason =
+  | "resting"
+  | "address_not_allowed"
+  | "host_unknown"
+  | "host_not_public"
+  | "connect_failed"
+  | "tls_failed"
+  | "too_slow"
+  | "too_large"
+  | "answer_broken"
+  | "answer_encoded";
+
+/** `wasSent`: there was a connection, and the other side may have read the request. */
+type EgressFault = Error & { reason: EgressReason; wasSent: boolean };
+
+export function egressFault(reason: EgressReason, cause?: unknown): EgressFault {
+  const error = new Error(`egress: ${reason}`, { cause });
+  return Object.assign(error, { name: "EgressFault", reason, wasSent: false });
+}
+
+export const isEgressFault = (error: unknown): error is EgressFault =>
+  error instanceof Error && error.name === "EgressFault";

@@ -1,0 +1,109 @@
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { type EgressAnswer, type EgressRequest, egressFault, isEgressFault } from "./egress-message.ts";
+
+/** `isClean`: the answer was whole, nothing came behind it, and the connection may carry another request. */
+type Exchanged = { answer: Omit<EgressAnswer, "elapsedMs">; isClean: boolean };
+
+/** One request and its answer on a connection that is there. */
+export function exchange(
+  socket: Socket,
+  url: URL,
+  request: EgressRequest,
+  mayKeep: boolean,
+): Promise<Exchanged> {
+  return new Promise((resolve, reject) => {
+    const broken = (cause: unknown) =>
+      reject(isEgressFault(cause) ? cause : egressFault("answer_broken", cause));
+    const outgoing = httpRequest({
+      createConnection: () => socket,
+      method: request.method ?? "GET",
+      host: url.host,
+      path: url.pathname + url.search,
+      maxHeaderSize: 16 * 1024,
+      headers: {
+        Host: url.host,
+        Accept: "application/json",
+        "Accept-Encoding": "identity",
+        Connection: mayKeep ? "keep-alive" : "close",
+        "User-Agent": "latchkey",
+        ...request.headers,
+        ...(request.body !== undefined && { "Content-Length": String(Buffer.byteLength(request.body)) }),
+      },
+    });
+    const received = createReceived();
+    // Node has taken its own listeners off by the time that it says so.
+    const over = new Promise<void>((resolve) => {
+      outgoing.once("close", () => {
+        socket.off("data", received.count);
+        socket.off("error", broken);
+        resolve();
+      });
+    });
+    socket.once("error", broken);
+    outgoing.on("socket", () => socket.prependListener("data", received.count));
+    outgoing.on("error", broken);
+    outgoing.on("upgrade", broken);
+    outgoing.on("response", (incoming) => {
+      readAnswer(incoming, request.maxBytes).then(async (answer) => {
+        const isKeptThere = outgoing.shouldKeepAlive && !isClosedSoon(answer.headers["keep-alive"]);
+        const isClean = mayKeep && isKeptThere && received.isJust(incoming);
+        if (isClean) await over;
+        resolve({ answer, isClean: isClean && !socket.destroyed });
+      }, broken);
+    });
+    outgoing.end(request.body);
+  });
+}
+
+/** A server may say for how many seconds it keeps a connection. */
+const isClosedSoon = (keepAlive = ""): boolean => /\btimeout\s*=\s*"?0*[01]\b/i.test(keepAlive);
+
+const LAST_CHUNK = "0\r\n\r\n";
+
+/**
+ * What came over the socket, beside what Node made of it: its parser lets go of a beginning of another answer behind ours, and
+ * the rest of that would be taken for the answer to the next request.
+ */
+function createReceived() {
+  let head = "";
+  let bytes = 0;
+  let tail = "";
+  return {
+    count(chunk: Buffer): void {
+      if (!head.includes("\r\n\r\n")) head += chunk.toString("latin1");
+      bytes += chunk.length;
+      tail = (tail + chunk.subarray(-LAST_CHUNK.length).toString("latin1")).slice(-LAST_CHUNK.length);
+    },
+    /** This answer and not a byte more. Its end must have been announced, by length or by chunks. */
+    isJust({ headers }: IncomingMessage): boolean {
+      const { "transfer-encoding": coding, "content-length": length } = headers;
+      if (coding !== undefined) return coding === "chunked" && tail === LAST_CHUNK;
+      return length !== undefined && bytes === head.indexOf("\r\n\r\n") + 4 + Number(length);
+    },
+  };
+}
+
+function readAnswer(incoming: IncomingMessage, maxBytes: number): Promise<Exchanged["answer"]> {
+  return new Promise((resolve, reject) => {
+    const encoding = incoming.headers["content-encoding"];
+    if (encoding !== undefined && encoding !== "identity") throw egressFault("answer_encoded");
+    if (Number(incoming.headers["content-length"] ?? 0) > maxBytes) throw egressFault("too_large");
+    const chunks: Buffer[] = [];
+    let length = 0;
+    incoming.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > maxBytes) reject(egressFault("too_large"));
+      else chunks.push(chunk);
+    });
+    incoming.on("error", reject);
+    incoming.on("end", () => {
+      const headers = Object.fromEntries(
+        Object.entries(incoming.headers).flatMap(([name, value]) =>
+          typeof value === "string" ? [[name, value]] : [],
+        ),
+      );
+      resolve({ status: incoming.statusCode ?? 0, headers, body: Buffer.concat(chunks) });
+    });
+  });
+}

@@ -1,0 +1,61 @@
+import { type Profile, profileOf } from "../identity-provider/profile.ts";
+import { type Realm, realmOf } from "../realms/realm.ts";
+import { statement } from "../storage/statement.ts";
+import type { Database } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import type { Place } from "./attempt.ts";
+
+/** What the database says of the path that a sign-on begins under and comes back to. */
+export type SignOnPlace = {
+  realm: Realm;
+  /** The client id of the store's storefronts. */
+  clientId: string | undefined;
+  /** What was begun before is over: a restore forgets which attempts had come back, and which codes were redeemed. */
+  endedBefore: number;
+  profile: Profile | undefined;
+};
+
+/** One statement, because every leg of a sign-on asks all of it. Undefined: there is no such realm. */
+export async function findPlace(db: Database, place: Place): Promise<SignOnPlace | undefined> {
+  const row = await readPlace.first(db, place);
+  if (!row) return undefined;
+  return {
+    realm: realmOf({
+      id: place.realmId,
+      store_id: place.storeId,
+      name: row.realm_name,
+      redirect_uris: row.redirect_uris,
+      duplicate_email_policy: row.duplicate_email_policy,
+      created_at: row.realm_created_at,
+      updated_at: row.realm_updated_at,
+    }),
+    clientId: row.settings_client_id ?? undefined,
+    endedBefore: row.tokens_from ?? 0,
+    profile: row.id === null ? undefined : profileOf(row as Tables["oidc_profiles"]),
+  };
+}
+
+const readPlace = statement((db, at: Place) =>
+  db
+    .selectFrom("authentication_realms as realm")
+    .innerJoin("stores as store", "store.id", "realm.store_id")
+    .leftJoin("customer_authentication_settings as settings", "settings.store_id", "realm.store_id")
+    .leftJoin("oidc_profiles as profile", (join) =>
+      join
+        .onRef("profile.store_id", "=", "realm.store_id")
+        .onRef("profile.realm_id", "=", "realm.id")
+        .on("profile.id", "=", at.profileId),
+    )
+    .selectAll("profile")
+    .select([
+      "realm.name as realm_name",
+      "realm.redirect_uris",
+      "realm.duplicate_email_policy",
+      "realm.created_at as realm_created_at",
+      "realm.updated_at as realm_updated_at",
+      "settings.client_id as settings_client_id",
+      "store.tokens_from",
+    ])
+    .where("realm.store_id", "=", at.storeId)
+    .where("realm.id", "=", at.realmId),
+);

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createFederation, type Federation } from "../support/federation.ts";
+import { watchStatements } from "../support/statements.ts";
+
+/** What each leg of a sign-on asks of the database: on PostgreSQL each of them is a round trip. */
+
+let f: Federation;
+beforeAll(async () => {
+  f = await createFederation();
+  // What is read the first time only, such as the signing key, is known from here on.
+  await f.redeem(await f.signOn());
+});
+afterAll(() => f.close());
+
+/** The statements of a piece of work, each by its verb and its table. */
+async function statementsOf<T>(work: () => Promise<T>): Promise<{ result: T; asked: string[] }> {
+  const { storage } = f.latchkey;
+  const { db: whole } = storage;
+  onTestFinished(() => {
+    storage.db = whole;
+  });
+  const asked: string[] = [];
+  storage.db = watchStatements(storage, ({ sql }) => {
+    asked.push(`${sql.split(" ")[0]} ${/(?:from|into|update) "(\w+)"/.exec(sql)?.[1]}`);
+  }).db;
+  const result = await work();
+  storage.db = whole;
+  return { result, asked };
+}
+
+const PLACE = "select authentication_realms";
+
+test("authorize asks once, the callback three times, an exchange seven times for somebody new and five times after that", async () => {
+  f.idp.hooks.claims = (claims) => ({ ...claims, sub: "somebody new" });
+  for (const made of [["insert customers", "insert customer_identities"], []]) {
+    const { result: signedOn, asked } = await statementsOf(() => f.signOn());
+    expect(asked).toEqual([PLACE, PLACE, "insert sign_on_attempts", "update sign_on_attempts"]);
+    const { result: redeemed, asked: then } = await statementsOf(() => f.redeem(signedOn));
+    expect(redeemed.status).toBe(200);
+    expect(then).toEqual([
+      "select sign_on_attempts",
+      PLACE,
+      "update sign_on_attempts",
+      "select customer_identities",
+      ...made,
+      "insert customer_tokens",
+    ]);
+  }
+});
