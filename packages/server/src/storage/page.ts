@@ -84,14 +84,14 @@ async function readIndexed(view: View, asked: Asked): Promise<Read> {
   };
 }
 
-/** Whether there are so many is quicker found out than counted; what is left to count is then short. */
+/** That there are so many is found out in half the time that counting them takes; only fewer are counted. */
 async function countIndexed(view: View, walk: Walk): Promise<number> {
-  const { db } = view.storage;
   const rows = rowsSql(view, walk);
-  const last = await sql`
-    select 1 ${rows} ${orderSql(view, walk)} limit 1 offset ${ROWS_COUNTED - 1}`.execute(db);
-  if (last.rows.length > 0) return ROWS_COUNTED;
-  const counted = await sql<{ total: number }>`select count(*) as total ${rows}`.execute(db);
+  const last = sql`select 1 ${rows} ${orderSql(view, walk)} limit 1 offset ${ROWS_COUNTED - 1}`;
+  const counted = await sql<{ total: number }>`
+    select case when (${last}) is not null then ${sql.lit(ROWS_COUNTED)} else (select count(*) ${rows}) end as total`.execute(
+    view.storage.db,
+  );
   return counted.rows[0]?.total ?? 0;
 }
 
