@@ -101,6 +101,11 @@ describe("imports", () => {
     }
   });
 
+  test("a limit is a value that SQLite does not plan by: `atMost`, or a number in the text", () => {
+    for (const path of sources)
+      expect(read(path), path).not.toMatch(/\.limit\((?!atMost\()|limit \$\{(?!atMost\()/);
+  });
+
   test("a transaction is opened by storage/ alone: `storage.transact` tries again what a deadlock has undone", () => {
     for (const path of sources)
       if (roomOf(path) !== "storage") expect(read(path), path).not.toContain(".transaction()");

@@ -1,3 +1,4 @@
+import { atMost } from "./storage/at-most.ts";
 import { hasTables } from "./storage/migrate.ts";
 import { endings } from "./storage/migrations/0007-endings.ts";
 import type { Storage, Trx } from "./storage/storage.ts";
@@ -52,7 +53,7 @@ async function* pagesOf({ db }: Storage, table: "application_keys" | "customers"
       .select("id")
       .where("id", ">", after)
       .orderBy("id")
-      .limit(PAGE)
+      .limit(atMost(PAGE))
       .execute();
     const last = rows.at(-1);
     if (!last) return;

@@ -3,6 +3,7 @@ import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { hashesEqual, hashSecret, newCredential } from "../lib/secrets.ts";
+import { atMost } from "../storage/at-most.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
@@ -75,7 +76,7 @@ async function forgetOldest(trx: Trx, storeId: string, keyId: string, now: numbe
     .where("expires_at", "<=", now)
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
-    .limit(REMEMBERED_PER_KEY);
+    .limit(atMost(REMEMBERED_PER_KEY));
   await trx
     .deleteFrom("application_key_secrets")
     .where("store_id", "=", storeId)

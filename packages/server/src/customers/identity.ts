@@ -3,6 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import { parseEmail } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
 import type { Realm } from "../realms/realm.ts";
+import { atMost } from "../storage/at-most.ts";
 import { hold } from "../storage/hold.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
@@ -149,7 +150,7 @@ const linkedTo = (db: Database, through: Through, { issuer, subject }: ForeignId
     .where("identity.issuer", "=", issuer)
     .where("identity.subject", "=", subject)
     .orderBy(({ eb }) => eb.case().when("identity.profile_id", "=", through.id).then(0).else(1).end())
-    .limit(1);
+    .limit(atMost(1));
 
 /** Whether the customer is still there, and stays. */
 async function holdCustomer(
@@ -187,7 +188,7 @@ async function findProven(db: Database, through: Through, identity: ForeignIdent
         ),
       ]),
     )
-    .limit(2)
+    .limit(atMost(2))
     .execute();
   return proven.map(({ id }) => id);
 }

@@ -1,4 +1,5 @@
 import { Problem } from "../contract/problem.ts";
+import { atMost } from "../storage/at-most.ts";
 import type { Database, Trx } from "../storage/storage.ts";
 
 /**
@@ -104,7 +105,7 @@ async function findNext(db: Database, heir: Heir, afterProfileId: string): Promi
     .select("profile_id")
     .where("profile_id", ">", afterProfileId)
     .orderBy("profile_id")
-    .limit(1)
+    .limit(atMost(1))
     .executeTakeFirst();
   return row?.profile_id;
 }
@@ -113,7 +114,7 @@ async function countIdentities(db: Database, heir: Heir, profileId: string): Pro
   const some = identitiesOf(db, heir)
     .select("profile_id")
     .where("profile_id", "=", profileId)
-    .limit(COUNTED_IDENTITIES);
+    .limit(atMost(COUNTED_IDENTITIES));
   const { total } = await db
     .selectFrom(some.as("some"))
     .select(({ fn }) => fn.countAll<number>().as("total"))

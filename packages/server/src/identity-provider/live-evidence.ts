@@ -1,5 +1,6 @@
 import { type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { toIso } from "../lib/clock.ts";
+import { atMost } from "../storage/at-most.ts";
 import type { Database } from "../storage/storage.ts";
 import type { Profile } from "./profile.ts";
 import type { Check, RequirementId } from "./requirements.ts";
@@ -29,7 +30,7 @@ export async function withLiveEvidence(
     .where("started_at", ">=", profile.updatedAt)
     .orderBy("started_at", "desc")
     .select(["started_at", "reason"])
-    .limit(1);
+    .limit(atMost(1));
   const worked = await records
     .where("outcome", "in", ["code_issued", "exchanged", "expired"])
     .executeTakeFirst();

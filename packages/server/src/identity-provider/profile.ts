@@ -2,6 +2,7 @@ import type { Caller } from "../contract/caller.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Page, Place } from "../lib/condition.ts";
 import { getRealm } from "../realms/realm.ts";
+import { atMost } from "../storage/at-most.ts";
 import { readPage } from "../storage/page.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
@@ -143,7 +144,7 @@ export async function listBrokered(db: Database, storeId: string, realmId: strin
     .where("flow", "=", "brokered")
     .orderBy("created_at")
     .orderBy("id")
-    .limit(100)
+    .limit(atMost(100))
     .execute();
   return rows.map(profileOf);
 }

@@ -3,6 +3,7 @@ import type { Identity } from "../identity-provider/identify.ts";
 import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import { hashSecret, newCredential } from "../lib/secrets.ts";
+import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { deleteOld, ROUND } from "../storage/delete-old.ts";
 import { statement } from "../storage/statement.ts";
@@ -205,7 +206,7 @@ export async function forgetOldAttempts(deps: Deps): Promise<boolean> {
       .where("identity", "is not", null)
       .where("code_expires_at", "<=", now)
       .orderBy("code_expires_at")
-      .limit(limit);
+      .limit(atMost(limit));
     const { numUpdatedRows } = await db
       .updateTable("sign_on_attempts")
       .set({ identity: null })

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import { limits } from "../contract/limits.ts";
 import type { Clock } from "../lib/clock.ts";
+import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { deleteOld, ROUND } from "../storage/delete-old.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -25,7 +26,7 @@ export async function tidyRecords(
       .where("outcome", "=", "code_issued")
       .where("updated_at", "<", now - codeSeconds * 1000 - 10_000)
       .orderBy("updated_at")
-      .limit(limit);
+      .limit(atMost(limit));
     const { numUpdatedRows } = await db
       .updateTable("sign_ons")
       .set({ outcome: "expired", reason: "code_expired", updated_at: now })
@@ -59,7 +60,7 @@ export async function forgetStrangers(deps: Deps, storeIds: readonly string[]): 
         .where(byStranger)
         .orderBy("started_at", "desc")
         .orderBy("id", "desc")
-        .limit(limit)
+        .limit(atMost(limit))
         .offset(limits.strangerRecordsKept);
       const { numDeletedRows } = await db.deleteFrom("sign_ons").where("id", "in", oldest).executeTakeFirst();
       return Number(numDeletedRows);

@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
+import { atMost } from "./at-most.ts";
 import { inBatches } from "./batches.ts";
 import type { Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
@@ -47,7 +48,7 @@ async function isAnyLeft({ db }: Storage, { table, key, where }: Along): Promise
     .selectFrom(table as "customers")
     .select(db.dynamic.ref<"id">(key))
     .where(where)
-    .limit(1)
+    .limit(atMost(1))
     .executeTakeFirst();
   return left !== undefined;
 }
@@ -63,7 +64,7 @@ async function deleteSome(
     .selectFrom(table as "customers")
     .select(ref<"id">(key))
     .where(where)
-    .limit(limit);
+    .limit(atMost(limit));
   for (const column of along) some = some.orderBy(ref(column));
   if (from) {
     const columns = sql.join(along.map((column) => sql.ref(column)));

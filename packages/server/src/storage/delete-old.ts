@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import { atMost } from "./at-most.ts";
 import { inBatches } from "./batches.ts";
 import type { Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
@@ -33,7 +34,7 @@ export async function deleteOld<T extends keyof Swept>(
       .select(ref<"id">(key))
       .where(ref(column), "<=", untilMs)
       .orderBy(ref(column))
-      .limit(limit)
+      .limit(atMost(limit))
       // Instances that sweep at the same time take different rows, and do not wait for each other.
       .$if(engine === "postgres", (query) => query.forUpdate().skipLocked());
     const { numDeletedRows } = await db

@@ -7,6 +7,7 @@ import {
   ROWS_SEARCHED,
   type Sort,
 } from "../lib/condition.ts";
+import { atMost } from "./at-most.ts";
 import { type Cursor, fingerprint, readCursor, writeCursor } from "./cursor.ts";
 import { toNarrowing } from "./filter.ts";
 import { type Owner, orderSql, rowsSql, type View } from "./list-sql.ts";
@@ -34,7 +35,8 @@ export class ListRefused extends Error {
 
 type PageOf<T extends Listed> = { rows: Tables[T][]; place: Place };
 type Row = Record<string, unknown>;
-type Asked = { page: Page; of: string; walk: Walk; after: Cursor | undefined };
+/** `nameOf`: what its cursors are bound to, worked out only where there is one. */
+type Asked = { page: Page; nameOf(): string; walk: Walk; after: Cursor | undefined };
 
 /** One page of a store's rows. What it costs does not grow with the list, or it is refused. */
 export async function readPage<T extends Listed>(
@@ -50,10 +52,10 @@ export async function readPage<T extends Listed>(
   const { inOrder, byFilter } = findRoute(list, narrowings, sort);
   const { descending: isDescending } = sort ?? list.order;
   const view: View = { storage, table, of, isDescending };
-  const name = fingerprint([table, of, inOrder.keys, isDescending, conditions]);
-  const after = page.after === undefined ? undefined : readCursor(name, inOrder, page.after);
+  const nameOf = () => fingerprint([table, of, inOrder.keys, isDescending, conditions]);
+  const after = page.after === undefined ? undefined : readCursor(nameOf(), inOrder, page.after);
   if (page.after !== undefined && !after) throw new ListRefused("cursor_unfit");
-  const asked: Asked = { page, of: name, walk: inOrder, after };
+  const asked: Asked = { page, nameOf, walk: inOrder, after };
   if (inOrder.checks.length === 0) return (await readIndexed(view, asked)) as PageOf<T>;
   const read =
     (byFilter && (await readFiltered(view, asked, byFilter))) ??
@@ -69,7 +71,7 @@ async function readIndexed(view: View, asked: Asked): Promise<Read> {
   const offset = after ? 0 : page.offset;
   const { rows } = await sql<Row>`
     select * ${rowsSql(view, walk, after?.values)} ${orderSql(view, walk)}
-    limit ${page.limit + 1} offset ${offset}`.execute(view.storage.db);
+    limit ${atMost(page.limit + 1)} offset ${offset}`.execute(view.storage.db);
   const place = placeOf(asked, rows);
   const seen = place.offset + Math.min(rows.length, page.limit);
   const shown = rows.slice(0, page.limit);
@@ -126,10 +128,10 @@ async function readSearched(view: View, asked: Asked, most: number): Promise<Rea
 }
 
 /** `rows`: those of the page, and the one after it if there is one. */
-function placeOf({ page, of, walk, after }: Asked, rows: readonly Row[]): Place {
+function placeOf({ page, nameOf, walk, after }: Asked, rows: readonly Row[]): Place {
   const offset = after?.offset ?? page.offset;
   const last = rows.length > page.limit ? rows[page.limit - 1] : undefined;
-  const next = last && writeCursor(of, walk, offset + page.limit, last);
+  const next = last && writeCursor(nameOf(), walk, offset + page.limit, last);
   return { offset, total: offset + rows.length, isAtLeast: false, next };
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
+import { atMost } from "./at-most.ts";
 import { columnsOf } from "./cursor.ts";
 import { keySql } from "./list-key.ts";
 import { allOf, isAfter, orderSql, type Position, rowsSql, type View } from "./list-sql.ts";
@@ -45,7 +46,7 @@ export async function search(
   for (let lookedAt = 0; ; ) {
     const limit = Math.min(lookedAt === 0 ? FIRST_SLICE : SLICE[engine], most - lookedAt);
     const { rows } = await sql<Row>`
-      select ${sql.join(selected)} ${rowsSql(view, walk, position)} ${orderSql(view, walk)} limit ${limit}`.execute(
+      select ${sql.join(selected)} ${rowsSql(view, walk, position)} ${orderSql(view, walk)} limit ${atMost(limit)}`.execute(
       db,
     );
     for (const row of rows) {
