@@ -10,9 +10,10 @@ import {
 import { atMost } from "./at-most.ts";
 import { type Cursor, fingerprint, readCursor, writeCursor } from "./cursor.ts";
 import { toNarrowing } from "./filter.ts";
-import { type Owner, orderSql, rowsSql, type View } from "./list-sql.ts";
+import { type Owner, orderSql, type Position, rowsSql, type View } from "./list-sql.ts";
 import { LISTS, type List, type Listed } from "./lists.ts";
 import { inOrderOf, search } from "./search.ts";
+import { type Statement, statement } from "./statement.ts";
 import type { Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 import { findRoute, type Walk } from "./walk.ts";
@@ -65,13 +66,38 @@ export async function readPage<T extends Listed>(
 
 type Read = { rows: Row[]; place: Place };
 
+type Part = { limit: number; offset: number };
+
+const partSql = (view: View, walk: Walk, { limit, offset }: Part, after?: Position) => sql<Row>`
+  select * ${rowsSql(view, walk, after)} ${orderSql(view, walk)} limit ${atMost(limit)} offset ${offset}`;
+
+const wholeLists = new Map<string, Statement<Owner & Part, Row>>();
+
+/** A list that is not narrowed, as a statement: what it says depends on these alone. */
+function wholeList(view: View, walk: Walk): Statement<Owner & Part, Row> {
+  const { storage, table, of, isDescending } = view;
+  const owner = Object.keys(of);
+  const name = [storage.engine, table, isDescending, walk.keys.map(({ column }) => column), owner].join(" ");
+  const known = wholeLists.get(name);
+  if (known) return known;
+  const made = statement((_, places: Owner & Part) => {
+    const ofPlaces = Object.fromEntries(owner.map((column) => [column, places[column as keyof Owner]]));
+    return partSql({ ...view, of: ofPlaces as Owner }, walk, places);
+  });
+  wholeLists.set(name, made);
+  return made;
+}
+
 /** An index has the rows, and no others, in order. */
 async function readIndexed(view: View, asked: Asked): Promise<Read> {
   const { page, walk, after } = asked;
   const offset = after ? 0 : page.offset;
-  const { rows } = await sql<Row>`
-    select * ${rowsSql(view, walk, after?.values)} ${orderSql(view, walk)}
-    limit ${atMost(page.limit + 1)} offset ${offset}`.execute(view.storage.db);
+  const part: Part = { limit: page.limit + 1, offset };
+  const { db } = view.storage;
+  const rows =
+    after || walk.ranges.length > 0
+      ? (await partSql(view, walk, part, after?.values).execute(db)).rows
+      : await wholeList(view, walk).all(db, { ...view.of, ...part });
   const place = placeOf(asked, rows);
   const seen = place.offset + Math.min(rows.length, page.limit);
   const shown = rows.slice(0, page.limit);

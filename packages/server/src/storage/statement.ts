@@ -1,4 +1,4 @@
-import type { Compilable, CompiledQuery } from "kysely";
+import type { CompiledQuery } from "kysely";
 import type { Database } from "./storage.ts";
 
 /**
@@ -6,13 +6,16 @@ import type { Database } from "./storage.ts";
  * `build` sees a place holder under each name; a run puts its values there. So it must not look at what it is given: a query
  * whose text depends on a value (one condition more, a list, `is null`) is no statement.
  */
-type Statement<P, O> = {
+export type Statement<P, O> = {
   all(db: Database, values: P): Promise<O[]>;
   first(db: Database, values: P): Promise<O | undefined>;
 };
 
+/** A query of the builder, or one written with `sql`. */
+type Built<O> = { compile(db: Database): CompiledQuery<O> };
+
 export function statement<P extends object, O>(
-  build: (db: Database, places: P) => Compilable<O>,
+  build: (db: Database, places: P) => Built<O>,
 ): Statement<P, O> {
   // By adapter, because a database and all its transactions share one.
   const compiled = new WeakMap<object, CompiledQuery<O>>();
@@ -22,7 +25,7 @@ export function statement<P extends object, O>(
     // A plugin sees every query while it is compiled, so with one it is compiled each time.
     let query = plugins.length === 0 ? compiled.get(adapter) : undefined;
     if (!query) {
-      query = build(db, places as P).compile();
+      query = build(db, places as P).compile(db);
       if (plugins.length === 0) compiled.set(adapter, query);
     }
     const parameters = query.parameters.map((parameter) => valueAt(values, parameter));
