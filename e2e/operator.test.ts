@@ -176,7 +176,7 @@ test("deleting a store says how far it is on standard error, and its result on s
   const args = ["store", "delete", "--id", made.store.id, "--yes", "--json"];
   const { code, stdout, stderr } = await latchkey(args, place.env);
   expect([code, JSON.parse(stdout)]).toEqual([0, { deleted: made.store.id, rows: 1 }]);
-  expect(stderr).toContain(`deleting ${made.store.id}: 0`);
+  expect(stderr).toContain(`deleting ${made.store.id}: 1 of 1 rows`);
   const again = await latchkey(args, place.env);
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("there is no store")]);
 });

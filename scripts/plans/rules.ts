@@ -79,4 +79,19 @@ export const EXCEPTIONS: readonly Exception[] = [
     sql: /created_at < /,
     reason: "where signing keys are replaced, all customer tokens go but those of the last moment",
   },
+  {
+    from: "src/sealed.ts",
+    sql: /^select "sealed_client_secret"/,
+    reason: "a service looks once, when it starts, whether it can open what it has",
+  },
+  {
+    from: "src/customers/customer-token.ts",
+    sql: /^select count\(\*\) as "tokens"/,
+    reason: "`latchkey rotate-keys` says how many customers would be signed out, before it asks",
+  },
+  {
+    from: "src/cli/after-restore.ts",
+    sql: /^select "id", "store_id" from "application_keys"/,
+    reason: "`latchkey after-restore --rotate-secrets` gives every key a new secret",
+  },
 ];
