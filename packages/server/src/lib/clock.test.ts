@@ -150,3 +150,13 @@ test("the time of day is a whole number of milliseconds, also while a step stand
 test("instants are written in UTC with milliseconds", () => {
   expect(toIso(0)).toBe("1970-01-01T00:00:00.000Z");
 });
+
+test("an instant is written as Date writes it, whatever it is", () => {
+  const instant = fc.oneof(fc.integer({ min: -8.64e15, max: 8.64e15 }), fc.integer({ min: 0, max: 4e12 }));
+  fc.assert(
+    fc.property(instant, (ms) => {
+      expect(toIso(ms)).toBe(new Date(ms).toISOString());
+    }),
+    { numRuns: 2000 },
+  );
+});
