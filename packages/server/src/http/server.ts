@@ -64,7 +64,9 @@ function readBytes(incoming: IncomingMessage): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    const brokeOff = (cause?: unknown) => reject(new Problem("body_broke_off", { cause }));
+    const brokeOff = (cause?: unknown) => {
+      if (!incoming.readableEnded) reject(new Problem("body_broke_off", { cause }));
+    };
     incoming.on("data", (chunk: Buffer) => {
       length += chunk.length;
       if (length > limits.bodyBytes) reject(new Problem("body_too_large"));
