@@ -1,17 +1,14 @@
+import { sql } from "kysely";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { newCredential } from "../lib/secrets.ts";
 import { fits, mostReservable } from "../rate-limit/plan.ts";
 import { laterThan } from "../storage/later-than.ts";
+import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
-import {
-  type ApplicationKey,
-  getApplicationKey,
-  type KeyWithSecret,
-  toApplicationKey,
-} from "./application-key.ts";
+import { type ApplicationKey, getApplicationKey, type KeyWithSecret } from "./application-key.ts";
 import { insertSecret } from "./secret.ts";
 
 type Deps = { storage: Storage; clock: Clock };
@@ -65,7 +62,6 @@ export async function insertApplicationKey(
   return { ...key, clientSecret };
 }
 
-/** One statement changes name and reservation, if the reservation fits: a request that is refused leaves nothing behind. */
 export async function updateApplicationKey(
   deps: Deps,
   storeId: string,
@@ -73,27 +69,42 @@ export async function updateApplicationKey(
   { name, reservedRateLimit: reserved }: KeyChange,
 ): Promise<ApplicationKey> {
   const updated = await changeStore(deps, storeId, async (trx, { rateLimit, totalReserved }) => {
-    const read = { storage: { db: trx }, clock: deps.clock };
-    let update = trx
-      .updateTable("application_keys")
-      .set({
-        name,
-        ...(reserved !== undefined && { reserved_rate_limit: reserved }),
-        updated_at: laterThan("updated_at", deps.clock.now()),
-      })
-      .where("store_id", "=", storeId)
-      .where("id", "=", keyId);
     // With the new reservation in the place of its own, the total is within the limit.
-    if (reserved !== undefined)
-      update = update.where("reserved_rate_limit", ">=", totalReserved + reserved - rateLimit);
-    const row = await update.returningAll().executeTakeFirst();
-    if (row) return toApplicationKey(read, row);
-    const refused = await getApplicationKey(read, storeId, keyId);
-    return refuseOverLimit(rateLimit, totalReserved - refused.reservedRateLimit, reserved ?? 0);
+    const atLeast = reserved === undefined ? 0 : totalReserved + reserved - rateLimit;
+    const change = { storeId, keyId, name, reserved: reserved ?? null, atLeast, now: deps.clock.now() };
+    const isChanged = await changeKey.first(trx, change);
+    const key = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, keyId);
+    if (!isChanged) refuseOverLimit(rateLimit, totalReserved - key.reservedRateLimit, reserved ?? 0);
+    return key;
   });
   if (!updated) throw new Problem("application_key_not_found");
   return updated;
 }
+
+type Change = Pick<KeyChange, "name"> & {
+  storeId: string;
+  keyId: string;
+  /** `null`: as it was. */
+  reserved: number | null;
+  /** What the key must have reserved until now. */
+  atLeast: number;
+  now: number;
+};
+
+/** Name and reservation change together, if the reservation fits: a request that is refused leaves nothing behind. */
+const changeKey = statement((db, change: Change) =>
+  db
+    .updateTable("application_keys")
+    .set({
+      name: change.name,
+      reserved_rate_limit: sql<number>`coalesce(cast(${change.reserved} as integer), reserved_rate_limit)`,
+      updated_at: laterThan("updated_at", change.now),
+    })
+    .where("store_id", "=", change.storeId)
+    .where("id", "=", change.keyId)
+    .where("reserved_rate_limit", ">=", change.atLeast)
+    .returning("id"),
+);
 
 export async function deleteApplicationKey(deps: Deps, storeId: string, keyId: string): Promise<undefined> {
   const deleted = await changeStore(deps, storeId, (trx) =>

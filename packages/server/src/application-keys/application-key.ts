@@ -41,15 +41,6 @@ export async function getApplicationKey(
   return fromRow(row, rows.flatMap(toSecret));
 }
 
-/** The key of a row that has just been written, with its secrets. */
-export async function toApplicationKey(
-  { storage: { db }, clock }: ReadDeps,
-  row: Tables["application_keys"],
-): Promise<ApplicationKey> {
-  const [key] = await withSecrets(db, row.store_id, [row], clock.now());
-  return key as ApplicationKey;
-}
-
 /** One row for each secret that works now, newest first; one without a secret where there is none. */
 const findKeyWithSecrets = statement((db, of: { storeId: string; keyId: string; now: number }) =>
   db

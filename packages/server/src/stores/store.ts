@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
+import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 
@@ -96,15 +97,18 @@ export async function changeStore<T>(
   work: (trx: Trx, store: StoreLimits) => Promise<T>,
 ): Promise<T | undefined> {
   const result = await storage.transact(async (trx) => {
-    const row = await trx
-      .updateTable("stores")
-      .set(({ eb }) => ({ revision: eb("revision", "+", 1) }))
-      .where("id", "=", storeId)
-      .where("deleted_at", "is", null)
-      .returning(["rate_limit", "max_rate_limit", "total_reserved_rate_limit"])
-      .executeTakeFirst();
+    const row = await moveRevision.first(trx, { storeId });
     return row && work(trx, limitsOf(row));
   });
   storage.changes.announce(storeId);
   return result;
 }
+
+const moveRevision = statement((db, of: { storeId: string }) =>
+  db
+    .updateTable("stores")
+    .set(({ eb }) => ({ revision: eb("revision", "+", 1) }))
+    .where("id", "=", of.storeId)
+    .where("deleted_at", "is", null)
+    .returning(["rate_limit", "max_rate_limit", "total_reserved_rate_limit"]),
+);
