@@ -70,7 +70,10 @@ describe.each(engines)("a statement on $name", (engine) => {
     expect(await faults(statement)).toMatch(fault);
   });
 
-  test.skipIf(engine.name === "sqlite" || !engine.isHere)(
+  // SQLite does not say what it throws away.
+  if (engine.name === "sqlite") return;
+
+  test.skipIf(!engine.isHere)(
     "that throws away most of what it reads does not pass, limit or not",
     async () => {
       const statement =

@@ -41,8 +41,13 @@ export type Exception = { from: string; sql: RegExp; reason: string };
 export const EXCEPTIONS: readonly Exception[] = [
   {
     from: "src/storage/page.ts",
-    sql: /./,
-    reason: "lists: counts, filters and sorts get their indexes and bounds next",
+    sql: /^select case when \(select 1 .* limit 1 offset \S+\) is not null then 10000 else \(select count/,
+    reason: "rows are counted only where there are fewer than 10,000",
+  },
+  {
+    from: "src/identity-provider/client-secret.ts",
+    sql: /^select "id", "store_id", "sealed_client_secret", "sealed_client_secret_next" from "oidc_profiles"$/,
+    reason: "`latchkey rotate-keys` seals every secret anew",
   },
   {
     from: "src/application-keys/application-key.ts",

@@ -1,6 +1,7 @@
 import { type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { toIso } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
+import { statement } from "../storage/statement.ts";
 import type { Database } from "../storage/storage.ts";
 import type { Profile } from "./profile.ts";
 import type { Check, RequirementId } from "./requirements.ts";
@@ -14,32 +15,25 @@ const SHOWN_LIVE: Partial<Record<RequirementId, readonly SignOnReason[]>> = {
   R9: [],
 };
 
+/** How many sign-ons are looked at: more tell nothing new of a provider. */
+const LATEST = 500;
+
 /**
- * Completes the doctor's checks with what sign-ons have shown since the profile was last changed: the latest one that
- * worked, and the latest that was refused for a requirement. The later of the two counts.
+ * Completes the doctor's checks with what the latest sign-ons have shown since the profile was last changed: the latest one
+ * that worked, and the latest that was refused for a requirement. The later of the two counts.
  */
 export async function withLiveEvidence(
   db: Database,
   profile: Profile,
   checks: readonly Check[],
 ): Promise<Check[]> {
-  const records = db
-    .selectFrom("sign_ons")
-    .where("store_id", "=", profile.storeId)
-    .where("profile_id", "=", profile.id)
-    .where("started_at", ">=", profile.updatedAt)
-    .orderBy("started_at", "desc")
-    .select(["started_at", "reason"])
-    .limit(atMost(1));
-  const worked = await records
-    .where("outcome", "in", ["code_issued", "exchanged", "expired"])
-    .executeTakeFirst();
-  const reasons = Object.values(SHOWN_LIVE).flat();
-  // Only one that came later counts, so nothing before it is looked through.
-  const refused = await records
-    .where("started_at", ">", worked?.started_at ?? 0)
-    .where("reason", "in", reasons)
-    .executeTakeFirst();
+  const latest = await findLatest.all(db, {
+    storeId: profile.storeId,
+    profileId: profile.id,
+    since: profile.updatedAt,
+  });
+  const worked = latest.find(({ outcome }) => WORKED.has(outcome));
+  const refused = latest.find(({ reason }) => REASONS.has(reason));
   return checks.map((check) => {
     const ownReasons = SHOWN_LIVE[check.id];
     if (!ownReasons || check.status === "not_met") return check;
@@ -50,6 +44,20 @@ export async function withLiveEvidence(
     return worked ? { ...check, status: "met", evidence: `A sign-on has shown it. ${when(worked)}` } : check;
   });
 }
+
+const WORKED = new Set(["code_issued", "exchanged", "expired"]);
+const REASONS = new Set<string | null>(Object.values(SHOWN_LIVE).flat());
+
+const findLatest = statement((db, of: { storeId: string; profileId: string; since: number }) =>
+  db
+    .selectFrom("sign_ons")
+    .where("store_id", "=", of.storeId)
+    .where("profile_id", "=", of.profileId)
+    .where("started_at", ">=", of.since)
+    .orderBy("started_at", "desc")
+    .select(["started_at", "outcome", "reason"])
+    .limit(atMost(LATEST)),
+);
 
 type Seen = { started_at: number };
 
