@@ -69,19 +69,25 @@ export async function compare(deps: Deps, workload: Workload, engine: Engine): P
 /** One who takes part in this comparison: how many operations make a round, and what the rounds have shown. */
 type Entrant = { runner: Runner; tell(what: string): void; count: number; rounds: Round[] };
 
-/** A process that has just started interprets what it will compile later, so its first warm-up is longer. */
-const warmed = new WeakSet<Runner>();
-const FIRST_WARM_UP = 4;
+/** A round that costs more than this part of the cheapest before it has gained nothing more. */
+const SETTLED = 0.95;
 
+/**
+ * V8 interprets what is new and compiles what has run some thousand times; a service runs for weeks. So each is warmed up until
+ * two rounds one after the other cost no less than those before, or for as many rounds as there is time for.
+ */
 async function warmUp(deps: Deps, workload: Workload, entrant: Entrant): Promise<void> {
-  const { warmSeconds, roundSeconds, part } = deps.options;
+  const { warmRounds, warmSeconds, roundSeconds, part } = deps.options;
   entrant.tell("warm-up");
-  const first = await measureRound(deps, entrant.runner, workload, { count: FIRST_TRY });
-  const seconds = warmSeconds * (warmed.has(entrant.runner) ? 1 : FIRST_WARM_UP);
-  warmed.add(entrant.runner);
-  const count = countFor(workload, perSecond(first), { seconds, part });
-  const warm = await measureRound(deps, entrant.runner, workload, { count });
-  entrant.count = countFor(workload, perSecond(warm), { seconds: roundSeconds, part });
+  let last = await measureRound(deps, entrant.runner, workload, { count: FIRST_TRY });
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0, settled = 0; round < warmRounds && settled < 2; round++) {
+    const count = countFor(workload, perSecond(last), { seconds: warmSeconds, part });
+    last = await measureRound(deps, entrant.runner, workload, { count });
+    settled = last.cpuUs > least * SETTLED ? settled + 1 : 0;
+    least = Math.min(least, last.cpuUs);
+  }
+  entrant.count = countFor(workload, perSecond(last), { seconds: roundSeconds, part });
 }
 
 async function askAtHalfLoad(

@@ -15,6 +15,8 @@ export type Options = {
   beside: string | undefined;
   rounds: number;
   roundSeconds: number;
+  /** So many at most. */
+  warmRounds: number;
   warmSeconds: number;
   halfLoadSeconds: number;
   /** How much of the operations that have to be prepared. */
@@ -37,8 +39,8 @@ export function readOptions(args: string[]): Options | undefined {
   const { quick, beside } = values;
   const only = readOnly(values.only && [values.only, ...positionals].join(" "));
   const times = quick
-    ? { rounds: 3, roundSeconds: 0.4, warmSeconds: 0.4, halfLoadSeconds: 0.6, part: 0.4 }
-    : { rounds: 5, roundSeconds: 0.7, warmSeconds: 0.8, halfLoadSeconds: 1.5, part: 1 };
+    ? { rounds: 3, roundSeconds: 0.4, warmRounds: 2, warmSeconds: 0.5, halfLoadSeconds: 0.6, part: 0.4 }
+    : { rounds: 5, roundSeconds: 0.7, warmRounds: 8, warmSeconds: 0.8, halfLoadSeconds: 1.5, part: 1 };
   return {
     quick,
     only,
