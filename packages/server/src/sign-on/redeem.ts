@@ -13,11 +13,11 @@ import { hashSecret, isWellFormed } from "../lib/secrets.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { challengeOf, type Place } from "./attempt.ts";
+import { challengeOf } from "./attempt.ts";
 import { signOnProblem } from "./exits.ts";
 import type { Recorder } from "./record.ts";
 import { referenceOf } from "./reference.ts";
-import { findPlace, type SignOnPlace } from "./sign-on-place.ts";
+import { findPlace } from "./sign-on-place.ts";
 
 /** What a storefront brings for a code. `client` is set where the request says which client and realm it is for. */
 export type ClientGrant = {
@@ -66,13 +66,12 @@ export async function redeem<T>(
     codeHash: hashSecret(grant.clientCode),
     storeId: grant.storeId,
   });
-  const place = issued && (await findPlace(db, toPlace(issued)));
   const ending = await deps.storage.transact(async (trx): Promise<Ending<T>> => {
     const attempt = issued && (await burnCode(trx, deps, grant, issued));
     if (!attempt) return whyNot(trx, deps, grant);
     const mismatch = mismatchOf(attempt, grant);
     if (mismatch) return fail(trx, attempt, mismatch.reason, new Problem(mismatch.code));
-    const redeemed = await signIn(trx, deps, signer, attempt, place);
+    const redeemed = await signIn(trx, deps, signer, attempt);
     if ("reason" in redeemed) return fail(trx, attempt, redeemed.reason, refusalOf(attempt, redeemed.reason));
     return { ...redeemed, answer: await toAnswer(trx, redeemed) };
   });
@@ -91,12 +90,6 @@ const findIssued = statement((db, { codeHash, storeId }: OfCode) =>
     .where("code_hash", "=", codeHash)
     .where("store_id", "=", storeId),
 );
-
-const toPlace = (attempt: AttemptRow): Place => ({
-  storeId: attempt.store_id,
-  realmId: attempt.realm_id,
-  profileId: attempt.profile_id,
-});
 
 /** The row of before, as it is now. What the identity provider said is no longer in the database. */
 async function burnCode(
@@ -145,9 +138,10 @@ async function signIn(
   deps: RedeemDeps,
   signer: Signer,
   attempt: AttemptRow,
-  place: SignOnPlace | undefined,
 ): Promise<Redeemed | { reason: SignOnReason }> {
   const { store_id: storeId, realm_id: realmId, profile_id: profileId } = attempt;
+  // Here and not before: what was switched off, deleted or made stricter while we waited for our turn counts.
+  const place = await findPlace(trx, { storeId, realmId, profileId });
   const profile = place?.profile;
   if (!place || !profile?.enabled || profile.flow !== "brokered") return { reason: "profile_disabled" };
   const identity: Identity = JSON.parse(attempt.identity ?? "null");

@@ -481,6 +481,30 @@ function awayAt(of: Database, statement: number, { forGood = false } = {}): Data
   });
 }
 
+describe("what is changed while a redeem waits for its turn at the database", () => {
+  const changes = {
+    "switched off": { enabled: 0 },
+    "closed to new people": { provisioning: "existing" },
+  };
+  test.each(Object.entries(changes))(
+    "400 when the profile was %s: nobody is made a customer",
+    async (_, columns) => {
+      const signedOn = await f.signOn();
+      const { storage } = f.latchkey;
+      const { transact } = storage;
+      const customers = () => storage.db.selectFrom("customers").select("id").execute();
+      const before = await customers();
+      storage.transact = async (work) => {
+        storage.transact = transact;
+        await storage.db.updateTable("oidc_profiles").set(columns).execute();
+        return storage.transact(work);
+      };
+      expect(outcome(await f.redeem(signedOn))).toEqual([400, "sign_on_refused"]);
+      expect(await customers()).toEqual(before);
+    },
+  );
+});
+
 describe("when the database goes away (T19)", () => {
   test.each([false, true])(
     "503 at whichever statement, for good: %s; nothing is half done, and the code works afterwards (T18)",

@@ -39,8 +39,8 @@ test("authorize asks once, the callback three times, an exchange seven times for
     expect(redeemed.status).toBe(200);
     expect(then).toEqual([
       "select sign_on_attempts",
-      PLACE,
       "update sign_on_attempts",
+      PLACE,
       "select customer_identities",
       ...made,
       "insert customer_tokens",
