@@ -33,6 +33,8 @@ test.each([
   "/docs/",
   "/v2",
   "/v2/customers/7/tokens",
+  "/v2/customers/",
+  "/v2/customers//tokens/8",
   "/v2/%63ustomers",
   "/constructor",
 ])("nothing is found at %s", (path) => {

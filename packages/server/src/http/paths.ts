@@ -39,7 +39,7 @@ export function createPaths<T>(): Paths<T> {
       for (const part of path.split("/")) {
         const literal: Segment<T> | undefined = at.literals.get(part);
         if (!literal) values.push(part);
-        at = literal ?? at.parameter;
+        at = literal ?? (part === "" ? undefined : at.parameter);
         if (!at) return undefined;
       }
       if (!at.end) return undefined;

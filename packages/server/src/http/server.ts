@@ -30,25 +30,30 @@ const OPTIONS: ServerOptions = {
 
 /** Node's server with our limits. A client that sends slowly, or not at all, is cut off without touching the others. */
 export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
-  const answering = new WeakSet<Socket>();
+  /** How many answers are under way on a connection: a client may send the next request before it has heard. */
+  const answering = new WeakMap<Socket, number>();
+  const count = (socket: Socket, change: number) =>
+    answering.set(socket, (answering.get(socket) ?? 0) + change);
   const server = createServer(OPTIONS, (incoming, outgoing) => {
     const { socket, method = "", url: target = "", headers } = incoming;
     // We have ended this connection, so nobody would hear what became of the request.
     if (!socket.writable) return;
-    answering.add(socket);
-    outgoing.once("close", () => answering.delete(socket));
+    count(socket, 1);
+    outgoing.once("close", () => count(socket, -1));
     const peer = socket.remoteAddress ?? "";
     const isGone = () => !socket.writable;
     serve({ method, target, headers, peer, isGone, readBytes: () => readBytes(incoming) })
-      .catch((error) => answerUnserved(error, onRefused, peer))
-      .then((answer) => {
-        send(outgoing, answer);
+      .then((answer) => send(outgoing, answer))
+      // Whatever went wrong in the frame itself, or in writing what it answered, ends this request and nothing else.
+      .catch((error) => send(outgoing, answerUnserved(error, onRefused, peer)))
+      .catch(() => socket.destroy())
+      .then(() => {
         if (!incoming.complete) readOn(incoming);
       });
   });
   server.on("clientError", (error: Error & { code?: string }, socket: Socket) => {
     // An answer that is under way on this connection must not be written over.
-    if (!socket.writable || error.code === "ECONNRESET" || answering.has(socket)) socket.destroy();
+    if (!socket.writable || error.code === "ECONNRESET" || (answering.get(socket) ?? 0) > 0) socket.destroy();
     else refuse(error, socket, onRefused);
   });
   return server;
@@ -67,6 +72,8 @@ function readBytes(incoming: IncomingMessage): Promise<Uint8Array> {
     const brokeOff = (cause?: unknown) => {
       if (!incoming.readableEnded) reject(new Problem("body_broke_off", { cause }));
     };
+    // Nothing more is told of a request whose client has left while it waited to be read.
+    if (incoming.destroyed) return brokeOff();
     incoming.on("data", (chunk: Buffer) => {
       length += chunk.length;
       if (length > limits.bodyBytes) reject(new Problem("body_too_large"));
