@@ -82,7 +82,7 @@ async function check(storage: Storage, explain: typeof explainOnSqlite): Promise
 }
 
 function isExcepted({ from, sql }: SeenStatement): boolean {
-  const exception = EXCEPTIONS.find((known) => known.from === from && known.sql.test(sql));
+  const exception = EXCEPTIONS.find((known) => known.from === from && known.sql.test(sql.trim()));
   if (exception) excepted.add(exception);
   return exception !== undefined;
 }

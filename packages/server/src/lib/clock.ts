@@ -60,11 +60,12 @@ const MAX_DAYS = 1000;
 const days = new Map<number, string>();
 const TWO_DIGITS = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, "0"));
 
-/** What `Date.toISOString` says of a whole millisecond, in a tenth of the time: that was a tenth of what a small read cost. */
+/** What `Date.toISOString` says, in a tenth of the time: that was a tenth of what a small read cost. */
 export function toIso(instantMs: number): string {
-  const day = Math.floor(instantMs / DAY_MS);
+  const instant = Math.trunc(instantMs);
+  const day = Math.floor(instant / DAY_MS);
   const date = days.get(day) ?? keepDay(day);
-  const ms = instantMs - day * DAY_MS;
+  const ms = instant - day * DAY_MS;
   const seconds = Math.floor(ms / 1000);
   const two = (number: number) => TWO_DIGITS[number % 60];
   const milliseconds = String(1000 + (ms % 1000)).slice(1);

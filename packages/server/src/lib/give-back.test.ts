@@ -2,10 +2,11 @@ import { expect, test } from "vitest";
 import { createGiveBack } from "./give-back.ts";
 
 function build() {
-  const process = { busyShare: 0.001, heapBytes: 50e6, collected: 0 };
+  const process = { busyShare: 0.001, heapBytes: 50e6, keptBytes: 20e6, collected: 0 };
   const { look } = createGiveBack({
     busyShare: () => process.busyShare,
     heapBytes: () => process.heapBytes,
+    keptBytes: () => process.keptBytes,
     collect() {
       process.collected++;
       process.heapBytes = 30e6;
@@ -65,6 +66,13 @@ test("V8 has a way to give room back: the heap is smaller after it", () => {
     return sizes.at(-1) as number;
   };
   const before = heapBytes();
-  createGiveBack({ busyShare: () => 0, heapBytes }).look();
+  createGiveBack({ busyShare: () => 0, heapBytes, keptBytes: () => 0 }).look();
   expect(sizes.at(-1)).toBeLessThan(before);
+});
+
+test("not while much is kept, because that takes long to go through", () => {
+  const { process, looks } = build();
+  process.keptBytes = 60e6;
+  looks(20);
+  expect(process.collected).toBe(0);
 });
