@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createStore, getToken, newPlace, serve } from "../e2e/running.ts";
+import { createStore, getToken, serve } from "../e2e/running.ts";
 import { forgetExpiredTokens } from "../packages/server/src/customers/customer-token.ts";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
 import { forgetOldAttempts } from "../packages/server/src/sign-on/code.ts";
@@ -9,6 +9,7 @@ import { openStorage } from "../packages/server/src/storage/open.ts";
 import { latchkey } from "../packages/server/test/support/command.ts";
 import { insertCrowd } from "../packages/server/test/support/many-rows.ts";
 import { findBinaries, startPostgres } from "../packages/server/test/support/postgres-server.ts";
+import { unwatchedPlace } from "./unwatched-place.ts";
 
 /**
  * What touches many rows, with a million customers (or as many as the first argument says): deleting their store while
@@ -22,7 +23,7 @@ for (const engine of engines) {
   const binaries = findBinaries();
   if (engine === "postgres" && !binaries) throw new Error("PostgreSQL is not installed");
   const server = engine === "postgres" ? await startPostgres(binaries as string) : undefined;
-  const place = await newPlace(server?.url);
+  const place = await unwatchedPlace(server?.url);
   const running = await serve(place);
   try {
     await measureDeletion(engine, place);
@@ -36,7 +37,7 @@ for (const engine of engines) {
   }
 }
 
-type Where = Awaited<ReturnType<typeof newPlace>>;
+type Where = Awaited<ReturnType<typeof unwatchedPlace>>;
 
 async function measureDeletion(engine: string, place: Where): Promise<void> {
   const doomed = await createStore(place, "--rate-limit", "100000");

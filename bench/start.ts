@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { newPlace, serve } from "../e2e/running.ts";
+import { serve } from "../e2e/running.ts";
 import { type Figure, figureOf } from "./measure.ts";
+import { unwatchedPlace } from "./unwatched-place.ts";
 
 /** From the start of the process to ready, on a database that is not there yet, and what it takes when idle. */
 const IDLE_MS = 12_000;
@@ -10,7 +11,7 @@ export async function measureStart(runs: number): Promise<{ readyMs: Figure; idl
   const readyMs: number[] = [];
   const idleBytes: number[] = [];
   for (let run = 0; run < runs; run++) {
-    const place = await newPlace();
+    const place = await unwatchedPlace();
     const startedMs = performance.now();
     const { child, exited } = await serve(place);
     readyMs.push(performance.now() - startedMs);
