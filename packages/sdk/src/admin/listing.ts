@@ -8,7 +8,7 @@ export type PageQuery = {
   limit?: number | undefined;
   /** How many to pass over, up to 10,000. */
   offset?: number | undefined;
-  /** Instead of `offset`: after the page before, wherever that was. `next` of a page has it; it is good for the same list. */
+  /** Goes before `offset`: after the page before, wherever that was. `next` of a page has it; it is good for the same list. */
   after?: string | undefined;
 };
 

@@ -115,7 +115,7 @@ async function listAll(deps: Deps, storeId: string): Promise<ApplicationKey[]> {
   do {
     const list = await listApplicationKeys(deps, storeId, { limit: limits.pageSize, offset: 0, after });
     keys.push(...list.keys);
-    after = list.place.next;
+    after = list.place.next?.after;
   } while (after !== undefined);
   return keys;
 }

@@ -57,7 +57,10 @@ export const listCustomers = operation({
       created_at: instant,
       updated_at: instant,
     }),
-    sort: sortParameter(["created_at", "updated_at", "name", "email"]),
+    sort: sortParameter(
+      ["created_at", "updated_at", "name", "email"],
+      "the oldest first, or in the order of the field whose beginning, or whose time, it is narrowed by",
+    ),
   }),
   success: {
     status: 200,

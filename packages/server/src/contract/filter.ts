@@ -25,16 +25,25 @@ export const filterParameter = (fields: Fields) =>
     .optional()
     .meta({
       type: "string",
-      description: `Conditions joined by \`:\`, all of which must hold: ${describeFields(fields)}. \`like\` takes \`*\` for any text. Instants are ISO 8601.`,
+      description: `Conditions joined by \`:\`, all of which must hold: ${describeFields(fields)}.${describeLike(fields)} Instants are ISO 8601.`,
     });
 
-export const sortParameter = (names: readonly [string, ...string[]]) =>
+/** `otherwise`: the order without it. */
+export const sortParameter = (names: readonly [string, ...string[]], otherwise: string) =>
   z
     .string()
     .regex(new RegExp(`^-?(${names.join("|")})$`))
     .transform((given): Sort => ({ field: given.replace("-", ""), descending: given.startsWith("-") }))
     .optional()
-    .meta({ type: "string", description: `${names.join(", ")}; with \`-\` in front, the other way round` });
+    .meta({
+      type: "string",
+      description: `${names.join(", ")}; with \`-\` in front, the other way round. Without it: ${otherwise}`,
+    });
+
+const describeLike = (fields: Fields): string =>
+  Object.values(fields).some(({ operators }) => operators.includes("like"))
+    ? " `like` takes `*` for any text, and no notice of case: of the letters a to z on SQLite, of all letters on PostgreSQL."
+    : "";
 
 const describeFields = (fields: Fields): string =>
   Object.entries(fields)

@@ -2,15 +2,13 @@ import type { z } from "zod";
 import { toIso } from "../lib/clock.ts";
 import type { Condition, Page, Place, Sort } from "../lib/condition.ts";
 import { limits } from "./limits.ts";
-import { Problem } from "./problem.ts";
 import type { pageLinks, pageQuery } from "./shapes.ts";
 
-export function toPage(query: z.output<typeof pageQuery>): Page {
-  const page = { limit: query["page[limit]"], offset: query["page[offset]"], after: query["page[after]"] };
-  if (page.after === undefined || page.offset === 0) return page;
-  const detail = "A page lies after a cursor or at an offset, and not both.";
-  throw new Problem("parameter_invalid", { detail, source: { parameter: "page[offset]" } });
-}
+export const toPage = (query: z.output<typeof pageQuery>): Page => ({
+  limit: query["page[limit]"],
+  offset: query["page[offset]"],
+  after: query["page[after]"],
+});
 
 export function presentPage({ limit }: Page, { offset, total, isAtLeast }: Place) {
   return {
@@ -45,7 +43,7 @@ export function presentPageLinks(
   { offset, total, next }: Place,
   others: Record<string, string> = {},
 ): z.input<typeof pageLinks> {
-  const to = (where: { "page[offset]": number } | { "page[after]": string }) => {
+  const to = (where: Record<string, string | number>) => {
     const parameters = { "page[limit]": limit, ...where, ...others };
     const query = Object.entries(parameters).map(([name, value]) =>
       [name, value].map(encodeURIComponent).join("="),
@@ -53,14 +51,16 @@ export function presentPageLinks(
     return `${listUrl}?${query.join("&")}`;
   };
   const at = (place: number) => to({ "page[offset]": place });
-  // Only `next` leads further than an offset may be.
+  // An instance of a release that knows no cursors goes by the offset beside it. Only `next` leads further than one may be.
+  const behind = ({ after, offset }: NonNullable<Place["next"]>) =>
+    to({ ...(offset <= limits.pageOffset && { "page[offset]": offset }), "page[after]": after });
   const reachable = Math.min(Math.max(0, total - 1), limits.pageOffset);
   const before = Math.max(0, offset - limit);
   return {
-    current: after === undefined ? at(offset) : to({ "page[after]": after }),
+    current: after === undefined ? at(offset) : behind({ after, offset }),
     first: at(0),
     last: at(Math.floor(reachable / limit) * limit),
-    next: next === undefined ? null : to({ "page[after]": next }),
+    next: next === undefined ? null : behind(next),
     prev: offset > 0 && before <= limits.pageOffset ? at(before) : null,
   };
 }

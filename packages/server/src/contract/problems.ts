@@ -34,9 +34,10 @@ export const problems = {
   },
   filter_too_wide: {
     status: 422,
-    means: "Too many rows would have to be looked at one by one to fill this page.",
+    means:
+      "Too many rows would have to be looked at one by one to fill this page. Begin a pattern with text (`ada*`, not `*ada*`), add a condition that leaves fewer rows, or leave `sort` out.",
     remedy:
-      "No index finds what this filter means in this order. Begin a pattern with text (`ada*` instead of `*ada*`), add a condition that leaves fewer rows (an e-mail, a shorter time), or leave `sort` out, or sort by the field that is filtered. At most 20,000 rows are looked at.",
+      "No index finds what this filter means in this order. A condition that leaves fewer rows is an e-mail, a reference, or a shorter time; an order that fits is that of the field that is filtered. At most 20,000 rows are looked at.",
   },
   request_malformed: {
     status: 400,

@@ -78,7 +78,7 @@ export const pageQuery = z.object({
     .meta({
       type: "string",
       description:
-        "A cursor from `links.next`, instead of an offset: good for the same list, filter and sort. Rows that come or go meanwhile move no others from page to page",
+        "A cursor from `links.next`, which goes before an offset: good for the same list, filter and sort. Rows that come or go meanwhile move no others from page to page",
     }),
 });
 

@@ -51,7 +51,7 @@ export const listSignOns = operation({
       customer_id: text("eq"),
       started_at: instant,
     }),
-    sort: sortParameter(["started_at"]),
+    sort: sortParameter(["started_at"], "the newest first"),
   }),
   success: {
     status: 200,

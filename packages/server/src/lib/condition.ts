@@ -16,8 +16,8 @@ export type Place = {
   total: number;
   /** There may be more than `total`: nobody has counted them. */
   isAtLeast: boolean;
-  /** The cursor of the page after this one. */
-  next: string | undefined;
+  /** The page after this one: its cursor, and how many rows come before it. */
+  next: { after: string; offset: number } | undefined;
 };
 
 /** Rows are counted so far and no further, so that a page costs the same however long its list is. */

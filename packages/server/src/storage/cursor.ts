@@ -47,7 +47,11 @@ function parse(text: string): unknown {
   }
 }
 
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+/** As many rows as no list has: a cursor that was made up shows no other figure. */
+const MAX_OFFSET = 1e12;
+
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_OFFSET;
 
 /** Instants are numbers, all else is text. NUL PostgreSQL cannot keep, so no row has it. */
 const isValueOf = (column: string, value: unknown): boolean =>

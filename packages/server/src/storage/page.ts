@@ -141,25 +141,40 @@ async function readSearched(view: View, asked: Asked, most: number): Promise<Rea
   const { page, walk, after } = asked;
   const offset = after ? 0 : page.offset;
   const wanted = offset + page.limit + 1;
-  const { found, isEnd } = await search(view, walk, {
+  const { found, isEnd, last } = await search(view, walk, {
     from: after?.values,
     most,
     isEnough: (rows, lookedAt) => rows >= wanted && lookedAt >= ROWS_COUNTED,
   });
-  if (!isEnd && found.length < wanted) throw new ListRefused("filter_too_wide");
   const these = found.slice(offset, wanted).map(({ row }) => row);
-  const total = (after?.offset ?? 0) + found.length;
-  const place = { ...placeOf(asked, these), total, isAtLeast: !isEnd };
-  return { rows: await fetchRows(view, these.slice(0, page.limit)), place };
+  // A walk that has begun goes on, with a page that has few rows or none; a first page without any says what to ask instead.
+  if (!isEnd && these.length === 0 && !after) throw new ListRefused("filter_too_wide");
+  const shown = these.slice(0, page.limit);
+  const place = placeOf(asked, these);
+  return {
+    rows: await fetchRows(view, shown),
+    place: {
+      ...place,
+      total: (after?.offset ?? 0) + found.length,
+      isAtLeast: !isEnd,
+      next: place.next ?? (isEnd ? undefined : nextOf(asked, place.offset + shown.length, last)),
+    },
+  };
 }
 
 /** `rows`: those of the page, and the one after it if there is one. */
-function placeOf({ page, nameOf, walk, after }: Asked, rows: readonly Row[]): Place {
+function placeOf(asked: Asked, rows: readonly Row[]): Place {
+  const { page, after } = asked;
   const offset = after?.offset ?? page.offset;
   const last = rows.length > page.limit ? rows[page.limit - 1] : undefined;
-  const next = last && writeCursor(nameOf(), walk, offset + page.limit, last);
+  const next = last && nextOf(asked, offset + page.limit, last);
   return { offset, total: offset + rows.length, isAtLeast: false, next };
 }
+
+const nextOf = ({ nameOf, walk }: Asked, offset: number, last: Row): NonNullable<Place["next"]> => ({
+  after: writeCursor(nameOf(), walk, offset, last),
+  offset,
+});
 
 /** Those that were deleted meanwhile are left out. */
 async function fetchRows({ storage, table, of }: View, found: readonly Row[]): Promise<Row[]> {

@@ -23,12 +23,12 @@ type Search = {
   inOrder?: { walk: Walk; after: Position | undefined };
 };
 
-/** Looks at the rows of a walk one by one, in slices, between which others have their turn. */
+/** Looks at the rows of a walk one by one, in slices, and yields to other requests between two. `last`: the row it has come to. */
 export async function search(
   view: View,
   walk: Walk,
   { from, most, isEnough = () => false, inOrder }: Search,
-): Promise<{ found: Found[]; isEnd: boolean }> {
+): Promise<{ found: Found[]; isEnd: boolean; last: Row }> {
   const { db, engine } = view.storage;
   const columns = columnsOf(walk);
   const orderKeys = inOrder?.walk.keys ?? [];
@@ -55,15 +55,15 @@ export async function search(
       found.push({ row, order, isAfter: row.is_after !== 0 });
     }
     lookedAt += rows.length;
-    if (rows.length < limit) return { found, isEnd: true };
-    if (lookedAt >= most || isEnough(found.length, lookedAt)) return { found, isEnd: false };
     const last = rows.at(-1) ?? {};
+    if (rows.length < limit) return { found, isEnd: true, last };
+    if (lookedAt >= most || isEnough(found.length, lookedAt)) return { found, isEnd: false, last };
     position = new Map(columns.map((column) => [column, last[column] as string | number]));
     await setImmediate();
   }
 }
 
-/** Orders what was found on another way. */
+/** Sorts what was found along another index. */
 export function inOrderOf(found: readonly Found[], isDescending: boolean): Found[] {
   const turn = isDescending ? -1 : 1;
   return found.toSorted((a, b) => {
@@ -74,7 +74,7 @@ export function inOrderOf(found: readonly Found[], isDescending: boolean): Found
 
 /**
  * Texts are compared here by their 16-bit units, in an index by their bytes. The two differ where a character has two units
- * (U+D800 to U+DFFF), which come before U+E000 and should come after U+FFFF: so they change places.
+ * (U+D800 to U+DFFF), which come before U+E000 and should come after U+FFFF: so the two ranges are swapped.
  */
 const inByteOrder = (value: string | number): string | number =>
   typeof value === "number"

@@ -16,15 +16,15 @@ export type Walk = {
 };
 
 type Route = {
-  /** Comes upon the rows in the order of the list. */
+  /** Reads the rows in the order of the list. */
   inOrder: Walk;
-  /** Comes upon fewer rows, in another order. */
+  /** Reads fewer rows, in another order. */
   byFilter: Walk | undefined;
 };
 
 /**
  * Which indexes a list is read along. Nothing of it depends on what the database knows about the rows, so that a page and the
- * one after it go the same way. Without a wish for an order it is that of the index that leaves least to check.
+ * one after it go the same way. Without `sort` the order is that of the index that leaves least to check.
  */
 export function findRoute(list: List, narrowings: readonly Narrowing[], sort: Sort | undefined): Route {
   const walks = list.indexes.flatMap((index) => walkAlong(index, narrowings));

@@ -99,7 +99,7 @@ describe("list", () => {
       const { body } = await store.call(listApplicationKeys, { query });
       expect(names(body)).toEqual(["c", "d"]);
       expect(body.meta.page).toEqual({ limit: 2, offset: 2, current: 2, total: 3 });
-      expect(body.links.next).toMatch(/\?page%5Blimit%5D=2&page%5Bafter%5D=[\w-]+$/);
+      expect(body.links.next).toMatch(/\?page%5Blimit%5D=2&page%5Boffset%5D=4&page%5Bafter%5D=[\w-]+$/);
       expect(body.links.prev).toContain("page%5Boffset%5D=0");
       expect(body.links.last).toContain("page%5Boffset%5D=4");
     },

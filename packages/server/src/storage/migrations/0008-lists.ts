@@ -29,26 +29,14 @@ export const lists: Migration = {
 type Index = { name: string; table: string; columns: string; where?: string; instead?: string };
 
 /**
- * PostgreSQL holds up writes to a table from the first of its indexes until the migration ends: so what a sign-on waits for comes
- * last. Records of sign-ons wait in memory meanwhile.
+ * PostgreSQL holds up writes to a table from the first of its indexes until the migration ends: so what takes longest and holds
+ * up nobody comes first, since records of sign-ons wait in memory, and what a sign-on waits for comes last.
  */
 function indexesOf(engine: Storage["engine"]): Index[] {
   // A prefix is a range only where text is compared byte by byte, which PostgreSQL does in this collation and SQLite always.
   const nameKey = engine === "postgres" ? '(lower(name) collate "C")' : "name_key";
   const bytes = engine === "postgres" ? ' collate "C"' : "";
   return [
-    {
-      name: "authentication_realms_by_age",
-      table: "authentication_realms",
-      columns: "store_id, created_at, id",
-    },
-    {
-      name: "oidc_profiles_by_age",
-      table: "oidc_profiles",
-      columns: "store_id, realm_id, created_at, id",
-      instead: "oidc_profiles_by_realm",
-    },
-    { name: "application_keys_by_age", table: "application_keys", columns: "store_id, created_at, id" },
     {
       name: "sign_ons_of_profile",
       table: "sign_ons",
@@ -74,6 +62,18 @@ function indexesOf(engine: Storage["engine"]): Index[] {
       columns: "store_id, customer_id, started_at, id",
       where: "customer_id is not null",
     },
+    {
+      name: "authentication_realms_by_age",
+      table: "authentication_realms",
+      columns: "store_id, created_at, id",
+    },
+    {
+      name: "oidc_profiles_by_age",
+      table: "oidc_profiles",
+      columns: "store_id, realm_id, created_at, id",
+      instead: "oidc_profiles_by_realm",
+    },
+    { name: "application_keys_by_age", table: "application_keys", columns: "store_id, created_at, id" },
     {
       name: "customers_in_email_order",
       table: "customers",
