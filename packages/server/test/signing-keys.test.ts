@@ -33,6 +33,40 @@ test("a key id that nobody knows makes us look into the database once a second, 
   expect(reads).toBe(before + 1);
 });
 
+test("the first key is there for whoever made it, although another read was begun before and ends after", async () => {
+  const empty = await createTestApp();
+  const { storage, clock, keyring } = empty;
+  const [readBefore, madeOne] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let reads = 0;
+  const db = storage.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      if (++reads !== 2) return result;
+      readBefore.resolve();
+      await madeOne.promise;
+      return result;
+    },
+  });
+  let second: Promise<unknown> | undefined;
+  const transact: typeof storage.transact = async (work) => {
+    second ??= keys.current();
+    await readBefore.promise;
+    const made = await storage.transact(work);
+    setImmediate(madeOne.resolve);
+    return made;
+  };
+  const keys = createSigningKeys({
+    storage: { ...storage, db, transact },
+    clock,
+    keyring,
+    customerTokenSeconds: 86_400,
+  });
+  const first = await keys.current();
+  expect(first.kid).toBeTypeOf("string");
+  expect(await second).toMatchObject({ kid: first.kid });
+  await empty.close();
+});
+
 test("a token that was read before is read again without its signature, and not after its key was taken away", async () => {
   const { storage, clock, keyring } = latchkey;
   const deps = { storage, clock, keyring };

@@ -62,23 +62,29 @@ export function createSigningKeys(deps: Deps): SigningKeys {
   const makingFirst = createSingleFlight<void>();
   let known: Key[] = [];
   let readAtMs = Number.NEGATIVE_INFINITY;
-  let notices = 0;
+  let changes = 0;
   // Of any store: a key may have been removed. What was asked for before that is answered, but not kept.
   deps.storage.changes.listen((storeId) => {
     if (storeId !== undefined) return;
-    notices++;
+    changes++;
     readAtMs = Number.NEGATIVE_INFINITY;
   });
 
   function read(): Promise<Key[]> {
-    const before = notices;
+    const before = changes;
     return once(String(before), async () => {
       const found = await readKeys(deps);
-      if (notices !== before) return found;
+      if (changes !== before) return found;
       known = found;
       readAtMs = clock.monotonicMs();
       return found;
     });
+  }
+
+  /** After a key was made: a read that was begun before that does not have it, so that this one does not join it. */
+  function readAnew(): Promise<Key[]> {
+    changes++;
+    return read();
   }
 
   /** While the database cannot be read, the keys that were read last stay in use. */
@@ -93,7 +99,7 @@ export function createSigningKeys(deps: Deps): SigningKeys {
           if (newest === undefined) await insertKey(trx, deps, clock.now());
         }),
       );
-      return await read();
+      return await readAnew();
     } catch (error) {
       if (known.length === 0) throw error;
       return known;
@@ -136,7 +142,7 @@ export function createSigningKeys(deps: Deps): SigningKeys {
         await afterOthers(deps, async (trx, last) => {
           if (last !== undefined && isDue(last)) await insertKey(trx, deps, now + PUBLISHED_BEFORE_MS);
         });
-        await read();
+        await readAnew();
       }
       await deleteOver(deps, await keys());
     },
