@@ -5,7 +5,7 @@ import type { Config } from "./config.ts";
 import { type Draining, watchConnections } from "./http/drain.ts";
 import type { Serve } from "./http/message.ts";
 import { createHttpServer } from "./http/server.ts";
-import { type Clock, steadyClock } from "./lib/clock.ts";
+import { type Clock, steadyClock, toIso } from "./lib/clock.ts";
 import { giveBackWhenIdle } from "./lib/give-back.ts";
 import { createKeyring } from "./lib/keyring.ts";
 import { createLineWriter, type LineWriter } from "./lib/line-writer.ts";
@@ -67,7 +67,8 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
 /** Standard output, one JSON object a line. */
 function createLog(level: string, lines: LineWriter): Logger {
   const formatters = { level: (label: string) => ({ level: label }) };
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters }, lines);
+  const timestamp = () => `,"time":"${toIso(Date.now())}"`;
+  return pino({ level, base: null, timestamp, formatters }, lines);
 }
 
 type Address = { host: string; port: number; name: string };
