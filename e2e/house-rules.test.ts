@@ -36,6 +36,7 @@ const SLICES = [
   "identity-provider",
   "customers",
   "sign-on",
+  "gateway",
 ];
 const ROOMS: Record<string, string[]> = {
   lib: [],
@@ -51,6 +52,7 @@ const ROOMS: Record<string, string[]> = {
   "identity-provider": ["lib", "contract", "storage", "rate-limit", "stores", "realms"],
   customers: ["lib", "contract", "storage", "rate-limit", "realms"],
   "sign-on": ["lib", "contract", "storage", "rate-limit", "realms", "identity-provider", "customers"],
+  gateway: ["contract"],
   "create-store": ["lib", "storage", "stores", "application-keys", "realms"],
   "delete-store": ["lib", "storage"],
   "after-restore": ["lib", "storage"],

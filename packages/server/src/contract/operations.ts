@@ -2,6 +2,7 @@ import * as token from "./access-tokens.ts";
 import * as key from "./application-keys.ts";
 import * as customerToken from "./customer-tokens.ts";
 import * as customer from "./customers.ts";
+import * as gateway from "./gateway.ts";
 import * as profile from "./oidc-profiles.ts";
 import type { Operation } from "./operation.ts";
 import * as realm from "./realms.ts";
@@ -55,6 +56,7 @@ export const operations: readonly Operation[] = [
   profile.deleteProfile,
   profile.checkProfile,
   profile.approveDrift,
+  gateway.checkAtGateway,
   service.live,
   service.ready,
   service.metrics,
