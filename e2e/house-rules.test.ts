@@ -57,7 +57,7 @@ const ROOMS: Record<string, string[]> = {
   "carry-over": ["storage"],
   readiness: ["lib", "contract", "storage", "counters", "identity-provider"],
   config: ["lib"],
-  metrics: ["lib", ...SLICES],
+  metrics: ["lib", "counters", ...SLICES],
   deps: ["lib", "contract", "storage", "counters", "metrics", "readiness", ...SLICES],
   tidy: ["lib", "storage", "http", ...SLICES],
   routes: ["deps", "contract", "http", ...SLICES],

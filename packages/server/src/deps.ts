@@ -81,6 +81,7 @@ export type Deps = {
   customerTokenSeconds: number;
   codeSeconds: number;
   readiness: Readiness;
+  valkey: Valkey | undefined;
   metricsText(): Promise<string>;
   /** The document, made when it is first asked for, and then kept. */
   openapiText(): string;
@@ -124,6 +125,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     customerTokenSeconds,
     codeSeconds,
     readiness: createReadiness({ storage, clock, calls, valkey }),
+    valkey,
     metricsText: createMetricsText({ clock, registry }),
     openapiText() {
       openapiText ??= JSON.stringify(openapiDocument(publicUrl));
