@@ -5,7 +5,9 @@ import pino from "pino";
 import { openValkey } from "../packages/server/src/counters/valkey.ts";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
 import { createSharedLimiter } from "../packages/server/src/rate-limit/shared-limiter.ts";
+import { createSharedUseLog } from "../packages/server/src/rate-limit/shared-use-log.ts";
 import { createUseLog } from "../packages/server/src/rate-limit/use-log.ts";
+import { handClock } from "../packages/server/test/support/clock.ts";
 import { hasValkey, NO_VALKEY, startValkey } from "../packages/server/test/support/valkey-server.ts";
 import { createStore, envOf, serveLatchkey } from "./latchkey.ts";
 import { type Figure, figureOf, measureRound, perSecond, type Round, type Runner } from "./measure.ts";
@@ -20,6 +22,7 @@ import { readKey } from "./workloads/reads.ts";
  * 1. An authenticated read (GET an application key, SQLite), by a service that counts for itself and by one that counts in
  *    Valkey, turn about: latency, requests a second, CPU time of the service and of Valkey for one request.
  * 2. Decisions alone, so many in one turn of the event loop: what one core of Valkey can decide in a second.
+ * 3. What Valkey keeps in memory: of a key's limits, and of the log of use.
  */
 const CONNECTIONS = [1, 16, 256];
 const ROUNDS = 7;
@@ -27,7 +30,7 @@ const ROUND_SECONDS = 1.5;
 const BATCHES = [1, 16, 200];
 
 type Side = { p50Us: Figure; p99Us: Figure; perSecond: Figure; cpuUs: Figure; valkeyUs: Figure };
-type Row = { connections: number; inProcess: Side; inValkey: Side };
+type Row = { connections: number; inProcess: Side; inValkey: Side; losses: number };
 type Deciding = { stores: number; together: number; valkeyUs: number; ourUs: number };
 
 if (!hasValkey) throw new Error(NO_VALKEY);
@@ -60,6 +63,12 @@ const sideOf = (rounds: readonly Round[]): Side => ({
   valkeyUs: figureOf(rounds.map(({ databaseUs }) => databaseUs)),
 });
 
+/** How often a service was not answered within 50 ms: it then counts for itself for 200 ms. */
+async function lossesOf({ target }: Runner): Promise<number> {
+  const metrics = await (await fetch(`${target.url}/metrics`)).text();
+  return Number(/^latchkey_valkey_losses_total (\d+)/m.exec(metrics)?.[1]);
+}
+
 async function compareReads(): Promise<Row[]> {
   const load = await startServer("load.ts");
   const inProcess = await startRunner("in-process", {});
@@ -73,13 +82,15 @@ async function compareReads(): Promise<Row[]> {
     let count = 500;
     for (const runner of [inProcess, inValkey, inProcess, inValkey])
       count = Math.round(perSecond(await measure(runner, count)) * ROUND_SECONDS);
+    const before = await lossesOf(inValkey);
     const seen: { own: Round[]; shared: Round[] } = { own: [], shared: [] };
     for (let round = 0; round < ROUNDS; round++) {
       process.stderr.write(`${connections} connections, round ${round + 1} of ${ROUNDS}\n`);
       seen.own.push(await measure(inProcess, count));
       seen.shared.push(await measure(inValkey, count));
     }
-    rows.push({ connections, inProcess: sideOf(seen.own), inValkey: sideOf(seen.shared) });
+    const losses = (await lossesOf(inValkey)) - before;
+    rows.push({ connections, inProcess: sideOf(seen.own), inValkey: sideOf(seen.shared), losses });
   }
   for (const { server } of [inProcess, inValkey]) await server.stop();
   await load.stop();
@@ -123,10 +134,50 @@ async function decideAlone(): Promise<Deciding[]> {
   return found;
 }
 
+type Memory = { what: string; bytes: number };
+
+async function measureMemory(): Promise<Memory[]> {
+  const clock = handClock();
+  const opened = await openValkey({
+    urls: [valkey.url],
+    log: pino({ level: "silent" }),
+    answerWithinMs: 5000,
+  });
+  const useLog = createSharedUseLog({ valkey: opened, clock, own: createUseLog() });
+  const bytesOf = async (name: string) => Number((await valkey.say(`MEMORY USAGE ${name}`)).slice(1));
+  const keyId = (at: number) => `01890000-0000-7000-8000-${String(at).padStart(12, "0")}`;
+  const found: Memory[] = [];
+  for (const keys of [1, 1000]) {
+    clock.advance(60_000 - (clock.now() % 60_000));
+    const name = `lk:{${keys}}:use:${clock.now() / 60_000}`;
+    for (let second = 0; second < 60; second++) {
+      for (let at = 0; at < keys; at++) useLog.add(`${keys}`, keyId(at), clock.monotonicMs() / 1000, 10);
+      await useLog.flush(`${keys}`);
+      clock.advance(1000);
+    }
+    const what = keys === 1 ? "one key" : `${keys.toLocaleString("en")} keys`;
+    found.push({
+      what: `log of use: an hour of ${what}, used in every second`,
+      bytes: 60 * (await bytesOf(name)),
+    });
+  }
+  const limiter = createSharedLimiter({ valkey: opened, clock, useLog });
+  const allowance = { revision: 1, rateLimit: 1_000_000, totalReserved: 10, reserved: 10 };
+  const draw = { storeId: "s", keyId: keyId(1), allowance, administration: false };
+  for (let source = 0; source < 100; source++) await limiter.take({ ...draw, source: `192.0.2.${source}` });
+  found.push({ what: "limits: a store", bytes: await bytesOf("lk:{s}:limits") });
+  found.push({ what: "limits: a key", bytes: await bytesOf(`lk:{s}:key:${keyId(1)}`) });
+  const sources = await bytesOf(`lk:{s}:sources:${keyId(1)}`);
+  found.push({ what: "limits: a source of public tokens", bytes: Math.round(sources / 100) });
+  await opened.close();
+  return found;
+}
+
 const startedMs = performance.now();
 const startedAt = new Date().toISOString();
 const reads = await compareReads();
 const decisions = await decideAlone();
+const memory = await measureMemory();
 const version =
   /(valkey|redis)_version:(\S+)/
     .exec(await valkey.say("INFO server"))
@@ -161,6 +212,7 @@ ${table([
     "CPU of the service",
     "CPU of Valkey",
     "added to p50",
+    "answers not had within 50 ms",
   ],
   ...reads.flatMap((row) =>
     (["inProcess", "inValkey"] as const).map((where) => [
@@ -172,6 +224,7 @@ ${table([
       time(row[where].cpuUs.median),
       where === "inProcess" ? "" : time(row[where].valkeyUs.median),
       where === "inProcess" ? "" : time(added(row)),
+      where === "inProcess" ? "" : String(row.losses),
     ]),
   ),
 ])}
@@ -194,9 +247,13 @@ ${table([
     `${ourUs.toFixed(1)} µs`,
   ]),
 ])}
+
+## Memory of Valkey
+
+${table([["what", "bytes"], ...memory.map(({ what, bytes }) => [what, whole(bytes)])])}
 `;
 const write = (end: string, content: string) =>
   writeFileSync(new URL(`results/valkey.${end}`, import.meta.url), content);
 write("md", text);
-write("json", `${JSON.stringify({ machine, startedAt, version, reads, decisions }, null, 2)}\n`);
+write("json", `${JSON.stringify({ machine, startedAt, version, reads, decisions, memory }, null, 2)}\n`);
 console.log(text);

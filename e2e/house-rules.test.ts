@@ -103,6 +103,14 @@ describe("imports", () => {
     }
   });
 
+  test("the client of Valkey is loaded only where there is a Valkey: others know its types, or import it when they run", () => {
+    for (const path of sources)
+      if (roomOf(path) !== "counters")
+        expect(read(path), path).not.toMatch(
+          /import (?!type )[^;]*from "[./]*counters\/(valkey|client)\.ts"/,
+        );
+  });
+
   test("a limit is a value that SQLite does not plan by: `atMost`, or a number in the text", () => {
     for (const path of sources)
       expect(read(path), path).not.toMatch(/\.limit\((?!atMost\()|limit \$\{(?!atMost\()/);

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 import type { Standings } from "./access/authenticate.ts";
 import type { Valkey } from "./counters/valkey.ts";
 import type { Passwords } from "./customers/password.ts";
@@ -73,6 +73,15 @@ export function measureMemory(of: Measured, droppedLogLines: () => number): void
       Number(valkey.isAway()),
     );
     gauge("latchkey_instances", "Instances that count together, as last seen", valkey.instances);
+    new Counter({
+      name: "latchkey_valkey_losses_total",
+      help: "How often Valkey has gone away",
+      registers: [of.registry],
+      collect() {
+        this.reset();
+        this.inc(valkey.losses());
+      },
+    });
   }
   gauge("latchkey_idp_down", "Identity providers that are down", () => of.calls.count().down);
   gauge("latchkey_idp_degraded", "Identity providers that have just failed", () => of.calls.count().degraded);

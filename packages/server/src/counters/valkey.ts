@@ -20,6 +20,8 @@ export type Valkey = {
   isAway(): boolean;
   /** How many instances there are, this one included; while Valkey is away, how many there were. */
   instances(): number;
+  /** How often it has gone away since the start. */
+  losses(): number;
   close(): Promise<void>;
 };
 
@@ -69,6 +71,7 @@ export async function openValkey(options: Options): Promise<Valkey> {
   const id = randomUUID();
   let line: Line | undefined;
   let instances = 1;
+  let losses = 0;
   let isClosed = false;
   let hasFailed = false;
   let probe: NodeJS.Timeout | undefined;
@@ -123,6 +126,7 @@ export async function openValkey(options: Options): Promise<Valkey> {
     if (line !== mine) return;
     line = undefined;
     if (isClosed) return;
+    losses++;
     log.warn({ event: "valkey_away", cause: cause.message });
     hasFailed = true;
     connectLater();
@@ -210,6 +214,7 @@ export async function openValkey(options: Options): Promise<Valkey> {
     run,
     isAway: () => line === undefined,
     instances: () => instances,
+    losses: () => losses,
     async close() {
       isClosed = true;
       clearTimeout(probe);

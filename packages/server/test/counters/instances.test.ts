@@ -85,13 +85,14 @@ test("while Valkey is away the planner knows what this instance was asked", asyn
   expect(body.data.keys[0]).toMatchObject({ asked: 6 + 1 });
 });
 
-test("metrics say whether Valkey is away, and how many instances there are", async () => {
+test("metrics say whether Valkey is away, how often it has gone, and how many instances there are", async () => {
   const read = async () => {
     clock.advance(1000);
     const { body } = await call(here.app, metrics, { peer: "192.0.2.1" });
-    return [/^latchkey_valkey_away (\d)/m, /^latchkey_instances (\d)/m].map((line) => line.exec(body)?.[1]);
+    const names = ["valkey_away", "valkey_losses_total", "instances"];
+    return names.map((name) => new RegExp(`^latchkey_${name} (\\d+)`, "m").exec(body)?.[1]).join();
   };
-  await until(async () => (await read()).join() === "0,2");
+  await until(async () => (await read()) === "0,0,2");
   await server.stop();
-  await until(async () => (await read()).join() === "1,2");
+  await until(async () => (await read()) === "1,1,2");
 });
