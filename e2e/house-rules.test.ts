@@ -59,7 +59,7 @@ const ROOMS: Record<string, string[]> = {
   "carry-over": ["storage"],
   readiness: ["lib", "contract", "storage", "counters", "identity-provider"],
   config: ["lib"],
-  metrics: ["lib", ...SLICES],
+  metrics: ["lib", "counters", ...SLICES],
   deps: ["lib", "contract", "storage", "counters", "metrics", "readiness", ...SLICES],
   tidy: ["lib", "storage", "http", ...SLICES],
   routes: ["deps", "contract", "http", ...SLICES],
@@ -103,6 +103,14 @@ describe("imports", () => {
       if (roomOf(path) !== "storage") expect(text, path).not.toMatch(/from "(pg|node:sqlite)"/);
       if (roomOf(path) !== "counters") expect(text, path).not.toMatch(/from "ioredis"/);
     }
+  });
+
+  test("the client of Valkey is loaded only where there is a Valkey: others know its types, or import it when they run", () => {
+    for (const path of sources)
+      if (roomOf(path) !== "counters")
+        expect(read(path), path).not.toMatch(
+          /import (?!type )[^;]*from "[./]*counters\/(valkey|client)\.ts"/,
+        );
   });
 
   test("a limit is a value that SQLite does not plan by: `atMost`, or a number in the text", () => {

@@ -1,5 +1,6 @@
-import { Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 import type { Standings } from "./access/authenticate.ts";
+import type { Valkey } from "./counters/valkey.ts";
 import type { Passwords } from "./customers/password.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
 import type { Calls } from "./identity-provider/calls.ts";
@@ -31,6 +32,7 @@ type Measured = {
   signInThrottle: SignInThrottle;
   recorder: Recorder;
   calls: Calls;
+  valkey: Valkey | undefined;
 };
 
 /** What is in memory, and what was lost. Requests are counted by http/observe.ts. */
@@ -65,6 +67,22 @@ export function measureMemory(of: Measured, droppedLogLines: () => number): void
   gauge("latchkey_log_lines_dropped", "Log lines that could not be written", droppedLogLines);
   gauge("latchkey_sign_on_records_waiting", "Records of sign-ons not yet written", of.recorder.waiting);
   gauge("latchkey_sign_on_records_dropped", "Records of sign-ons that were lost", of.recorder.dropped);
+  const { valkey } = of;
+  if (valkey) {
+    gauge("latchkey_valkey_away", "1 while Valkey does not answer and this instance counts alone", () =>
+      Number(valkey.isAway()),
+    );
+    gauge("latchkey_instances", "Instances that count together, as last seen", valkey.instances);
+    new Counter({
+      name: "latchkey_valkey_losses_total",
+      help: "How often Valkey has gone away",
+      registers: [of.registry],
+      collect() {
+        this.reset();
+        this.inc(valkey.losses());
+      },
+    });
+  }
   gauge("latchkey_idp_down", "Identity providers that are down", () => of.calls.count().down);
   gauge("latchkey_idp_degraded", "Identity providers that have just failed", () => of.calls.count().degraded);
 }
