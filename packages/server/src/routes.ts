@@ -9,6 +9,7 @@ import { getApplicationKey, listApplicationKeys } from "./application-keys/appli
 import { dryRun } from "./application-keys/dry-run.ts";
 import * as show from "./application-keys/present.ts";
 import { rotateSecret } from "./application-keys/secret.ts";
+import { readUsage } from "./application-keys/usage.ts";
 import * as token from "./contract/access-tokens.ts";
 import * as key from "./contract/application-keys.ts";
 import * as customerToken from "./contract/customer-tokens.ts";
@@ -104,6 +105,7 @@ export const routes = (app: Deps): Route[] => [
   on(key.dryRunApplicationKey, async ({ caller, ids, body }) => show.presentForesight(app, await dryRun(app, caller.storeId, ids.id, show.toKeyChange(body)))),
 
   on(store.getStore,           async ({ caller }) => presentStore(app, await getStore(app, caller.storeId))),
+  on(store.getStoreUsage,      async ({ caller, query }) => show.presentUsage(app, await readUsage(app, caller.storeId, query.seconds))),
   on(store.updateStore,        async ({ caller, body }) => presentChangedStore(app, await updateStore(app, caller.storeId, toStoreChange(body)))),
 
   on(realm.getAuthenticationSettings,    async ({ caller }) => presentSettings(app, await getSettings(app, caller.storeId))),

@@ -41,6 +41,7 @@ export const operations: readonly Operation[] = [
   key.rotateApplicationKey,
   key.dryRunApplicationKey,
   store.getStore,
+  store.getStoreUsage,
   store.updateStore,
   realm.getAuthenticationSettings,
   realm.updateAuthenticationSettings,
