@@ -13,8 +13,9 @@ import { createEgress, type Egress } from "./identity-provider/egress.ts";
 import type { Clock } from "./lib/clock.ts";
 import { createFairPlaces, type FairPlaces } from "./lib/fair-places.ts";
 import type { Keyring } from "./lib/keyring.ts";
+import type { LineWriter } from "./lib/line-writer.ts";
 import type { TrustedProxies } from "./lib/source-address.ts";
-import { createMetricsText } from "./metrics.ts";
+import { countSignOns, createMetricsText, measureCalls } from "./metrics.ts";
 import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";
 import { createSourceLimiter, type SourceLimiter } from "./rate-limit/source-limiter.ts";
@@ -31,8 +32,8 @@ export type AppOptions = {
   clock: Clock;
   keyring: Keyring;
   log: Logger;
-  /** How many lines the log could not keep. */
-  droppedLogLines?: () => number;
+  /** Where the log's lines go: how many wait, how many it could not keep. */
+  lines?: Pick<LineWriter, "waiting" | "dropped">;
   proxies?: TrustedProxies;
   allowedOrigins?: readonly string[];
   egress?: Egress;
@@ -88,7 +89,8 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
   const { publicUrl, storage, clock, keyring, allowedOrigins = [], random = Math.random } = options;
   const { customerTokenSeconds = 86_400, codeSeconds = 60, recordDays = 30 } = options;
   const useLog = createUseLog();
-  const calls = createCalls({ egress: options.egress ?? createEgress({ allowedOrigins }), clock });
+  const egress = options.egress ?? createEgress({ allowedOrigins });
+  const calls = createCalls({ egress, clock, onCall: measureCalls(registry) });
   let openapiText: string | undefined;
   return {
     publicUrl,
@@ -108,7 +110,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     signingKeys: createSigningKeys({ storage, clock, keyring, customerTokenSeconds }),
     passwords: options.passwords ?? createPasswords({ clock }),
     signInThrottle: createSignInThrottle({ clock }),
-    recorder: createRecorder({ storage, clock }),
+    recorder: createRecorder({ storage, clock, count: countSignOns(registry) }),
     recordLimiter: createRecordLimiter({ clock }),
     recordDays,
     places: options.places ?? createFairPlaces(PLACES),

@@ -39,7 +39,7 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
       clock,
       keyring,
       log,
-      droppedLogLines: lines.dropped,
+      lines,
       allowedOrigins: config.allowedOrigins,
       proxies: trustedProxies(config.trustedProxies),
       customerTokenSeconds: config.customerTokenSeconds,

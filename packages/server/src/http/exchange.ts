@@ -31,7 +31,11 @@ export type ServeDeps = {
   clock: Clock;
   gate: Gate;
   onAnswered(answered: Answered): void;
+  inFlight: InFlight;
 };
+
+/** How many requests are under way. */
+export type InFlight = { requests: number };
 
 /** Where a request has come to: how the log calls it, who comes there, and the fields that every answer from there has. */
 export type Place = {
@@ -56,6 +60,7 @@ export async function exchange(
   work: (state: Exchange) => Promise<Answer>,
 ): Promise<Answer> {
   const startedMs = deps.clock.monotonicMs();
+  deps.inFlight.requests++;
   const requestId = newId();
   const source = sourceOf(received.peer, headerOf(received, "x-forwarded-for"), deps.proxies);
   const state: Exchange = { caller: undefined, headers: {}, source };
@@ -67,6 +72,7 @@ export async function exchange(
     problem = toProblem(error);
     answer = refuse(problem, requestId, place.access);
   }
+  deps.inFlight.requests--;
   deps.onAnswered({
     requestId,
     method: received.method,

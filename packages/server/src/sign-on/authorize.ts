@@ -187,6 +187,7 @@ async function sendToIdp(
   // It comes back in our own URL, beside the provider's code.
   if (idpState.length > MAX_IDP_STATE_LENGTH) throw signOnProblem("state_missing");
   const { idpNonce, idpVerifier } = idpSecretsOf(deps.keyring, idpState, attempt.id);
+  deps.recorder.count("started");
   const location = withParameters(metadata.authorizationEndpoint, {
     scope: client.wantsProfile ? "openid email profile" : "openid email",
     response_type: "code",

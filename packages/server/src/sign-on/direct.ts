@@ -15,7 +15,7 @@ import { challengeOf } from "./attempt.ts";
 import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./code.ts";
 import { headOf, isRecorded, reasonOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
-import { type ClientGrant, noteReplay, type RedeemDeps, whyNot } from "./redeem.ts";
+import { type ClientGrant, noteUnusable, type RedeemDeps, whyNot } from "./redeem.ts";
 import { findPlace } from "./sign-on-place.ts";
 
 /**
@@ -55,7 +55,7 @@ export async function redeemDirect(
   if (!(await claimDirectCode(deps, profile, { id: trail.id, codeHash, codeChallenge, grant }))) {
     await untilSettled(deps, profile.storeId, codeHash);
     const found = await deps.storage.transact((trx) => whyNot(trx, deps, grant, codeHash));
-    noteReplay(deps, found);
+    noteUnusable(deps, found);
     throw found.refusal;
   }
   try {
@@ -83,6 +83,7 @@ export async function redeemDirect(
       await onIssued(trx, issued);
       return issued;
     });
+    deps.recorder.count("exchanged");
     note(deps, trail, { outcome: "exchanged", reason: null, customerId: token.customerId });
     return token;
   } catch (error) {
@@ -126,6 +127,7 @@ async function refuse(deps: DirectDeps, profile: Profile, trail: Trail, error: u
   const isAway = signOnReasonEntry(reason).error === "temporarily_unavailable";
   const end = isAway ? forgetDirectCode : failAttempt;
   await end(deps, profile, trail.id).catch(() => {});
+  deps.recorder.count("failed", reason);
   if (isRecorded(deps, trail)) note(deps, trail, { outcome: "failed", reason, customerId: null });
   if (!(error instanceof Problem)) return error;
   if (isAway) return new Problem("idp_unavailable", { retryAfterSeconds: 10 });

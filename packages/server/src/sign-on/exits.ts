@@ -117,6 +117,7 @@ export async function redirectProblemsTo(
     const idpError = cause instanceof Problem ? cause.faults[0].meta?.error : undefined;
     const error = typeof idpError === "string" ? idpError : entry.error;
     const { reference, checks, timings } = trail;
+    deps.recorder.count("failed", reason);
     // Coming back twice is not another sign-on: the record of the first time is the one to look at.
     if (reason !== "callback_replay" && isRecorded(deps, trail))
       deps.recorder.note({ ...headOf(trail), outcome: "failed", reason, error, checks, timings });
@@ -141,6 +142,7 @@ export function pageProblem(
 ): Problem {
   const { code } = problem;
   const { checks, timings } = trail;
+  deps.recorder.count("failed", code);
   if (isRecorded(deps, trail))
     deps.recorder.note({ ...headOf(trail), outcome: "failed", reason: code, error: null, checks, timings });
   return unrecordedPage(trail, problem);

@@ -76,7 +76,7 @@ export async function redeem<T>(
     return { ...redeemed, answer: await toAnswer(trx, redeemed) };
   });
   if ("attempt" in ending) noteEnding(deps, ending);
-  if ("replayed" in ending) noteReplay(deps, ending);
+  else noteUnusable(deps, ending);
   if ("refusal" in ending) throw ending.refusal;
   return ending.answer;
 }
@@ -229,7 +229,8 @@ async function takeBack(trx: Trx, attempt: AttemptRow): Promise<string | undefin
 }
 
 /** After the commit: a transaction may be tried again, or fail at its end. */
-export function noteReplay({ recorder }: RedeemDeps, { replayed }: WhyNot): void {
+export function noteUnusable({ recorder }: RedeemDeps, { refusal, replayed }: WhyNot): void {
+  recorder.count("failed", refusal.code);
   if (!replayed) return;
   const { attempt, customerId } = replayed;
   recorder.noteExchange({
@@ -246,8 +247,10 @@ function noteEnding(
 ): void {
   const head = recordHead(ending.attempt);
   if ("refusal" in ending) {
+    recorder.count("failed", ending.reason);
     recorder.noteExchange({ ...head, outcome: "failed", reason: ending.reason, customerId: null });
   } else {
+    recorder.count("exchanged");
     recorder.noteExchange({
       ...head,
       outcome: "exchanged",
