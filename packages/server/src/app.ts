@@ -30,8 +30,16 @@ export function createApp(options: AppOptions): App {
   const { onAnswered, inFlight, registry } = createObserver({ log });
   const deps = createDeps(options, registry);
   describeBuild(registry, options.storage.engine);
-  measureMemory({ ...deps, registry, lines: options.lines });
-  const serving = { publicUrl, proxies, clock, gate: createGate(deps), onAnswered, inFlight };
+  measureMemory({ ...deps, registry, lines: options.lines, traces: options.traces });
+  const serving = {
+    publicUrl,
+    proxies,
+    clock,
+    gate: createGate(deps),
+    onAnswered,
+    inFlight,
+    traces: options.traces,
+  };
   const all = routes(deps);
   const forOperators = all.filter(({ operation }) => operation.unlimited);
   const forAll = options.operationsApart ? all.filter((route) => !forOperators.includes(route)) : all;

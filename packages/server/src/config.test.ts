@@ -17,6 +17,7 @@ test("nothing but a master key is needed", () => {
     customerTokenSeconds: 86_400,
     codeSeconds: 60,
     recordDays: 30,
+    otlpUrl: undefined,
     logLevel: "info",
   });
 });
@@ -41,6 +42,13 @@ test("health and metrics may have a port of their own, which must be another one
   expect(read({ LATCHKEY_OPERATIONS_PORT: "9090" }).operationsPort).toBe(9090);
   for (const port of ["4000", "0", "x"])
     expect(() => read({ LATCHKEY_OPERATIONS_PORT: port }), port).toThrow("LATCHKEY_OPERATIONS_PORT must be");
+});
+
+test("a collector is named by its address, or by its place for traces", () => {
+  for (const given of ["http://127.0.0.1:4318", "http://127.0.0.1:4318/", "http://127.0.0.1:4318/v1/traces"])
+    expect(read({ LATCHKEY_OTLP_URL: given }).otlpUrl).toBe("http://127.0.0.1:4318/v1/traces");
+  const behind = read({ LATCHKEY_OTLP_URL: "https://user:secret@collector.example/otlp" }).otlpUrl;
+  expect(behind).toBe("https://user:secret@collector.example/otlp/v1/traces");
 });
 
 test("several master keys keep their order", () => {
@@ -74,6 +82,9 @@ test.each([
   ["LATCHKEY_EGRESS_ALLOW", "http://127.0.0.1:9000/path"],
   ["LATCHKEY_EGRESS_ALLOW", "127.0.0.1:9000"],
   ["LATCHKEY_EGRESS_ALLOW", "ftp://idp.example"],
+  ["LATCHKEY_OTLP_URL", "collector:4318"],
+  ["LATCHKEY_OTLP_URL", "grpc://collector:4317"],
+  ["LATCHKEY_OTLP_URL", "http://collector:4318/?x"],
   ["LATCHKEY_LOG_LEVEL", "loud"],
 ])("%s=%s is refused, and the value is not repeated", (name, value) => {
   const fault = () => read({ [name]: value });

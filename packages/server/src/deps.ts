@@ -3,10 +3,11 @@ import type { Registry } from "prom-client";
 import { createStandings, type Standings } from "./access/authenticate.ts";
 import { limits } from "./contract/limits.ts";
 import { openapiDocument } from "./contract/openapi.ts";
+import type { Traces } from "./contract/traces.ts";
 import { createPasswords, type Passwords } from "./customers/password.ts";
 import { createSigningKeys, type SigningKeys } from "./customers/signing-keys.ts";
 import { createSignInThrottle, type SignInThrottle } from "./customers/throttle.ts";
-import { type Calls, createCalls } from "./identity-provider/calls.ts";
+import { type Calls, createCalls, type OnCall } from "./identity-provider/calls.ts";
 import { createDirectory, type Directory } from "./identity-provider/directory.ts";
 import { createDiscoveryTries, type DiscoveryTries } from "./identity-provider/discovery-tries.ts";
 import { createEgress, type Egress } from "./identity-provider/egress.ts";
@@ -23,7 +24,7 @@ import { createUseLog, type UseLog } from "./rate-limit/use-log.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
 import { createRecorder, type Recorder } from "./sign-on/record.ts";
 import { createRecordLimiter, type RecordLimiter } from "./sign-on/record-limiter.ts";
-import type { Storage } from "./storage/storage.ts";
+import type { Storage, Trx } from "./storage/storage.ts";
 
 /** What the process edge decides: the configuration, and what a test replaces. */
 export type AppOptions = {
@@ -43,6 +44,8 @@ export type AppOptions = {
   /** Health and metrics are served by `operations` alone. */
   operationsApart?: boolean;
   random?: () => number;
+  /** Tells an operator's collector where the time goes. */
+  traces?: Traces | undefined;
   /** Stands in for the places at identity providers: tests wait as long as they need. */
   places?: FairPlaces;
   /** Stands in for the queue of passwords: tests hold it up. */
@@ -74,6 +77,7 @@ export type Deps = {
   recordLimiter: RecordLimiter;
   recordDays: number;
   places: FairPlaces;
+  traces: Traces | undefined;
   customerTokenSeconds: number;
   codeSeconds: number;
   readiness: Readiness;
@@ -86,11 +90,12 @@ const PLACES = { places: limits.idpInFlight, waiting: limits.idpWaiting, waitMs:
 
 /** Builds each of them once. */
 export function createDeps(options: AppOptions, registry: Registry): Deps {
-  const { publicUrl, storage, clock, keyring, allowedOrigins = [], random = Math.random } = options;
+  const { publicUrl, clock, keyring, allowedOrigins = [], random = Math.random, traces } = options;
   const { customerTokenSeconds = 86_400, codeSeconds = 60, recordDays = 30 } = options;
+  const storage = traces ? tracedStorage(traces, options.storage) : options.storage;
   const useLog = createUseLog();
   const egress = options.egress ?? createEgress({ allowedOrigins });
-  const calls = createCalls({ egress, clock, onCall: measureCalls(registry) });
+  const calls = createCalls({ egress, clock, onCall: tracedCalls(traces, measureCalls(registry)) });
   let openapiText: string | undefined;
   return {
     publicUrl,
@@ -114,6 +119,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     recordLimiter: createRecordLimiter({ clock }),
     recordDays,
     places: options.places ?? createFairPlaces(PLACES),
+    traces,
     customerTokenSeconds,
     codeSeconds,
     readiness: createReadiness({ storage, clock, calls }),
@@ -124,3 +130,18 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     },
   };
 }
+
+/** The same object with one method replaced, so that whatever else it has stays its own. */
+const tracedStorage = (traces: Traces, storage: Storage): Storage =>
+  Object.assign(Object.create(storage) as Storage, {
+    transact: <T>(work: (trx: Trx) => Promise<T>) =>
+      traces.step("database transaction", () => storage.transact(work)),
+  });
+
+const tracedCalls = (traces: Traces | undefined, onCall: OnCall): OnCall =>
+  traces
+    ? (kind, outcome, elapsedMs) => {
+        onCall(kind, outcome, elapsedMs);
+        traces.note(`identity provider: ${kind}`, elapsedMs, outcome !== "ok");
+      }
+    : onCall;

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import pino, { type Logger } from "pino";
+import build from "../package.json" with { type: "json" };
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
+import type { Traces } from "./contract/traces.ts";
 import { type Draining, watchConnections } from "./http/drain.ts";
 import type { Serve } from "./http/message.ts";
 import { createHttpServer } from "./http/server.ts";
@@ -29,6 +31,7 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
   const clock = steadyClock();
   const storage = await openStorage({ clock }, config.databaseUrl, { claim: true });
   const doors: Draining[] = [];
+  const traces = await openTraces(config, clock);
   try {
     const keyring = createKeyring(config.masterKeys);
     await refuseMissingKeys({ storage, keyring });
@@ -40,6 +43,7 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
       keyring,
       log,
       lines,
+      traces,
       allowedOrigins: config.allowedOrigins,
       proxies: trustedProxies(config.trustedProxies),
       customerTokenSeconds: config.customerTokenSeconds,
@@ -56,9 +60,10 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
     app.start();
     giveBackWhenIdle();
     log.info({ event: "ready", public_url: config.publicUrl, engine: storage.engine, node: process.version });
-    return { stop: (drainMs) => stop({ app, doors, storage, log, lines }, drainMs) };
+    return { stop: (drainMs) => stop({ app, doors, storage, log, lines, traces }, drainMs) };
   } catch (error) {
     await Promise.all(doors.map((door) => door.finish(0)));
+    await traces?.stop();
     await storage.close();
     throw error;
   }
@@ -86,19 +91,34 @@ async function open({ onRefused }: App, serve: Serve, { host, port, name }: Addr
   return draining;
 }
 
-type Running = { app: App; doors: Draining[]; storage: Storage; log: Logger; lines: LineWriter };
+/** Loaded only where there is a collector: nobody else pays for it. */
+async function openTraces({ otlpUrl: url }: Config, clock: Clock): Promise<Traces | undefined> {
+  if (url === undefined) return undefined;
+  const { createTraces } = await import("./traces/traces.ts");
+  return createTraces({ clock, url, version: build.version });
+}
+
+type Running = {
+  app: App;
+  doors: Draining[];
+  storage: Storage;
+  log: Logger;
+  lines: LineWriter;
+  traces: Traces | undefined;
+};
 
 /**
  * Readiness goes first, so that a balancer looks elsewhere, and every answer asks its client to leave. Then no connection is
  * taken any more, what is under way finishes, and memory is written. Clients that are quiet have twice the time to come.
  */
-async function stop({ app, doors, storage, log, lines }: Running, drainMs: number): Promise<void> {
+async function stop({ app, doors, storage, log, lines, traces }: Running, drainMs: number): Promise<void> {
   log.info({ event: "stopping" });
   app.readiness.drain();
   for (const door of doors) door.begin(2 * drainMs);
   await new Promise((resolve) => setTimeout(resolve, drainMs));
   await Promise.all(doors.map((door) => door.finish(FINISH_WITHIN_MS)));
   await app.stop();
+  await traces?.stop();
   await storage.close();
   log.info({ event: "stopped" });
   await lines.flush(500);

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import build from "../package.json" with { type: "json" };
 import type { Standings } from "./access/authenticate.ts";
+import type { Traces } from "./contract/traces.ts";
 import type { Passwords } from "./customers/password.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
 import type { Calls, OnCall } from "./identity-provider/calls.ts";
@@ -75,6 +76,7 @@ type Measured = {
   recorder: Recorder;
   calls: Calls;
   lines: Pick<LineWriter, "waiting" | "dropped"> | undefined;
+  traces: Traces | undefined;
 };
 
 /** What is in memory, and what was lost. Requests are counted by http/observe.ts. */
@@ -129,6 +131,9 @@ export function measureMemory(of: Measured): void {
     "Records of sign-ons that were lost",
     of.recorder.dropped,
   );
+  const spans = () => of.traces?.counts() ?? { sent: 0, dropped: 0 };
+  counter("latchkey_trace_spans_sent_total", "Spans that the collector has taken", () => spans().sent);
+  counter("latchkey_trace_spans_dropped_total", "Spans that were lost", () => spans().dropped);
   gauge("latchkey_idp_down", "Identity providers that are down", () => of.calls.count().down);
   gauge("latchkey_idp_degraded", "Identity providers that have just failed", () => of.calls.count().degraded);
 }

@@ -28,7 +28,7 @@ export type Calls = Caller & {
 export type Caller = { send(profileId: string, request: IdpRequest): Promise<EgressAnswer> };
 
 /** `refused`: it answered with neither success nor a fault of its own. `failed`: a fault of its own, or no answer. */
-export type CallOutcome = "ok" | "refused" | "failed";
+type CallOutcome = "ok" | "refused" | "failed";
 /** Told of each request that was made, and how long it took; not of those that a provider at rest was spared. */
 export type OnCall = (kind: IdpRequestKind, outcome: CallOutcome, elapsedMs: number) => void;
 

@@ -61,6 +61,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
     throw unrecordedPage(pageTrail, new Problem("attempt_invalid"));
   }
   const { attempt } = opened;
+  deps.traces?.join("callback", attempt.id);
   if (opened.isExpired || attempt.startedAt < endedBefore) throw refusePage("attempt_expired");
   if (!isSameBrowser(deps, attempt, request)) throw refusePage("browser_changed");
   // The URI is still registered, or there is nowhere to go back to.

@@ -50,6 +50,7 @@ export async function redeemDirect(
   const signer = await deps.signingKeys.current();
   const trail = startTrail(newId(), profile, { startedAt: deps.clock.now(), source: grant.source });
   trail.profile = profile;
+  deps.traces?.join("direct", trail.id);
   const codeHash = hashSecret(`${profile.id} ${grant.clientCode}`);
   const codeChallenge = challengeOf(grant.clientVerifier);
   if (!(await claimDirectCode(deps, profile, { id: trail.id, codeHash, codeChallenge, grant }))) {

@@ -6,6 +6,7 @@ import {
   signOnReasonEntry,
   signOnReasons,
 } from "../contract/sign-on-reasons.ts";
+import type { Traces } from "../contract/traces.ts";
 import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import { issuerOf } from "../realms/issuer.ts";
@@ -52,14 +53,14 @@ export const startTrail = (
 
 /** Measures a step. */
 export async function timed<T>(
-  { clock }: { clock: Clock },
+  { clock, traces }: { clock: Clock; traces: Traces | undefined },
   trail: Trail,
   step: string,
   work: () => Promise<T>,
 ): Promise<T> {
   const startedMs = clock.monotonicMs();
   try {
-    return await work();
+    return await (traces ? traces.step(step, work) : work());
   } finally {
     trail.timings[step] = Math.round(clock.monotonicMs() - startedMs);
   }

@@ -26,7 +26,7 @@ export type Recorder = {
 };
 
 /** `started`: sent on to an identity provider. `expired`: the storefront never redeemed the code. */
-export type SignOnStep = "started" | Outcome | "expired";
+type SignOnStep = "started" | Outcome | "expired";
 export type CountSignOn = (step: SignOnStep, reason?: RecordedReason, times?: number) => void;
 
 type Outcome = "code_issued" | "exchanged" | "failed";

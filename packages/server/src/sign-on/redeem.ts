@@ -2,6 +2,7 @@ import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { ProblemCode } from "../contract/problems.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
+import type { Traces } from "../contract/traces.ts";
 import { type IssuedToken, issueToken } from "../customers/customer-token.ts";
 import { settleIdentity } from "../customers/identity.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
@@ -35,6 +36,7 @@ export type RedeemDeps = {
   signingKeys: SigningKeys;
   recorder: Recorder;
   customerTokenSeconds: number;
+  traces: Traces | undefined;
 };
 
 export type Redeemed = { token: IssuedToken; attempt: AttemptRow };
@@ -66,6 +68,7 @@ export async function redeem<T>(
     codeHash: hashSecret(grant.clientCode),
     storeId: grant.storeId,
   });
+  if (issued) deps.traces?.join("redeem", issued.id);
   const ending = await deps.storage.transact(async (trx): Promise<Ending<T>> => {
     const attempt = issued && (await burnCode(trx, deps, grant, issued));
     if (!attempt) return whyNot(trx, deps, grant);
