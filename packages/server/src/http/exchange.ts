@@ -102,8 +102,9 @@ async function answer(
   } catch (error) {
     problem = toProblem(error);
     made = refuse(problem, requestId, place.access);
+  } finally {
+    deps.inFlight.requests--;
   }
-  deps.inFlight.requests--;
   deps.onAnswered({
     requestId,
     method: received.method,

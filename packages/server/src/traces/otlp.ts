@@ -33,7 +33,7 @@ const BATCH = 500;
 const EVERY_MS = 1000;
 const MAX_PAUSE_MS = 30_000;
 const ANSWER_MS = 5000;
-const STOP_MS = 1000;
+const STOP_MS = 500;
 
 type Options = { url: string; resource: Attribute[]; everyMs?: number };
 
