@@ -59,13 +59,14 @@ const ROOMS: Record<string, string[]> = {
   "carry-over": ["storage"],
   readiness: ["lib", "contract", "storage", "counters", "identity-provider"],
   config: ["lib"],
-  metrics: ["lib", "counters", ...SLICES],
+  traces: ["lib", "contract", "rate-limit"],
+  metrics: ["lib", "contract", "storage", "counters", ...SLICES],
   deps: ["lib", "contract", "storage", "counters", "metrics", "readiness", ...SLICES],
   tidy: ["lib", "storage", "http", ...SLICES],
   routes: ["deps", "contract", "http", ...SLICES],
   app: ["lib", "access", "deps", "metrics", "tidy", "http", "readiness", "routes"],
   sealed: ["lib", "storage", "identity-provider", "customers"],
-  main: ["app", "config", "http", "sealed", "lib", "storage", "counters"],
+  main: ["app", "config", "contract", "http", "sealed", "traces", "lib", "storage", "counters"],
   cli: [
     "main",
     "config",
@@ -88,7 +89,7 @@ describe("imports", () => {
   test.each(sources.map((path) => [path.replace("packages/server/src/", ""), path]))(
     "of %s point down",
     (_, path) => {
-      for (const [, target] of read(path).matchAll(/(?:from |import\()"(\.[^"]+)"/g)) {
+      for (const [, target] of read(path).matchAll(/(?:from |import\()"(\.[^"]+\.ts)"/g)) {
         const room = roomOf(posix.join(posix.dirname(path), target as string));
         if (room === roomOf(path)) continue;
         expect(ROOMS[roomOf(path)], `${path} imports from ${room}`).toContain(room);
@@ -111,6 +112,15 @@ describe("imports", () => {
         expect(read(path), path).not.toMatch(
           /import (?!type )[^;]*from "[./]*counters\/(valkey|client)\.ts"/,
         );
+  });
+
+  test("traces/ is loaded where there is a collector, and nowhere else", () => {
+    const isOutside = (path: string) => roomOf(path) !== "traces";
+    for (const path of sources.filter(isOutside))
+      expect(read(path), path).not.toMatch(/from "[^"]*\/traces\/[^"]*"/);
+    expect(sources.filter(isOutside).filter((path) => /import\("[^"]*\/traces\//.test(read(path)))).toEqual([
+      "packages/server/src/main.ts",
+    ]);
   });
 
   test("a limit is a value that SQLite does not plan by: `atMost`, or a number in the text", () => {

@@ -18,6 +18,7 @@ test("nothing but a master key is needed", () => {
     customerTokenSeconds: 86_400,
     codeSeconds: 60,
     recordDays: 30,
+    otlpUrl: undefined,
     logLevel: "info",
   });
 });
@@ -54,6 +55,13 @@ test("Valkey is one address, or several of a cluster, all with TLS or all withou
   expect(() => read({ LATCHKEY_VALKEY_URL: "redis://:s3cret@" })).not.toThrow("s3cret");
 });
 
+test("a collector is named by its address, or by its place for traces", () => {
+  for (const given of ["http://127.0.0.1:4318", "http://127.0.0.1:4318/", "http://127.0.0.1:4318/v1/traces"])
+    expect(read({ LATCHKEY_OTLP_URL: given }).otlpUrl).toBe("http://127.0.0.1:4318/v1/traces");
+  const behind = read({ LATCHKEY_OTLP_URL: "https://user:secret@collector.example/otlp" }).otlpUrl;
+  expect(behind).toBe("https://user:secret@collector.example/otlp/v1/traces");
+});
+
 test("several master keys keep their order", () => {
   const second = Buffer.alloc(32, 1).toString("base64url");
   expect(read({ LATCHKEY_MASTER_KEY: `${second}, ${KEY}` }).masterKeys).toEqual([
@@ -85,6 +93,9 @@ test.each([
   ["LATCHKEY_EGRESS_ALLOW", "http://127.0.0.1:9000/path"],
   ["LATCHKEY_EGRESS_ALLOW", "127.0.0.1:9000"],
   ["LATCHKEY_EGRESS_ALLOW", "ftp://idp.example"],
+  ["LATCHKEY_OTLP_URL", "collector:4318"],
+  ["LATCHKEY_OTLP_URL", "grpc://collector:4317"],
+  ["LATCHKEY_OTLP_URL", "http://collector:4318/?x"],
   ["LATCHKEY_LOG_LEVEL", "loud"],
 ])("%s=%s is refused, and the value is not repeated", (name, value) => {
   const fault = () => read({ [name]: value });

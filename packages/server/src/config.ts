@@ -80,6 +80,15 @@ const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
   error: "must be networks such as 10.0.0.0/8 or fd00::/8, separated by commas",
 });
 
+/** As OTEL_EXPORTER_OTLP_ENDPOINT: the collector's address, behind which its place for traces is known. */
+const otlpUrl = z
+  .url({ protocol: /^https?$/, error: "must be an http or https URL such as http://127.0.0.1:4318" })
+  .transform((given) => new URL(given))
+  .refine(({ search, hash }) => !(search || hash), { error: "must have no query and no fragment" })
+  .transform((url) =>
+    url.pathname.endsWith("/v1/traces") ? url.href : `${url.href.replace(/\/+$/, "")}/v1/traces`,
+  );
+
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"];
 const logLevel = z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` });
 
@@ -97,6 +106,7 @@ const table = {
   customerTokenSeconds: variable("LATCHKEY_CUSTOMER_TOKEN_SECONDS", whole(60, 31_536_000), "86400", "how long a customer token lives"),
   codeSeconds: variable("LATCHKEY_CODE_SECONDS", whole(5, 600), "60", "how long a storefront may take to redeem a code"),
   recordDays: variable("LATCHKEY_SIGN_ON_RECORD_DAYS", whole(1, 3650), "30", "how long records of sign-ons are kept"),
+  otlpUrl: variable("LATCHKEY_OTLP_URL", otlpUrl.optional(), undefined, "collector that traces are sent to (OpenTelemetry, OTLP over HTTP), e.g. http://127.0.0.1:4318"),
   logLevel: variable("LATCHKEY_LOG_LEVEL", logLevel, "info", LOG_LEVELS.join(", ")),
 };
 

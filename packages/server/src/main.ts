@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import pino, { type Logger } from "pino";
+import build from "../package.json" with { type: "json" };
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
+import type { Traces } from "./contract/traces.ts";
 import type { Valkey } from "./counters/valkey.ts";
 import { type Draining, watchConnections } from "./http/drain.ts";
 import type { Serve } from "./http/message.ts";
@@ -31,6 +33,7 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
   const storage = await openStorage({ clock }, config.databaseUrl, { claim: true });
   const doors: Draining[] = [];
   let valkey: Valkey | undefined;
+  const traces = await openTraces(config, clock);
   try {
     const keyring = createKeyring(config.masterKeys);
     await refuseMissingKeys({ storage, keyring });
@@ -43,7 +46,8 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
       keyring,
       log,
       ...(valkey && { valkey }),
-      droppedLogLines: lines.dropped,
+      lines,
+      traces,
       allowedOrigins: config.allowedOrigins,
       proxies: trustedProxies(config.trustedProxies),
       customerTokenSeconds: config.customerTokenSeconds,
@@ -61,10 +65,11 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
     giveBackWhenIdle();
     log.info({ event: "ready", public_url: config.publicUrl, engine: storage.engine, node: process.version });
     for (const what of await app.readiness.degraded()) log.warn({ event: "degraded", what });
-    return { stop: (drainMs) => stop({ app, doors, storage, valkey, log, lines }, drainMs) };
+    return { stop: (drainMs) => stop({ app, doors, storage, valkey, log, lines, traces }, drainMs) };
   } catch (error) {
     await Promise.all(doors.map((door) => door.finish(0)));
     await valkey?.close();
+    await traces?.stop();
     await storage.close();
     throw error;
   }
@@ -100,6 +105,13 @@ async function open({ onRefused }: App, serve: Serve, { host, port, name }: Addr
   return draining;
 }
 
+/** Loaded only where there is a collector: nobody else pays for it. */
+async function openTraces({ otlpUrl: url }: Config, clock: Clock): Promise<Traces | undefined> {
+  if (url === undefined) return undefined;
+  const { createTraces } = await import("./traces/traces.ts");
+  return createTraces({ clock, url, version: build.version });
+}
+
 type Running = {
   app: App;
   doors: Draining[];
@@ -107,13 +119,15 @@ type Running = {
   valkey: Valkey | undefined;
   log: Logger;
   lines: LineWriter;
+  traces: Traces | undefined;
 };
 
 /**
  * Readiness goes first, so that a balancer looks elsewhere, and every answer asks its client to leave. Then no connection is
  * taken any more, what is under way finishes, and memory is written. Clients that are quiet have twice the time to come.
  */
-async function stop({ app, doors, storage, valkey, log, lines }: Running, drainMs: number): Promise<void> {
+async function stop(running: Running, drainMs: number): Promise<void> {
+  const { app, doors, storage, valkey, log, lines, traces } = running;
   log.info({ event: "stopping" });
   app.readiness.drain();
   for (const door of doors) door.begin(2 * drainMs);
@@ -121,6 +135,7 @@ async function stop({ app, doors, storage, valkey, log, lines }: Running, drainM
   await Promise.all(doors.map((door) => door.finish(FINISH_WITHIN_MS)));
   await app.stop();
   await valkey?.close();
+  await traces?.stop();
   await storage.close();
   log.info({ event: "stopped" });
   await lines.flush(500);

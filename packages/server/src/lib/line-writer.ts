@@ -8,8 +8,10 @@ import sonicBoom from "sonic-boom";
 export type LineWriter = {
   write(line: string): void;
   flush(withinMs: number): Promise<void>;
-  /** Lines that were dropped; while writing fails, those that wait as well, so that it is seen before memory is full. */
+  /** Lines that were given up, since the start. */
   dropped(): number;
+  /** Lines that are not written yet: while writing fails this grows, and is seen before memory is full. */
+  waiting(): number;
 };
 
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
@@ -18,7 +20,6 @@ const MAX_WRITE_BYTES = 64 * 1024;
 export function createLineWriter(fd: number): LineWriter {
   let dropped = 0;
   let waiting = 0;
-  let isFailing = false;
   const sink = new sonicBoom.SonicBoom({
     fd,
     maxLength: MAX_WAITING_BYTES,
@@ -34,12 +35,9 @@ export function createLineWriter(fd: number): LineWriter {
   });
   sink.on("drain", () => {
     waiting = 0;
-    isFailing = false;
   });
   // Without a listener an error would end the process. The lines of the failed write are still waiting.
-  sink.on("error", () => {
-    isFailing = true;
-  });
+  sink.on("error", () => {});
 
   return {
     write(line) {
@@ -56,6 +54,7 @@ export function createLineWriter(fd: number): LineWriter {
       });
       return promise;
     },
-    dropped: () => dropped + (isFailing ? waiting : 0),
+    dropped: () => dropped,
+    waiting: () => waiting,
   };
 }
