@@ -89,6 +89,8 @@ describe("I2, what was acknowledged is there", () => {
     const make = entry(0, { did: "make", what: "t1" });
     const use = (sentMs: number, status: number) => entry(sentMs, { did: "use", what: "t1" }, { status });
     expect(broken([make, use(100, 403)])).toEqual(["I2"]);
+    const useOfCode = entry(200, { did: "use", what: "token t1" }, { status: 403 });
+    expect(broken([signOn("x"), redeem("x", "t1"), useOfCode])).toEqual(["I2"]);
     const revoke = entry(200, { did: "revoke", what: "t1" }, inDoubt);
     const faults = [fault(200, 210, { shows: ["broken"] })];
     expect(broken([make, use(100, 200), revoke, use(300, 403)], { faults })).toEqual([]);

@@ -23,7 +23,10 @@ export type Deed =
   /** A sign-on that came back with a code; `identity` is store, realm, profile, issuer and subject. */
   | { did: "signOn"; code: string; identity: string }
   | { did: "redeem"; code: string; idempotencyKey?: string | undefined; given?: Given }
-  /** Something that is good from `make` on and no longer after `revoke`; `use` is answered 2xx while it is good. */
+  /**
+   * Something that is good from `make` on and no longer after `revoke`; `use` is answered 2xx while it is good. What a code
+   * gave is `token <id>`.
+   */
   | { did: "make"; what: string }
   | { did: "use"; what: string }
   | { did: "revoke"; what: string };
@@ -133,7 +136,9 @@ export function lostWrites(history: History): string[] {
 
 /** What was given is there: good when it was made, and not revoked by anybody since. */
 function lostThings(history: History): string[] {
-  const made = groupBy(of(history, "make").filter(isAcknowledged), ({ deed }) => deed.what);
+  const made = groupBy(of(history, "make", "redeem").filter(isAcknowledged), ({ deed }) =>
+    deed.did === "make" ? deed.what : `token ${deed.given?.tokenId}`,
+  );
   const revoked = groupBy(of(history, "revoke"), ({ deed }) => deed.what);
   return of(history, "use").flatMap((use) => {
     const isRefused = use.status === 401 || use.status === 403 || use.status === 404;

@@ -1,0 +1,198 @@
+import pg from "pg";
+import { expect } from "vitest";
+import { until } from "../../packages/server/test/support/until.ts";
+import { type Answer, type Notebook, newNotebook, type Target } from "./ask.ts";
+import { everybody, type World } from "./clients.ts";
+import type { Fleet, Instance } from "./fleet.ts";
+import { type Entry, type Fault, findViolations, type History, summarise } from "./history.ts";
+import { report } from "./report.ts";
+import { FLOOR, type Shop } from "./shop.ts";
+
+/** What a test does to a fleet while its clients go on. */
+export type Trouble = {
+  /** From now on, until the function that it gives back is called. */
+  begin(fault: Pick<Fault, "shows" | "at">): () => void;
+  /** Waits until that many more requests were acknowledged, by that instance or by any. */
+  served(requests: number, at?: string): Promise<void>;
+  /** Waits until that many more requests failed. */
+  failed(requests: number, at?: string): Promise<void>;
+};
+
+type Options = {
+  name: string;
+  /** Where clients send to, if not straight to the instances. */
+  front?: Target;
+  /** At most this long after the cause is gone. */
+  recoversWithinSeconds: number;
+};
+
+/**
+ * Lets all clients go on while `trouble` lasts, waits until everything is served again, and checks the whole history. A line
+ * of the table that the run prints at its end comes from here.
+ */
+export async function underLoad(
+  fleet: Fleet,
+  shop: Shop,
+  { name, front, recoversWithinSeconds }: Options,
+  trouble: (trouble: Trouble) => Promise<void>,
+): Promise<History> {
+  const notebook = newNotebook();
+  const { entries } = notebook;
+  const faults: Fault[] = [];
+  const targets: Target[] = front ? [front] : fleet.instances;
+  let isOver = false;
+  let picked = 0;
+  const world: World = {
+    notebook,
+    shop,
+    idp: fleet.idp,
+    publicUrl: fleet.publicUrl,
+    pick: () => targets[picked++ % targets.length] as Target,
+    everywhere: () => targets,
+    isOver: () => isOver,
+  };
+
+  const more = async (requests: number, at: string | undefined, counts: (entry: Entry) => boolean) => {
+    const from = entries.length;
+    const isOne = (entry: Entry) => counts(entry) && (at === undefined || entry.at === at);
+    await until(() => entries.slice(from).filter(isOne).length >= requests);
+  };
+  const served: Trouble["served"] = (requests, at) =>
+    more(requests, at, ({ status }) => status !== undefined && status < 400);
+
+  const logsBefore = fleet.logs().length;
+  const reservations = watchReservations(fleet, shop);
+  const clients = everybody.map((client, index) => client(world, index));
+  try {
+    await served(200);
+    await trouble({
+      begin(fault) {
+        const begun = { name, ...fault, fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY };
+        faults.push(begun);
+        return () => {
+          begun.toMs = performance.now();
+        };
+      },
+      served,
+      failed: (requests, at) => more(requests, at, ({ status }) => status === undefined || status >= 500),
+    });
+    for (const { url } of fleet.instances) await until(() => isReady(url));
+    await served(200);
+  } finally {
+    isOver = true;
+    await Promise.allSettled(clients);
+  }
+  await readEverything(world, fleet.instances);
+  const history: History = {
+    entries,
+    faults,
+    floors: new Map([[shop.flooded.floor.id, FLOOR]]),
+    reservations: await reservations.stop(),
+    owners: await findOwners(fleet),
+    logs: fleet.logs().slice(logsBefore),
+    secrets: [...notebook.secrets],
+  };
+  expectEverybodyServed(entries);
+  const summary = summarise(history);
+  report({ fault: name, ...summary });
+  // A few of each are enough to see what is wrong.
+  expect(findViolations(history).slice(0, 20)).toEqual([]);
+  expect(summary.recoverySeconds).toBeLessThan(recoversWithinSeconds);
+  return history;
+}
+
+/** A load of which a part never worked would prove nothing. */
+function expectEverybodyServed(entries: readonly Entry[]): void {
+  const served = entries.filter(({ status }) => status !== undefined && status < 400);
+  const deeds = new Set(served.map(({ deed }) => deed.did));
+  expect([...deeds].sort()).toEqual(["make", "other", "read", "redeem", "revoke", "signOn", "use", "write"]);
+  // Two want more than there is together, and one floods.
+  for (const refusal of [409, 429]) expect(entries.some(({ status }) => status === refusal)).toBe(true);
+}
+
+export const isReady = (url: string): Promise<boolean> =>
+  fetch(`${url}/health/ready`).then(
+    (answer) => answer.ok,
+    () => false,
+  );
+
+/** Every row that was written, and every token that is still good, from every instance (I2). */
+async function readEverything({ notebook, shop }: World, instances: readonly Instance[]): Promise<void> {
+  const rows = new Set(notebook.entries.flatMap(({ deed }) => (deed.did === "write" ? [deed.row] : [])));
+  const tight = new Set(shop.tight.keys.map(({ id }) => id));
+  const paths: Record<string, string> = {
+    key: "/v2/application-keys",
+    customer: "/v2/customers",
+    "authentication-realm": "/v2/authentication-realms",
+  };
+  for (const row of rows) {
+    const [type = "", id = ""] = row.split(" ");
+    if (id === "undefined") continue;
+    const token = tight.has(id) ? shop.tight.admin : shop.work.admin;
+    const deed = ({ data }: Answer) => ({ did: "read", row, value: data.name }) as const;
+    const path = `${paths[type]}/${id}`;
+    await Promise.all(instances.map((instance) => notebook.ask(instance, { path, token, deed })));
+  }
+}
+
+/** Looks again and again at what is reserved, over connections of its own. */
+function watchReservations({ postgres }: Fleet, { tight }: Shop) {
+  const seen: { reserved: number; limit: number }[] = [];
+  let isOver = false;
+  const look = async () => {
+    const client = new pg.Client({ connectionString: postgres.url, query_timeout: 2000 });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      while (!isOver) {
+        const { rows } = await client.query(
+          `select (select sum(reserved_rate_limit) from application_keys where store_id = $1)::int as reserved,
+             (select rate_limit from stores where id = $1)::int as limit`,
+          [tight.id],
+        );
+        seen.push(rows[0]);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    } finally {
+      client.end().catch(() => {});
+    }
+  };
+  const looking = until(async () => {
+    await look().catch(() => {});
+    return isOver;
+  }, 600_000);
+  return {
+    async stop() {
+      isOver = true;
+      await looking;
+      return seen;
+    },
+  };
+}
+
+async function findOwners({ postgres }: Fleet): Promise<History["owners"]> {
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  const { rows } = await client.query(
+    `select token.id, token.customer_id as customer,
+       concat_ws(' ', known.store_id, known.realm_id, known.profile_id, known.issuer, known.subject) as identity
+     from customer_tokens as token join customer_identities as known
+       on known.customer_id = token.customer_id and known.profile_id = token.profile_id and known.subject = token.subject`,
+  );
+  await client.end();
+  return new Map(rows.map(({ id, customer, identity }) => [id, { customer, identity }]));
+}
+
+/** What a test of its own checks: without a load and without a fault. */
+export function expectNoViolation(notebook: Notebook, fleet: Fleet): void {
+  const history: History = {
+    entries: notebook.entries,
+    faults: [],
+    floors: new Map(),
+    reservations: [],
+    owners: new Map(),
+    logs: fleet.logs(),
+    secrets: [...notebook.secrets],
+  };
+  expect(findViolations(history)).toEqual([]);
+}
