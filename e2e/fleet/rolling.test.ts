@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { until } from "../../packages/server/test/support/until.ts";
+import { type Balancer, hasNginx, startBalancer } from "./balancer.ts";
+import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
+import { openShop, type Shop } from "./shop.ts";
+import { isReady, underLoad } from "./under-load.ts";
+
+/** More for a long run. */
+const ROUNDS = Number(process.env.LATCHKEY_FLEET_ROUNDS ?? 1);
+
+describe.skipIf(!canRunFleet || !hasNginx)("behind nginx, as docs/operations.md configures it", () => {
+  let fleet: Fleet;
+  let shop: Shop;
+  let front: Balancer;
+
+  beforeAll(async () => {
+    fleet = await startFleet();
+    shop = await openShop(fleet);
+    front = await startBalancer(fleet);
+  });
+  afterAll(async () => {
+    await front?.close();
+    await fleet?.close();
+  });
+
+  /** What docs/operations.md does to a machine: nginx sees that it is not ready, and sends nothing there any more. */
+  async function restart(instance: Instance, program?: string): Promise<void> {
+    const stopped = instance.stop();
+    await until(async () => !(await isReady(instance.url)));
+    for (let asked = 0; asked < 30; asked++) expect(await isReady(front.url)).toBe(true);
+    expect(await stopped).toBe(0);
+    await instance.start(program);
+  }
+
+  test("one instance after the other is restarted: not one request fails", async () => {
+    const name = "rolling restart behind nginx";
+    await underLoad(fleet, shop, { name, front, recoversWithinSeconds: 1 }, async ({ served }) => {
+      for (let round = 0; round < ROUNDS; round++)
+        for (const instance of fleet.instances) {
+          await restart(instance);
+          await served(100);
+        }
+    });
+  }, 600_000);
+});
