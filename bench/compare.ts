@@ -72,6 +72,10 @@ type Entrant = { runner: Runner; tell(what: string): void; count: number; rounds
 /** A round that costs more than this part of the cheapest before it has gained nothing more. */
 const SETTLED = 0.95;
 
+/** What is slow is not made hot by seconds alone; nor is it worth more of them than these. */
+const WARM_OPERATIONS = 600;
+const WARM_SECONDS_AT_MOST = 4;
+
 /**
  * V8 interprets what is new and compiles what has run some thousand times; a service runs for weeks. So each is warmed up until
  * two rounds one after the other cost no less than those before, or for as many rounds as there is time for.
@@ -82,7 +86,9 @@ async function warmUp(deps: Deps, workload: Workload, entrant: Entrant): Promise
   let last = await measureRound(deps, entrant.runner, workload, { count: FIRST_TRY });
   let least = Number.POSITIVE_INFINITY;
   for (let round = 0, settled = 0; round < warmRounds && settled < 2; round++) {
-    const count = countFor(workload, perSecond(last), { seconds: warmSeconds, part });
+    const pace = perSecond(last);
+    const seconds = Math.max(warmSeconds, Math.min(WARM_SECONDS_AT_MOST, (WARM_OPERATIONS * part) / pace));
+    const count = countFor(workload, pace, { seconds, part });
     last = await measureRound(deps, entrant.runner, workload, { count });
     settled = last.cpuUs > least * SETTLED ? settled + 1 : 0;
     least = Math.min(least, last.cpuUs);

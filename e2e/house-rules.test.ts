@@ -41,8 +41,9 @@ const ROOMS: Record<string, string[]> = {
   lib: [],
   contract: ["lib"],
   storage: ["lib"],
+  counters: ["lib"],
   http: ["lib", "contract", "storage"],
-  "rate-limit": ["lib", "contract", "storage"],
+  "rate-limit": ["lib", "contract", "storage", "counters"],
   stores: ["lib", "contract", "storage", "rate-limit"],
   "application-keys": ["lib", "contract", "storage", "rate-limit", "stores"],
   access: ["lib", "contract", "storage", "rate-limit", "stores", "application-keys", "customers"],
@@ -54,15 +55,15 @@ const ROOMS: Record<string, string[]> = {
   "delete-store": ["lib", "storage"],
   "after-restore": ["lib", "storage"],
   "carry-over": ["storage"],
-  readiness: ["lib", "contract", "storage", "identity-provider"],
+  readiness: ["lib", "contract", "storage", "counters", "identity-provider"],
   config: ["lib"],
   metrics: ["lib", ...SLICES],
-  deps: ["lib", "contract", "storage", "metrics", "readiness", ...SLICES],
+  deps: ["lib", "contract", "storage", "counters", "metrics", "readiness", ...SLICES],
   tidy: ["lib", "storage", "http", ...SLICES],
   routes: ["deps", "contract", "http", ...SLICES],
   app: ["lib", "access", "deps", "metrics", "tidy", "http", "readiness", "routes"],
   sealed: ["lib", "storage", "identity-provider", "customers"],
-  main: ["app", "config", "http", "sealed", "lib", "storage"],
+  main: ["app", "config", "http", "sealed", "lib", "storage", "counters"],
   cli: [
     "main",
     "config",
@@ -93,11 +94,12 @@ describe("imports", () => {
     },
   );
 
-  test("Hono is known in http/ only, the database drivers in storage/ only", () => {
+  test("Hono is known in http/ only, the database drivers in storage/ only, the client of Valkey in counters/ only", () => {
     for (const path of sources) {
       const text = read(path);
       if (roomOf(path) !== "http") expect(text, path).not.toMatch(/from "(hono(\/[^"]+)?|@hono\/[^"]+)"/);
       if (roomOf(path) !== "storage") expect(text, path).not.toMatch(/from "(pg|node:sqlite)"/);
+      if (roomOf(path) !== "counters") expect(text, path).not.toMatch(/from "ioredis"/);
     }
   });
 

@@ -82,7 +82,7 @@ describe.skipIf(!binaries)("PostgreSQL", () => {
     const admin = new pg.Client({ connectionString: server.url });
     await admin.connect();
     const { rows } = await admin.query(
-      "select pid from pg_stat_activity where application_name = 'latchkey changes'",
+      "select pid from pg_stat_activity where application_name like 'latchkey changes%'",
     );
     await admin.end();
     const pids = rows.map(({ pid }) => pid as number);

@@ -11,6 +11,7 @@ test("nothing but a master key is needed", () => {
     operationsPort: undefined,
     publicUrl: "http://localhost:4000",
     databaseUrl: "sqlite:./data/latchkey.db",
+    valkeyUrls: [],
     masterKeys: [Buffer.alloc(32)],
     allowedOrigins: [],
     trustedProxies: [],
@@ -41,6 +42,16 @@ test("health and metrics may have a port of their own, which must be another one
   expect(read({ LATCHKEY_OPERATIONS_PORT: "9090" }).operationsPort).toBe(9090);
   for (const port of ["4000", "0", "x"])
     expect(() => read({ LATCHKEY_OPERATIONS_PORT: port }), port).toThrow("LATCHKEY_OPERATIONS_PORT must be");
+});
+
+test("Valkey is one address, or several of a cluster, all with TLS or all without", () => {
+  expect(read({ LATCHKEY_VALKEY_URL: "redis://10.0.0.1:6379" }).valkeyUrls).toEqual([
+    "redis://10.0.0.1:6379",
+  ]);
+  expect(read({ LATCHKEY_VALKEY_URL: "rediss://:x@a:1, rediss://:x@b:2" }).valkeyUrls).toHaveLength(2);
+  for (const bad of ["valkey.internal", "http://a", "redis://", "redis://a,rediss://b", "redis://s3cret@a:x"])
+    expect(() => read({ LATCHKEY_VALKEY_URL: bad }), bad).toThrow("LATCHKEY_VALKEY_URL must be redis://");
+  expect(() => read({ LATCHKEY_VALKEY_URL: "redis://:s3cret@" })).not.toThrow("s3cret");
 });
 
 test("several master keys keep their order", () => {

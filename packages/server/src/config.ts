@@ -55,6 +55,15 @@ const databaseUrl = text(
   "must be sqlite:<path>, sqlite::memory: or postgres://…",
 );
 
+const valkeyUrls = listOf(
+  text(
+    (given) => /^rediss?:\/\/./.test(given) && URL.canParse(given) && new URL(given).hostname !== "",
+    "must be redis://host:port or rediss://host:port, several of them separated by commas for a cluster",
+  ),
+).refine((urls) => new Set(urls.map((url) => url.startsWith("rediss:"))).size <= 1, {
+  error: "must be redis:// or rediss:// throughout",
+});
+
 const masterKeys = z
   .string({ error: "is not set. Make one: openssl rand -base64 32 | tr '+/' '-_' | tr -d '='" })
   .transform((given) => given.split(",").map((part) => part.trim()))
@@ -81,6 +90,7 @@ const table = {
   operationsPort: variable("LATCHKEY_OPERATIONS_PORT", port.optional(), undefined, "port for /health and /metrics, which PORT then no longer answers", "none: they are on PORT"),
   publicUrl: variable("LATCHKEY_PUBLIC_URL", publicUrl, "http://localhost:$PORT", "base of every URL we emit"),
   databaseUrl: variable("LATCHKEY_DATABASE_URL", databaseUrl, DEFAULT_DATABASE_URL, "sqlite:<path>, sqlite::memory: or postgres://…"),
+  valkeyUrls: variable("LATCHKEY_VALKEY_URL", valkeyUrls, "", "redis://… or rediss://…: the Valkey or Redis in which all instances count together; several, comma-separated, for a cluster", "none: each instance counts for itself"),
   masterKeys: variable("LATCHKEY_MASTER_KEY", masterKeys, undefined, "32 bytes in base64url; several, comma-separated: the first one seals new values, any of them can open old ones", "none; serve needs one, dev keeps its own beside the database"),
   allowedOrigins: variable("LATCHKEY_EGRESS_ALLOW", listOf(origin), "", "comma-separated origins of identity providers that may be asked although they are http or not public"),
   trustedProxies: variable("LATCHKEY_TRUST_PROXY", listOf(network), "", "comma-separated networks (CIDR) whose X-Forwarded-For is believed"),

@@ -3,6 +3,7 @@ import type { Registry } from "prom-client";
 import { createStandings, type Standings } from "./access/authenticate.ts";
 import { limits } from "./contract/limits.ts";
 import { openapiDocument } from "./contract/openapi.ts";
+import type { Valkey } from "./counters/valkey.ts";
 import { createPasswords, type Passwords } from "./customers/password.ts";
 import { createSigningKeys, type SigningKeys } from "./customers/signing-keys.ts";
 import { createSignInThrottle, type SignInThrottle } from "./customers/throttle.ts";
@@ -33,6 +34,8 @@ export type AppOptions = {
   log: Logger;
   /** How many lines the log could not keep. */
   droppedLogLines?: () => number;
+  /** Where instances count together; without it each counts for itself. */
+  valkey?: Valkey;
   proxies?: TrustedProxies;
   allowedOrigins?: readonly string[];
   egress?: Egress;
@@ -114,7 +117,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     places: options.places ?? createFairPlaces(PLACES),
     customerTokenSeconds,
     codeSeconds,
-    readiness: createReadiness({ storage, clock, calls }),
+    readiness: createReadiness({ storage, clock, calls, valkey: options.valkey }),
     metricsText: createMetricsText({ clock, registry }),
     openapiText() {
       openapiText ??= JSON.stringify(openapiDocument(publicUrl));

@@ -2,10 +2,11 @@ import { once } from "node:events";
 import pino, { type Logger } from "pino";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
+import type { Valkey } from "./counters/valkey.ts";
 import { type Draining, watchConnections } from "./http/drain.ts";
 import type { Serve } from "./http/message.ts";
 import { createHttpServer } from "./http/server.ts";
-import { type Clock, steadyClock } from "./lib/clock.ts";
+import { type Clock, steadyClock, toIso } from "./lib/clock.ts";
 import { giveBackWhenIdle } from "./lib/give-back.ts";
 import { createKeyring } from "./lib/keyring.ts";
 import { createLineWriter, type LineWriter } from "./lib/line-writer.ts";
@@ -29,16 +30,19 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
   const clock = steadyClock();
   const storage = await openStorage({ clock }, config.databaseUrl, { claim: true });
   const doors: Draining[] = [];
+  let valkey: Valkey | undefined;
   try {
     const keyring = createKeyring(config.masterKeys);
     await refuseMissingKeys({ storage, keyring });
     await prepare?.({ storage, clock });
+    valkey = await connectValkey(config.valkeyUrls, log);
     const app = createApp({
       publicUrl: config.publicUrl,
       storage,
       clock,
       keyring,
       log,
+      ...(valkey && { valkey }),
       droppedLogLines: lines.dropped,
       allowedOrigins: config.allowedOrigins,
       proxies: trustedProxies(config.trustedProxies),
@@ -56,9 +60,11 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
     app.start();
     giveBackWhenIdle();
     log.info({ event: "ready", public_url: config.publicUrl, engine: storage.engine, node: process.version });
-    return { stop: (drainMs) => stop({ app, doors, storage, log, lines }, drainMs) };
+    for (const what of await app.readiness.degraded()) log.warn({ event: "degraded", what });
+    return { stop: (drainMs) => stop({ app, doors, storage, valkey, log, lines }, drainMs) };
   } catch (error) {
     await Promise.all(doors.map((door) => door.finish(0)));
+    await valkey?.close();
     await storage.close();
     throw error;
   }
@@ -67,7 +73,15 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
 /** Standard output, one JSON object a line. */
 function createLog(level: string, lines: LineWriter): Logger {
   const formatters = { level: (label: string) => ({ level: label }) };
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters }, lines);
+  const timestamp = () => `,"time":"${toIso(Date.now())}"`;
+  return pino({ level, base: null, timestamp, formatters }, lines);
+}
+
+/** The client is loaded where it is used: a start is mostly the loading of files. */
+async function connectValkey(urls: readonly string[], log: Logger): Promise<Valkey | undefined> {
+  if (urls.length === 0) return undefined;
+  const { openValkey } = await import("./counters/valkey.ts");
+  return openValkey({ urls, log });
 }
 
 type Address = { host: string; port: number; name: string };
@@ -86,19 +100,27 @@ async function open({ onRefused }: App, serve: Serve, { host, port, name }: Addr
   return draining;
 }
 
-type Running = { app: App; doors: Draining[]; storage: Storage; log: Logger; lines: LineWriter };
+type Running = {
+  app: App;
+  doors: Draining[];
+  storage: Storage;
+  valkey: Valkey | undefined;
+  log: Logger;
+  lines: LineWriter;
+};
 
 /**
  * Readiness goes first, so that a balancer looks elsewhere, and every answer asks its client to leave. Then no connection is
  * taken any more, what is under way finishes, and memory is written. Clients that are quiet have twice the time to come.
  */
-async function stop({ app, doors, storage, log, lines }: Running, drainMs: number): Promise<void> {
+async function stop({ app, doors, storage, valkey, log, lines }: Running, drainMs: number): Promise<void> {
   log.info({ event: "stopping" });
   app.readiness.drain();
   for (const door of doors) door.begin(2 * drainMs);
   await new Promise((resolve) => setTimeout(resolve, drainMs));
   await Promise.all(doors.map((door) => door.finish(FINISH_WITHIN_MS)));
   await app.stop();
+  await valkey?.close();
   await storage.close();
   log.info({ event: "stopped" });
   await lines.flush(500);

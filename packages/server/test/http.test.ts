@@ -232,7 +232,7 @@ describe("the service's own answers", () => {
 
   test("503 not_ready when this machine's clock and the database's are more than a minute apart (T48)", async () => {
     const { ping } = latchkey.storage;
-    latchkey.storage.ping = async () => ({ nowMs: latchkey.clock.now() - 61_000 });
+    latchkey.storage.ping = async () => ({ nowMs: latchkey.clock.now() - 61_000, otherInstances: 0 });
     latchkey.clock.advance(1000);
     const answer = await call(latchkey.app, ready);
     latchkey.storage.ping = ping;

@@ -28,6 +28,12 @@ export const ready = operation({
       identity_providers: z
         .strictObject({ down: z.int(), degraded: z.int() })
         .describe("How many are not well, as this instance sees them; never a reason not to be ready"),
+      degraded: z
+        .array(z.string())
+        .optional()
+        .describe(
+          "What does not hold in full just now, in words for an operator; absent when everything does",
+        ),
     }),
   },
   problems: ["not_ready"],

@@ -8,13 +8,16 @@ import { writeStatistics } from "./sqlite-statistics.ts";
 import { isUnavailable, type Storage } from "./storage.ts";
 
 /** Connects to `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, whatever state its tables are in. */
-export const connectStorage = async (databaseUrl: string): Promise<Storage> =>
+export const connectStorage = async (databaseUrl: string, service = false): Promise<Storage> =>
   databaseUrl.startsWith("sqlite:")
     ? openSqlite(databaseUrl.slice("sqlite:".length))
-    : connectPostgres(databaseUrl);
+    : connectPostgres(databaseUrl, { service });
 
 /** The driver is loaded where it is used: a start is mostly the loading of files. */
-async function connectPostgres(url: string, options: { patient?: boolean } = {}): Promise<Storage> {
+async function connectPostgres(
+  url: string,
+  options: { patient?: boolean; service?: boolean },
+): Promise<Storage> {
   const { openPostgres } = await import("./postgres.ts");
   return openPostgres(url, options);
 }
@@ -30,7 +33,7 @@ export async function openStorage(
 ): Promise<Storage> {
   const isFile = databaseUrl.startsWith("sqlite:") && databaseUrl !== IN_MEMORY;
   if (mustExist && isFile) refuseMissingFile(databaseUrl.slice("sqlite:".length));
-  const storage = await connectStorage(databaseUrl);
+  const storage = await connectStorage(databaseUrl, claim);
   try {
     if (claim) storage.claim();
     if (mustExist && databaseUrl !== IN_MEMORY && !(await hasTables(storage))) {

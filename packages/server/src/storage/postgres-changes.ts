@@ -14,6 +14,7 @@ const ANSWER_MS = 1000;
  */
 export function listenForChanges(
   url: string,
+  name: string,
   onChange: (storeId: string) => void,
   onAny: () => void,
 ): () => Promise<void> {
@@ -29,7 +30,7 @@ export function listenForChanges(
   }
 
   async function connect(): Promise<void> {
-    const mine = new pg.Client(connectionOptions(url, "latchkey changes"));
+    const mine = new pg.Client(connectionOptions(url, name));
     client = mine;
     mine.on("error", () => {});
     mine.on("notification", (message) => (message.payload ? onChange(message.payload) : onAny()));

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { listenForChanges } from "./postgres-changes.ts";
@@ -10,15 +11,22 @@ const CLOSE_WITHIN_MS = 1000;
 const TRY_AGAIN_MS = 1500;
 const PAUSE_MS = 30;
 
-/** `patient`: for migrations; no statement is cut off, and nothing is listened to. */
-export function openPostgres(url: string, { patient = false } = {}): Storage {
+/** What the connections that listen call themselves. A service has an id behind it, so that instances can be counted. */
+const LISTENER = "latchkey changes";
+
+/**
+ * `patient`: for migrations; no statement is cut off, and nothing is listened to. `service`: counts as an instance, which a
+ * command that only looks something up does not.
+ */
+export function openPostgres(url: string, { patient = false, service = false } = {}): Storage {
+  const name = service ? `${LISTENER} ${randomBytes(4).toString("hex")}` : LISTENER;
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool: openConnections(url, { patient }) }),
   });
   const changes = createChanges();
   const stopListening = patient
     ? async () => {}
-    : listenForChanges(url, changes.announce, changes.announceAll);
+    : listenForChanges(url, name, changes.announce, changes.announceAll);
 
   return {
     engine: "postgres",
@@ -43,8 +51,10 @@ export function openPostgres(url: string, { patient = false } = {}): Storage {
     claim() {},
     async ping() {
       const now = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
-      const row = await db.selectNoFrom(now.as("now")).executeTakeFirstOrThrow();
-      return { nowMs: row.now };
+      const others = sql<number>`(select count(*) from pg_stat_activity where datname = current_database()
+        and application_name like ${`${LISTENER} _%`} and application_name <> ${name})`;
+      const row = await db.selectNoFrom([now.as("now"), others.as("others")]).executeTakeFirstOrThrow();
+      return { nowMs: row.now, otherInstances: row.others };
     },
     async close() {
       await within(CLOSE_WITHIN_MS, Promise.all([stopListening(), db.destroy()]));

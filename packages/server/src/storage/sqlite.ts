@@ -64,7 +64,7 @@ export function openSqlite(given: string): Storage {
       // After a write that found no room, only another write can tell that there is some again.
       if (cannotWrite) await writeNothing(db);
       cannotWrite = false;
-      return { nowMs: undefined };
+      return { nowMs: undefined, otherInstances: 0 };
     },
     async close() {
       stopWatching();

@@ -21,8 +21,8 @@ export type Storage = {
   changes: Changes;
   /** The one service on this database, where the engine allows only one. Throws if there is another. */
   claim(): void;
-  /** Answers when the database does, with the database's own time where it has one. */
-  ping(): Promise<{ nowMs: number | undefined }>;
+  /** Answers when the database does, with the database's own time where it has one, and how many other instances use it. */
+  ping(): Promise<{ nowMs: number | undefined; otherInstances: number }>;
   close(): Promise<void>;
 };
 

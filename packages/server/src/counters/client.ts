@@ -1,0 +1,101 @@
+import { Cluster, Redis, type RedisOptions } from "ioredis";
+
+/** One connection to a server, or one to each server of a cluster. It tries nothing twice and queues nothing. */
+export type Client = {
+  connect(): Promise<void>;
+  /** One script, run on one slot. */
+  evaluate(script: Script, slot: string, args: readonly (string | number)[]): Promise<unknown>;
+  /** What is sent within `work` leaves in one write. */
+  together(work: () => void): void;
+  /** Closes the sockets without a farewell: a server that does not answer would not answer that either. */
+  destroy(): void;
+};
+
+export type Script = { text: string; sha: string };
+
+/** A connection that takes longer is given up, and the next one tried: a lost packet is sent again only after a second. */
+export const CONNECT_WITHIN_MS = 500;
+
+const connection = {
+  lazyConnect: true,
+  connectTimeout: CONNECT_WITHIN_MS,
+  keepAlive: 5000,
+  // Version 3 of the protocol brings us nothing, and older servers do not know it.
+  protocol: 2 as const,
+  disableClientInfo: true,
+  connectionName: "latchkey",
+  // Whether the server is well is seen by the first script that it runs.
+  enableReadyCheck: false,
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  retryStrategy: () => null,
+} satisfies RedisOptions;
+
+export function createClient(urls: readonly string[], onLost: (cause: Error) => void): Client {
+  const client = urls.length > 1 ? clusterOf(urls) : new Redis(urls[0] as string, connection);
+  // An error comes before the end that it causes, and says more.
+  let cause = new Error("the connection was closed");
+  client.on("error", (error: Error) => {
+    cause = error.message ? error : cause;
+  });
+  client.on("end", () => onLost(cause));
+  const lines = (): Redis[] => (client instanceof Redis ? [client] : client.nodes("all"));
+  return {
+    connect: () =>
+      client.connect().catch((error: Error) => {
+        throw error.message === "Connection is closed." ? cause : error;
+      }),
+    async evaluate({ text, sha }, slot, args) {
+      // The braces make all of a slot's keys live on one server of a cluster.
+      const key = `lk:{${slot}}`;
+      try {
+        return await client.evalsha(sha, 1, key, ...args);
+      } catch (error) {
+        if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
+        return client.eval(text, 1, key, ...args);
+      }
+    },
+    together(work) {
+      const streams = lines().map(({ stream }) => stream);
+      for (const stream of streams) stream?.cork();
+      work();
+      for (const stream of streams) stream?.uncork();
+    },
+    destroy() {
+      const streams = lines().map(({ stream }) => stream);
+      client.disconnect();
+      for (const stream of streams) stream?.destroy();
+    },
+  };
+}
+
+function clusterOf(urls: readonly string[]): Cluster {
+  const nodes = urls.map((url) => new URL(url));
+  const { protocol, username, password } = nodes[0] as URL;
+  const redisOptions = {
+    ...connection,
+    lazyConnect: false,
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(password && { password: decodeURIComponent(password) }),
+    ...(protocol === "rediss:" && { tls: {} }),
+  };
+  return new Cluster(
+    nodes.map(({ hostname, port }) => ({ host: hostname, port: Number(port || 6379) })),
+    {
+      redisOptions,
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      enableReadyCheck: false,
+      clusterRetryStrategy: () => null,
+      slotsRefreshTimeout: CONNECT_WITHIN_MS,
+      // A slot that is being moved to another server is followed there; a server that is gone is not waited for.
+      maxRedirections: 2,
+      retryDelayOnFailover: 0,
+      retryDelayOnClusterDown: 0,
+      retryDelayOnTryAgain: 0,
+      // A certificate names the host and not its address.
+      ...(protocol === "rediss:" && { dnsLookup: (host, done) => done(null, host) }),
+    },
+  );
+}

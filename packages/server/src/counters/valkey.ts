@@ -1,0 +1,230 @@
+import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { type Client, CONNECT_WITHIN_MS, createClient, type Script } from "./client.ts";
+
+/**
+ * What several instances count together, in Valkey, Redis, or any server that speaks their protocol. It is either there or
+ * away. While it is away nothing is sent and nobody waits: whoever counts decides alone. One call that is not answered in
+ * time, or a lost connection, and it is away; it is there again when a new connection has answered.
+ *
+ * All calls of one turn of the event loop travel together: one script call for each script and slot, in one write.
+ */
+export type Valkey = {
+  /**
+   * What the script answers to this item; `undefined` when Valkey is away or does not answer in time. What was given up here
+   * is not carried out there either, once its time is over: a script begins by looking at the server's clock.
+   */
+  run(script: Script, slot: string, item: readonly (string | number)[]): Promise<unknown>;
+  isAway(): boolean;
+  /** How many instances there are, this one included; while Valkey is away, how many there were. */
+  instances(): number;
+  close(): Promise<void>;
+};
+
+export type { Script } from "./client.ts";
+
+type Options = {
+  urls: readonly string[];
+  log: Logger;
+  /** How long a caller waits for an answer. */
+  answerWithinMs?: number;
+  /** Stands in for the server's time, in which scripts count: tests have it in hand. */
+  nowMs?: () => number;
+};
+
+/** What was asked in one turn of one script and slot. */
+type Batch = { script: Script; slot: string; calls: Call[] };
+type Call = { item: readonly (string | number)[]; resolve(answer: unknown): void };
+/** The server's clock shows `aheadMs` more than our monotonic one. */
+type Line = { client: Client; aheadMs: number; inFlight: Set<Batch> };
+
+const ANSWER_WITHIN_MS = 50;
+const PROBE_EVERY_MS = 200;
+const BEAT_EVERY_MS = 1000;
+/** An instance that has missed two beats is gone. */
+const GONE_AFTER_MS = 3000;
+/** A script that takes longer keeps all other stores waiting. */
+const CALLS_PER_SCRIPT = 200;
+
+/**
+ * `body` is Lua. It finds the time in `now` (milliseconds), what the names of its keys must begin with in `slot`, and the
+ * items from ARGV[3] on, one after the other. It returns one answer for each item, in their order.
+ */
+export function createScript(body: string): Script {
+  const text = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+if now > tonumber(ARGV[1]) then return 0 end
+if ARGV[2] ~= '' then now = tonumber(ARGV[2]) end
+local slot = KEYS[1]
+${body}`;
+  return { text, sha: createHash("sha1").update(text).digest("hex") };
+}
+
+const BEAT = createScript(`
+redis.call('ZREMRANGEBYSCORE', slot, '-inf', now - ${GONE_AFTER_MS})
+redis.call('ZREMRANGEBYSCORE', slot, now + ${GONE_AFTER_MS}, '+inf')
+redis.call('ZADD', slot, now, ARGV[3])
+redis.call('PEXPIRE', slot, ${GONE_AFTER_MS})
+return { math.floor(now), redis.call('ZCARD', slot) }`);
+const LEAVE = createScript(`return { redis.call('ZREM', slot, ARGV[3]) }`);
+const INSTANCES = "instances";
+const NEVER_TOO_LATE = String(Number.MAX_SAFE_INTEGER);
+
+/** Resolves when the first try to connect is over, whether it worked or not. */
+export async function openValkey(options: Options): Promise<Valkey> {
+  const { urls, log, answerWithinMs = ANSWER_WITHIN_MS, nowMs } = options;
+  const id = randomUUID();
+  let line: Line | undefined;
+  let instances = 1;
+  let isClosed = false;
+  let hasFailed = false;
+  let probe: NodeJS.Timeout | undefined;
+  let turn: Batch[] = [];
+  /** The batches of this turn that have room, by script and slot. */
+  const openBatches = new Map<string, Batch>();
+
+  async function beat(client: Client): Promise<number> {
+    const sentMs = performance.now();
+    const answer = await client.evaluate(BEAT, INSTANCES, [NEVER_TOO_LATE, "", id]);
+    const [serverMs, count] = answer as [number, number];
+    instances = count;
+    return serverMs - sentMs;
+  }
+
+  /** The server is there when a new connection has answered as quickly as a caller wants it to. */
+  async function connect(): Promise<void> {
+    const { promise: lost, reject } = Promise.withResolvers<never>();
+    lost.catch(() => {});
+    const onLost = (cause: Error) => {
+      reject(cause);
+      if (mine) lose(mine, cause);
+    };
+    let mine: Line | undefined;
+    const client = createClient(urls, onLost);
+    try {
+      await answered(Promise.race([client.connect(), lost]), CONNECT_WITHIN_MS);
+      const aheadMs = await answered(Promise.race([beat(client), lost]), answerWithinMs);
+      if (isClosed) return client.destroy();
+      mine = { client, aheadMs, inFlight: new Set() };
+      line = mine;
+      log.info({ event: "valkey_connected", instances });
+      hasFailed = false;
+    } catch (error) {
+      client.destroy();
+      // Once, and not at every try.
+      if (!hasFailed) log.warn({ event: "valkey_away", cause: (error as Error).message });
+      hasFailed = true;
+      connectLater();
+    }
+  }
+
+  function connectLater(): void {
+    if (!isClosed) probe = setTimeout(connect, PROBE_EVERY_MS).unref();
+  }
+
+  function lose(mine: Line, cause: Error): void {
+    mine.client.destroy();
+    for (const { calls } of mine.inFlight) for (const { resolve } of calls) resolve(undefined);
+    mine.inFlight.clear();
+    if (line !== mine) return;
+    line = undefined;
+    if (isClosed) return;
+    log.warn({ event: "valkey_away", cause: cause.message });
+    hasFailed = true;
+    connectLater();
+  }
+
+  function run(script: Script, slot: string, item: readonly (string | number)[]): Promise<unknown> {
+    if (!line) return Promise.resolve(undefined);
+    // Sent after all sockets that are readable now were read.
+    if (turn.length === 0) setImmediate(send);
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    batchFor(script, slot).calls.push({ item, resolve });
+    return promise;
+  }
+
+  function batchFor(script: Script, slot: string): Batch {
+    const name = script.sha + slot;
+    const open = openBatches.get(name);
+    if (open && open.calls.length < CALLS_PER_SCRIPT) return open;
+    const batch = { script, slot, calls: [] };
+    turn.push(batch);
+    openBatches.set(name, batch);
+    return batch;
+  }
+
+  function send(): void {
+    const batches = turn;
+    turn = [];
+    openBatches.clear();
+    const mine = line;
+    if (!mine) {
+      for (const { calls } of batches) for (const { resolve } of calls) resolve(undefined);
+      return;
+    }
+    const untilMs = (performance.now() + mine.aheadMs + answerWithinMs).toFixed(0);
+    mine.client.together(() => {
+      for (const batch of batches) ask(mine, batch, untilMs);
+    });
+    // The last look comes after the sockets were read once more: the answer may be there, while this process had to wait.
+    const look = () => {
+      if (batches.some((batch) => mine.inFlight.has(batch))) lose(mine, notInTime(answerWithinMs));
+    };
+    setTimeout(() => setImmediate(look), answerWithinMs).unref();
+  }
+
+  function ask(mine: Line, batch: Batch, untilMs: string): void {
+    const args: (string | number)[] = [untilMs, nowMs ? nowMs() : ""];
+    for (const { item } of batch.calls) for (const part of item) args.push(part);
+    mine.inFlight.add(batch);
+    mine.client.evaluate(batch.script, batch.slot, args).then(
+      (answers) => {
+        mine.inFlight.delete(batch);
+        const all = Array.isArray(answers) ? answers : [];
+        for (const [at, { resolve }] of batch.calls.entries()) resolve(all[at]);
+      },
+      (cause) => lose(mine, cause),
+    );
+  }
+
+  const beats = setInterval(() => {
+    const mine = line;
+    if (!mine) return;
+    answered(beat(mine.client), answerWithinMs).then(
+      (aheadMs) => {
+        mine.aheadMs = aheadMs;
+      },
+      (cause) => lose(mine, cause),
+    );
+  }, BEAT_EVERY_MS);
+  beats.unref();
+
+  await connect();
+  return {
+    run,
+    isAway: () => line === undefined,
+    instances: () => instances,
+    async close() {
+      isClosed = true;
+      clearTimeout(probe);
+      clearInterval(beats);
+      const mine = line;
+      if (!mine) return;
+      // The others would else count with us until our last beat is old.
+      const left = mine.client.evaluate(LEAVE, INSTANCES, [NEVER_TOO_LATE, "", id]).catch(() => {});
+      await Promise.race([left, sleep(answerWithinMs)]);
+      lose(mine, new Error("closed"));
+    },
+  };
+}
+
+const notInTime = (ms: number): Error => new Error(`no answer within ${ms} ms`);
+
+/** Rejects when there is no answer in time, after the sockets were read once more. */
+function answered<T>(work: Promise<T>, withinMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => setImmediate(() => reject(notInTime(withinMs))), withinMs);
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,281 @@
+import pino from "pino";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createScript, openValkey, type Valkey } from "../../src/counters/valkey.ts";
+import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
+import { freePort } from "../support/postgres-server.ts";
+import { until } from "../support/until.ts";
+import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
+
+/** Counts each item under its own name, and answers with the item and its count. */
+const COUNT = createScript(`
+local answers = {}
+for at = 3, #ARGV do answers[at - 2] = { ARGV[at], redis.call('INCR', slot .. ':' .. ARGV[at]) } end
+return answers`);
+
+/** Far longer than a busy machine takes: for tests that are not about being late. */
+const PATIENT_MS = 30_000;
+
+let server: ValkeyServer;
+let opened: (Valkey | FaultProxy)[];
+let logLines: Record<string, unknown>[];
+
+beforeEach(async ({ skip }) => {
+  if (!hasValkey) skip(NO_VALKEY);
+  server = await startValkey();
+  opened = [];
+  logLines = [];
+});
+afterEach(async () => {
+  server?.resume();
+  for (const one of opened ?? []) await one.close();
+  await server?.remove();
+});
+
+async function open(urls = [server.url], answerWithinMs = PATIENT_MS): Promise<Valkey> {
+  const log = pino({ base: null }, { write: (line: string) => void logLines.push(JSON.parse(line)) });
+  const valkey = await openValkey({ urls, log, answerWithinMs });
+  opened.push(valkey);
+  return valkey;
+}
+
+/** Impatient as in production, so a busy machine makes it miss an answer now and then: it is then back by itself. */
+async function openInAHurry(urls = [server.url]): Promise<Valkey> {
+  const valkey = await open(urls, 50);
+  await untilThere(valkey);
+  return valkey;
+}
+
+async function openProxy(): Promise<FaultProxy> {
+  const proxy = await startFaultProxy(server.port);
+  opened.unshift(proxy);
+  return proxy;
+}
+
+const count = (valkey: Valkey, item: string, slot = "a") => valkey.run(COUNT, slot, [item]);
+const untilThere = (valkey: Valkey) => until(async () => (await count(valkey, "there?")) !== undefined);
+const untilAway = (valkey: Valkey) => until(async () => (await count(valkey, "there?")) === undefined);
+
+const busPorts = new Map<ValkeyServer, number>();
+
+async function startNode(): Promise<ValkeyServer> {
+  const busPort = await freePort();
+  const flags = [
+    "--cluster-enabled",
+    "yes",
+    "--cluster-port",
+    String(busPort),
+    "--cluster-node-timeout",
+    "2000",
+  ];
+  const node = await startValkey(...flags);
+  busPorts.set(node, busPort);
+  return node;
+}
+
+async function scriptCalls(): Promise<number> {
+  const [, calls] = /cmdstat_evalsha:calls=(\d+)/.exec(await server.say("INFO commandstats")) ?? [];
+  return Number(calls ?? 0);
+}
+
+describe("one turn of the event loop", () => {
+  test("is one script call for each slot, and everyone has their own answer", async () => {
+    const valkey = await open();
+    await Promise.all([count(valkey, "x"), count(valkey, "x", "b")]);
+    const before = await scriptCalls();
+    const asked = Array.from({ length: 100 }, (_, at) => [`item ${at % 7}`, at % 2 ? "a" : "b"] as const);
+    const answers = await Promise.all(asked.map(([item, slot]) => count(valkey, item, slot)));
+    const seen = new Map<string, number>();
+    asked.forEach(([item, slot], at) => {
+      seen.set(slot + item, (seen.get(slot + item) ?? 0) + 1);
+      expect(answers[at]).toEqual([item, seen.get(slot + item)]);
+    });
+    // The heart beats beside it.
+    expect((await scriptCalls()) - before).toBeLessThanOrEqual(4);
+  });
+
+  test("with very many is several script calls, so that other stores have their turn in between", async () => {
+    const valkey = await open();
+    await count(valkey, "x");
+    const before = await scriptCalls();
+    const answers = await Promise.all(Array.from({ length: 1000 }, () => count(valkey, "x")));
+    expect(answers.at(-1)).toEqual(["x", 1001]);
+    expect((await scriptCalls()) - before).toBeGreaterThanOrEqual(5);
+  });
+
+  test("has no say in another: what is asked later is sent later", async () => {
+    const valkey = await open();
+    expect(await count(valkey, "x")).toEqual(["x", 1]);
+    expect(await count(valkey, "x")).toEqual(["x", 2]);
+  });
+});
+
+test("all keys of a slot begin with its name in braces, so that a cluster keeps them together", async () => {
+  const valkey = await open();
+  await count(valkey, "x", "the store");
+  expect(await server.say("KEYS lk:{the*")).toContain("lk:{the store}:x");
+});
+
+test("a server that has forgotten the scripts is told them again", async () => {
+  const valkey = await open();
+  await count(valkey, "x");
+  await server.say("SCRIPT FLUSH");
+  expect(await count(valkey, "x")).toEqual(["x", 2]);
+});
+
+describe("how many instances there are", () => {
+  test("is known to all of them within a beat or two, and one that leaves is gone at once", async () => {
+    const [one, two] = [await open(), await open()];
+    await until(() => one.instances() === 2 && two.instances() === 2);
+    await two.close();
+    await until(() => one.instances() === 1);
+  });
+
+  test("is remembered while Valkey is away", async () => {
+    const [one, two] = [await open(), await open()];
+    await until(() => one.instances() === 2 && two.instances() === 2);
+    await server.stop();
+    await untilAway(one);
+    expect(one.instances()).toBe(2);
+  });
+
+  test("one that was killed is forgotten after three seconds", async () => {
+    const valkey = await open();
+    await server.say("ZADD lk:{instances} 1000 killed");
+    await until(() => valkey.instances() === 1);
+    const nowMs = Date.now();
+    await server.say(`ZADD lk:{instances} ${nowMs} killed`);
+    await until(() => valkey.instances() === 2);
+    await until(() => valkey.instances() === 1);
+    expect(Date.now() - nowMs).toBeGreaterThan(2500);
+  });
+});
+
+describe("away", () => {
+  test("a server that is not there when we start keeps nobody waiting, and is found when it comes", async () => {
+    await server.stop();
+    const valkey = await open();
+    expect(valkey.isAway()).toBe(true);
+    expect(await count(valkey, "x")).toBeUndefined();
+    await server.start();
+    await untilThere(valkey);
+    expect(logLines.map(({ event }) => event)).toEqual(["valkey_away", "valkey_connected"]);
+  });
+
+  test("a server that is stopped answers nobody, those who wait included; it is found again on the same address", async () => {
+    const valkey = await open();
+    await count(valkey, "x");
+    server.pause();
+    const waiting = count(valkey, "x");
+    await server.stop();
+    expect(await waiting).toBeUndefined();
+    expect(valkey.isAway()).toBe(true);
+    await server.start();
+    await untilThere(valkey);
+    expect(await count(valkey, "x")).toEqual(["x", 1]);
+  });
+
+  test("a server that stands still is given up after 50 ms, and then nothing more is sent to it", async () => {
+    const valkey = await openInAHurry();
+    server.pause();
+    expect(await count(valkey, "given up")).toBeUndefined();
+    expect(valkey.isAway()).toBe(true);
+    for (let i = 0; i < 100; i++) expect(await count(valkey, "never-sent")).toBeUndefined();
+    server.resume();
+    await untilThere(valkey);
+    expect(await server.say("EXISTS lk:{a}:never-sent")).toBe(":0\r\n");
+  });
+
+  test("what was given up is not carried out afterwards: its time was over when the server looked", async () => {
+    const valkey = await openInAHurry();
+    server.pause();
+    expect(await count(valkey, "late")).toBeUndefined();
+    // The server's clock went on while it stood still.
+    await until(() => valkey.isAway());
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    server.resume();
+    await untilThere(valkey);
+    expect(await server.say("EXISTS lk:{a}:late")).toBe(":0\r\n");
+  });
+
+  test("a line that has gone silent is left for a new one", async () => {
+    const proxy = await openProxy();
+    const valkey = await openInAHurry([`redis://127.0.0.1:${proxy.port}`]);
+    const before = proxy.opened();
+    proxy.silence();
+    await untilAway(valkey);
+    await untilThere(valkey);
+    expect(proxy.opened()).toBeGreaterThan(before);
+  });
+
+  test("a black hole that swallows new connections too is tried again and again, and left when it ends", async () => {
+    const proxy = await openProxy();
+    const valkey = await openInAHurry([`redis://127.0.0.1:${proxy.port}`]);
+    proxy.passes = () => false;
+    await untilAway(valkey);
+    const before = proxy.opened();
+    await until(() => proxy.opened() >= before + 3);
+    expect(valkey.isAway()).toBe(true);
+    proxy.passes = () => true;
+    await untilThere(valkey);
+  });
+
+  test("a server that takes longer than a caller would wait stays away, rather than coming and going", async () => {
+    const proxy = await openProxy();
+    const valkey = await openInAHurry([`redis://127.0.0.1:${proxy.port}`]);
+    proxy.delayMs = 100;
+    await untilAway(valkey);
+    const before = proxy.opened();
+    await until(() => {
+      expect(valkey.isAway()).toBe(true);
+      return proxy.opened() >= before + 3;
+    });
+    proxy.delayMs = 0;
+    await untilThere(valkey);
+  });
+
+  test("a server that refuses to write is away, not a fault of the request", async () => {
+    const valkey = await open();
+    await count(valkey, "x");
+    await server.say("REPLICAOF 127.0.0.1 1");
+    await untilAway(valkey);
+    expect(logLines.at(-1)?.cause).toMatch(/READONLY/);
+    await server.say("REPLICAOF NO ONE");
+    await untilThere(valkey);
+  });
+});
+
+describe("a cluster", () => {
+  test("keeps each slot on one of its servers; when one is lost all are away until it is back", async () => {
+    const nodes = await Promise.all([startNode(), startNode()]);
+    const [first, second] = nodes as [ValkeyServer, ValkeyServer];
+    try {
+      await first.say("CLUSTER ADDSLOTSRANGE 0 8191");
+      await second.say("CLUSTER ADDSLOTSRANGE 8192 16383");
+      await first.say(`CLUSTER MEET 127.0.0.1 ${second.port} ${busPorts.get(second)}`);
+      const isWell = async (node: ValkeyServer) =>
+        /cluster_state:ok.*cluster_known_nodes:2/s.test(await node.say("CLUSTER INFO"));
+      await until(async () => (await isWell(first)) && (await isWell(second)));
+      const valkey = await open(nodes.map(({ url }) => url));
+      const slots = Array.from({ length: 20 }, (_, at) => `store ${at}`);
+      const countAll = () => Promise.all(slots.map((slot) => count(valkey, "x", slot)));
+      expect(await countAll()).toEqual(slots.map(() => ["x", 1]));
+      for (const node of nodes) expect(Number((await node.say("DBSIZE")).slice(1))).toBeGreaterThan(0);
+      await second.stop();
+      await until(async () => (await countAll()).every((answer) => answer === undefined));
+      await second.start();
+      await until(async () => (await countAll()).every((answer) => answer !== undefined));
+    } finally {
+      for (const node of nodes) await node.remove();
+    }
+  });
+});
+
+test("a password is used, and no wrong one is ever logged", async () => {
+  await server.say("CONFIG SET requirepass right");
+  const url = (password: string) => server.url.replace("//", `//:${password}@`);
+  expect((await open([url("wr0ng")])).isAway()).toBe(true);
+  expect(JSON.stringify(logLines)).toMatch(/WRONGPASS/);
+  expect(JSON.stringify(logLines)).not.toContain("wr0ng");
+  expect((await open([url("right")])).isAway()).toBe(false);
+  await server.say("AUTH right\r\nCONFIG SET requirepass ''");
+});

@@ -1,0 +1,85 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "./postgres-server.ts";
+import { until } from "./until.ts";
+
+/** Debian's Valkey or Redis, started by the tests on loopback. It keeps nothing on disk. */
+const REMEDY = "install one (Debian: apt-get install redis-server)";
+
+function findServer(): string | undefined {
+  try {
+    const find = "command -v valkey-server || command -v redis-server";
+    return execFileSync("bash", ["-c", find], { encoding: "utf8" }).trim();
+  } catch {
+    return undefined;
+  }
+}
+
+const executable = findServer();
+export const hasValkey = executable !== undefined;
+/** Why tests are skipped, for their reports. */
+export const NO_VALKEY = `neither valkey-server nor redis-server is here: ${REMEDY}`;
+
+if (!hasValkey && process.env.CI) throw new Error(`CI must not skip the tests on Valkey: ${NO_VALKEY}`);
+if (!hasValkey) console.warn(`Skipped: the tests on Valkey, because ${NO_VALKEY}.`);
+
+export type ValkeyServer = {
+  url: string;
+  port: number;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Stands still (SIGSTOP) until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Says one command, and answers with what the server says, as it stands on the wire. */
+  say(command: string): Promise<string>;
+  pid(): number;
+  remove(): Promise<void>;
+};
+
+/** The same port again after `stop` and `start`. `flags` are the server's own. */
+export async function startValkey(...flags: string[]): Promise<ValkeyServer> {
+  const folder = mkdtempSync(join(tmpdir(), "latchkey-valkey-"));
+  const port = await freePort();
+  const options = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder];
+  const volatile = ["--save", "", "--appendonly", "no", "--daemonize", "no"];
+  let server: ChildProcess | undefined;
+
+  function say(command: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, "127.0.0.1", () => socket.write(`${command}\r\n`));
+      socket.once("data", (answer) => {
+        socket.destroy();
+        resolve(answer.toString());
+      });
+      socket.once("error", reject);
+    });
+  }
+  async function start(): Promise<void> {
+    server = spawn(executable as string, [...options, ...volatile, ...flags], { stdio: "ignore" });
+    await until(() => say("PING").catch(() => undefined));
+  }
+  async function stop(): Promise<void> {
+    const ended = new Promise((resolve) => server?.once("exit", resolve));
+    server?.kill("SIGKILL");
+    await ended;
+  }
+  await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    start,
+    stop,
+    pause: () => void server?.kill("SIGSTOP"),
+    resume: () => void server?.kill("SIGCONT"),
+    say,
+    pid: () => server?.pid as number,
+    async remove() {
+      if (server?.exitCode === null && server.signalCode === null) await stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
