@@ -9,6 +9,7 @@ import {
   type PostgresServer,
   startPostgres,
 } from "../../packages/server/test/support/postgres-server.ts";
+import { startValkey, type ValkeyServer } from "../../packages/server/test/support/valkey-server.ts";
 import { type HonestIdp, startHonestIdp } from "../honest-idp.ts";
 import { newPlace, type Running, serve } from "../running.ts";
 
@@ -16,8 +17,9 @@ import { newPlace, type Running, serve } from "../running.ts";
 export type Instance = {
   name: string;
   url: string;
-  /** Its line to PostgreSQL. */
+  /** Its lines to PostgreSQL and to Valkey; without Valkey the second leads nowhere. */
   database: FaultProxy;
+  valkey: FaultProxy;
   /** Until it is ready. `program` of another release, if it is to be that. */
   start(program?: string): Promise<void>;
   /** SIGTERM, and its exit code. */
@@ -32,8 +34,10 @@ export type Fleet = {
   instances: Instance[];
   postgres: PostgresServer;
   idp: HonestIdp;
-  /** For commands beside the instances: straight to the database. */
+  valkey: ValkeyServer | undefined;
+  /** For commands beside the instances: straight to the database, by the release that the fleet began with. */
   env: Record<string, string>;
+  program: string;
   /** Everything that all instances have ever written. */
   logs(): string;
   close(): Promise<void>;
@@ -45,11 +49,12 @@ export const canRunFleet = binaries !== undefined;
 
 export const NAMES = ["A", "B", "C"] as const;
 
-type Options = { program?: string; env?: Record<string, string> };
+type Options = { program?: string; withValkey?: boolean };
 
-export async function startFleet({ program = LATCHKEY, env: more = {} }: Options = {}): Promise<Fleet> {
+export async function startFleet({ program = LATCHKEY, withValkey = false }: Options = {}): Promise<Fleet> {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-fleet-"));
   const postgres = await startPostgres(binaries as string);
+  const valkey = withValkey ? await startValkey() : undefined;
   const idp = await startHonestIdp();
   const { env: own, leave } = await newPlace(postgres.url);
   const publicUrl = `http://localhost:${await freePort()}`;
@@ -58,20 +63,26 @@ export async function startFleet({ program = LATCHKEY, env: more = {} }: Options
     LATCHKEY_PUBLIC_URL: publicUrl,
     LATCHKEY_EGRESS_ALLOW: idp.origin,
     NODE_OPTIONS: `--import=${new URL("movable-clock.ts", import.meta.url)}`,
-    ...more,
   };
   const runs: Running[] = [];
 
   async function addInstance(name: string): Promise<Instance> {
     const database = await startFaultProxy(Number(new URL(postgres.url).port));
+    const toValkey = await startFaultProxy(valkey?.port ?? 0);
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
-    const ofInstance = { ...env, PORT: String(port), LATCHKEY_DATABASE_URL: database.via(postgres.url) };
+    const ofInstance = {
+      ...env,
+      PORT: String(port),
+      LATCHKEY_DATABASE_URL: database.via(postgres.url),
+      ...(valkey && { LATCHKEY_VALKEY_URL: toValkey.via(valkey.url) }),
+    };
     let running: Running | undefined;
     const instance: Instance = {
       name,
       url,
       database,
+      valkey: toValkey,
       async start(of = program) {
         running = await serve({ folder, env: ofInstance, url, leave }, ["serve"], "pipe", { program: of });
         runs.push(running);
@@ -98,16 +109,20 @@ export async function startFleet({ program = LATCHKEY, env: more = {} }: Options
     publicUrl,
     instances,
     postgres,
+    valkey,
     idp,
     env,
+    program,
     logs: () => runs.flatMap((running) => running.logLines()).join("\n"),
     async close() {
       for (const { child } of runs) child.kill("SIGKILL");
       for (const { exited } of runs) await exited;
-      for (const { database } of instances) await database.close();
+      for (const line of instances.flatMap((instance) => [instance.database, instance.valkey]))
+        await line.close();
       await idp.close();
       postgres.resume();
       await postgres.remove();
+      await valkey?.remove();
       leave();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
+import { LATCHKEY } from "../../packages/server/test/support/command.ts";
 import { until } from "../../packages/server/test/support/until.ts";
+import { hasReleaseBefore, unpackReleaseBefore } from "../release-before.ts";
 import { type Balancer, hasNginx, startBalancer } from "./balancer.ts";
 import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
 import { openShop, type Shop } from "./shop.ts";
@@ -13,12 +15,12 @@ describe.skipIf(!canRunFleet || !hasNginx)("behind nginx, as docs/operations.md 
   let shop: Shop;
   let front: Balancer;
 
-  beforeAll(async () => {
-    fleet = await startFleet();
+  async function begin(program?: string): Promise<void> {
+    fleet = await startFleet(program === undefined ? {} : { program });
     shop = await openShop(fleet);
     front = await startBalancer(fleet);
-  });
-  afterAll(async () => {
+  }
+  afterEach(async () => {
     await front?.close();
     await fleet?.close();
   });
@@ -33,6 +35,7 @@ describe.skipIf(!canRunFleet || !hasNginx)("behind nginx, as docs/operations.md 
   }
 
   test("one instance after the other is restarted: not one request fails", async () => {
+    await begin();
     const name = "rolling restart behind nginx";
     await underLoad(fleet, shop, { name, front, recoversWithinSeconds: 1 }, async ({ served }) => {
       for (let round = 0; round < ROUNDS; round++)
@@ -42,4 +45,28 @@ describe.skipIf(!canRunFleet || !hasNginx)("behind nginx, as docs/operations.md 
         }
     });
   }, 600_000);
+
+  test.skipIf(!hasReleaseBefore)(
+    "one instance after the other goes from the release before to the one of today: nothing fails but what the tables' change holds up (T52)",
+    async () => {
+      const before = unpackReleaseBefore();
+      try {
+        await begin(before.program);
+        const name = "rolling upgrade from the release before, behind nginx";
+        await underLoad(fleet, shop, { name, front, recoversWithinSeconds: 2 }, async ({ begin, served }) => {
+          const [first, ...others] = fleet.instances as [Instance, ...Instance[]];
+          // It brings the tables up to date, and who writes meanwhile may be told to come again.
+          const end = begin({ shows: ["unavailable"] });
+          await restart(first, LATCHKEY);
+          end();
+          for (const instance of others) {
+            await served(100);
+            await restart(instance, LATCHKEY);
+          }
+        });
+      } finally {
+        before.remove();
+      }
+    },
+  );
 });
