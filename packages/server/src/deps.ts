@@ -18,6 +18,8 @@ import type { TrustedProxies } from "./lib/source-address.ts";
 import { createMetricsText } from "./metrics.ts";
 import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";
+import { createSharedLimiter } from "./rate-limit/shared-limiter.ts";
+import { createSharedUseLog } from "./rate-limit/shared-use-log.ts";
 import { createSourceLimiter, type SourceLimiter } from "./rate-limit/source-limiter.ts";
 import { createUseLog, type UseLog } from "./rate-limit/use-log.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
@@ -90,7 +92,10 @@ const PLACES = { places: limits.idpInFlight, waiting: limits.idpWaiting, waitMs:
 export function createDeps(options: AppOptions, registry: Registry): Deps {
   const { publicUrl, storage, clock, keyring, allowedOrigins = [], random = Math.random } = options;
   const { customerTokenSeconds = 86_400, codeSeconds = 60, recordDays = 30 } = options;
-  const useLog = createUseLog();
+  const { valkey } = options;
+  const ownUse = createUseLog();
+  const useLog = valkey ? createSharedUseLog({ valkey, clock, own: ownUse }) : ownUse;
+  const counting = { clock, useLog };
   const calls = createCalls({ egress: options.egress ?? createEgress({ allowedOrigins }), clock });
   let openapiText: string | undefined;
   return {
@@ -100,7 +105,8 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     keyring,
     random,
     standings: createStandings({ storage }),
-    limiter: options.limiter ?? createLimiter({ clock, useLog }),
+    limiter:
+      options.limiter ?? (valkey ? createSharedLimiter({ valkey, ...counting }) : createLimiter(counting)),
     sourceLimiter: createSourceLimiter({ clock }),
     useLog,
     lastUsed: createLastUsed({ storage, clock }),
@@ -117,7 +123,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     places: options.places ?? createFairPlaces(PLACES),
     customerTokenSeconds,
     codeSeconds,
-    readiness: createReadiness({ storage, clock, calls, valkey: options.valkey }),
+    readiness: createReadiness({ storage, clock, calls, valkey }),
     metricsText: createMetricsText({ clock, registry }),
     openapiText() {
       openapiText ??= JSON.stringify(openapiDocument(publicUrl));

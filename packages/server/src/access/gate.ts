@@ -54,10 +54,10 @@ export function createGate(deps: Deps): Gate {
     const brought = ownOnly(operation) ? customerToken : undefined;
     if (!isAllowed(operation, principal, brought !== undefined)) {
       enterAnonymous(source);
-      const headers = rateLimitHeaders(deps.limiter.look(draw));
+      const headers = rateLimitHeaders(await deps.limiter.look(draw));
       return { caller: principal, headers, refusal: new Problem("not_permitted") };
     }
-    const decision = deps.limiter.take(draw);
+    const decision = await deps.limiter.take(draw);
     const headers = rateLimitHeaders(decision, decision.retryAfterSeconds);
     if (!decision.allowed) return { caller: principal, headers, refusal: refusalOf(decision, deps.random) };
     deps.lastUsed.noteKey(principal.storeId, principal.keyId);

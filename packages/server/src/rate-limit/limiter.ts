@@ -66,15 +66,18 @@ export type Left = {
 export type Decision = Left & { allowed: boolean; bucket: BucketName; retryAfterSeconds: number };
 
 export type Limiter = {
-  take(draw: Draw): Decision;
+  take(draw: Draw): Decision | Promise<Decision>;
   /** The same figures without drawing anything. */
-  look(draw: Draw): Left;
+  look(draw: Draw): Left | Promise<Left>;
   /** Hands the use so far to the log, so that a reader of the log sees it all. */
-  settle(storeId: string): void;
+  settle(storeId: string): void | Promise<void>;
   /** Forgets keys and stores whose buckets are full again: they are no different from ones never seen. */
   sweep(): void;
   size(): { stores: number; keys: number; sources: number };
 };
+
+/** The limiter of one instance, which need not wait for anybody. */
+type OwnLimiter = Omit<Limiter, "take" | "look"> & { take(draw: Draw): Decision; look(draw: Draw): Left };
 
 type KeyState = {
   /** The one copy of its id that the log of use refers to: each request brings a new one. */
@@ -101,7 +104,7 @@ type Leaving = { floor: number; pool: number };
 
 const IDLE_AFTER_MS = 10_000;
 
-export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog }): Limiter {
+export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog }): OwnLimiter {
   const stores = new Map<string, StoreState>();
 
   function take({ storeId, keyId, source, allowance, administration }: Draw): Decision {
@@ -188,13 +191,17 @@ function storeOf(
       keys: new Map(),
     };
     stores.set(storeId, store);
-  } else if (allowance.revision > store.revision) {
+  } else if (allowance.revision > store.revision || isDividedAnew(store, allowance, shared)) {
     store.revision = allowance.revision;
     fill(store.pool, nowMs);
     resize(store.pool, shared, capacityOf(shared));
   }
   return store;
 }
+
+/** The same limits, and another part of them for this instance: shared-limiter.ts. */
+const isDividedAnew = (store: StoreState, { revision }: Allowance, shared: number): boolean =>
+  revision === store.revision && shared !== store.pool.rate;
 
 function keyOf(store: StoreState, keyId: string, allowance: Allowance, nowMs: number): KeyState {
   let key = store.keys.get(keyId);

@@ -5,13 +5,18 @@
  */
 export type UseLog = {
   add(storeId: string, keyId: string, second: number, asked: number): void;
-  /** A store's use, in pieces of at most 128, so that a reader of much can let others go in between. */
-  read(storeId: string): readonly Uses[];
+  /** A store's use, in pieces of a few thousand at most, so that a reader of much can let others go in between. */
+  read(storeId: string): Iterable<Uses> | AsyncIterable<Uses>;
+  /** Makes what was added, to this store or to all, known to other instances. */
+  flush(storeId?: string): void | Promise<void>;
   bytes(): number;
 };
 
 /** Parallel columns: the key at one place asked so often in the second at the same place. */
-type Uses = { keyIds: readonly string[]; seconds: Uint32Array; asked: Uint32Array };
+export type Uses = { keyIds: readonly string[]; seconds: ArrayLike<number>; asked: ArrayLike<number> };
+
+/** The log of one instance, which need not wait for anybody. */
+export type OwnUseLog = Omit<UseLog, "read"> & { read(storeId: string): readonly Uses[] };
 
 export const USE_LOG_SECONDS = 3600;
 const ENTRIES = 128;
@@ -26,7 +31,7 @@ type Chunk = {
   newestSecond: number;
 };
 
-export function createUseLog(maxBytes = MAX_BYTES): UseLog {
+export function createUseLog(maxBytes = MAX_BYTES): OwnUseLog {
   const stores = new Map<string, Chunk[]>();
   /** All chunks, the one written longest ago first. Of a store's own that is always its first. */
   const inOrder = new Set<Chunk>();
@@ -72,6 +77,7 @@ export function createUseLog(maxBytes = MAX_BYTES): UseLog {
       inOrder.add(chunk);
     },
     read: (storeId) => stores.get(storeId) ?? [],
+    flush() {},
     bytes: () => inOrder.size * CHUNK_BYTES,
   };
 }
