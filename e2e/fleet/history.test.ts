@@ -18,6 +18,7 @@ const history = (entries: Entry[], more: Partial<History> = {}): History => ({
   floors: new Map(),
   reservations: [],
   owners: new Map(),
+  looks: [],
   logs: "",
   secrets: [],
   ...more,
@@ -145,6 +146,25 @@ describe("I6, a key within its floor is never refused", () => {
   });
 });
 
+describe("I6, a store is not served more than its limit and the documented burst", () => {
+  const ceiling = { keys: new Set(["k", "l"]), limit: 2, reserve: 1 };
+  const ask = (sentMs: number, key: string, more: Partial<Entry> = {}) =>
+    entry(sentMs, { did: "other" }, { key, ...more });
+  const crowd = (count: number) =>
+    Array.from({ length: count }, (_, index) => ask(index, index % 2 ? "k" : "l"));
+  test("six in a second, or fourteen in five, where two a second are served", () => {
+    expect(broken(crowd(6), { ceiling })).toEqual(["I6"]);
+    const spread = Array.from({ length: 14 }, (_, index) => ask(index * 350, "k"));
+    expect(broken(spread, { ceiling })).toEqual(["I6"]);
+  });
+  test("holds for five, for refusals, for other keys, while a fault is on, and where nobody counts together", () => {
+    expect(broken(crowd(5), { ceiling })).toEqual([]);
+    expect(broken([...crowd(5), ask(5, "k", { status: 429 }), ask(6, "other")], { ceiling })).toEqual([]);
+    expect(broken(crowd(6), { ceiling, faults: [fault(0, 10)] })).toEqual([]);
+    expect(broken(crowd(60))).toEqual([]);
+  });
+});
+
 test("I7: more is reserved than there is", () => {
   expect(broken([], { reservations: [{ reserved: 101, limit: 100 }] })).toEqual(["I7"]);
   expect(broken([], { reservations: [{ reserved: 100, limit: 100 }] })).toEqual([]);
@@ -192,6 +212,13 @@ describe("I9, nothing fails without a fault, and nothing hangs", () => {
 test("I10: a secret in a log line", () => {
   expect(broken([], { logs: "code=very-secret", secrets: ["very-secret"] })).toEqual(["I10"]);
   expect(broken([], { logs: "code=…", secrets: ["very-secret"] })).toEqual([]);
+});
+
+test("recovered is who serves everything and says that all is well, before the next fault", () => {
+  const look = (sentMs: number, isWell: boolean, at = "A") => ({ at, sentMs, isWell });
+  const looks = [look(900, false), look(1500, false), look(2000, true), look(9000, false)];
+  const faults = [fault(0, SECOND), fault(8 * SECOND, 8.5 * SECOND, { at: "B" })];
+  expect(summarise(history([], { faults, looks })).recoverySeconds).toBe(0.5);
 });
 
 test("the summary counts, and says how long it took after the cause was gone until the last failure", () => {

@@ -49,10 +49,14 @@ export type History = {
   faults: readonly Fault[];
   /** By key: the reservation that it had all the time. */
   floors: ReadonlyMap<string, number>;
+  /** What a store's keys may be served together, where all instances count together; `reserve` is on top of `limit × (T + 1)`. */
+  ceiling?: { keys: ReadonlySet<string>; limit: number; reserve: number };
   /** What all keys of a store had reserved, again and again, as a connection of nobody's saw it. */
   reservations: readonly { reserved: number; limit: number }[];
   /** At the end: whose each customer token is, as the database says, by token id. */
   owners: ReadonlyMap<string, { customer: string; identity: string }>;
+  /** Whether each instance said that it is ready and nothing is degraded, asked again and again. */
+  looks: readonly { at: string; sentMs: number; isWell: boolean }[];
   logs: string;
   secrets: readonly string[];
 };
@@ -208,6 +212,30 @@ export function floorsRefused(history: History): string[] {
   );
 }
 
+/** Exact again this much after a fault. */
+const EXACT_AFTER_MS = 1000;
+const STRETCHES_SECONDS = [1, 5];
+
+/** Over T seconds a store was served more than its limit and the burst that is documented (docs/rate-limits.md). */
+function limitExceeded({ entries, faults, ceiling }: History): string[] {
+  if (!ceiling) return [];
+  const { keys, limit, reserve } = ceiling;
+  const served = entries.filter((entry) => keys.has(entry.key ?? "") && isAcknowledged(entry));
+  return STRETCHES_SECONDS.flatMap((seconds) => {
+    const most = limit * (seconds + 1) + reserve;
+    const counts = served.map(({ sentMs: fromMs }) => {
+      const toMs = fromMs + seconds * 1000;
+      const isTroubled = faults.some((fault) => fault.fromMs < toMs && fault.toMs + EXACT_AFTER_MS > fromMs);
+      // What was sent and answered within the stretch was surely decided in it.
+      return isTroubled
+        ? 0
+        : served.filter(({ sentMs, doneMs }) => sentMs >= fromMs && doneMs <= toMs).length;
+    });
+    const worst = Math.max(0, ...counts);
+    return worst > most ? [`${worst} were served in ${seconds} s, where ${most} are the most`] : [];
+  });
+}
+
 const reservedTooMuch = ({ reservations }: History): string[] =>
   reservations
     .filter(({ reserved, limit }) => reserved > limit)
@@ -273,6 +301,7 @@ const checks: readonly [string, (history: History) => string[]][] = [
   ["I4", revokedAndServed],
   ["I5", customersMadeTwice],
   ["I6", floorsRefused],
+  ["I6", limitExceeded],
   ["I7", reservedTooMuch],
   ["I8", goingBackwards],
   ["I9", unexplainedFailures],
@@ -298,14 +327,16 @@ export const summarise = (history: History): Summary => ({
   recoverySeconds: Math.max(0, ...history.faults.map((fault) => recoverySeconds(history, fault))),
 });
 
-/** From the end of the cause until the last failure before the next fault. */
-function recoverySeconds({ entries, faults }: History, fault: Fault): number {
+/** From the end of the cause until the last request that failed, or the last instance that said it is not well. */
+function recoverySeconds({ entries, looks, faults }: History, fault: Fault): number {
   const next = Math.min(
     ...faults.filter(({ fromMs }) => fromMs > fault.toMs).map(({ fromMs }) => fromMs),
     Number.POSITIVE_INFINITY,
   );
-  const failures = entries
-    .filter((entry) => isInDoubt(entry) && entry.doneMs > fault.toMs && entry.doneMs < next)
-    .filter(({ at }) => fault.at === undefined || fault.at === at);
-  return Math.max(0, ...failures.map(({ doneMs }) => (doneMs - fault.toMs) / 1000));
+  const failedMs = entries.filter(isInDoubt).map(({ at, doneMs }) => ({ at, ms: doneMs }));
+  const unwellMs = looks.filter(({ isWell }) => !isWell).map(({ at, sentMs }) => ({ at, ms: sentMs }));
+  const after = [...failedMs, ...unwellMs].filter(
+    ({ at, ms }) => ms > fault.toMs && ms < next && (fault.at === undefined || fault.at === at),
+  );
+  return Math.max(0, ...after.map(({ ms }) => (ms - fault.toMs) / 1000));
 }

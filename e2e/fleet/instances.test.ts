@@ -75,7 +75,7 @@ describe.skipIf(!canRunFleet)("an instance", () => {
   test("has its clock set an hour on, and an hour back: nobody notices, and readiness says so (T48)", async () => {
     const { name: at, url } = b as Instance;
     const name = "clock of one instance set an hour on and back";
-    await underLoad(fleet, shop, { name, recoversWithinSeconds: 1 }, async ({ begin, served }) => {
+    await underLoad(fleet, shop, { name, recoversWithinSeconds: 5 }, async ({ begin, served }) => {
       for (let step = 0; step < 2; step++) {
         const end = begin({ at, shows: [] });
         b?.signal("SIGUSR2");

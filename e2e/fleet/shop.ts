@@ -19,6 +19,12 @@ export const STOREFRONT = "https://shop.example/signed-in";
 export const TIGHT_LIMIT = 1000;
 export const FLOOR = 20;
 const FLOODED_LIMIT = 30;
+/** Over T seconds at most `limit × (T + 1)` and, of floor and pool each, two for every ten begun (docs/rate-limits.md). */
+export const ceilingOf = ({ floor, flooder }: Shop["flooded"]) => ({
+  keys: new Set([floor.id, flooder.id]),
+  limit: FLOODED_LIMIT,
+  reserve: [FLOOR, FLOODED_LIMIT - FLOOR].reduce((sum, bucket) => sum + 2 * Math.ceil(bucket / 10), 0),
+});
 
 type Answered = { status: number; body: { data: Record<string, string> } };
 

@@ -6,7 +6,7 @@ import { everybody, type World } from "./clients.ts";
 import type { Fleet, Instance } from "./fleet.ts";
 import { type Entry, type Fault, findViolations, type History, summarise } from "./history.ts";
 import { report } from "./report.ts";
-import { FLOOR, type Shop } from "./shop.ts";
+import { ceilingOf, FLOOR, type Shop } from "./shop.ts";
 
 /** What a test does to a fleet while its clients go on. */
 export type Trouble = {
@@ -62,6 +62,7 @@ export async function underLoad(
 
   const logsBefore = fleet.logs().length;
   const reservations = watchReservations(fleet, shop);
+  const readiness = watchReadiness(fleet);
   const clients = everybody.map((client, index) => client(world, index));
   try {
     await served(200);
@@ -76,7 +77,7 @@ export async function underLoad(
       served,
       failed: (requests, at) => more(requests, at, ({ status }) => status === undefined || status >= 500),
     });
-    for (const { url } of fleet.instances) await until(() => isReady(url));
+    await until(() => readiness.areAllWell());
     await served(200);
   } finally {
     isOver = true;
@@ -87,8 +88,11 @@ export async function underLoad(
     entries,
     faults,
     floors: new Map([[shop.flooded.floor.id, FLOOR]]),
+    // Without Valkey each instance counts for itself.
+    ...(fleet.valkey && { ceiling: ceilingOf(shop.flooded) }),
     reservations: await reservations.stop(),
     owners: await findOwners(fleet),
+    looks: await readiness.stop(),
     logs: fleet.logs().slice(logsBefore),
     secrets: [...notebook.secrets],
   };
@@ -170,6 +174,43 @@ function watchReservations({ postgres }: Fleet, { tight }: Shop) {
   };
 }
 
+const LOOK_WITHIN_MS = 2000;
+
+/** Without Valkey all are degraded, always: each counts for itself. */
+function watchReadiness({ instances, valkey }: Fleet) {
+  const seen: History["looks"][number][] = [];
+  let isOver = false;
+  const look = async ({ name: at, url }: Instance) => {
+    while (!isOver) {
+      const sentMs = performance.now();
+      const isWell = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(LOOK_WITHIN_MS) }).then(
+        async (answer) => {
+          const { degraded = [] } = (await answer.json()) as { degraded?: string[] };
+          return answer.ok && (valkey === undefined || degraded.length === 0);
+        },
+        () => false,
+      );
+      seen.push({ at, sentMs, isWell });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  const looking = instances.map(look);
+  return {
+    /** Each of them, in a look that began from now on. */
+    async areAllWell() {
+      const nowMs = performance.now();
+      const news = ({ name }: Instance) => seen.findLast(({ at, sentMs }) => at === name && sentMs > nowMs);
+      await until(() => instances.every(news));
+      return instances.every((instance) => news(instance)?.isWell);
+    },
+    async stop() {
+      isOver = true;
+      await Promise.all(looking);
+      return seen;
+    },
+  };
+}
+
 async function findOwners({ postgres }: Fleet): Promise<History["owners"]> {
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();
@@ -191,6 +232,7 @@ export function expectNoViolation(notebook: Notebook, fleet: Fleet): void {
     floors: new Map(),
     reservations: [],
     owners: new Map(),
+    looks: [],
     logs: fleet.logs(),
     secrets: [...notebook.secrets],
   };

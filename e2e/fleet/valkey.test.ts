@@ -19,7 +19,7 @@ describe.skipIf(!canRunFleet || !hasValkey)("Valkey", () => {
   afterAll(() => fleet?.close());
 
   const lines = () => fleet.instances.map(({ valkey }) => valkey);
-  const during = (name: string, trouble: (trouble: Trouble) => Promise<void>, recoversWithinSeconds = 1) =>
+  const during = (name: string, trouble: (trouble: Trouble) => Promise<void>, recoversWithinSeconds = 10) =>
     underLoad(fleet, shop, { name, recoversWithinSeconds }, trouble);
 
   /** What is not as it should be with them, as readiness says; they are ready all the same. */
@@ -34,6 +34,14 @@ describe.skipIf(!canRunFleet || !hasValkey)("Valkey", () => {
   const untilAway = (instances = fleet.instances) =>
     until(async () => (await degraded(instances)).every((reasons) => reasons.length > 0));
   const untilBack = () => until(async () => (await degraded()).every((reasons) => reasons.length === 0));
+
+  test("is there: three instances together serve what the limit says, and no more", () =>
+    during("none, for comparison", async ({ served }) => {
+      // Long enough for stretches of five seconds.
+      const startedMs = performance.now();
+      await until(() => performance.now() > startedMs + 6000);
+      await served(1);
+    }));
 
   test("is stopped and comes back empty", () =>
     during("Valkey stopped", async ({ begin, served }) => {
