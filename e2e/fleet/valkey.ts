@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../../packages/server/test/support/until.ts";
 import { hasValkey } from "../../packages/server/test/support/valkey-server.ts";
-import { canRunFleet, type Fleet, startFleet } from "./fleet.ts";
+import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
 import { openShop, type Shop } from "./shop.ts";
 import { type Trouble, underLoad } from "./under-load.ts";
 
 /** Nobody notices: no 5xx, no broken connection, and no key is refused what is reserved for it. */
 const UNNOTICED = { shows: [] } as const;
 
-describe.skipIf(!canRunFleet || !hasValkey)("Valkey", () => {
+describe.skipIf(!canRunFleet || !hasValkey)("Valkey", { timeout: 300_000 }, () => {
   let fleet: Fleet;
   let shop: Shop;
 
@@ -22,18 +22,16 @@ describe.skipIf(!canRunFleet || !hasValkey)("Valkey", () => {
   const during = (name: string, trouble: (trouble: Trouble) => Promise<void>, recoversWithinSeconds = 10) =>
     underLoad(fleet, shop, { name, recoversWithinSeconds }, trouble);
 
-  /** What is not as it should be with them, as readiness says; they are ready all the same. */
-  const degraded = (instances = fleet.instances) =>
-    Promise.all(
-      instances.map(async ({ url }) => {
-        const answer = await fetch(`${url}/health/ready`);
-        expect(answer.status).toBe(200);
-        return ((await answer.json()) as { degraded?: string[] }).degraded ?? [];
-      }),
-    );
-  const untilAway = (instances = fleet.instances) =>
-    until(async () => (await degraded(instances)).every((reasons) => reasons.length > 0));
-  const untilBack = () => until(async () => (await degraded()).every((reasons) => reasons.length === 0));
+  /** What is not as it should be with it, as readiness says; it is ready all the same. */
+  const degraded = async ({ url }: Instance) => {
+    const answer = await fetch(`${url}/health/ready`);
+    expect(answer.status).toBe(200);
+    return ((await answer.json()) as { degraded?: string[] }).degraded ?? [];
+  };
+  const untilAll = (isSo: (reasons: string[]) => boolean, instances: readonly Instance[]) =>
+    Promise.all(instances.map((instance) => until(async () => isSo(await degraded(instance)))));
+  const untilAway = (instances = fleet.instances) => untilAll((reasons) => reasons.length > 0, instances);
+  const untilBack = () => untilAll((reasons) => reasons.length === 0, fleet.instances);
 
   test("is there: three instances together serve what the limit says, and no more", () =>
     during("none, for comparison", async ({ served }) => {
@@ -41,6 +39,9 @@ describe.skipIf(!canRunFleet || !hasValkey)("Valkey", () => {
       const startedMs = performance.now();
       await until(() => performance.now() > startedMs + 6000);
       await served(1);
+    }).then(({ entries }) => {
+      // Two want more than there is together, and one floods.
+      for (const refusal of [409, 429]) expect(entries.some(({ status }) => status === refusal)).toBe(true);
     }));
 
   test("is stopped and comes back empty", () =>
