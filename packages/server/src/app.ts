@@ -7,7 +7,7 @@ import { referencePages } from "./http/reference.ts";
 import { serveRoutes } from "./http/serve.ts";
 import type { OnRefused } from "./http/server.ts";
 import { canonicalSource, trustedProxies } from "./lib/source-address.ts";
-import { measureMemory } from "./metrics.ts";
+import { measureConnections, measureMemory } from "./metrics.ts";
 import type { Readiness } from "./readiness.ts";
 import { routes } from "./routes.ts";
 import { createTidying, type Tidying } from "./tidy.ts";
@@ -30,6 +30,7 @@ export function createApp(options: AppOptions): App {
   const { onAnswered, registry } = createObserver({ log });
   const deps = createDeps(options, registry);
   measureMemory({ ...deps, registry }, droppedLogLines);
+  measureConnections({ ...deps, registry });
   const serving = { publicUrl, proxies, clock, gate: createGate(deps), onAnswered };
   const all = routes(deps);
   const forOperators = all.filter(({ operation }) => operation.unlimited);

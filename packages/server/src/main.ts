@@ -27,7 +27,11 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
   const lines = createLineWriter(1);
   const log = createLog(config.logLevel, lines);
   const clock = steadyClock();
-  const storage = await openStorage({ clock }, config.databaseUrl, { claim: true });
+  const storage = await openStorage({ clock }, config.databaseUrl, {
+    claim: true,
+    connections: config.databasePool,
+    directUrl: config.databaseDirectUrl,
+  });
   const doors: Draining[] = [];
   try {
     const keyring = createKeyring(config.masterKeys);

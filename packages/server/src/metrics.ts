@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 import type { Standings } from "./access/authenticate.ts";
 import type { Passwords } from "./customers/password.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
@@ -8,6 +8,7 @@ import type { Limiter } from "./rate-limit/limiter.ts";
 import type { SourceLimiter } from "./rate-limit/source-limiter.ts";
 import type { UseLog } from "./rate-limit/use-log.ts";
 import type { Recorder } from "./sign-on/record.ts";
+import type { Storage } from "./storage/storage.ts";
 
 const REMEMBER_MS = 1000;
 
@@ -67,4 +68,47 @@ export function measureMemory(of: Measured, droppedLogLines: () => number): void
   gauge("latchkey_sign_on_records_dropped", "Records of sign-ons that were lost", of.recorder.dropped);
   gauge("latchkey_idp_down", "Identity providers that are down", () => of.calls.count().down);
   gauge("latchkey_idp_degraded", "Identity providers that have just failed", () => of.calls.count().degraded);
+}
+
+/** Where there are any: SQLite has one connection, and a queue of its own. */
+export function measureConnections({ storage, registry }: { storage: Storage; registry: Registry }): void {
+  const { pool } = storage;
+  if (!pool) return;
+  const registers = [registry];
+  new Gauge({
+    name: "latchkey_database_connections",
+    help: "Connections to the database that are open, by what they do",
+    labelNames: ["state"],
+    registers,
+    collect() {
+      const { active, idle } = pool();
+      this.set({ state: "active" }, active);
+      this.set({ state: "idle" }, idle);
+    },
+  });
+  new Gauge({
+    name: "latchkey_database_connections_max",
+    help: "Connections to the database that may be open",
+    registers,
+    collect() {
+      this.set(pool().connections);
+    },
+  });
+  new Gauge({
+    name: "latchkey_database_waiting",
+    help: "Who waits for a connection to the database",
+    registers,
+    collect() {
+      this.set(pool().waiting);
+    },
+  });
+  new Counter({
+    name: "latchkey_database_shed_total",
+    help: "Who was refused because every connection to the database was in use",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(pool().shed);
+    },
+  });
 }

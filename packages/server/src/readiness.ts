@@ -1,10 +1,19 @@
 import { Problem } from "./contract/problem.ts";
 import type { Calls } from "./identity-provider/calls.ts";
 import type { Clock } from "./lib/clock.ts";
-import { isWriteRefused, type Storage } from "./storage/storage.ts";
+import { isCrowded, isWriteRefused, type Pool, type Storage } from "./storage/storage.ts";
 
-/** Identity providers that are not well are told here, and never a reason not to be ready: others are. */
-type Ready = { status: "ready"; identity_providers: { down: number; degraded: number } };
+/**
+ * Identity providers that are not well are told here, and never a reason not to be ready: others are. Nor is what is said in
+ * `degraded`.
+ */
+type Ready = {
+  status: "ready";
+  identity_providers: { down: number; degraded: number };
+  degraded?: string[];
+};
+
+type Findings = { reasons: string[]; degraded: string[] };
 
 /** Whether this instance should be sent requests, and if not, why. */
 export type Readiness = {
@@ -21,10 +30,11 @@ type Deps = { storage: Storage; clock: Clock; calls: Pick<Calls, "count"> };
 
 export function createReadiness({ storage, clock, calls }: Deps): Readiness {
   let draining = false;
-  let last: { atMs: number; reasons: Promise<string[]> } | undefined;
+  let last: { atMs: number; findings: Promise<Findings> } | undefined;
 
-  async function findReasons(): Promise<string[]> {
+  async function look(): Promise<Findings> {
     const reasons: string[] = [];
+    let isTooBusy = false;
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(new Error("too late")), ANSWER_WITHIN_MS);
     try {
@@ -33,11 +43,10 @@ export function createReadiness({ storage, clock, calls }: Deps): Readiness {
         reasons.push("the clock of this machine and that of the database are more than 60 seconds apart");
       }
     } catch (error) {
-      reasons.push(
-        isWriteRefused(error)
-          ? "the database cannot be written to: its disk is full or read-only"
-          : "the database does not answer",
-      );
+      isTooBusy = isCrowded(error);
+      if (isWriteRefused(error))
+        reasons.push("the database cannot be written to: its disk is full or read-only");
+      else if (!isTooBusy) reasons.push("the database does not answer");
     } finally {
       clearTimeout(timer);
     }
@@ -46,7 +55,7 @@ export function createReadiness({ storage, clock, calls }: Deps): Readiness {
         `the clock of this machine was moved by ${Math.round(clock.stepMs() / 1000)} seconds while we ran`,
       );
     }
-    return reasons;
+    return { reasons, degraded: notesOf(storage.pool?.(), isTooBusy) };
   }
 
   return {
@@ -57,11 +66,33 @@ export function createReadiness({ storage, clock, calls }: Deps): Readiness {
       if (draining) throw new Problem("not_ready", { meta: { reasons: ["the instance is shutting down"] } });
       // Anybody may ask, so asking often must not mean asking the database often.
       if (!last || clock.monotonicMs() - last.atMs >= REMEMBER_MS) {
-        last = { atMs: clock.monotonicMs(), reasons: findReasons() };
+        last = { atMs: clock.monotonicMs(), findings: look() };
       }
-      const reasons = await last.reasons;
+      const { reasons, degraded } = await last.findings;
       if (reasons.length > 0) throw new Problem("not_ready", { meta: { reasons } });
-      return { status: "ready", identity_providers: calls.count() };
+      return {
+        status: "ready",
+        identity_providers: calls.count(),
+        ...(degraded.length > 0 && { degraded }),
+      };
     },
   };
+}
+
+/**
+ * An instance that has more to do than connections stays ready: taken out of the balancer it would leave its load to the others,
+ * which have as much, and so one after the other would go. What is too much is refused, request by request. Somebody who
+ * still waits when our own look has had its turn shows that the queue stands, and is not just passing through.
+ */
+function notesOf(pool: Pool | undefined, isTooBusy: boolean): string[] {
+  const notes: string[] = [];
+  if (pool && (isTooBusy || pool.waiting > 0))
+    notes.push(
+      `all ${pool.connections} connections to the database are in use and ${pool.waiting} requests wait`,
+    );
+  if (pool?.deafness)
+    notes.push(
+      `notices of other instances are not heard, so what is in memory is dropped three times a second: ${pool.deafness}`,
+    );
+  return notes;
 }

@@ -28,6 +28,10 @@ export const ready = operation({
       identity_providers: z
         .strictObject({ down: z.int(), degraded: z.int() })
         .describe("How many are not well, as this instance sees them; never a reason not to be ready"),
+      degraded: z
+        .array(z.string())
+        .optional()
+        .describe("What is not as it should be, in words; never a reason not to be ready"),
     }),
   },
   problems: ["not_ready"],

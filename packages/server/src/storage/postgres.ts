@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
-import { listenForChanges } from "./postgres-changes.ts";
-import { isUndone, openConnections } from "./postgres-connections.ts";
-import { createChanges, type Storage } from "./storage.ts";
+import { listenForChanges, PLACE } from "./postgres-changes.ts";
+import { isUndone } from "./postgres-connection.ts";
+import { openConnections } from "./postgres-connections.ts";
+import { createChanges, DEFAULT_CONNECTIONS, type PostgresOptions, type Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
 const CLOSE_WITHIN_MS = 1000;
@@ -11,14 +12,16 @@ const TRY_AGAIN_MS = 1500;
 const PAUSE_MS = 30;
 
 /** `patient`: for migrations; no statement is cut off, and nothing is listened to. */
-export function openPostgres(url: string, { patient = false } = {}): Storage {
-  const db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: openConnections(url, { patient }) }),
-  });
+export function openPostgres(url: string, options: PostgresOptions & { patient?: boolean } = {}): Storage {
+  const { connections = DEFAULT_CONNECTIONS, directUrl, patient = false } = options;
+  const pool = openConnections(url, { connections, patient });
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   const changes = createChanges();
-  const stopListening = patient
-    ? async () => {}
-    : listenForChanges(url, changes.announce, changes.announceAll);
+  const place = async () =>
+    (await db.selectNoFrom(sql.raw<string>(PLACE).as("place")).executeTakeFirst())?.place;
+  const listening = patient
+    ? undefined
+    : listenForChanges(directUrl ?? url, { onChange: changes.announce, onAny: changes.announceAll, place });
 
   return {
     engine: "postgres",
@@ -41,13 +44,14 @@ export function openPostgres(url: string, { patient = false } = {}): Storage {
       return work(this.db);
     },
     claim() {},
+    pool: () => ({ ...pool.state(), deafness: listening?.deafness() }),
     async ping() {
       const now = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
       const row = await db.selectNoFrom(now.as("now")).executeTakeFirstOrThrow();
       return { nowMs: row.now };
     },
     async close() {
-      await within(CLOSE_WITHIN_MS, Promise.all([stopListening(), db.destroy()]));
+      await within(CLOSE_WITHIN_MS, Promise.all([listening?.stop(), db.destroy()]));
     },
   };
 }
