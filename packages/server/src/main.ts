@@ -59,7 +59,9 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
     }
     app.start();
     giveBackWhenIdle();
-    log.info({ event: "ready", public_url: config.publicUrl, engine: storage.engine, node: process.version });
+    const pooler = storage.pool?.().isPooler || undefined;
+    const { publicUrl: public_url } = config;
+    log.info({ event: "ready", public_url, engine: storage.engine, pooler, node: process.version });
     return { stop: (drainMs) => stop({ app, doors, storage, log, lines }, drainMs) };
   } catch (error) {
     await Promise.all(doors.map((door) => door.finish(0)));
