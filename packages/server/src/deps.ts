@@ -23,6 +23,7 @@ import { createReadiness, type Readiness } from "./readiness.ts";
 import { createRecorder, type Recorder } from "./sign-on/record.ts";
 import { createRecordLimiter, type RecordLimiter } from "./sign-on/record-limiter.ts";
 import type { Storage } from "./storage/storage.ts";
+import type { Workers } from "./workers.ts";
 
 /** What the process edge decides: the configuration, and what a test replaces. */
 export type AppOptions = {
@@ -39,6 +40,8 @@ export type AppOptions = {
   customerTokenSeconds?: number;
   codeSeconds?: number;
   recordDays?: number;
+  /** The other processes behind the same address. */
+  workers?: Workers | undefined;
   /** Health and metrics are served by `operations` alone. */
   operationsApart?: boolean;
   random?: () => number;
@@ -85,7 +88,7 @@ const PLACES = { places: limits.idpInFlight, waiting: limits.idpWaiting, waitMs:
 
 /** Builds each of them once. */
 export function createDeps(options: AppOptions, registry: Registry): Deps {
-  const { publicUrl, storage, clock, keyring, allowedOrigins = [], random = Math.random } = options;
+  const { publicUrl, storage, clock, keyring, workers, allowedOrigins = [], random = Math.random } = options;
   const { customerTokenSeconds = 86_400, codeSeconds = 60, recordDays = 30 } = options;
   const useLog = createUseLog();
   const calls = createCalls({ egress: options.egress ?? createEgress({ allowedOrigins }), clock });
@@ -114,8 +117,8 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     places: options.places ?? createFairPlaces(PLACES),
     customerTokenSeconds,
     codeSeconds,
-    readiness: createReadiness({ storage, clock, calls }),
-    metricsText: createMetricsText({ clock, registry }),
+    readiness: createReadiness({ storage, clock, calls, workers }),
+    metricsText: createMetricsText({ clock, registry, workers }),
     openapiText() {
       openapiText ??= JSON.stringify(openapiDocument(publicUrl));
       return openapiText;

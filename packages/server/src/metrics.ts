@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from "prom-client";
+import { AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
 import type { Standings } from "./access/authenticate.ts";
 import type { Passwords } from "./customers/password.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
@@ -9,17 +9,42 @@ import type { SourceLimiter } from "./rate-limit/source-limiter.ts";
 import type { UseLog } from "./rate-limit/use-log.ts";
 import type { Recorder } from "./sign-on/record.ts";
 import type { Storage } from "./storage/storage.ts";
+import type { Gathered, Workers } from "./workers.ts";
 
 const REMEMBER_MS = 1000;
 
 /** The text for Prometheus, made at most once a second: anybody may ask, and making it costs milliseconds. */
-export function createMetricsText(deps: { clock: Clock; registry: Registry }): () => Promise<string> {
+export function createMetricsText(deps: {
+  clock: Clock;
+  registry: Registry;
+  workers?: Workers | undefined;
+}): () => Promise<string> {
+  const { clock, registry, workers } = deps;
   let last: { atMs: number; text: Promise<string> } | undefined;
+  workers?.answer("metrics", () => registry.getMetricsAsJSON());
+  const make = async () => (workers ? textOfAll(await workers.ask("metrics")) : registry.metrics());
   return () => {
-    const atMs = deps.clock.monotonicMs();
-    if (!last || atMs - last.atMs >= REMEMBER_MS) last = { atMs, text: deps.registry.metrics() };
+    const atMs = clock.monotonicMs();
+    if (!last || atMs - last.atMs >= REMEMBER_MS) last = { atMs, text: make() };
     return last.text;
   };
+}
+
+/** Counters, histograms and memory are added up; each metric says itself where that would be wrong (`aggregator`). */
+async function textOfAll({ answers, workers, lost }: Gathered): Promise<string> {
+  const registry = new Registry();
+  const registers = [registry];
+  const gauge = new Gauge({
+    name: "latchkey_workers",
+    help: "Worker processes, by whether they have answered this question",
+    labelNames: ["state"],
+    registers,
+  });
+  gauge.set({ state: "answering" }, answers.length);
+  gauge.set({ state: "silent" }, workers - answers.length);
+  const help = "Worker processes that have ended and were replaced";
+  new Counter({ name: "latchkey_workers_lost_total", help, registers }).inc(lost);
+  return AggregatorRegistry.aggregate([...answers, await registry.getMetricsAsJSON()] as object[]).metrics();
 }
 
 type Measured = {
@@ -36,10 +61,11 @@ type Measured = {
 
 /** What is in memory, and what was lost. Requests are counted by http/observe.ts. */
 export function measureMemory(of: Measured, droppedLogLines: () => number): void {
-  const gauge = (name: string, help: string, read: () => number) =>
+  const gauge = (name: string, help: string, read: () => number, aggregator: "sum" | "max" = "sum") =>
     new Gauge({
       name,
       help,
+      aggregator,
       registers: [of.registry],
       collect() {
         this.set(read());
@@ -66,8 +92,14 @@ export function measureMemory(of: Measured, droppedLogLines: () => number): void
   gauge("latchkey_log_lines_dropped", "Log lines that could not be written", droppedLogLines);
   gauge("latchkey_sign_on_records_waiting", "Records of sign-ons not yet written", of.recorder.waiting);
   gauge("latchkey_sign_on_records_dropped", "Records of sign-ons that were lost", of.recorder.dropped);
-  gauge("latchkey_idp_down", "Identity providers that are down", () => of.calls.count().down);
-  gauge("latchkey_idp_degraded", "Identity providers that have just failed", () => of.calls.count().degraded);
+  // Each worker sees them for itself: added up, one provider would be several.
+  gauge("latchkey_idp_down", "Identity providers that are down", () => of.calls.count().down, "max");
+  gauge(
+    "latchkey_idp_degraded",
+    "Identity providers that have just failed",
+    () => of.calls.count().degraded,
+    "max",
+  );
 }
 
 /** Where there are any: SQLite has one connection, and a queue of its own. */

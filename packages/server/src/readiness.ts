@@ -2,6 +2,7 @@ import { Problem } from "./contract/problem.ts";
 import type { Calls } from "./identity-provider/calls.ts";
 import type { Clock } from "./lib/clock.ts";
 import { isCrowded, isWriteRefused, type Pool, type Storage } from "./storage/storage.ts";
+import type { Workers } from "./workers.ts";
 
 /**
  * Identity providers that are not well are told here, and never a reason not to be ready: others are. Nor is what is said in
@@ -13,7 +14,8 @@ type Ready = {
   degraded?: string[];
 };
 
-type Findings = { reasons: string[]; degraded: string[] };
+/** What one process has found out. */
+type Findings = Pick<Ready, "identity_providers"> & { reasons: string[]; degraded: string[] };
 
 /** Whether this instance should be sent requests, and if not, why. */
 export type Readiness = {
@@ -26,11 +28,18 @@ const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 const ANSWER_WITHIN_MS = 2000;
 const REMEMBER_MS = 500;
 
-type Deps = { storage: Storage; clock: Clock; calls: Pick<Calls, "count"> };
+type Deps = {
+  storage: Storage;
+  clock: Clock;
+  calls: Pick<Calls, "count">;
+  /** Where there are several of us behind one address: any answers for all. */
+  workers?: Workers | undefined;
+};
 
-export function createReadiness({ storage, clock, calls }: Deps): Readiness {
+export function createReadiness({ storage, clock, calls, workers }: Deps): Readiness {
   let draining = false;
   let last: { atMs: number; findings: Promise<Findings> } | undefined;
+  workers?.answer("readiness", look);
 
   async function look(): Promise<Findings> {
     const reasons: string[] = [];
@@ -55,7 +64,15 @@ export function createReadiness({ storage, clock, calls }: Deps): Readiness {
         `the clock of this machine was moved by ${Math.round(clock.stepMs() / 1000)} seconds while we ran`,
       );
     }
-    return { reasons, degraded: notesOf(storage.pool?.(), isTooBusy) };
+    if (draining) reasons.push(SHUTTING_DOWN);
+    const degraded = notesOf(storage.pool?.(), isTooBusy);
+    return { reasons, degraded, identity_providers: calls.count() };
+  }
+
+  async function lookEverywhere(): Promise<Findings> {
+    if (!workers) return look();
+    const { answers, workers: count } = await workers.ask("readiness");
+    return joined(answers as Findings[], count);
   }
 
   return {
@@ -63,19 +80,37 @@ export function createReadiness({ storage, clock, calls }: Deps): Readiness {
       draining = true;
     },
     async check() {
-      if (draining) throw new Problem("not_ready", { meta: { reasons: ["the instance is shutting down"] } });
+      if (draining) throw new Problem("not_ready", { meta: { reasons: [SHUTTING_DOWN] } });
       // Anybody may ask, so asking often must not mean asking the database often.
       if (!last || clock.monotonicMs() - last.atMs >= REMEMBER_MS) {
-        last = { atMs: clock.monotonicMs(), findings: look() };
+        last = { atMs: clock.monotonicMs(), findings: lookEverywhere() };
       }
-      const { reasons, degraded } = await last.findings;
+      const { reasons, degraded, identity_providers } = await last.findings;
       if (reasons.length > 0) throw new Problem("not_ready", { meta: { reasons } });
       return {
         status: "ready",
-        identity_providers: calls.count(),
+        identity_providers,
         ...(degraded.length > 0 && { degraded }),
       };
     },
+  };
+}
+
+const SHUTTING_DOWN = "the instance is shutting down";
+
+/**
+ * Nobody can choose the worker that serves a request, so what keeps one of them from serving is a reason for all. One that does
+ * not answer is not: new connections go to the others.
+ */
+function joined(findings: readonly Findings[], workers: number): Findings {
+  const all = (of: "reasons" | "degraded") => [...new Set(findings.flatMap((found) => found[of]))];
+  const most = (of: "down" | "degraded") =>
+    Math.max(0, ...findings.map(({ identity_providers }) => identity_providers[of]));
+  const silent = workers - findings.length;
+  return {
+    reasons: all("reasons"),
+    degraded: [...all("degraded"), ...(silent > 0 ? [`${silent} of ${workers} workers do not answer`] : [])],
+    identity_providers: { down: most("down"), degraded: most("degraded") },
   };
 }
 
