@@ -3,7 +3,7 @@
  * They speak over the channel between parent and child, and share nothing else but the listening sockets.
  */
 
-export type Subject = "readiness" | "metrics";
+type Subject = "readiness" | "metrics";
 
 /** What a worker says to its primary, and what it hears from it. */
 export type ToPrimary =

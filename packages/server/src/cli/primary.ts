@@ -13,12 +13,12 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5000;
 
 /**
- * Starts the workers, replaces those that die, and stops them in good order. The listening sockets are here, and connections
- * are handed to the workers in turn: where the workers accept for themselves, the one that wakes first takes most of them, and
- * connections are kept for long (ADR 0023 has the figures).
+ * Starts the workers, replaces those that die, and stops them in good order. The listening sockets are made here, and every worker
+ * accepts from them itself: what waits there is taken by whoever has time, also when one has died or stands still. Handed out by
+ * the primary, a connection on its way to a worker that dies would be nobody's (ADR 0023).
  */
 export async function startWorkers({ logLevel }: Pick<Config, "logLevel">, count: number): Promise<void> {
-  cluster.schedulingPolicy = cluster.SCHED_RR;
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
   // Figures may be NaN, which JSON does not know.
   cluster.setupPrimary({ serialization: "advanced" });
   const lines = createLineWriter(1, { isShared: true });

@@ -14,7 +14,7 @@ are cores), each with its own connections to the database. Configuration comes f
 
 ${variables.map(({ name, meaning, default: value }) => `  ${name}\n      ${meaning}\n      default: ${value}`).join("\n")}`;
 
-/** What serves is loaded only where something is served: a primary hands connections on, and knows no more. */
+/** What serves is loaded only where something is served: a primary knows no more than who works. */
 export async function serve(args: string[]): Promise<void> {
   const options = readOptions(USAGE, args, { workers: { type: "string" } });
   if (!options) return;

@@ -9,7 +9,7 @@ import type { Tables } from "./tables.ts";
 const CLOSE_WITHIN_MS = 1000;
 /** Until then an undone transaction is tried again; the last try may take as long as the first. */
 const TRY_AGAIN_MS = 1500;
-const PAUSE_MS = 30;
+const PAUSE_MS = 100;
 
 /** `patient`: for migrations; no statement is cut off, and nothing is listened to. */
 export function openPostgres(url: string, options: PostgresOptions & { patient?: boolean } = {}): Storage {
