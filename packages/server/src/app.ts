@@ -7,7 +7,7 @@ import { referencePages } from "./http/reference.ts";
 import { serveRoutes } from "./http/serve.ts";
 import type { OnRefused } from "./http/server.ts";
 import { canonicalSource, trustedProxies } from "./lib/source-address.ts";
-import { describeBuild, measureMemory } from "./metrics.ts";
+import { describeBuild, measureConnections, measureMemory } from "./metrics.ts";
 import type { Readiness } from "./readiness.ts";
 import { routes } from "./routes.ts";
 import { createTidying, type Tidying } from "./tidy.ts";
@@ -31,6 +31,7 @@ export function createApp(options: AppOptions): App {
   const deps = createDeps(options, registry);
   describeBuild(registry, options.storage.engine);
   measureMemory({ ...deps, registry, lines: options.lines, traces: options.traces });
+  measureConnections({ ...deps, registry });
   const serving = {
     publicUrl,
     proxies,

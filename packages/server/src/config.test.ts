@@ -12,6 +12,8 @@ test("nothing but a master key is needed", () => {
     publicUrl: "http://localhost:4000",
     databaseUrl: "sqlite:./data/latchkey.db",
     valkeyUrls: [],
+    databasePool: 10,
+    databaseDirectUrl: undefined,
     masterKeys: [Buffer.alloc(32)],
     allowedOrigins: [],
     trustedProxies: [],
@@ -32,6 +34,17 @@ test("lifetimes are whole numbers within reason", () => {
     expect(() => read({ LATCHKEY_CODE_SECONDS: bad }), bad).toThrow(
       "LATCHKEY_CODE_SECONDS must be a whole number",
     );
+});
+
+test("the pool has at least one connection, and what is direct is PostgreSQL", () => {
+  expect(read({ LATCHKEY_DATABASE_POOL: "40" }).databasePool).toBe(40);
+  for (const bad of ["0", "1001", "-1", "ten"])
+    expect(() => read({ LATCHKEY_DATABASE_POOL: bad }), bad).toThrow(
+      "LATCHKEY_DATABASE_POOL must be a whole number from 1 to 1000",
+    );
+  const url = "postgres://latchkey@db.example/latchkey";
+  expect(read({ LATCHKEY_DATABASE_DIRECT_URL: url }).databaseDirectUrl).toBe(url);
+  expect(() => read({ LATCHKEY_DATABASE_DIRECT_URL: "sqlite:x" })).toThrow("must be postgres://");
 });
 
 test("the public URL follows the port unless it is given, and has no slash at its end", () => {

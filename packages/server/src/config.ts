@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { operatorFault } from "./lib/operator-fault.ts";
+import { DEFAULT_CONNECTIONS } from "./storage/storage.ts";
 
 /** The environment, read once and checked as a whole: every fault is reported, not only the first. */
 
@@ -63,6 +64,10 @@ const valkeyUrls = listOf(
 ).refine((urls) => new Set(urls.map((url) => url.startsWith("rediss:"))).size <= 1, {
   error: "must be redis:// or rediss:// throughout",
 });
+const directUrl = text(
+  (given) => /^postgres(ql)?:\/\/./.test(given) && URL.canParse(given),
+  "must be postgres://…",
+);
 
 const masterKeys = z
   .string({ error: "is not set. Make one: openssl rand -base64 32 | tr '+/' '-_' | tr -d '='" })
@@ -100,6 +105,8 @@ const table = {
   publicUrl: variable("LATCHKEY_PUBLIC_URL", publicUrl, "http://localhost:$PORT", "base of every URL we emit"),
   databaseUrl: variable("LATCHKEY_DATABASE_URL", databaseUrl, DEFAULT_DATABASE_URL, "sqlite:<path>, sqlite::memory: or postgres://…"),
   valkeyUrls: variable("LATCHKEY_VALKEY_URL", valkeyUrls, "", "redis://… or rediss://…: the Valkey or Redis in which all instances count together; several, comma-separated, for a cluster", "none: each instance counts for itself"),
+  databasePool: variable("LATCHKEY_DATABASE_POOL", whole(1, 1000), String(DEFAULT_CONNECTIONS), "connections to PostgreSQL at most, of each process"),
+  databaseDirectUrl: variable("LATCHKEY_DATABASE_DIRECT_URL", directUrl.optional(), undefined, "the same PostgreSQL with no pooler between, to hear of other instances' changes", "none: LATCHKEY_DATABASE_URL"),
   masterKeys: variable("LATCHKEY_MASTER_KEY", masterKeys, undefined, "32 bytes in base64url; several, comma-separated: the first one seals new values, any of them can open old ones", "none; serve needs one, dev keeps its own beside the database"),
   allowedOrigins: variable("LATCHKEY_EGRESS_ALLOW", listOf(origin), "", "comma-separated origins of identity providers that may be asked although they are http or not public"),
   trustedProxies: variable("LATCHKEY_TRUST_PROXY", listOf(network), "", "comma-separated networks (CIDR) whose X-Forwarded-For is believed"),

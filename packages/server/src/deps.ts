@@ -28,6 +28,7 @@ import { createReadiness, type Readiness } from "./readiness.ts";
 import { createRecorder, type Recorder } from "./sign-on/record.ts";
 import { createRecordLimiter, type RecordLimiter } from "./sign-on/record-limiter.ts";
 import type { Storage, Trx } from "./storage/storage.ts";
+import type { Workers } from "./workers.ts";
 
 /** What the process edge decides: the configuration, and what a test replaces. */
 export type AppOptions = {
@@ -46,6 +47,8 @@ export type AppOptions = {
   customerTokenSeconds?: number;
   codeSeconds?: number;
   recordDays?: number;
+  /** The other processes behind the same address. */
+  workers?: Workers | undefined;
   /** Health and metrics are served by `operations` alone. */
   operationsApart?: boolean;
   random?: () => number;
@@ -98,7 +101,7 @@ const PLACES = { places: limits.idpInFlight, waiting: limits.idpWaiting, waitMs:
 export function createDeps(options: AppOptions, registry: Registry): Deps {
   const { publicUrl, clock, keyring, allowedOrigins = [], random = Math.random, traces } = options;
   const { customerTokenSeconds = 86_400, codeSeconds = 60, recordDays = 30 } = options;
-  const { valkey } = options;
+  const { valkey, workers } = options;
   const ownUse = createUseLog();
   const useLog = valkey ? createSharedUseLog({ valkey, clock, own: ownUse }) : ownUse;
   const counting = { clock, useLog };
@@ -132,9 +135,9 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     traces,
     customerTokenSeconds,
     codeSeconds,
-    readiness: createReadiness({ storage, clock, calls, valkey }),
+    readiness: createReadiness({ storage, clock, calls, valkey, workers }),
     valkey,
-    metricsText: createMetricsText({ clock, registry }),
+    metricsText: createMetricsText({ clock, registry, workers }),
     openapiText() {
       openapiText ??= JSON.stringify(openapiDocument(publicUrl));
       return openapiText;

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import pino, { type Logger } from "pino";
+import type { Logger } from "pino";
 import build from "../package.json" with { type: "json" };
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
@@ -8,15 +8,17 @@ import type { Valkey } from "./counters/valkey.ts";
 import { type Draining, watchConnections } from "./http/drain.ts";
 import type { Serve } from "./http/message.ts";
 import { createHttpServer } from "./http/server.ts";
-import { type Clock, steadyClock, toIso } from "./lib/clock.ts";
+import { type Clock, steadyClock } from "./lib/clock.ts";
 import { giveBackWhenIdle } from "./lib/give-back.ts";
 import { createKeyring } from "./lib/keyring.ts";
 import { createLineWriter, type LineWriter } from "./lib/line-writer.ts";
+import { createLog } from "./lib/log.ts";
 import { operatorFault } from "./lib/operator-fault.ts";
 import { trustedProxies } from "./lib/source-address.ts";
 import { refuseMissingKeys } from "./sealed.ts";
 import { openStorage } from "./storage/open.ts";
 import type { Storage } from "./storage/storage.ts";
+import type { Workers } from "./workers.ts";
 
 /** A running service. */
 type Service = { stop(drainMs: number): Promise<void> };
@@ -25,12 +27,23 @@ const FINISH_WITHIN_MS = 6000;
 
 type Prepare = (deps: { storage: Storage; clock: Clock }) => Promise<void>;
 
-/** Opens everything and listens. `prepare` may put something into the database before the first request comes. */
-export async function startService(config: Config, prepare?: Prepare): Promise<Service> {
-  const lines = createLineWriter(1);
-  const log = createLog(config.logLevel, lines);
+type Starting = {
+  /** May put something into the database before the first request comes. */
+  prepare?: Prepare;
+  /** This process is one of several, with this number. */
+  worker?: { number: number; workers: Workers };
+};
+
+/** Opens everything and listens. */
+export async function startService(config: Config, { prepare, worker }: Starting = {}): Promise<Service> {
+  const lines = createLineWriter(1, { isShared: worker !== undefined });
+  const log = createLog(config.logLevel, lines, worker ? { worker: worker.number } : null);
   const clock = steadyClock();
-  const storage = await openStorage({ clock }, config.databaseUrl, { claim: true });
+  const storage = await openStorage({ clock }, config.databaseUrl, {
+    claim: true,
+    connections: config.databasePool,
+    directUrl: config.databaseDirectUrl,
+  });
   const doors: Draining[] = [];
   let valkey: Valkey | undefined;
   const traces = await openTraces(config, clock);
@@ -53,6 +66,7 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
       customerTokenSeconds: config.customerTokenSeconds,
       codeSeconds: config.codeSeconds,
       recordDays: config.recordDays,
+      workers: worker?.workers,
       operationsApart: config.operationsPort !== undefined,
     });
     const { host, port, operationsPort } = config;
@@ -63,7 +77,9 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
     }
     app.start();
     giveBackWhenIdle();
-    log.info({ event: "ready", public_url: config.publicUrl, engine: storage.engine, node: process.version });
+    const pooler = storage.pool?.().isPooler || undefined;
+    const { publicUrl: public_url } = config;
+    log.info({ event: "ready", public_url, engine: storage.engine, pooler, node: process.version });
     for (const what of await app.readiness.degraded()) log.warn({ event: "degraded", what });
     return { stop: (drainMs) => stop({ app, doors, storage, valkey, log, lines, traces }, drainMs) };
   } catch (error) {
@@ -73,13 +89,6 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
     await storage.close();
     throw error;
   }
-}
-
-/** Standard output, one JSON object a line. */
-function createLog(level: string, lines: LineWriter): Logger {
-  const formatters = { level: (label: string) => ({ level: label }) };
-  const timestamp = () => `,"time":"${toIso(Date.now())}"`;
-  return pino({ level, base: null, timestamp, formatters }, lines);
 }
 
 /** The client is loaded where it is used: a start is mostly the loading of files. */

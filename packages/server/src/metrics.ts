@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
 import build from "../package.json" with { type: "json" };
 import type { Standings } from "./access/authenticate.ts";
 import type { Traces } from "./contract/traces.ts";
@@ -13,15 +13,23 @@ import type { SourceLimiter } from "./rate-limit/source-limiter.ts";
 import type { UseLog } from "./rate-limit/use-log.ts";
 import type { CountSignOn, Recorder } from "./sign-on/record.ts";
 import type { Storage } from "./storage/storage.ts";
+import type { Gathered, Workers } from "./workers.ts";
 
 const REMEMBER_MS = 1000;
 
 /** The text for Prometheus, made at most once a second: anybody may ask, and making it costs milliseconds. */
-export function createMetricsText(deps: { clock: Clock; registry: Registry }): () => Promise<string> {
+export function createMetricsText(deps: {
+  clock: Clock;
+  registry: Registry;
+  workers?: Workers | undefined;
+}): () => Promise<string> {
+  const { clock, registry, workers } = deps;
   let last: { atMs: number; text: Promise<string> } | undefined;
+  workers?.answer("metrics", () => registry.getMetricsAsJSON());
+  const make = async () => (workers ? textOfAll(await workers.ask("metrics")) : registry.metrics());
   return () => {
-    const atMs = deps.clock.monotonicMs();
-    if (!last || atMs - last.atMs >= REMEMBER_MS) last = { atMs, text: deps.registry.metrics() };
+    const atMs = clock.monotonicMs();
+    if (!last || atMs - last.atMs >= REMEMBER_MS) last = { atMs, text: make() };
     return last.text;
   };
 }
@@ -66,6 +74,23 @@ export function measureCalls(registry: Registry): OnCall {
   return (request, outcome, elapsedMs) => duration.observe({ request, outcome }, elapsedMs / 1000);
 }
 
+/** Counters, histograms and memory are added up; each metric says itself where that would be wrong (`aggregator`). */
+async function textOfAll({ answers, workers, lost }: Gathered): Promise<string> {
+  const registry = new Registry();
+  const registers = [registry];
+  const gauge = new Gauge({
+    name: "latchkey_workers",
+    help: "Worker processes, by whether they have answered this question",
+    labelNames: ["state"],
+    registers,
+  });
+  gauge.set({ state: "answering" }, answers.length);
+  gauge.set({ state: "silent" }, workers - answers.length);
+  const help = "Worker processes that have ended and were replaced";
+  new Counter({ name: "latchkey_workers_lost_total", help, registers }).inc(lost);
+  return AggregatorRegistry.aggregate([...answers, await registry.getMetricsAsJSON()] as object[]).metrics();
+}
+
 type Measured = {
   registry: Registry;
   limiter: Limiter;
@@ -83,10 +108,11 @@ type Measured = {
 
 /** What is in memory, and what was lost. Requests are counted by http/observe.ts. */
 export function measureMemory(of: Measured): void {
-  const gauge = (name: string, help: string, read: () => number) =>
+  const gauge = (name: string, help: string, read: () => number, aggregator: "sum" | "max" = "sum") =>
     new Gauge({
       name,
       help,
+      aggregator,
       registers: [of.registry],
       collect() {
         this.set(read());
@@ -130,10 +156,9 @@ export function measureMemory(of: Measured): void {
   gauge("latchkey_sign_on_records_waiting", "Records of sign-ons not yet written", of.recorder.waiting);
   const { valkey } = of;
   if (valkey) {
-    gauge("latchkey_valkey_away", "1 while Valkey does not answer and this instance counts alone", () =>
-      Number(valkey.isAway()),
-    );
-    gauge("latchkey_instances", "Instances that count together, as last seen", valkey.instances);
+    const away = "1 while Valkey does not answer and this instance counts alone";
+    gauge("latchkey_valkey_away", away, () => Number(valkey.isAway()), "max");
+    gauge("latchkey_instances", "Instances that count together, as last seen", valkey.instances, "max");
     counter("latchkey_valkey_losses_total", "How often Valkey has gone away", valkey.losses);
   }
   counter(
@@ -144,6 +169,55 @@ export function measureMemory(of: Measured): void {
   const spans = () => of.traces?.counts() ?? { sent: 0, dropped: 0 };
   counter("latchkey_trace_spans_sent_total", "Spans that the collector has taken", () => spans().sent);
   counter("latchkey_trace_spans_dropped_total", "Spans that were lost", () => spans().dropped);
-  gauge("latchkey_idp_down", "Identity providers that are down", () => of.calls.count().down);
-  gauge("latchkey_idp_degraded", "Identity providers that have just failed", () => of.calls.count().degraded);
+  // Each worker sees them for itself: added up, one provider would be several.
+  gauge("latchkey_idp_down", "Identity providers that are down", () => of.calls.count().down, "max");
+  gauge(
+    "latchkey_idp_degraded",
+    "Identity providers that have just failed",
+    () => of.calls.count().degraded,
+    "max",
+  );
+}
+
+/** Where there are any: SQLite has one connection, and a queue of its own. */
+export function measureConnections({ storage, registry }: { storage: Storage; registry: Registry }): void {
+  const { pool } = storage;
+  if (!pool) return;
+  const registers = [registry];
+  new Gauge({
+    name: "latchkey_database_connections",
+    help: "Connections to the database that are open, by what they do",
+    labelNames: ["state"],
+    registers,
+    collect() {
+      const { active, idle } = pool();
+      this.set({ state: "active" }, active);
+      this.set({ state: "idle" }, idle);
+    },
+  });
+  new Gauge({
+    name: "latchkey_database_connections_max",
+    help: "Connections to the database that may be open",
+    registers,
+    collect() {
+      this.set(pool().connections);
+    },
+  });
+  new Gauge({
+    name: "latchkey_database_waiting",
+    help: "Who waits for a connection to the database",
+    registers,
+    collect() {
+      this.set(pool().waiting);
+    },
+  });
+  new Counter({
+    name: "latchkey_database_shed_total",
+    help: "Who was refused because every connection to the database was in use",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(pool().shed);
+    },
+  });
 }

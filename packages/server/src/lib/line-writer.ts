@@ -16,14 +16,17 @@ export type LineWriter = {
 
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const MAX_WRITE_BYTES = 64 * 1024;
+/** What several processes write to one pipe is not torn up to this length (PIPE_BUF). No line of ours is longer. */
+const MAX_SHARED_WRITE_BYTES = 4096;
 
-export function createLineWriter(fd: number): LineWriter {
+/** `isShared`: other processes write there, too. */
+export function createLineWriter(fd: number, { isShared = false } = {}): LineWriter {
   let dropped = 0;
   let waiting = 0;
   const sink = new sonicBoom.SonicBoom({
     fd,
     maxLength: MAX_WAITING_BYTES,
-    maxWrite: MAX_WRITE_BYTES,
+    maxWrite: isShared ? MAX_SHARED_WRITE_BYTES : MAX_WRITE_BYTES,
     // With texts it would measure the whole waiting block again for every line.
     contentMode: "buffer",
     // At zero, `flush` would not wait for what is being written.

@@ -143,8 +143,8 @@ test("a server's clock that is set back stops nothing: what flows in goes on fro
 const faults: [string, () => unknown, () => unknown][] = [
   ["stopped", () => server.stop(), () => server.start()],
   ["standing still", () => server.pause(), () => server.resume()],
-  ["behind a line that takes 100 ms", () => (proxy.delayMs = 100), () => (proxy.delayMs = 0)],
-  ["in a black hole", () => (proxy.passes = () => false), () => (proxy.passes = () => true)],
+  ["behind a line that takes 100 ms", () => (proxy.toServer.delayMs = 100), () => proxy.mend()],
+  ["in a black hole", () => proxy.blackHole(), () => proxy.mend()],
 ];
 
 describe.each(faults)("while Valkey is %s", (_, begin, end) => {
