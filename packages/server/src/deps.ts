@@ -16,9 +16,9 @@ import { createFairPlaces, type FairPlaces } from "./lib/fair-places.ts";
 import type { Keyring } from "./lib/keyring.ts";
 import type { TrustedProxies } from "./lib/source-address.ts";
 import { createMetricsText } from "./metrics.ts";
+import { ANONYMOUS, type Cap, createCap } from "./rate-limit/cap.ts";
 import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";
-import { createSourceLimiter, type SourceLimiter } from "./rate-limit/source-limiter.ts";
 import { createUseLog, type UseLog } from "./rate-limit/use-log.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
 import { createRecorder, type Recorder } from "./sign-on/record.ts";
@@ -62,7 +62,7 @@ export type Deps = {
   random: () => number;
   standings: Standings;
   limiter: Limiter;
-  sourceLimiter: SourceLimiter;
+  anonymous: Cap;
   useLog: UseLog;
   lastUsed: LastUsed;
   calls: Calls;
@@ -90,6 +90,7 @@ const PLACES = { places: limits.idpInFlight, waiting: limits.idpWaiting, waitMs:
 export function createDeps(options: AppOptions, registry: Registry): Deps {
   const { publicUrl, storage, clock, keyring, allowedOrigins = [], random = Math.random } = options;
   const { customerTokenSeconds = 86_400, codeSeconds = 60, recordDays = 30 } = options;
+  const { valkey } = options;
   const useLog = createUseLog();
   const calls = createCalls({ egress: options.egress ?? createEgress({ allowedOrigins }), clock });
   let openapiText: string | undefined;
@@ -101,23 +102,23 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     random,
     standings: createStandings({ storage }),
     limiter: options.limiter ?? createLimiter({ clock, useLog }),
-    sourceLimiter: createSourceLimiter({ clock }),
+    anonymous: createCap({ clock, valkey }, ANONYMOUS),
     useLog,
     lastUsed: createLastUsed({ storage, clock }),
     calls,
     directory: createDirectory({ storage, clock, calls, allowedOrigins }),
-    discoveryTries: createDiscoveryTries({ clock }),
+    discoveryTries: createDiscoveryTries({ clock, valkey }),
     allowedOrigins,
     signingKeys: createSigningKeys({ storage, clock, keyring, customerTokenSeconds }),
     passwords: options.passwords ?? createPasswords({ clock }),
     signInThrottle: createSignInThrottle({ clock }),
     recorder: createRecorder({ storage, clock }),
-    recordLimiter: createRecordLimiter({ clock }),
+    recordLimiter: createRecordLimiter({ clock, valkey }),
     recordDays,
     places: options.places ?? createFairPlaces(PLACES),
     customerTokenSeconds,
     codeSeconds,
-    readiness: createReadiness({ storage, clock, calls, valkey: options.valkey }),
+    readiness: createReadiness({ storage, clock, calls, valkey }),
     metricsText: createMetricsText({ clock, registry }),
     openapiText() {
       openapiText ??= JSON.stringify(openapiDocument(publicUrl));

@@ -4,8 +4,8 @@ import type { Passwords } from "./customers/password.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
 import type { Calls } from "./identity-provider/calls.ts";
 import type { Clock } from "./lib/clock.ts";
+import type { Cap } from "./rate-limit/cap.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
-import type { SourceLimiter } from "./rate-limit/source-limiter.ts";
 import type { UseLog } from "./rate-limit/use-log.ts";
 import type { Recorder } from "./sign-on/record.ts";
 
@@ -24,7 +24,7 @@ export function createMetricsText(deps: { clock: Clock; registry: Registry }): (
 type Measured = {
   registry: Registry;
   limiter: Limiter;
-  sourceLimiter: SourceLimiter;
+  anonymous: Cap;
   useLog: UseLog;
   standings: Standings;
   passwords: Passwords;
@@ -49,7 +49,7 @@ export function measureMemory(of: Measured, droppedLogLines: () => number): void
     "Application keys that the limiter has in memory",
     () => of.limiter.size().keys,
   );
-  gauge("latchkey_limiter_sources", "Source addresses in memory", of.sourceLimiter.size);
+  gauge("latchkey_limiter_sources", "Source addresses in memory", of.anonymous.size);
   gauge("latchkey_use_log_bytes", "Memory of the planner's log of use", of.useLog.bytes);
   gauge(
     "latchkey_token_standings",

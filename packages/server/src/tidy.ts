@@ -5,10 +5,11 @@ import { forgetExpiredTokens } from "./customers/customer-token.ts";
 import type { SigningKeys } from "./customers/signing-keys.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
 import { describeCause } from "./http/observe.ts";
+import type { DiscoveryTries } from "./identity-provider/discovery-tries.ts";
 import type { Clock } from "./lib/clock.ts";
+import type { Cap } from "./rate-limit/cap.ts";
 import type { LastUsed } from "./rate-limit/last-used.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
-import type { SourceLimiter } from "./rate-limit/source-limiter.ts";
 import { forgetOldAttempts } from "./sign-on/code.ts";
 import { forgetStrangers, tidyRecords } from "./sign-on/forget-records.ts";
 import type { Recorder } from "./sign-on/record.ts";
@@ -23,7 +24,8 @@ type Deps = {
   storage: Storage;
   clock: Clock;
   limiter: Limiter;
-  sourceLimiter: SourceLimiter;
+  anonymous: Cap;
+  discoveryTries: DiscoveryTries;
   lastUsed: LastUsed;
   signInThrottle: SignInThrottle;
   signingKeys: SigningKeys;
@@ -79,8 +81,9 @@ const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => (
   everySecond: { last_used: deps.lastUsed.flush, records: deps.recorder.flush },
   everyMinute: {
     limiter: deps.limiter.sweep,
-    sources: deps.sourceLimiter.sweep,
+    sources: deps.anonymous.sweep,
     record_sources: deps.recordLimiter.sweep,
+    discovery_tries: deps.discoveryTries.sweep,
     throttle: deps.signInThrottle.sweep,
     revocations: () => forgetExpiredRevocations(deps),
     customer_tokens: () => forgetExpiredTokens(deps),

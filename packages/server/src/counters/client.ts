@@ -1,4 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from "ioredis";
+import type { Script } from "./script.ts";
 
 /** One connection to a server, or one to each server of a cluster. It tries nothing twice and queues nothing. */
 export type Client = {
@@ -10,8 +11,6 @@ export type Client = {
   /** Closes the sockets without a farewell: a server that does not answer would not answer that either. */
   destroy(): void;
 };
-
-export type Script = { text: string; sha: string };
 
 /** A connection that takes longer is given up, and the next one tried: a lost packet is sent again only after a second. */
 export const CONNECT_WITHIN_MS = 500;

@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { type Client, CONNECT_WITHIN_MS, createClient, type Script } from "./client.ts";
+import { type Client, CONNECT_WITHIN_MS, createClient } from "./client.ts";
+import { createScript, type Script } from "./script.ts";
 
 /**
  * What several instances count together, in Valkey, Redis, or any server that speaks their protocol. It is either there or
@@ -21,8 +22,6 @@ export type Valkey = {
   instances(): number;
   close(): Promise<void>;
 };
-
-export type { Script } from "./client.ts";
 
 type Options = {
   urls: readonly string[];
@@ -46,21 +45,6 @@ const BEAT_EVERY_MS = 1000;
 const GONE_AFTER_MS = 3000;
 /** A script that takes longer keeps all other stores waiting. */
 const CALLS_PER_SCRIPT = 200;
-
-/**
- * `body` is Lua. It finds the time in `now` (milliseconds), what the names of its keys must begin with in `slot`, and the
- * items from ARGV[3] on, one after the other. It returns one answer for each item, in their order.
- */
-export function createScript(body: string): Script {
-  const text = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + time[2] / 1000
-if now > tonumber(ARGV[1]) then return 0 end
-if ARGV[2] ~= '' then now = tonumber(ARGV[2]) end
-local slot = KEYS[1]
-${body}`;
-  return { text, sha: createHash("sha1").update(text).digest("hex") };
-}
 
 const BEAT = createScript(`
 redis.call('ZREMRANGEBYSCORE', slot, '-inf', now - ${GONE_AFTER_MS})

@@ -68,12 +68,12 @@ async function examineCandidate(deps: AskDeps, storeId: string, discoveryUrl: st
   }
 }
 
-function ask(
+async function ask(
   { calls, clock, discoveryTries, allowedOrigins }: AskDeps,
   storeId: string,
   callsId: string,
   discoveryUrl: string,
 ): Promise<Report> {
-  discoveryTries.take(storeId);
+  await discoveryTries.take(storeId);
   return examine({ send: (request) => calls.send(callsId, request), clock, allowedOrigins }, discoveryUrl);
 }

@@ -1,6 +1,7 @@
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createScript, openValkey, type Valkey } from "../../src/counters/valkey.ts";
+import { createScript } from "../../src/counters/script.ts";
+import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { freePort } from "../support/postgres-server.ts";
 import { until } from "../support/until.ts";

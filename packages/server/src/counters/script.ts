@@ -1,0 +1,21 @@
+import { createHash } from "node:crypto";
+
+/** Lua that the server runs as one step, whoever else asks. */
+export type Script = { text: string; sha: string };
+
+/**
+ * `body` finds the time in `now` (milliseconds), what the names of its keys must begin with in `slot`, and the items from
+ * ARGV[3] on, one after the other. It returns one answer for each item, in their order.
+ *
+ * ARGV[1] is when the caller stops waiting: what it has given up by then is not carried out. ARGV[2] stands in for the
+ * time, in tests.
+ */
+export function createScript(body: string): Script {
+  const text = `local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+if now > tonumber(ARGV[1]) then return 0 end
+if ARGV[2] ~= '' then now = tonumber(ARGV[2]) end
+local slot = KEYS[1]
+${body}`;
+  return { text, sha: createHash("sha1").update(text).digest("hex") };
+}
