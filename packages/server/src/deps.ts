@@ -111,7 +111,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     allowedOrigins,
     signingKeys: createSigningKeys({ storage, clock, keyring, customerTokenSeconds }),
     passwords: options.passwords ?? createPasswords({ clock }),
-    signInThrottle: createSignInThrottle({ clock }),
+    signInThrottle: createSignInThrottle({ clock, valkey }),
     recorder: createRecorder({ storage, clock }),
     recordLimiter: createRecordLimiter({ clock, valkey }),
     recordDays,

@@ -1,6 +1,6 @@
 -- bucket.ts once more, for buckets that several instances share: the same arithmetic, on the server's clock. A bucket is a
--- string of two doubles, how many tokens there were and when. It expires when it would be full even if it was empty; a full
--- one is not kept at all.
+-- string of two doubles, how many tokens there were and when. It expires when it would be full even if it was empty: by then
+-- no instance thinks that less is there.
 local HAIR = 1e-6
 
 -- `most`: what the asking instance thinks is there, for a bucket that is not kept here. It may have been, before a flush.
@@ -17,10 +17,6 @@ local function bucketOf(name, rate, capacity, most)
 end
 
 local function keep(bucket)
-  if bucket.tokens >= bucket.capacity - HAIR then
-    redis.call('DEL', bucket.key)
-    return
-  end
   local fullAfter = math.ceil(bucket.capacity / bucket.rate * 1000)
   -- A clock in a test's hand may stand still for longer than that.
   if ARGV[2] ~= '' then fullAfter = 600000 end

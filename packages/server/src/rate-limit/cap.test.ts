@@ -77,21 +77,26 @@ describeCounting((begin, runs) => {
     expect(cap.size()).toBe(0);
   });
 
-  const step = fc.record({ gapMs: fc.nat(1500), key: fc.constantFrom("a", "b", "c"), asked: fc.nat(250) });
+  const step = fc.record({
+    gapMs: fc.nat(1500),
+    key: fc.constantFrom("a", "b", "c"),
+    asked: fc.nat(250),
+    isElsewhere: fc.boolean(),
+  });
 
-  test("sweeping changes no decision", async () => {
+  test("neither sweeping nor a second instance changes a decision, or how long to wait", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-        const { clock, valkey, cap: swept } = build();
-        const left = createCap({ clock }, ANONYMOUS);
-        for (const { gapMs, key, asked } of steps) {
+        const { clock, valkey, cap: here } = build();
+        const elsewhere = valkey ? createCap({ clock, valkey }, ANONYMOUS) : here;
+        const model = createCap({ clock }, ANONYMOUS);
+        for (const { gapMs, key, asked, isElsewhere } of steps) {
           clock.advance(gapMs);
-          swept.sweep();
+          here.sweep();
+          const cap = isElsewhere ? elsewhere : here;
           const takes = Array.from({ length: asked }, () => key);
-          const decided = await Promise.all(takes.map((key) => swept.take(key)));
-          expect(decided, valkey && "Lua says").toEqual(
-            await Promise.all(takes.map((key) => left.take(key))),
-          );
+          const decided = await Promise.all(takes.map((key) => cap.take(key)));
+          expect(decided).toEqual(await Promise.all(takes.map((key) => model.take(key))));
         }
       }),
       runs(100),

@@ -31,19 +31,36 @@ export function createCap({ clock, valkey }: Deps, { name, rate, burst }: Allowa
   const buckets = new Map<string, Bucket>();
   const partsOf = () => valkey?.instances() ?? 1;
 
+  /** All of the key's allowance, or this instance's part of it. */
+  function ownBucket(key: string, nowMs: number): Bucket {
+    const parts = partsOf();
+    const known = buckets.get(key);
+    if (known?.rate === rate / parts) return known;
+    if (known) {
+      fill(known, nowMs);
+      resize(known, rate / parts, Math.max(1, burst / parts));
+      return known;
+    }
+    if (buckets.size >= MAX_KEYS) buckets.delete(buckets.keys().next().value as string);
+    const bucket = fullBucket(rate / parts, Math.max(1, burst / parts), nowMs);
+    buckets.set(key, bucket);
+    return bucket;
+  }
+
   function takeAlone(key: string): number | undefined {
     const nowMs = clock.monotonicMs();
-    const parts = partsOf();
-    let bucket = buckets.get(key);
-    if (!bucket) {
-      if (buckets.size >= MAX_KEYS) buckets.delete(buckets.keys().next().value as string);
-      bucket = fullBucket(rate / parts, Math.max(1, burst / parts), nowMs);
-      buckets.set(key, bucket);
-    } else if (bucket.rate !== rate / parts) {
-      fill(bucket, nowMs);
-      resize(bucket, rate / parts, Math.max(1, burst / parts));
-    }
+    const bucket = ownBucket(key, nowMs);
     return draw(bucket, nowMs) ? undefined : (secondsUntilToken(bucket) ?? 1);
+  }
+
+  async function takeTogether({ run }: Pick<Valkey, "run">, key: string): Promise<number | undefined> {
+    const wait = await run(scriptOf(), key, [name, rate, burst, mostOf(key)]);
+    if (wait === undefined) return takeAlone(key);
+    if (wait !== 0) return wait as number;
+    const nowMs = clock.monotonicMs();
+    const bucket = ownBucket(key, nowMs);
+    if (!draw(bucket, nowMs)) bucket.tokens = 0;
+    return undefined;
   }
 
   function mostOf(key: string): number {
@@ -51,13 +68,6 @@ export function createCap({ clock, valkey }: Deps, { name, rate, burst }: Allowa
     if (!bucket) return burst;
     fill(bucket, clock.monotonicMs());
     return bucket.tokens * partsOf();
-  }
-
-  async function takeTogether({ run }: Pick<Valkey, "run">, key: string): Promise<number | undefined> {
-    const wait = await run(scriptOf(), key, [name, rate, burst, mostOf(key)]);
-    if (wait !== undefined && wait !== 0) return wait as number;
-    const waitAlone = takeAlone(key);
-    return wait === 0 ? undefined : waitAlone;
   }
 
   return {
