@@ -92,7 +92,13 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
   const { customerTokenSeconds = 86_400, codeSeconds = 60, recordDays = 30 } = options;
   const { valkey } = options;
   const useLog = createUseLog();
-  const calls = createCalls({ egress: options.egress ?? createEgress({ allowedOrigins }), clock });
+  const calls = createCalls({
+    egress: options.egress ?? createEgress({ allowedOrigins }),
+    clock,
+    valkey,
+    onHealthChanged: (profileId, status) =>
+      options.log.info({ event: "idp_health_changed", profile_id: profileId, status }),
+  });
   let openapiText: string | undefined;
   return {
     publicUrl,

@@ -5,6 +5,7 @@ import { forgetExpiredTokens } from "./customers/customer-token.ts";
 import type { SigningKeys } from "./customers/signing-keys.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
 import { describeCause } from "./http/observe.ts";
+import type { Calls } from "./identity-provider/calls.ts";
 import type { DiscoveryTries } from "./identity-provider/discovery-tries.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Cap } from "./rate-limit/cap.ts";
@@ -18,6 +19,8 @@ import type { Storage } from "./storage/storage.ts";
 
 const TIDY_EVERY_MS = 1000;
 const FORGET_EVERY_MS = 60_000;
+/** What other instances say of identity providers is known here within a second. */
+const REFRESH_EVERY_MS = 500;
 
 type Deps = {
   log: Logger;
@@ -26,6 +29,7 @@ type Deps = {
   limiter: Limiter;
   anonymous: Cap;
   discoveryTries: DiscoveryTries;
+  calls: Pick<Calls, "refresh">;
   lastUsed: LastUsed;
   signInThrottle: SignInThrottle;
   signingKeys: SigningKeys;
@@ -48,7 +52,7 @@ type Chores = Record<string, () => unknown>;
 export function createTidying(deps: Deps): Tidying {
   const { clock, log } = deps;
   const { everySecond, everyMinute } = choresOf(deps);
-  let timer: NodeJS.Timeout | undefined;
+  let timers: NodeJS.Timeout[] = [];
   let forgotAtMs = clock.monotonicMs();
   let underWay: Promise<void> | undefined;
 
@@ -62,15 +66,16 @@ export function createTidying(deps: Deps): Tidying {
   return {
     tidy,
     start() {
-      timer = setInterval(() => {
+      const tidyOnce = () => {
         underWay ??= tidy().finally(() => {
           underWay = undefined;
         });
-      }, TIDY_EVERY_MS);
-      timer.unref();
+      };
+      timers = [setInterval(tidyOnce, TIDY_EVERY_MS), setInterval(deps.calls.refresh, REFRESH_EVERY_MS)];
+      for (const timer of timers) timer.unref();
     },
     async stop() {
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       await underWay;
       await tidy();
     },

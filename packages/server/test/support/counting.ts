@@ -6,18 +6,19 @@ import { hasValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
 
 /** A clock in the test's hand, and where instances count by it; nothing has been counted yet. */
 export type Counting = { clock: HandClock; valkey: Valkey | undefined };
-export type Begin = () => Counting;
+type Together = Counting & { valkey: Valkey };
 /** How often a property is tried: what takes a second in process takes half a minute when every decision travels. */
-export type Runs = (inProcess: number) => { numRuns: number };
+type Runs = (inProcess: number) => { numRuns: number };
 
 /** The same rules for what one process counts by itself, and for what all instances count together. */
-export function describeCounting(rules: (begin: Begin, runs: Runs) => void): void {
-  describe("in process", () =>
-    rules(
-      () => ({ clock: handClock(), valkey: undefined }),
-      (numRuns) => ({ numRuns }),
-    ));
+export function describeCounting(rules: (begin: () => Counting, runs: Runs) => void): void {
+  const begin = () => ({ clock: handClock(), valkey: undefined });
+  describe("in process", () => rules(begin, (numRuns) => ({ numRuns })));
+  describeTogether(rules);
+}
 
+/** On one Valkey; who begins has slots of their own there. */
+export function describeTogether(rules: (begin: () => Together, runs: Runs) => void): void {
   describe.skipIf(!hasValkey)("in Valkey", () => {
     let server: ValkeyServer;
     let valkey: Valkey;
@@ -34,7 +35,7 @@ export function describeCounting(rules: (begin: Begin, runs: Runs) => void): voi
       await valkey.close();
       await server.remove();
     });
-    const begin = (): Counting => {
+    const begin = (): Together => {
       clock = handClock();
       const run = ++begun;
       const own: Valkey = {
