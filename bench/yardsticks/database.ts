@@ -27,13 +27,13 @@ function openSqlite(path: string): Database {
   return {
     ask,
     async transact(work) {
-      ask("begin immediate");
+      void ask("begin immediate");
       try {
         const result = await work(ask);
-        ask("commit");
+        void ask("commit");
         return result;
       } catch (error) {
-        ask("rollback");
+        void ask("rollback");
         throw error;
       }
     },

@@ -18,11 +18,11 @@ import type { Keyring } from "./lib/keyring.ts";
 import type { LineWriter } from "./lib/line-writer.ts";
 import type { TrustedProxies } from "./lib/source-address.ts";
 import { countSignOns, createMetricsText, measureCalls } from "./metrics.ts";
+import { ANONYMOUS, type Cap, createCap } from "./rate-limit/cap.ts";
 import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";
 import { createSharedLimiter } from "./rate-limit/shared-limiter.ts";
 import { createSharedUseLog } from "./rate-limit/shared-use-log.ts";
-import { createSourceLimiter, type SourceLimiter } from "./rate-limit/source-limiter.ts";
 import { createUseLog, type UseLog } from "./rate-limit/use-log.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
 import { createRecorder, type Recorder } from "./sign-on/record.ts";
@@ -71,7 +71,7 @@ export type Deps = {
   random: () => number;
   standings: Standings;
   limiter: Limiter;
-  sourceLimiter: SourceLimiter;
+  anonymous: Cap;
   useLog: UseLog;
   lastUsed: LastUsed;
   calls: Calls;
@@ -106,8 +106,14 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
   const useLog = valkey ? createSharedUseLog({ valkey, clock, own: ownUse }) : ownUse;
   const counting = { clock, useLog };
   const storage = traces ? tracedStorage(traces, options.storage) : options.storage;
-  const egress = options.egress ?? createEgress({ allowedOrigins });
-  const calls = createCalls({ egress, clock, onCall: tracedCalls(traces, measureCalls(registry)) });
+  const calls = createCalls({
+    egress: options.egress ?? createEgress({ allowedOrigins }),
+    clock,
+    valkey,
+    onCall: tracedCalls(traces, measureCalls(registry)),
+    onHealthChanged: (profileId, status) =>
+      options.log.info({ event: "idp_health_changed", profile_id: profileId, status }),
+  });
   let openapiText: string | undefined;
   return {
     publicUrl,
@@ -118,18 +124,18 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     standings: createStandings({ storage }),
     limiter:
       options.limiter ?? (valkey ? createSharedLimiter({ valkey, ...counting }) : createLimiter(counting)),
-    sourceLimiter: createSourceLimiter({ clock }),
+    anonymous: createCap({ clock, valkey }, ANONYMOUS),
     useLog,
     lastUsed: createLastUsed({ storage, clock }),
     calls,
     directory: createDirectory({ storage, clock, calls, allowedOrigins }),
-    discoveryTries: createDiscoveryTries({ clock }),
+    discoveryTries: createDiscoveryTries({ clock, valkey }),
     allowedOrigins,
     signingKeys: createSigningKeys({ storage, clock, keyring, customerTokenSeconds }),
     passwords: options.passwords ?? createPasswords({ clock }),
-    signInThrottle: createSignInThrottle({ clock }),
+    signInThrottle: createSignInThrottle({ clock, valkey }),
     recorder: createRecorder({ storage, clock, count: countSignOns(registry) }),
-    recordLimiter: createRecordLimiter({ clock }),
+    recordLimiter: createRecordLimiter({ clock, valkey }),
     recordDays,
     places: options.places ?? createFairPlaces(PLACES),
     traces,

@@ -8,8 +8,8 @@ import type { SignInThrottle } from "./customers/throttle.ts";
 import type { Calls, OnCall } from "./identity-provider/calls.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { LineWriter } from "./lib/line-writer.ts";
+import type { Cap } from "./rate-limit/cap.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
-import type { SourceLimiter } from "./rate-limit/source-limiter.ts";
 import type { UseLog } from "./rate-limit/use-log.ts";
 import type { CountSignOn, Recorder } from "./sign-on/record.ts";
 import type { Storage } from "./storage/storage.ts";
@@ -94,7 +94,7 @@ async function textOfAll({ answers, workers, lost }: Gathered): Promise<string> 
 type Measured = {
   registry: Registry;
   limiter: Limiter;
-  sourceLimiter: SourceLimiter;
+  anonymous: Cap;
   useLog: UseLog;
   standings: Standings;
   passwords: Passwords;
@@ -134,7 +134,7 @@ export function measureMemory(of: Measured): void {
     "Application keys that the limiter has in memory",
     () => of.limiter.size().keys,
   );
-  gauge("latchkey_limiter_sources", "Source addresses in memory", of.sourceLimiter.size);
+  gauge("latchkey_limiter_sources", "Source addresses in memory", of.anonymous.size);
   gauge("latchkey_use_log_bytes", "Memory of the planner's log of use", of.useLog.bytes);
   gauge(
     "latchkey_token_standings",

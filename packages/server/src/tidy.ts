@@ -5,10 +5,12 @@ import { forgetExpiredTokens } from "./customers/customer-token.ts";
 import type { SigningKeys } from "./customers/signing-keys.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
 import { describeCause } from "./http/observe.ts";
+import type { Calls } from "./identity-provider/calls.ts";
+import type { DiscoveryTries } from "./identity-provider/discovery-tries.ts";
 import type { Clock } from "./lib/clock.ts";
+import type { Cap } from "./rate-limit/cap.ts";
 import type { LastUsed } from "./rate-limit/last-used.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
-import type { SourceLimiter } from "./rate-limit/source-limiter.ts";
 import type { UseLog } from "./rate-limit/use-log.ts";
 import { forgetOldAttempts } from "./sign-on/code.ts";
 import { forgetStrangers, tidyRecords } from "./sign-on/forget-records.ts";
@@ -18,13 +20,17 @@ import type { Storage } from "./storage/storage.ts";
 
 const TIDY_EVERY_MS = 1000;
 const FORGET_EVERY_MS = 60_000;
+/** What other instances say of identity providers is known here within a second. */
+const REFRESH_EVERY_MS = 500;
 
 type Deps = {
   log: Logger;
   storage: Storage;
   clock: Clock;
   limiter: Limiter;
-  sourceLimiter: SourceLimiter;
+  anonymous: Cap;
+  discoveryTries: DiscoveryTries;
+  calls: Pick<Calls, "refresh">;
   lastUsed: LastUsed;
   useLog: UseLog;
   signInThrottle: SignInThrottle;
@@ -48,7 +54,7 @@ type Chores = Record<string, () => unknown>;
 export function createTidying(deps: Deps): Tidying {
   const { clock, log } = deps;
   const { everySecond, everyMinute } = choresOf(deps);
-  let timer: NodeJS.Timeout | undefined;
+  let timers: NodeJS.Timeout[] = [];
   let forgotAtMs = clock.monotonicMs();
   let underWay: Promise<void> | undefined;
 
@@ -62,15 +68,16 @@ export function createTidying(deps: Deps): Tidying {
   return {
     tidy,
     start() {
-      timer = setInterval(() => {
+      const tidyOnce = () => {
         underWay ??= tidy().finally(() => {
           underWay = undefined;
         });
-      }, TIDY_EVERY_MS);
-      timer.unref();
+      };
+      timers = [setInterval(tidyOnce, TIDY_EVERY_MS), setInterval(deps.calls.refresh, REFRESH_EVERY_MS)];
+      for (const timer of timers) timer.unref();
     },
     async stop() {
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       await underWay;
       await tidy();
     },
@@ -85,8 +92,9 @@ const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => (
   },
   everyMinute: {
     limiter: deps.limiter.sweep,
-    sources: deps.sourceLimiter.sweep,
+    sources: deps.anonymous.sweep,
     record_sources: deps.recordLimiter.sweep,
+    discovery_tries: deps.discoveryTries.sweep,
     throttle: deps.signInThrottle.sweep,
     revocations: () => forgetExpiredRevocations(deps),
     customer_tokens: () => forgetExpiredTokens(deps),

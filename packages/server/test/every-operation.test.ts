@@ -15,7 +15,7 @@ import { openapi } from "../src/contract/service.ts";
 import { jwks } from "../src/contract/sign-on.ts";
 import type { Egress } from "../src/identity-provider/egress.ts";
 import { egressFault } from "../src/identity-provider/egress-message.ts";
-import { SOURCE_BURST } from "../src/rate-limit/source-limiter.ts";
+import { ANONYMOUS } from "../src/rate-limit/cap.ts";
 import type { Database } from "../src/storage/storage.ts";
 import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
 import { type Call, call } from "./support/call.ts";
@@ -129,7 +129,7 @@ const broken = (operation: Operation, by: string | undefined): Call => ({
 test("429 for pages and unknown paths as well, when one address asks too often; never for health and metrics", async () => {
   const fresh = await createTestApp();
   const ask = async (path: string) => (await fresh.app.fetch(new Request(`http://internal${path}`))).status;
-  for (let i = 0; i < SOURCE_BURST; i++) await ask("/nothing");
+  for (let i = 0; i < ANONYMOUS.burst; i++) await ask("/nothing");
   for (const path of ["/nothing", "/docs", "/openapi.json"]) expect(await ask(path)).toBe(429);
   expect((await call(fresh.app, openapi, { peer: "" })).code).toBe("rate_limit_exceeded");
   for (const path of ["/health/live", "/health/ready", "/metrics"]) expect(await ask(path)).toBe(200);
@@ -227,7 +227,7 @@ describe.each(withoutToken)("%s", (_, operation) => {
         ...(operation.body && { form: { grant_type: "x", token: "x" } }),
         peer,
       });
-    for (let i = 0; i < SOURCE_BURST; i++) await ask("192.0.2.1");
+    for (let i = 0; i < ANONYMOUS.burst; i++) await ask("192.0.2.1");
     const answer = await ask("192.0.2.1");
     expect([answer.status, answer.code]).toEqual([429, "rate_limit_exceeded"]);
     expect((await ask("192.0.2.2")).status).not.toBe(429);

@@ -10,7 +10,7 @@ import {
 import { getAuthenticationSettings } from "../src/contract/realms.ts";
 import { getStore } from "../src/contract/store.ts";
 import { trustedProxies } from "../src/lib/source-address.ts";
-import { SOURCE_BURST } from "../src/rate-limit/source-limiter.ts";
+import { ANONYMOUS } from "../src/rate-limit/cap.ts";
 import { updateStoreAsOperator } from "../src/stores/administer.ts";
 import { createTestApp, getToken, type TestApp, type TestStore } from "./support/app.ts";
 import { call } from "./support/call.ts";
@@ -173,7 +173,7 @@ test("requests without a good token use up nobody's quota, and are limited by th
   latchkey.clock.advance(1000);
   const before = await left();
   const statuses = new Set<number>();
-  for (let i = 0; i < SOURCE_BURST + 5; i++) {
+  for (let i = 0; i < ANONYMOUS.burst + 5; i++) {
     statuses.add((await call(latchkey.app, getStore, { peer, token: "guess" })).status);
   }
   expect([...statuses]).toEqual([401, 429]);
@@ -186,7 +186,7 @@ test("403 costs the store nothing and counts against its source: an implicit tok
   const peer = "198.51.100.9";
   latchkey.clock.advance(1000);
   const before = (await store.call(getStore)).headers.get("ratelimit");
-  for (let i = 0; i < SOURCE_BURST; i++) await call(latchkey.app, getStore, { token, peer });
+  for (let i = 0; i < ANONYMOUS.burst; i++) await call(latchkey.app, getStore, { token, peer });
   expect((await call(latchkey.app, getStore, { token, peer })).status).toBe(429);
   latchkey.clock.advance(1000);
   expect((await store.call(getStore)).headers.get("ratelimit")).toBe(before);
@@ -218,7 +218,7 @@ test("changing a reservation to and fro mints nothing: the limit holds", async (
 
 test("a good token is served from an address whose bad ones are refused", async () => {
   const peer = "198.51.100.8";
-  for (let i = 0; i < SOURCE_BURST + 1; i++) await call(latchkey.app, getStore, { peer, token: "guess" });
+  for (let i = 0; i < ANONYMOUS.burst + 1; i++) await call(latchkey.app, getStore, { peer, token: "guess" });
   expect((await call(latchkey.app, getStore, { peer })).status).toBe(429);
   expect((await store.call(getStore, { peer })).status).toBe(200);
 });
@@ -232,7 +232,7 @@ test("a thousand X-Forwarded-For from an untrusted peer are one source; it recov
     });
   let served = 0;
   for (let i = 0; i < 1000; i++) if ((await ask(i)).status === 200) served++;
-  expect(served).toBe(SOURCE_BURST);
+  expect(served).toBe(ANONYMOUS.burst);
   latchkey.clock.advance(1000);
   expect((await ask(0)).status).toBe(200);
 });
@@ -241,7 +241,7 @@ test("behind a trusted proxy, each client is a source of its own; IPv6 by /64 (A
   const own = await createTestApp({ proxies: trustedProxies(["10.0.0.0/8"]) });
   const ask = async (client: string) =>
     (await call(own.app, getStore, { peer: "10.0.0.1", headers: { "x-forwarded-for": client } })).status;
-  for (let i = 0; i < SOURCE_BURST; i++) await ask(`2001:db8:0:1::${(i + 1).toString(16)}`);
+  for (let i = 0; i < ANONYMOUS.burst; i++) await ask(`2001:db8:0:1::${(i + 1).toString(16)}`);
   expect(await ask("2001:db8:0:1:ffff::1")).toBe(429);
   expect(await ask("[2001:db8:0:1:ffff::1]:443")).toBe(429);
   expect(await ask("203.0.113.6:5678")).toBe(401);

@@ -5,16 +5,16 @@ import { Problem } from "../contract/problem.ts";
 import { findSignedIn, rememberSignedIn } from "../customers/customer-token.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
 import { networkOf } from "../lib/source-address.ts";
+import { ANONYMOUS, type Cap } from "../rate-limit/cap.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
 import type { Decision, Left, Limiter } from "../rate-limit/limiter.ts";
-import { SOURCE_RATE, type SourceLimiter } from "../rate-limit/source-limiter.ts";
 import { type AuthenticateDeps, authenticate, type Principal } from "./authenticate.ts";
 
 type Deps = AuthenticateDeps & {
   publicUrl: string;
   signingKeys: SigningKeys;
   limiter: Limiter;
-  sourceLimiter: SourceLimiter;
+  anonymous: Cap;
   lastUsed: LastUsed;
   random: () => number;
 };
@@ -28,12 +28,13 @@ const ADMINISTRATION = new Set(["application_keys", "store", "customer_tokens"])
 export function createGate(deps: Deps): Gate {
   const findRemembered = rememberSignedIn();
 
-  function enterAnonymous(source: string): void {
-    if (deps.sourceLimiter.take(source)) return;
+  async function enterAnonymous(source: string): Promise<void> {
+    const wait = await deps.anonymous.take(source);
+    if (wait === undefined) return;
     throw new Problem("rate_limit_exceeded", {
       detail: "This address sends too many requests without a good access token.",
-      meta: { bucket: "source", rate_limit: SOURCE_RATE },
-      retryAfterSeconds: jittered(1, deps.random),
+      meta: { bucket: "source", rate_limit: ANONYMOUS.rate },
+      retryAfterSeconds: jittered(wait, deps.random),
     });
   }
 
@@ -41,8 +42,8 @@ export function createGate(deps: Deps): Gate {
     operation: Operation,
     { authorization, customerToken, source }: Knock,
   ): Promise<Passage> {
-    const principal = await authenticate(deps, authorization).catch((error) => {
-      if (error instanceof Problem) enterAnonymous(source);
+    const principal = await authenticate(deps, authorization).catch(async (error) => {
+      if (error instanceof Problem) await enterAnonymous(source);
       throw error;
     });
     const draw = {
@@ -55,7 +56,7 @@ export function createGate(deps: Deps): Gate {
     // A 403 takes nothing from the store's limit: anybody can have an implicit token, and could use the limit up.
     const brought = ownOnly(operation) ? customerToken : undefined;
     if (!isAllowed(operation, principal, brought !== undefined)) {
-      enterAnonymous(source);
+      await enterAnonymous(source);
       const headers = rateLimitHeaders(await deps.limiter.look(draw));
       return { caller: principal, headers, refusal: new Problem("not_permitted") };
     }

@@ -6,7 +6,7 @@ import type { Problem } from "./problem.ts";
 export type Gate = {
   enter(operation: Operation, request: Knock): Promise<Passage>;
   /** For requests that bring no bearer token: they count against their source. Throws when there are too many. */
-  enterAnonymous(source: string): void;
+  enterAnonymous(source: string): Promise<void>;
 };
 
 export type Knock = { authorization: string | undefined; customerToken: string | undefined; source: string };

@@ -29,15 +29,15 @@ export async function signInWithPassword(
     source,
     isBackOffice: caller.grant === "client_credentials",
   };
-  const retryAfterSeconds = signInThrottle.check(attempt);
+  const retryAfterSeconds = await signInThrottle.check(attempt);
   if (retryAfterSeconds !== undefined) throw new Problem("sign_in_attempts_exceeded", { retryAfterSeconds });
 
-  const customer = await checkPassword(parsed?.key ?? NOBODYS_EMAIL_KEY).catch((error) => {
-    signInThrottle.abandoned(attempt);
+  const customer = await checkPassword(parsed?.key ?? NOBODYS_EMAIL_KEY).catch(async (error) => {
+    await signInThrottle.abandoned(attempt);
     throw error;
   });
   if (!customer) throw new Problem("credentials_wrong");
-  signInThrottle.succeeded(attempt);
+  await signInThrottle.succeeded(attempt);
   return customer;
 
   async function checkPassword(emailKey: string): Promise<Customer | undefined> {

@@ -130,9 +130,13 @@ function refuse(problem: Problem, requestId: string, access: Operation["access"]
 }
 
 /** What is refused before anybody asked who it is counts against its source, like every request without a good token. */
-export function refusedUnread({ gate }: ServeDeps, { source }: Exchange, problem: Problem): Problem {
-  gate.enterAnonymous(source);
-  return problem;
+export async function refuseUnread(
+  { gate }: ServeDeps,
+  { source }: Exchange,
+  problem: Problem,
+): Promise<never> {
+  await gate.enterAnonymous(source);
+  throw problem;
 }
 
 /** A text is sent as it is, anything else as JSON. */

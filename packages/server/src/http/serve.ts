@@ -3,7 +3,7 @@ import { limits } from "../contract/limits.ts";
 import type { Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import { readIfMatch, toEntityTag } from "./entity-tag.ts";
-import { type Exchange, exchange, type Place, refusedUnread, respond, type ServeDeps } from "./exchange.ts";
+import { type Exchange, exchange, type Place, refuseUnread, respond, type ServeDeps } from "./exchange.ts";
 import { corsHeaders, preflightHeaders, securityHeaders } from "./headers.ts";
 import { type Answer, headerOf, type Received, type Serve } from "./message.ts";
 import { choicePage, pageHeaders } from "./pages.ts";
@@ -87,28 +87,28 @@ function servePreflight(
   headers: Record<string, string>,
 ): Promise<Answer> {
   return exchange(deps, received, place, async ({ source }) => {
-    deps.gate.enterAnonymous(source);
+    await deps.gate.enterAnonymous(source);
     return respond(204, undefined, headers);
   });
 }
 
 function servePage(deps: ServeDeps, received: Received, place: Place, page: Page): Promise<Answer> {
-  return exchange(deps, received, place, ({ source }) => {
-    deps.gate.enterAnonymous(source);
+  return exchange(deps, received, place, async ({ source }) => {
+    await deps.gate.enterAnonymous(source);
     return page.respond();
   });
 }
 
 function serveNothing(deps: ServeDeps, received: Received, place: Place): Promise<Answer> {
-  return exchange(deps, received, place, async (state) => {
-    throw refusedUnread(deps, state, new Problem("route_not_found"));
-  });
+  return exchange(deps, received, place, (state) =>
+    refuseUnread(deps, state, new Problem("route_not_found")),
+  );
 }
 
 function refuseMethod(deps: ServeDeps, received: Received, { place, routes }: Stand): Promise<Answer> {
-  return exchange(deps, received, place, async (state) => {
+  return exchange(deps, received, place, (state) => {
     state.headers.Allow = [...routes.keys()].join(", ");
-    throw refusedUnread(deps, state, new Problem("method_not_allowed"));
+    return refuseUnread(deps, state, new Problem("method_not_allowed"));
   });
 }
 
@@ -126,7 +126,7 @@ async function serve(
   state: Exchange,
 ): Promise<Answer> {
   const { operation } = route;
-  if (target.length > limits.urlBytes) throw refusedUnread(deps, state, new Problem("url_too_long"));
+  if (target.length > limits.urlBytes) return refuseUnread(deps, state, new Problem("url_too_long"));
   const access = await passGate(deps, operation, received, target.query, state);
   const checked = await readRequest(operation, received, parameters, target.query);
   if (operation.access === "browser") {
@@ -160,22 +160,22 @@ async function passGate(
   state: Exchange,
 ): Promise<object> {
   if (operation.access === "public" || operation.access === "browser") {
-    if (!operation.unlimited) deps.gate.enterAnonymous(state.source);
+    if (!operation.unlimited) await deps.gate.enterAnonymous(state.source);
     return {};
   }
   const authorization = headerOf(received, "authorization");
   const search = new URLSearchParams(query);
   if (search.has("access_token")) {
     const source = { parameter: "access_token" };
-    throw refusedUnread(deps, state, new Problem("token_misplaced", { source }));
+    return refuseUnread(deps, state, new Problem("token_misplaced", { source }));
   }
   if (operation.access === "client") {
-    deps.gate.enterAnonymous(state.source);
+    await deps.gate.enterAnonymous(state.source);
     if (search.has("client_id") || search.has("client_secret")) throw new Problem("credentials_in_url");
     return { authorization };
   }
   if (authorization === undefined && isForm(received) && !operation.everywhereBelow)
-    throw refusedUnread(deps, state, new Problem("token_misplaced"));
+    return refuseUnread(deps, state, new Problem("token_misplaced"));
   const { caller, headers, refusal } = await deps.gate.enter(operation, {
     authorization,
     customerToken: customerTokenOf(received),

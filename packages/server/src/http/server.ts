@@ -42,7 +42,7 @@ export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
     outgoing.once("close", () => count(socket, -1));
     const peer = socket.remoteAddress ?? "";
     const isGone = () => !socket.writable;
-    serve({ method, target, headers, peer, isGone, readBytes: () => readBytes(incoming) })
+    void serve({ method, target, headers, peer, isGone, readBytes: () => readBytes(incoming) })
       .then((answer) => send(outgoing, answer))
       // Whatever went wrong in the frame itself, or in writing what it answered, ends this request and nothing else.
       .catch((error) => send(outgoing, answerUnserved(error, onRefused, peer)))

@@ -1,11 +1,11 @@
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
-import { newId } from "../lib/ids.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Calls } from "./calls.ts";
 import type { Metadata } from "./discovery.ts";
 import type { DiscoveryTries } from "./discovery-tries.ts";
 import { examine, type Report, reasons } from "./doctor.ts";
+import type { IdpRequest } from "./egress-message.ts";
 import { withLiveEvidence } from "./live-evidence.ts";
 import { getProfile, type Profile, type ProfileKey } from "./profile.ts";
 
@@ -28,7 +28,7 @@ export async function acceptDocument(
   deps: AskDeps,
   { storeId, discoveryUrl, enabled }: Candidate,
 ): Promise<Metadata | null> {
-  const report = await examineCandidate(deps, storeId, discoveryUrl);
+  const report = await ask(deps, storeId, deps.calls.tryOut, discoveryUrl);
   if (report.unreachable) {
     if (!enabled && report.unreachable !== "address_not_allowed") return null;
     throw new Problem("idp_unreachable", {
@@ -53,27 +53,18 @@ export async function checkProfile(
   key: ProfileKey,
 ): Promise<{ profile: Profile; report: Report }> {
   const profile = await getProfile(deps, key);
-  const report = await ask(deps, profile.storeId, profile.id, profile.discoveryUrl);
+  const send = (request: IdpRequest) => deps.calls.send(profile.id, request);
+  const report = await ask(deps, profile.storeId, send, profile.discoveryUrl);
   const checks = await withLiveEvidence(deps.storage.db, profile, report.checks);
   return { profile, report: { ...report, checks } };
 }
 
-/** An address that is only tried has health of its own: a typing mistake must not put a working provider to rest. */
-async function examineCandidate(deps: AskDeps, storeId: string, discoveryUrl: string): Promise<Report> {
-  const candidateId = newId();
-  try {
-    return await ask(deps, storeId, candidateId, discoveryUrl);
-  } finally {
-    deps.calls.forget(candidateId);
-  }
-}
-
-function ask(
-  { calls, clock, discoveryTries, allowedOrigins }: AskDeps,
+async function ask(
+  { clock, discoveryTries, allowedOrigins }: AskDeps,
   storeId: string,
-  callsId: string,
+  send: Calls["tryOut"],
   discoveryUrl: string,
 ): Promise<Report> {
-  discoveryTries.take(storeId);
-  return examine({ send: (request) => calls.send(callsId, request), clock, allowedOrigins }, discoveryUrl);
+  await discoveryTries.take(storeId);
+  return examine({ send, clock, allowedOrigins }, discoveryUrl);
 }

@@ -114,7 +114,7 @@ export async function updateProfile(
     if (await writeColumns(trx, deps, key, columns, condition)) return;
     throw new Problem((await findProfile(trx, key)) ? "profile_changed" : "profile_not_found");
   });
-  if (isMoved) deps.calls.forget(key.profileId);
+  if (isMoved) await deps.calls.forget(key.profileId);
   return viewProfile(deps, key);
 }
 
@@ -176,5 +176,5 @@ export async function deleteProfile(deps: Deps, key: ProfileKey): Promise<undefi
       .where("id", "=", key.profileId)
       .execute();
   });
-  deps.calls.forget(key.profileId);
+  await deps.calls.forget(key.profileId);
 }

@@ -1,4 +1,3 @@
-import type { Clock } from "../lib/clock.ts";
 import type { Egress } from "./egress.ts";
 import {
   type EgressAnswer,
@@ -7,23 +6,22 @@ import {
   type IdpRequestKind,
   isEgressFault,
 } from "./egress-message.ts";
+import { createHealth, type Health, type HealthDeps } from "./health.ts";
 
 /**
- * Requests to identity providers, by profile, so that one that is dead costs nobody else: after five failures in a row there
- * are none for ten seconds, then one to see whether it is back.
+ * Requests to identity providers, by profile, so that one that is dead costs nobody else: one that is down is not asked.
  *
  * What a provider makes of one code says nothing of its health, because anybody can bring a made-up one. A request about a
  * code counts against the provider only when it could not be sent, and never against the address that brought it, which
  * others may share: what silence costs is bounded by the places at a provider and the time of a request.
  */
-export type Calls = Caller & {
-  /** For requests that are about a code which somebody brought. */
-  aboutCodes: Caller;
-  healthOf(profileId: string): Health | undefined;
-  /** How many profiles are not well. */
-  count(): { down: number; degraded: number };
-  forget(profileId: string): void;
-};
+export type Calls = Caller &
+  Omit<Health, "mayAsk" | "note"> & {
+    /** For requests that are about a code which somebody brought. */
+    aboutCodes: Caller;
+    /** For an address that is only tried: a typing mistake must not put a working provider to rest. */
+    tryOut(request: IdpRequest): Promise<EgressAnswer>;
+  };
 
 export type Caller = { send(profileId: string, request: IdpRequest): Promise<EgressAnswer> };
 
@@ -32,60 +30,11 @@ type CallOutcome = "ok" | "refused" | "failed";
 /** Told of each request that was made, and how long it took; not of those that a provider at rest was spared. */
 export type OnCall = (kind: IdpRequestKind, outcome: CallOutcome, elapsedMs: number) => void;
 
-type HealthStatus = "up" | "degraded" | "down";
-type Health = { status: HealthStatus; since: number };
+type Deps = HealthDeps & { egress: Egress; onCall?: OnCall };
 
-type Breaker = { failures: number; restUntilMs: number };
-type State = Health & { breaker: Breaker };
-
-const DOWN_AFTER = 5;
-const REST_MS = 10_000;
-
-type Deps = { egress: Egress; clock: Clock; onCall?: OnCall };
-
-export function createCalls({ egress, clock, onCall }: Deps): Calls {
-  const states = new Map<string, State>();
-
-  function stateOf(profileId: string): State {
-    let state = states.get(profileId);
-    if (!state) {
-      state = { status: "up", since: clock.now(), breaker: { failures: 0, restUntilMs: 0 } };
-      states.set(profileId, state);
-    }
-    return state;
-  }
-
-  function setStatus(state: State, status: HealthStatus): void {
-    if (status === state.status) return;
-    state.status = status;
-    state.since = clock.now();
-  }
-
-  const isOpen = ({ failures }: Breaker): boolean => failures >= DOWN_AFTER;
-
-  function refuseResting({ breaker }: State): void {
-    if (!isOpen(breaker)) return;
-    if (clock.monotonicMs() < breaker.restUntilMs) throw egressFault("resting");
-    // This one finds out; until it has, the others rest on.
-    breaker.restUntilMs = clock.monotonicMs() + REST_MS;
-  }
-
-  function noteWell(state: State): void {
-    state.breaker.failures = 0;
-    setStatus(state, "up");
-  }
-
-  function noteFailed(state: State): void {
-    state.breaker.failures++;
-    if (isOpen(state.breaker)) state.breaker.restUntilMs = clock.monotonicMs() + REST_MS;
-    setStatus(state, isOpen(state.breaker) ? "down" : "degraded");
-  }
-
-  /** It can be reached, and no more is known: one that was down is asked again, and the next failure puts it to rest. */
-  function noteReached(state: State): void {
-    state.breaker.failures = Math.min(state.breaker.failures, DOWN_AFTER - 1);
-    setStatus(state, "degraded");
-  }
+export function createCalls({ egress, onCall, ...deps }: Deps): Calls {
+  const { clock } = deps;
+  const { mayAsk, note, ...health } = createHealth(deps);
 
   async function ask(request: IdpRequest): Promise<EgressAnswer> {
     const startedMs = clock.monotonicMs();
@@ -100,48 +49,28 @@ export function createCalls({ egress, clock, onCall }: Deps): Calls {
   }
 
   async function send(profileId: string, request: IdpRequest): Promise<EgressAnswer> {
-    const state = stateOf(profileId);
-    refuseResting(state);
+    if (!(await mayAsk(profileId))) throw egressFault("resting");
     try {
       const answer = await ask(request);
-      if (answer.status < 500) noteWell(state);
-      else noteFailed(state);
+      await note(profileId, answer.status < 500 ? "well" : "failed");
       return answer;
     } catch (error) {
-      noteFailed(state);
+      await note(profileId, "failed");
       throw error;
     }
   }
 
   async function sendAboutCode(profileId: string, request: IdpRequest): Promise<EgressAnswer> {
-    const state = stateOf(profileId);
-    refuseResting(state);
+    if (!(await mayAsk(profileId))) throw egressFault("resting");
     try {
       const answer = await ask({ ...request, keptFor: profileId });
-      if (answer.status < 500) noteWell(state);
-      else noteReached(state);
+      await note(profileId, answer.status < 500 ? "well" : "reached");
       return answer;
     } catch (error) {
-      if (isEgressFault(error) && error.wasSent) noteReached(state);
-      else noteFailed(state);
+      await note(profileId, isEgressFault(error) && error.wasSent ? "reached" : "failed");
       throw error;
     }
   }
 
-  return {
-    send,
-    aboutCodes: { send: sendAboutCode },
-    healthOf(profileId) {
-      const state = states.get(profileId);
-      return state && { status: state.status, since: state.since };
-    },
-    count() {
-      const all = [...states.values()];
-      const of = (status: HealthStatus) => all.filter((state) => state.status === status).length;
-      return { down: of("down"), degraded: of("degraded") };
-    },
-    forget(profileId) {
-      states.delete(profileId);
-    },
-  };
+  return { send, aboutCodes: { send: sendAboutCode }, tryOut: ask, ...health };
 }

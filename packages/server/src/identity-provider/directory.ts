@@ -59,7 +59,7 @@ export function createDirectory(deps: Deps): Directory {
       known.metadata = profile.metadata ?? known.metadata;
       return known;
     }
-    if (known && known.discoveryUrl !== profile.discoveryUrl) calls.forget(profile.id);
+    if (known && known.discoveryUrl !== profile.discoveryUrl) calls.forgetAlone(profile.id);
     if (!known && entries.size >= MAX_ENTRIES) entries.delete(entries.keys().next().value as string);
     const never = Number.NEGATIVE_INFINITY;
     const entry: Entry = {

@@ -1,7 +1,8 @@
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
+import type { Valkey } from "../counters/valkey.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type Bucket, draw, fill, fullBucket, isFull, secondsUntilToken } from "../rate-limit/bucket.ts";
+import { createCap } from "../rate-limit/cap.ts";
 
 /**
  * Saving and checking a profile makes us ask an address of the store's choice. Each store has so many tries, so that nobody
@@ -9,42 +10,25 @@ import { type Bucket, draw, fill, fullBucket, isFull, secondsUntilToken } from "
  */
 export type DiscoveryTries = {
   /** Takes one try, or throws 429. */
-  take(storeId: string): void;
+  take(storeId: string): Promise<void>;
+  sweep(): void;
 };
 
-const MAX_STORES = 10_000;
-
-export function createDiscoveryTries({ clock }: { clock: Clock }): DiscoveryTries {
-  const buckets = new Map<string, Bucket>();
-
-  function bucketOf(storeId: string, nowMs: number): Bucket {
-    const known = buckets.get(storeId);
-    if (known) return known;
-    if (buckets.size >= MAX_STORES) makeRoom(nowMs);
-    const bucket = fullBucket(limits.discoveryTriesPerMinute / 60, limits.discoveryTries, nowMs);
-    buckets.set(storeId, bucket);
-    return bucket;
-  }
-
-  /** A bucket that is full again says nothing, and is forgotten; failing those, the oldest. */
-  function makeRoom(nowMs: number): void {
-    for (const [storeId, bucket] of buckets) {
-      fill(bucket, nowMs);
-      if (isFull(bucket)) buckets.delete(storeId);
-    }
-    if (buckets.size >= MAX_STORES) buckets.delete(buckets.keys().next().value as string);
-  }
-
+export function createDiscoveryTries(deps: { clock: Clock; valkey?: Valkey | undefined }): DiscoveryTries {
+  const stores = createCap(deps, {
+    name: "discovery",
+    rate: limits.discoveryTriesPerMinute / 60,
+    burst: limits.discoveryTries,
+  });
   return {
-    take(storeId) {
-      const nowMs = clock.monotonicMs();
-      const bucket = bucketOf(storeId, nowMs);
-      if (draw(bucket, nowMs)) return;
-      const retryAfterSeconds = secondsUntilToken(bucket) ?? 1;
+    async take(storeId) {
+      const retryAfterSeconds = await stores.take(storeId);
+      if (retryAfterSeconds === undefined) return;
       throw new Problem("discovery_tries_exceeded", {
         meta: { at_once: limits.discoveryTries, per_minute: limits.discoveryTriesPerMinute },
         retryAfterSeconds,
       });
     },
+    sweep: stores.sweep,
   };
 }

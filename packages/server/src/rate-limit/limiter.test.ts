@@ -239,8 +239,8 @@ describe("use", () => {
     clock.advance(1000);
     await served("a", 3);
     expect(readUses(useLog, "store", 0)).toEqual([{ keyId: "a", second: start, asked: 10 }]);
-    limiter.settle("store");
-    limiter.settle("store");
+    await limiter.settle("store");
+    await limiter.settle("store");
     expect(readUses(useLog, "store", 0).at(-1)).toEqual({ keyId: "a", second: start + 1, asked: 3 });
     expect(readUses(useLog, "store", 0)).toHaveLength(2);
   });
@@ -256,9 +256,9 @@ describe("use", () => {
   test("is still counted after it was written down: settling does not change what the key asked for in this second", async () => {
     const { limiter, useLog, served, take } = build(5);
     await served("a", 10);
-    limiter.settle("store");
+    await limiter.settle("store");
     expect((await take("a")).asked).toBe(11);
-    limiter.settle("store");
+    await limiter.settle("store");
     expect(readUses(useLog, "store", 0).map(({ asked }) => asked)).toEqual([10, 1]);
   });
 });

@@ -25,7 +25,7 @@ import {
   newBrowserValue,
   sealAttempt,
 } from "./attempt.ts";
-import { pageProblem, redirectProblemsTo, signOnProblem, startTrail, type Trail } from "./exits.ts";
+import { redirectProblemsTo, refuseWithPage, signOnProblem, startTrail, type Trail } from "./exits.ts";
 import { type Parameters, readParameters, withParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
@@ -56,7 +56,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   const trail = startTrail(newId(), path, { startedAt: deps.clock.now(), source: request.source });
   deps.traces?.join("authorize", trail.id);
   const client = trustClient(place, asked);
-  if (client instanceof Problem) throw pageProblem(deps, trail, client);
+  if (client instanceof Problem) return refuseWithPage(deps, trail, client);
   return redirectProblemsTo(deps, client, trail, async () => {
     const wanted = readWanted(asked);
     const profile = await chooseProfile(deps, place, profileId);

@@ -16,9 +16,9 @@ import { callbackUrl, refuseUnusable } from "./authorize.ts";
 import { claimAttempt, failAttempt, issueCode } from "./code.ts";
 import {
   headOf,
-  pageProblem,
   redirectProblemsTo,
   redirectToClient,
+  refuseWithPage,
   signOnProblem,
   startTrail,
   type Trail,
@@ -55,18 +55,18 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   // browser, or too late, must not write over what became of the attempt.
   const { source } = request;
   const pageTrail = startTrail(newId(), place, { startedAt: deps.clock.now(), source });
-  const refusePage = (code: PageCode) => pageProblem(deps, pageTrail, new Problem(code));
+  const refusePage = (code: PageCode) => refuseWithPage(deps, pageTrail, new Problem(code));
   if (!opened) {
     deps.recorder.count("failed", "attempt_invalid");
     throw unrecordedPage(pageTrail, new Problem("attempt_invalid"));
   }
   const { attempt } = opened;
   deps.traces?.join("callback", attempt.id);
-  if (opened.isExpired || attempt.startedAt < endedBefore) throw refusePage("attempt_expired");
-  if (!isSameBrowser(deps, attempt, request)) throw refusePage("browser_changed");
+  if (opened.isExpired || attempt.startedAt < endedBefore) return refusePage("attempt_expired");
+  if (!isSameBrowser(deps, attempt, request)) return refusePage("browser_changed");
   // The URI is still registered, or there is nowhere to go back to.
   const clientRedirectUri = realm.redirectUris.find((uri) => digest(uri) === attempt.clientRedirectDigest);
-  if (clientRedirectUri === undefined) throw refusePage("redirect_uri_unregistered");
+  if (clientRedirectUri === undefined) return refusePage("redirect_uri_unregistered");
 
   const client = { clientRedirectUri, clientState: attempt.clientState };
   const trail = startTrail(attempt.id, place, { startedAt: attempt.startedAt, source });

@@ -129,7 +129,7 @@ async function refuse(deps: DirectDeps, profile: Profile, trail: Trail, error: u
   const end = isAway ? forgetDirectCode : failAttempt;
   await end(deps, profile, trail.id).catch(() => {});
   deps.recorder.count("failed", reason);
-  if (isRecorded(deps, trail)) note(deps, trail, { outcome: "failed", reason, customerId: null });
+  if (await isRecorded(deps, trail)) note(deps, trail, { outcome: "failed", reason, customerId: null });
   if (!(error instanceof Problem)) return error;
   if (isAway) return new Problem("idp_unavailable", { retryAfterSeconds: 10 });
   if (reason === "token.refused") return new Problem("code_invalid");

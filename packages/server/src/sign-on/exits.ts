@@ -120,7 +120,7 @@ export async function redirectProblemsTo(
     const { reference, checks, timings } = trail;
     deps.recorder.count("failed", reason);
     // Coming back twice is not another sign-on: the record of the first time is the one to look at.
-    if (reason !== "callback_replay" && isRecorded(deps, trail))
+    if (reason !== "callback_replay" && (await isRecorded(deps, trail)))
       deps.recorder.note({ ...headOf(trail), outcome: "failed", reason, error, checks, timings });
     const location = redirectToClient(deps, trail, client, {
       error,
@@ -132,21 +132,23 @@ export async function redirectProblemsTo(
 }
 
 /** What a provider has signed is always recorded; anything else, which anybody can cause, within bounds. */
-export const isRecorded = ({ recordLimiter }: Pick<ExitDeps, "recordLimiter">, trail: Trail): boolean =>
-  isSigned(trail) || recordLimiter.take(trail.storeId, trail.source);
+export const isRecorded = async (
+  { recordLimiter }: Pick<ExitDeps, "recordLimiter">,
+  trail: Trail,
+): Promise<boolean> => isSigned(trail) || (await recordLimiter.take(trail.storeId, trail.source));
 
 /** A page, with the reference on it; in the record as well, so that it can be found. */
-export function pageProblem(
+export async function refuseWithPage(
   deps: Pick<ExitDeps, "recorder" | "recordLimiter">,
   trail: Trail,
   problem: Problem,
-): Problem {
+): Promise<never> {
   const { code } = problem;
   const { checks, timings } = trail;
   deps.recorder.count("failed", code);
-  if (isRecorded(deps, trail))
+  if (await isRecorded(deps, trail))
     deps.recorder.note({ ...headOf(trail), outcome: "failed", reason: code, error: null, checks, timings });
-  return unrecordedPage(trail, problem);
+  throw unrecordedPage(trail, problem);
 }
 
 export const unrecordedPage = ({ reference }: Trail, { code, cause }: Problem): Problem =>

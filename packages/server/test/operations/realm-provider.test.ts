@@ -10,7 +10,7 @@ import { createRealm, updateAuthenticationSettings } from "../../src/contract/re
 import { jwks, realmMetadata, realmToken } from "../../src/contract/sign-on.ts";
 import { PUBLISHED_BEFORE_MS, SIGNS_FOR_MS } from "../../src/customers/signing-keys.ts";
 import { newCredential } from "../../src/lib/secrets.ts";
-import { SOURCE_BURST } from "../../src/rate-limit/source-limiter.ts";
+import { ANONYMOUS } from "../../src/rate-limit/cap.ts";
 import { PUBLIC_URL } from "../support/app.ts";
 import { type Answer, type Call, call, toRequest } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
@@ -434,7 +434,7 @@ describe("the token endpoint", () => {
     const signedOn = await f.signOn();
     const peer = "192.0.2.1";
     const guess = { code: newCredential("lkac"), pkce: newPkce() };
-    for (let i = 0; i < SOURCE_BURST; i++) await redeem(guess, {}, { peer });
+    for (let i = 0; i < ANONYMOUS.burst; i++) await redeem(guess, {}, { peer });
     const answer = await redeem(signedOn, {}, { peer });
     expect(outcome(answer)).toEqual([429, "rate_limit_exceeded", "temporarily_unavailable"]);
     expect((await redeem(signedOn, {}, { peer: "192.0.2.2" })).status).toBe(200);

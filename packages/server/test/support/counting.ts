@@ -1,0 +1,49 @@
+import pino from "pino";
+import { afterAll, beforeAll, describe } from "vitest";
+import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
+import { type HandClock, handClock } from "./clock.ts";
+import { hasValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
+
+/** A clock in the test's hand, and where instances count by it; nothing has been counted yet. */
+export type Counting = { clock: HandClock; valkey: Valkey | undefined };
+type Together = Counting & { valkey: Valkey };
+/** How often a property is tried: what takes a second in process takes half a minute when every decision travels. */
+type Runs = (inProcess: number) => { numRuns: number };
+
+/** The same rules for what one process counts by itself, and for what all instances count together. */
+export function describeCounting(rules: (begin: () => Counting, runs: Runs) => void): void {
+  const begin = () => ({ clock: handClock(), valkey: undefined });
+  describe("in process", () => rules(begin, (numRuns) => ({ numRuns })));
+  describeTogether(rules);
+}
+
+/** On one Valkey; who begins has slots of their own there. */
+export function describeTogether(rules: (begin: () => Together, runs: Runs) => void): void {
+  describe.skipIf(!hasValkey)("in Valkey", () => {
+    let server: ValkeyServer;
+    let valkey: Valkey;
+    let clock: HandClock;
+    let begun = 0;
+    beforeAll(async () => {
+      server = await startValkey();
+      const nowMs = () => clock.monotonicMs();
+      // No answer is too late here: these tests are about what is decided, not about when.
+      const options = { urls: [server.url], log: pino({ level: "silent" }), answerWithinMs: 60_000 };
+      valkey = await openValkey({ ...options, nowMs });
+    });
+    afterAll(async () => {
+      await valkey.close();
+      await server.remove();
+    });
+    const begin = (): Together => {
+      clock = handClock();
+      const run = ++begun;
+      const own: Valkey = {
+        ...valkey,
+        run: (script, slot, item) => valkey.run(script, `${run} ${slot}`, item),
+      };
+      return { clock, valkey: own };
+    };
+    rules(begin, (numRuns) => ({ numRuns: Math.ceil(numRuns / 5) }));
+  });
+}
