@@ -26,6 +26,8 @@ type Deps = { clock: Clock; valkey?: Pick<Valkey, "run" | "instances"> | undefin
  */
 export const ANONYMOUS = { name: "anonymous", rate: 100, burst: 200 } as const satisfies Allowance;
 const MAX_KEYS = 100_000;
+/** The same promise for all who are let in: making one costs more than the decision. */
+const AT_ONCE = Promise.resolve(undefined);
 
 export function createCap({ clock, valkey }: Deps, { name, rate, burst }: Allowance): Cap {
   const buckets = new Map<string, Bucket>();
@@ -71,7 +73,12 @@ export function createCap({ clock, valkey }: Deps, { name, rate, burst }: Allowa
   }
 
   return {
-    take: valkey ? (key) => takeTogether(valkey, key) : async (key) => takeAlone(key),
+    take: valkey
+      ? (key) => takeTogether(valkey, key)
+      : (key) => {
+          const wait = takeAlone(key);
+          return wait === undefined ? AT_ONCE : Promise.resolve(wait);
+        },
     sweep() {
       const nowMs = clock.monotonicMs();
       for (const [key, bucket] of buckets) {
