@@ -184,7 +184,8 @@ const MIX: { name: string; perSecond: number; workload: string; counted: string[
     requests: 3,
   },
 ];
-const POOL = 10;
+/** A pool of ten, and one that listens. */
+const CONNECTIONS = 11;
 const DATABASE_CORES = 16;
 
 function traffic(found: Found): string {
@@ -229,7 +230,7 @@ function traffic(found: Found): string {
     ),
     "",
     `${count(requests)} requests a second keep ${few(cores)} cores of instances busy and ${few(databaseCores)} of PostgreSQL. At ${BUSY * 100} % load that is`,
-    `${cores.toFixed(1)} / ${BUSY} = **${instances} instances** of one core each, with ${instances} × ${POOL} = ${instances * POOL} connections, and ${databaseCores.toFixed(1)} / ${BUSY} = **${needed} cores of`,
+    `${cores.toFixed(1)} / ${BUSY} = **${instances} instances** of one core each, with ${instances} × ${CONNECTIONS} = ${instances * CONNECTIONS} connections, and ${databaseCores.toFixed(1)} / ${BUSY} = **${needed} cores of`,
     `PostgreSQL**: ${Math.ceil(needed / DATABASE_CORES)} servers of ${DATABASE_CORES} cores, sharded by store.`,
   ].join("\n");
 }

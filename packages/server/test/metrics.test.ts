@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { issueAccessToken } from "../src/contract/access-tokens.ts";
+import { updateApplicationKey } from "../src/contract/application-keys.ts";
+import { listRealms } from "../src/contract/realms.ts";
 import { metrics } from "../src/contract/service.ts";
 import { signOnReasons } from "../src/contract/sign-on-reasons.ts";
 import { getStore } from "../src/contract/store.ts";
@@ -84,6 +86,16 @@ describe("refusals are counted by bucket", () => {
       expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
     };
     expect(await refused("shared", many)).toBeGreaterThan(0);
+  });
+
+  test("a key's reservation, where it has one", async () => {
+    const small = await f.latchkey.createStore(2);
+    const data = { type: "application_key", name: "Reserved", reserved_rate_limit: 1 };
+    await small.call(updateApplicationKey, { ids: { id: small.key.id }, json: { data } });
+    const many = async () => {
+      for (let i = 0; i < 10; i++) await small.call(listRealms);
+    };
+    expect(await refused("reserved", many)).toBeGreaterThan(0);
   });
 
   test("a source without a good token", async () => {

@@ -29,7 +29,7 @@ export function createObserver({ log }: { log: Logger }): Observer {
 
   const refusals = new Counter({
     name: "latchkey_rate_limit_refusals_total",
-    help: "Requests answered 429, by the bucket that was empty",
+    help: "Requests answered 429, by the first bucket that was empty",
     labelNames: ["bucket"],
     registers: [registry],
   });
@@ -74,13 +74,15 @@ export function createObserver({ log }: { log: Logger }): Observer {
   };
 }
 
-const BUCKETS = ["shared", "source", "password", "discovery"];
+const BUCKETS = ["reserved", "shared", "source", "password", "discovery"];
 
 /** The limits that are not counted in requests have problems of their own, which name them. */
 function bucketOf(problem: Problem | undefined): string {
   if (problem?.code === "sign_in_attempts_exceeded") return "password";
   if (problem?.code === "discovery_tries_exceeded") return "discovery";
-  const bucket = problem?.faults[0].meta?.bucket;
+  const { bucket, reserved } = problem?.faults[0].meta ?? {};
+  // Whoever has a reservation was refused by that first, and then by the pool.
+  if (bucket === "shared" && Number(reserved) > 0) return "reserved";
   return typeof bucket === "string" ? bucket : "other";
 }
 
