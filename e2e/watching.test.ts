@@ -27,7 +27,7 @@ if (!hasFleet)
     `Skipped: metrics of a fleet, because PostgreSQL or Valkey is missing. To check them, ${FLEET_REMEDY}.`,
   );
 /** Where there is no fleet, nothing can be said of what only a fleet shows. */
-const isOfFleet = (text: string) => /latchkey_(database|valkey)_/.test(text);
+const isOfFleet = (text: string) => /latchkey_(database|valkey|instances|workers)/.test(text);
 
 let place: Place;
 let running: Running;
@@ -58,7 +58,7 @@ async function fleetMetrics(): Promise<string> {
   const database = await postgresEngine.create();
   const own = await newPlace(database.url);
   own.env.LATCHKEY_VALKEY_URL = `redis://127.0.0.1:${port}`;
-  const service = await serve(own);
+  const service = await serve(own, ["serve", "--workers", "2"]);
   const token = await getToken(own.url, await createStore(own));
   await fetch(`${own.url}/v2/store`, { headers: { authorization: `Bearer ${token}` } });
   const text = await (await fetch(`${own.url}/metrics`)).text();

@@ -108,7 +108,7 @@ type Measured = {
 
 /** What is in memory, and what was lost. Requests are counted by http/observe.ts. */
 export function measureMemory(of: Measured): void {
-  const gauge = (name: string, help: string, read: () => number, aggregator: "sum" | "max" = "sum") =>
+  const gauge = (name: string, help: string, read: () => number, aggregator: "sum" | "max" | "min" = "sum") =>
     new Gauge({
       name,
       help,
@@ -156,10 +156,11 @@ export function measureMemory(of: Measured): void {
   gauge("latchkey_sign_on_records_waiting", "Records of sign-ons not yet written", of.recorder.waiting);
   const { valkey } = of;
   if (valkey) {
-    const away = "1 while Valkey does not answer and this instance counts alone";
-    gauge("latchkey_valkey_away", away, () => Number(valkey.isAway()), "max");
+    const up = "1 while Valkey answers, 0 while this instance counts alone";
+    gauge("latchkey_valkey_up", up, () => Number(!valkey.isAway()), "min");
     gauge("latchkey_instances", "Instances that count together, as last seen", valkey.instances, "max");
-    counter("latchkey_valkey_losses_total", "How often Valkey has gone away", valkey.losses);
+    counter("latchkey_valkey_losses_total", "How often Valkey has gone away", () => valkey.counts().losses);
+    measureValkey(valkey, of.registry);
   }
   counter(
     "latchkey_sign_on_records_dropped_total",
@@ -177,6 +178,29 @@ export function measureMemory(of: Measured): void {
     () => of.calls.count().degraded,
     "max",
   );
+}
+
+function measureValkey(valkey: Valkey, registry: Registry): void {
+  const registers = [registry];
+  new Counter({
+    name: "latchkey_valkey_decisions_total",
+    help: "What was decided together in Valkey, and what alone because it did not answer in time",
+    labelNames: ["by"],
+    registers,
+    collect() {
+      const { answered, alone } = valkey.counts();
+      this.reset();
+      this.inc({ by: "valkey" }, answered);
+      this.inc({ by: "fallback" }, alone);
+    },
+  });
+  const roundTrip = new Histogram({
+    name: "latchkey_valkey_round_trip_seconds",
+    help: "From a question to Valkey to its answer, however many decisions it carries",
+    buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05],
+    registers,
+  });
+  valkey.onRoundTrip((elapsedMs) => roundTrip.observe(elapsedMs / 1000));
 }
 
 /** Where there are any: SQLite has one connection, and a queue of its own. */

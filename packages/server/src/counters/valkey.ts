@@ -20,8 +20,10 @@ export type Valkey = {
   isAway(): boolean;
   /** How many instances there are, this one included; while Valkey is away, how many there were. */
   instances(): number;
-  /** How often it has gone away since the start. */
-  losses(): number;
+  /** Since the start: how often it has gone away, how many calls it has answered, and how many were decided without it. */
+  counts(): { losses: number; answered: number; alone: number };
+  /** Told of each round trip how long it took. */
+  onRoundTrip(listener: (elapsedMs: number) => void): void;
   close(): Promise<void>;
 };
 
@@ -71,7 +73,8 @@ export async function openValkey(options: Options): Promise<Valkey> {
   const id = randomUUID();
   let line: Line | undefined;
   let instances = 1;
-  let losses = 0;
+  const counts = { losses: 0, answered: 0, alone: 0 };
+  let tellRoundTrip = (_elapsedMs: number): void => {};
   let isClosed = false;
   let hasFailed = false;
   let probe: NodeJS.Timeout | undefined;
@@ -121,24 +124,32 @@ export async function openValkey(options: Options): Promise<Valkey> {
   function lose(mine: Line, cause: Error): void {
     mine.client.destroy();
     clearTimeout(mine.timer);
-    for (const { calls } of mine.inFlight) for (const { resolve } of calls) resolve(undefined);
+    for (const { calls } of mine.inFlight) giveUp(calls);
     mine.inFlight.clear();
     if (line !== mine) return;
     line = undefined;
     if (isClosed) return;
-    losses++;
+    counts.losses++;
     log.warn({ event: "valkey_away", cause: cause.message });
     hasFailed = true;
     connectLater();
   }
 
   function run(script: Script, slot: string, item: readonly (string | number)[]): Promise<unknown> {
-    if (!line) return Promise.resolve(undefined);
+    if (!line) {
+      counts.alone++;
+      return Promise.resolve(undefined);
+    }
     // Sent after all sockets that are readable now were read.
     if (turn.length === 0) setImmediate(send);
     const { promise, resolve } = Promise.withResolvers<unknown>();
     batchFor(script, slot).calls.push({ item, resolve });
     return promise;
+  }
+
+  function giveUp(calls: readonly Call[]): void {
+    counts.alone += calls.length;
+    for (const { resolve } of calls) resolve(undefined);
   }
 
   function batchFor(script: Script, slot: string): Batch {
@@ -157,7 +168,7 @@ export async function openValkey(options: Options): Promise<Valkey> {
     openBatches.clear();
     const mine = line;
     if (!mine) {
-      for (const { calls } of batches) for (const { resolve } of calls) resolve(undefined);
+      for (const { calls } of batches) giveUp(calls);
       return;
     }
     const sentMs = performance.now();
@@ -189,7 +200,10 @@ export async function openValkey(options: Options): Promise<Valkey> {
     mine.inFlight.add(batch);
     mine.client.evaluate(batch.script, batch.slot, args).then(
       (answers) => {
-        mine.inFlight.delete(batch);
+        // What was given up is counted already.
+        if (!mine.inFlight.delete(batch)) return;
+        tellRoundTrip(performance.now() - batch.sentMs);
+        counts.answered += batch.calls.length;
         const all = Array.isArray(answers) ? answers : [];
         for (const [at, { resolve }] of batch.calls.entries()) resolve(all[at]);
       },
@@ -214,7 +228,10 @@ export async function openValkey(options: Options): Promise<Valkey> {
     run,
     isAway: () => line === undefined,
     instances: () => instances,
-    losses: () => losses,
+    counts: () => counts,
+    onRoundTrip(listener) {
+      tellRoundTrip = listener;
+    },
     async close() {
       isClosed = true;
       clearTimeout(probe);

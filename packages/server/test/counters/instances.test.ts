@@ -89,10 +89,10 @@ test("metrics say whether Valkey is away, how often it has gone, and how many in
   const read = async () => {
     clock.advance(1000);
     const { body } = await call(here.app, metrics, { peer: "192.0.2.1" });
-    const names = ["valkey_away", "valkey_losses_total", "instances"];
+    const names = ["valkey_up", "valkey_losses_total", "instances"];
     return names.map((name) => new RegExp(`^latchkey_${name} (\\d+)`, "m").exec(body)?.[1]).join();
   };
-  await until(async () => (await read()) === "0,0,2");
+  await until(async () => (await read()) === "1,0,2");
   await server.stop();
-  await until(async () => (await read()) === "1,1,2");
+  await until(async () => (await read()) === "0,1,2");
 });
