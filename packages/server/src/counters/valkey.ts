@@ -240,7 +240,7 @@ export async function openValkey(options: Options): Promise<Valkey> {
       if (!mine) return;
       // The others would else count with us until our last beat is old.
       const left = mine.client.evaluate(LEAVE, INSTANCES, [NEVER_TOO_LATE, "", id]).catch(() => {});
-      await Promise.race([left, sleep(answerWithinMs)]);
+      await Promise.race([left, sleep(answerWithinMs, undefined, { ref: false })]);
       lose(mine, new Error("closed"));
     },
   };

@@ -3,7 +3,9 @@
 --   key, source or '', revision of the limits, what is shared, what the key has reserved, 't' take | 'a' take for administration | 'l' look
 -- and its answer
 --   served (1, 0), bucket (1 reserved, 2 shared, 3 administration), reserved: quota, left, shared: quota, left, asked, retry after
--- Kept as strings of doubles that expire by themselves: <slot>:limits, <slot>:key:<key>; and a hash <slot>:sources:<key>.
+-- Kept as strings of doubles that expire by themselves, <slot>:1:limits and <slot>:1:key:<key>, and a hash <slot>:1:sources:<key>.
+-- Whoever changes what is in them raises the number: beside an older release, which counts in its own, that is no fault.
+slot = slot .. ':1'
 local WIDTH = 6
 local HAIR = 1e-6
 local FORGOTTEN_AFTER = 9000
@@ -12,7 +14,7 @@ local NEVER = -1e15
 local KEEP = ARGV[2] == '' and 10000 or 600000
 
 local floor, ceil, max, min, exp = math.floor, math.ceil, math.max, math.min, math.exp
-local pack, unpack = struct.pack, struct.unpack
+local pack, unpacked = struct.pack, struct.unpack
 local call = redis.call
 local second = floor(now / 1000)
 
@@ -73,16 +75,37 @@ local function leavingOf(rate, ofDrawer, ofSource)
   return floor(ceil(rate / 10) * ofDrawer * (1 + ofSource) + 0.5)
 end
 
+-- What is kept of the store and of the keys that ask, by name: read at once.
 local limitsName = slot .. ':limits'
+local keptOf = {}
+do
+  local names = { limitsName }
+  for at = 3, #ARGV, WIDTH do
+    local name = slot .. ':key:' .. ARGV[at]
+    if keptOf[name] == nil then
+      keptOf[name] = false
+      names[#names + 1] = name
+    end
+  end
+  local found = call('MGET', unpack(names))
+  for at = 1, #names do keptOf[names[at]] = found[at] end
+end
+
+-- Only the first use in a second moves the expiry, so what is kept lives at least nine seconds after its last use.
+local function keep(name, value, isFirst)
+  if isFirst then call('SET', name, value, 'PX', KEEP) else call('SETRANGE', name, 0, value) end
+end
+
 local limits, isChanged
 
 local function limitsFor(revision, shared)
   if not limits then
-    local kept = call('GET', limitsName)
+    local kept = keptOf[limitsName]
     if kept then
       local rate, tokens, filled, had, at, adminTokens, adminFilled
       limits = {}
-      limits.revision, rate, tokens, filled, had, at, adminTokens, adminFilled = unpack('dddddddd', kept)
+      limits.revision, rate, tokens, filled, had, at, adminTokens, adminFilled, limits.second =
+        unpacked('ddddddddd', kept)
       limits.pool = { rate = rate, capacity = capacityOf(rate), tokens = tokens, filled = filled }
       limits.most = { had = had, at = at }
       limits.administration = { rate = 2, capacity = 2, tokens = adminTokens, filled = adminFilled }
@@ -92,6 +115,7 @@ local function limitsFor(revision, shared)
         pool = newBucket(shared, capacityOf(shared)),
         most = { had = 0, at = NEVER },
         administration = newBucket(2, 2),
+        second = -1,
       }
     end
   end
@@ -108,12 +132,12 @@ local function keyFor(id, revision, reserved)
   local isNew = false
   if not key then
     local name = slot .. ':key:' .. id
-    local kept = call('GET', name)
+    local kept = keptOf[name]
     key = { name = name, sources = {} }
     if kept then
       local rate, tokens, filled, programHad, programAt, publicHad, publicAt, mostHad, mostAt
       rate, tokens, filled, programHad, programAt, publicHad, publicAt, mostHad, mostAt, key.second, key.asked =
-        unpack('ddddddddddd', kept)
+        unpacked('ddddddddddd', kept)
       if rate >= 0 then key.floor = { rate = rate, capacity = capacityOf(rate), tokens = tokens, filled = filled } end
       key.program = { had = programHad, at = programAt }
       key.public = { had = publicHad, at = publicAt }
@@ -145,7 +169,7 @@ local function shareOf(key, id, source)
   if not share then
     local kept = call('HGET', slot .. ':sources:' .. id, source)
     share = { had = 0, at = NEVER }
-    if kept then share.had, share.at = unpack('dd', kept) end
+    if kept then share.had, share.at = unpacked('dd', kept) end
     key.sources[source] = share
   end
   return share
@@ -180,7 +204,7 @@ end
 local function decide(id, source, revision, shared, reserved, what)
   limitsFor(revision, shared)
   local key = keyFor(id, revision, reserved)
-  if key.second ~= second then key.second, key.asked = second, 0 end
+  if key.second ~= second then key.second, key.asked, key.isFirst = second, 0, true end
   local served, bucket = false, 2
   local ofFloor, ofPool = leavesOf(key, id, source)
   local isAdministration = what == 'a'
@@ -215,18 +239,18 @@ local function decide(id, source, revision, shared, reserved, what)
 end
 
 -- Of a key a thousand sources are remembered. Which of some was served longest ago makes room, where that of all is not known.
-local function keepSources(id, sources)
+local function keepSources(id, sources, isFirst)
   local name = slot .. ':sources:' .. id
   local isKept = false
   for source, share in pairs(sources) do
     if share.isChanged then
-      isKept = true
       local isAdded = call('HSET', name, source, pack('dd', share.had, share.at)) == 1
+      isKept = isKept or isAdded or isFirst
       if isAdded and call('HLEN', name) > 1000 then
         local some = call('HRANDFIELD', name, 5, 'WITHVALUES')
         local oldest, oldestAt
         for at = 1, #some, 2 do
-          local _, servedAt = unpack('dd', some[at + 1])
+          local _, servedAt = unpacked('dd', some[at + 1])
           if some[at] ~= source and (not oldestAt or servedAt < oldestAt) then oldest, oldestAt = some[at], servedAt end
         end
         call('HDEL', name, oldest)
@@ -243,14 +267,14 @@ for at = 3, #ARGV, WIDTH do
 end
 if isChanged then
   local pool, most, administration = limits.pool, limits.most, limits.administration
-  call('SET', limitsName, pack('dddddddd', limits.revision, pool.rate, pool.tokens, pool.filled, most.had, most.at,
-    administration.tokens, administration.filled), 'PX', KEEP)
+  keep(limitsName, pack('ddddddddd', limits.revision, pool.rate, pool.tokens, pool.filled, most.had, most.at,
+    administration.tokens, administration.filled, second), limits.second ~= second)
   for id, key in pairs(keys) do
     if key.isChanged then
       local kept = key.floor or { rate = -1, tokens = 0, filled = 0 }
-      call('SET', key.name, pack('ddddddddddd', kept.rate, kept.tokens, kept.filled, key.program.had, key.program.at,
-        key.public.had, key.public.at, key.most.had, key.most.at, key.second, key.asked), 'PX', KEEP)
-      keepSources(id, key.sources)
+      keep(key.name, pack('ddddddddddd', kept.rate, kept.tokens, kept.filled, key.program.had, key.program.at,
+        key.public.had, key.public.at, key.most.had, key.most.at, key.second, key.asked), key.isFirst)
+      keepSources(id, key.sources, key.isFirst)
     end
   end
 end

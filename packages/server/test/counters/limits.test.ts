@@ -106,15 +106,17 @@ describe("several instances", () => {
 
 test("what is kept of a store expires by itself ten seconds after its last use", async () => {
   const instance = await start(PATIENT_MS);
-  await instance.limiter.take({
-    storeId: "store",
-    keyId: "public",
-    source: "192.0.2.1",
-    allowance: { revision: 1, rateLimit: 10, totalReserved: 1, reserved: 1 },
-    administration: false,
-  });
+  // Several in one second, of which only the first moves the expiry.
+  for (const source of ["192.0.2.1", "192.0.2.2", "192.0.2.1"])
+    await instance.limiter.take({
+      storeId: "store",
+      keyId: "public",
+      source,
+      allowance: { revision: 1, rateLimit: 10, totalReserved: 1, reserved: 1 },
+      administration: false,
+    });
   for (const name of ["limits", "key:public", "sources:public"]) {
-    const [, ms] = /:(-?\d+)/.exec(await server.say(`PTTL lk:{store}:${name}`)) ?? [];
+    const [, ms] = /:(-?\d+)/.exec(await server.say(`PTTL lk:{store}:1:${name}`)) ?? [];
     expect(Number(ms), name).toBeGreaterThan(0);
     expect(Number(ms), name).toBeLessThanOrEqual(10_000);
   }
@@ -127,7 +129,7 @@ test("of a key a thousand sources are remembered, also in Valkey", async () => {
   await Promise.all(
     Array.from({ length: 1500 }, (_, at) => limiter.take({ ...draw, source: `source ${at}` })),
   );
-  expect(await server.say("HLEN lk:{store}:sources:public")).toBe(":1000\r\n");
+  expect(await server.say("HLEN lk:{store}:1:sources:public")).toBe(":1000\r\n");
 });
 
 test("a server's clock that is set back stops nothing: what flows in goes on from there", async () => {
