@@ -21,7 +21,11 @@ export function openPostgres(url: string, options: PostgresOptions & { patient?:
     (await db.selectNoFrom(sql.raw<string>(PLACE).as("place")).executeTakeFirst())?.place;
   const listening = patient
     ? undefined
-    : listenForChanges(directUrl ?? url, { onChange: changes.announce, onAny: changes.announceAll, place });
+    : listenForChanges(directUrl ?? url, {
+        onChange: changes.announce,
+        onAny: changes.announceAll,
+        place: directUrl === undefined ? undefined : place,
+      });
 
   return {
     engine: "postgres",
