@@ -32,12 +32,15 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
   let database: TestDatabase;
   let place: Place;
   let running: Running;
+  const started: Running[] = [];
 
   beforeAll(async () => {
     database = await postgresEngine.create();
     place = await newPlace(database.url);
   });
   afterAll(async () => {
+    // What a test that failed has left behind; its workers go with it.
+    for (const { child } of started) child.kill("SIGKILL");
     await database?.drop();
     place?.leave();
   });
@@ -74,6 +77,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
   const lines = () => running.logLines().map((line) => JSON.parse(line));
   const start = async () => {
     running = await serve(place, ["serve", "--workers", String(WORKERS)]);
+    started.push(running);
     await allServe();
   };
   const stop = async () => {

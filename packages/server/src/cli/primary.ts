@@ -17,7 +17,10 @@ const LONGEST_PAUSE_MS = 5000;
  * accepts from them itself: what waits there is taken by whoever has time, also when one has died or stands still. Handed out by
  * the primary, a connection on its way to a worker that dies would be nobody's (ADR 0023).
  */
-export async function startWorkers({ logLevel }: Pick<Config, "logLevel">, count: number): Promise<void> {
+export async function startWorkers(
+  { logLevel, valkeyUrls }: Pick<Config, "logLevel" | "valkeyUrls">,
+  count: number,
+): Promise<void> {
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   // Figures may be NaN, which JSON does not know.
   cluster.setupPrimary({ serialization: "advanced" });
@@ -31,11 +34,9 @@ export async function startWorkers({ logLevel }: Pick<Config, "logLevel">, count
   // The first one alone: it makes the tables, and a fault that keeps it from starting is said once. It has said it itself.
   if (!(await staff.hire())) process.exit(1);
   await Promise.all(Array.from({ length: count - 1 }, staff.hire));
-  log.info({
-    event: "workers",
-    workers: count,
-    note: `each worker counts for itself: a store's limits are served up to ${count} times over`,
-  });
+  const countsAlone = valkeyUrls.length === 0 && count > 1;
+  const note = `LATCHKEY_VALKEY_URL is not set, so each worker counts for itself: a store's limits are served up to ${count} times over`;
+  log.info({ event: "workers", workers: count, ...(countsAlone && { note }) });
 }
 
 type Staff = {

@@ -27,8 +27,8 @@ type Listening = {
 type Hearers = {
   onChange(storeId: string): void;
   onAny(): void;
-  /** Where statements go. */
-  place(): Promise<string | undefined>;
+  /** Where statements go, if that is another address. */
+  place: (() => Promise<string | undefined>) | undefined;
 };
 
 /**
@@ -68,7 +68,7 @@ export function listenForChanges(url: string, name: string, { onChange, onAny, p
     const asked = mine.query(`select ${isOwnProcess(mine)} as own, ${PLACE} as place`);
     const { rows } = await answered(asked, ANSWER_MS);
     if (rows[0].own !== true) return BEHIND_POOLER;
-    return rows[0].place === (await place()) ? undefined : ELSEWHERE;
+    return !place || rows[0].place === (await place()) ? undefined : ELSEWHERE;
   }
 
   /** What belongs to a connection that was replaced in the meantime is nobody's business any more. */

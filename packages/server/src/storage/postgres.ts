@@ -24,7 +24,11 @@ export function openPostgres(url: string, options: PostgresOptions & { patient?:
   const changes = createChanges();
   const place = async () =>
     (await db.selectNoFrom(sql.raw<string>(PLACE).as("place")).executeTakeFirst())?.place;
-  const hearers = { onChange: changes.announce, onAny: changes.announceAll, place };
+  const hearers = {
+    onChange: changes.announce,
+    onAny: changes.announceAll,
+    place: directUrl === undefined ? undefined : place,
+  };
   const listening = patient ? undefined : listenForChanges(directUrl ?? url, name, hearers);
 
   return {
