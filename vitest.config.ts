@@ -21,6 +21,7 @@ export default defineConfig({
       "packages/server/test/support/postgres-server.ts",
       "packages/server/test/support/observed-reset.ts",
       "packages/server/test/support/statements-seen.ts",
+      "e2e/fleet/report.ts",
     ],
     setupFiles: ["packages/server/test/support/statements-watch.ts"],
     sequence: { sequencer: BrowserFirstRacesLast },

@@ -26,7 +26,7 @@ export type HonestIdp = {
   /** Where a logout token is posted to. */
   deliver: (request: Request) => Response | Promise<Response>;
   /** Follows the redirects inside the provider, signs the person in, and says where the browser is sent in the end. */
-  walk(location: string, jar: CookieJar): Promise<string>;
+  walk(location: string, jar: CookieJar, person?: Person): Promise<string>;
   /** The person signs out there, in this browser. */
   signOut(jar: CookieJar): Promise<void>;
   close(): Promise<void>;
@@ -53,6 +53,8 @@ export const GRACE: Person = {
 };
 
 const MAX_HOPS = 20;
+/** Many people sign in at once: the browser says who sits in front of it. */
+const PERSON = "x-person";
 
 export async function startHonestIdp(options: HonestIdpOptions = {}): Promise<HonestIdp> {
   const { algorithm = "RS256", emailIn = "userinfo" } = options;
@@ -92,10 +94,12 @@ export async function startHonestIdp(options: HonestIdpOptions = {}): Promise<Ho
     deliver: () => {
       throw new Error("nobody has said where logout tokens go");
     },
-    async walk(location, jar) {
+    async walk(location, jar, person = idp.person) {
+      people.set(person.sub, person);
       let at = location;
       for (let hops = 0; at.startsWith(`${origin}/`); hops++) {
-        const response = await fetch(at, { redirect: "manual", headers: jar.headersFor(at) });
+        const headers = { ...jar.headersFor(at), [PERSON]: person.sub };
+        const response = await fetch(at, { redirect: "manual", headers });
         jar.keep(at, response);
         const text = await response.text();
         const next = response.headers.get("location");
@@ -176,7 +180,7 @@ export async function startHonestIdp(options: HonestIdpOptions = {}): Promise<Ho
     if (idp.refuses) return provider.interactionFinished(request, response, { error: "access_denied" });
     if (prompt.name === "login") {
       people.set(idp.person.sub, idp.person);
-      const login = { accountId: idp.person.sub };
+      const login = { accountId: String(request.headers[PERSON] ?? idp.person.sub) };
       return provider.interactionFinished(request, response, { login });
     }
     const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);

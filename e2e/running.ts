@@ -69,12 +69,14 @@ export type Made = {
 };
 
 export async function createStore(
-  { env }: { env: Record<string, string> },
+  { env, program }: { env: Record<string, string>; program?: string },
   ...more: string[]
 ): Promise<Made> {
   const { code, stdout, stderr } = await latchkey(
     ["store", "create", "--name", "Shop", "--json", ...more],
     env,
+    undefined,
+    program,
   );
   if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout);

@@ -1,8 +1,3 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
 import { migrate, migrations } from "../packages/server/src/storage/migrate.ts";
@@ -12,39 +7,20 @@ import { LATCHKEY, latchkey } from "../packages/server/test/support/command.ts";
 import { engines, postgresEngine, type TestDatabase } from "../packages/server/test/support/engines.ts";
 import { freePort } from "../packages/server/test/support/postgres-server.ts";
 import { until } from "../packages/server/test/support/until.ts";
+import { hasReleaseBefore, type ReleaseBefore, unpackReleaseBefore } from "./release-before.ts";
 import { createStore, getToken, newPlace, type Place, type Running, serve } from "./running.ts";
 
 /** Expand, then contract: the release before goes on, and restarts, on the tables of today. */
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const commit = readFileSync(new URL("previous-release", import.meta.url), "utf8").trim();
-const isHere = spawnSync("git", ["cat-file", "-e", `${commit}^{commit}`], { cwd: root }).status === 0;
-const REMEDY = "clone with history (git fetch --unshallow)";
-if (!isHere && process.env.CI)
-  throw new Error(
-    `the code of the release before (${commit}) is not here, and CI must not skip it: ${REMEDY}`,
-  );
-if (!isHere)
-  console.warn(
-    `Skipped: the release before on today's tables, because ${commit} is not here. To run: ${REMEDY}.`,
-  );
-
-let folder: string;
-let previous: string;
+let previous: ReleaseBefore | undefined;
 let place: Place | undefined;
 let database: TestDatabase | undefined;
 const running: Running[] = [];
 
-/** Its code from the history, with the packages that are installed here. */
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "latchkey-previous-"));
-  previous = join(folder, "packages/server/bin/latchkey.js");
-  if (!isHere) return;
-  const archive = execFileSync("git", ["archive", commit], { cwd: root, maxBuffer: 256 * 1024 * 1024 });
-  execFileSync("tar", ["-x", "-C", folder], { input: archive });
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  if (hasReleaseBefore) previous = unpackReleaseBefore();
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => previous?.remove());
 
 afterEach(async () => {
   for (const { child } of running) child.kill("SIGKILL");
@@ -123,7 +99,7 @@ async function work(
   expect((await send(here, token, "DELETE", `/v2/customers/${customer.data.id}`)).status).toBe(204);
 }
 
-describe.skipIf(!isHere)("the release before", () => {
+describe.skipIf(!hasReleaseBefore)("the release before", () => {
   test.skipIf(!postgresEngine.isHere)(
     "serves beside the one of today on PostgreSQL: what one does, the other knows (T52)",
     async () => {
@@ -133,12 +109,12 @@ describe.skipIf(!isHere)("the release before", () => {
       const port = await freePort();
       const old: Place = { ...place, env: { ...env, PORT: String(port) }, url: `http://localhost:${port}` };
       const today = await start({ ...place, env });
-      const before = await start(old, previous);
+      const before = await start(old, previous?.program);
       const made = await createStore(place, "--rate-limit", "1000");
       await work(before.url, today.url, made);
       await work(today.url, before.url, made);
       await stop(before);
-      await work(today.url, (await start(old, previous)).url, made);
+      await work(today.url, (await start(old, previous?.program)).url, made);
     },
     60_000,
   );
@@ -147,7 +123,7 @@ describe.skipIf(!isHere)("the release before", () => {
     place = await newPlace();
     await stop(await start(place));
     const made = await createStore(place, "--rate-limit", "1000");
-    const before = await start(place, previous);
+    const before = await start(place, previous?.program);
     await work(before.url, before.url, made);
     await stop(before);
     const today = await start(place);

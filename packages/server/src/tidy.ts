@@ -11,6 +11,7 @@ import type { Clock } from "./lib/clock.ts";
 import type { Cap } from "./rate-limit/cap.ts";
 import type { LastUsed } from "./rate-limit/last-used.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
+import type { UseLog } from "./rate-limit/use-log.ts";
 import { forgetOldAttempts } from "./sign-on/code.ts";
 import { forgetStrangers, tidyRecords } from "./sign-on/forget-records.ts";
 import type { Recorder } from "./sign-on/record.ts";
@@ -31,6 +32,7 @@ type Deps = {
   discoveryTries: DiscoveryTries;
   calls: Pick<Calls, "refresh">;
   lastUsed: LastUsed;
+  useLog: UseLog;
   signInThrottle: SignInThrottle;
   signingKeys: SigningKeys;
   recorder: Recorder;
@@ -83,7 +85,11 @@ export function createTidying(deps: Deps): Tidying {
 }
 
 const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => ({
-  everySecond: { last_used: deps.lastUsed.flush, records: deps.recorder.flush },
+  everySecond: {
+    last_used: deps.lastUsed.flush,
+    records: deps.recorder.flush,
+    use: () => deps.useLog.flush(),
+  },
   everyMinute: {
     limiter: deps.limiter.sweep,
     sources: deps.anonymous.sweep,

@@ -2,7 +2,7 @@ import type { Gate, Knock, Passage } from "../contract/gate.ts";
 import type { Operation } from "../contract/operation.ts";
 import { isPermitted } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
-import { findSignedIn } from "../customers/customer-token.ts";
+import { findSignedIn, rememberSignedIn } from "../customers/customer-token.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
 import { networkOf } from "../lib/source-address.ts";
 import { ANONYMOUS, type Cap } from "../rate-limit/cap.ts";
@@ -26,6 +26,8 @@ const ADMINISTRATION = new Set(["application_keys", "store", "customer_tokens"])
  * the first two takes from the limit of its source address instead.
  */
 export function createGate(deps: Deps): Gate {
+  const findRemembered = rememberSignedIn();
+
   async function enterAnonymous(source: string): Promise<void> {
     const wait = await deps.anonymous.take(source);
     if (wait === undefined) return;
@@ -55,15 +57,16 @@ export function createGate(deps: Deps): Gate {
     const brought = ownOnly(operation) ? customerToken : undefined;
     if (!isAllowed(operation, principal, brought !== undefined)) {
       await enterAnonymous(source);
-      const headers = rateLimitHeaders(deps.limiter.look(draw));
+      const headers = rateLimitHeaders(await deps.limiter.look(draw));
       return { caller: principal, headers, refusal: new Problem("not_permitted") };
     }
-    const decision = deps.limiter.take(draw);
+    const decision = await deps.limiter.take(draw);
     const headers = rateLimitHeaders(decision, decision.retryAfterSeconds);
     if (!decision.allowed) return { caller: principal, headers, refusal: refusalOf(decision, deps.random) };
     deps.lastUsed.noteKey(principal.storeId, principal.keyId);
     if (brought === undefined) return { caller: principal, headers };
-    const customer = await findSignedIn(deps, principal.storeId, brought);
+    const find = isGateway(operation) ? findRemembered : findSignedIn;
+    const customer = await find(deps, principal.storeId, brought);
     if (!customer) return { caller: principal, headers, refusal: new Problem("customer_token_invalid") };
     return { caller: { ...principal, customer }, headers };
   }
@@ -78,6 +81,8 @@ const isAllowed = ({ access }: Operation, { grant }: Principal, isCustomer: bool
 
 /** Only operations on a customer's own resources read the customer token; elsewhere an expired one fails nothing. */
 const ownOnly = ({ access }: Operation): boolean => access[1] === "own";
+
+const isGateway = ({ access }: Operation): boolean => access[0] === "gateway";
 
 const isAdministration = (operation: Operation, principal: Principal): boolean =>
   principal.grant === "client_credentials" && ADMINISTRATION.has(operation.access[0] as string);

@@ -39,7 +39,7 @@ export async function dryRun(
   const before = [own, ...reserving.filter((key) => key.keyId !== keyId)];
   const after = before.map((key) => (key.keyId === keyId ? { ...key, reserved } : key));
 
-  deps.limiter.settle(storeId);
+  await deps.limiter.settle(storeId);
   const plans = { before: plan(rateLimit, before), after: plan(rateLimit, after) };
   const played = await play(deps, storeId, plans);
   const isPlanned = new Set(before.map((key) => key.keyId));
@@ -73,8 +73,9 @@ const AT_A_TIME = 50;
 async function play({ clock, useLog }: Deps, storeId: string, plans: { before: Plan; after: Plan }) {
   const thisSecond = Math.floor(clock.monotonicMs() / 1000);
   const bySecond = new Map<number, Map<string, number>>();
-  for (const [index, { keyIds, seconds, asked }] of useLog.read(storeId).entries()) {
-    if (index % AT_A_TIME === AT_A_TIME - 1) await setImmediate();
+  let pieces = 0;
+  for await (const { keyIds, seconds, asked } of useLog.read(storeId)) {
+    if (++pieces % AT_A_TIME === 0) await setImmediate();
     for (const [at, keyId] of keyIds.entries()) {
       const second = seconds[at] as number;
       if (second < thisSecond - USE_LOG_SECONDS) continue;

@@ -5,7 +5,7 @@ import type { Calls } from "./calls.ts";
 import type { Metadata } from "./discovery.ts";
 import type { DiscoveryTries } from "./discovery-tries.ts";
 import { examine, type Report, reasons } from "./doctor.ts";
-import type { EgressRequest } from "./egress-message.ts";
+import type { IdpRequest } from "./egress-message.ts";
 import { withLiveEvidence } from "./live-evidence.ts";
 import { getProfile, type Profile, type ProfileKey } from "./profile.ts";
 
@@ -53,7 +53,7 @@ export async function checkProfile(
   key: ProfileKey,
 ): Promise<{ profile: Profile; report: Report }> {
   const profile = await getProfile(deps, key);
-  const send = (request: EgressRequest) => deps.calls.send(profile.id, request);
+  const send = (request: IdpRequest) => deps.calls.send(profile.id, request);
   const report = await ask(deps, profile.storeId, send, profile.discoveryUrl);
   const checks = await withLiveEvidence(deps.storage.db, profile, report.checks);
   return { profile, report: { ...report, checks } };

@@ -1,5 +1,11 @@
 import type { Egress } from "./egress.ts";
-import { type EgressAnswer, type EgressRequest, egressFault, isEgressFault } from "./egress-message.ts";
+import {
+  type EgressAnswer,
+  egressFault,
+  type IdpRequest,
+  type IdpRequestKind,
+  isEgressFault,
+} from "./egress-message.ts";
 import { createHealth, type Health, type HealthDeps } from "./health.ts";
 
 /**
@@ -14,18 +20,38 @@ export type Calls = Caller &
     /** For requests that are about a code which somebody brought. */
     aboutCodes: Caller;
     /** For an address that is only tried: a typing mistake must not put a working provider to rest. */
-    tryOut(request: EgressRequest): Promise<EgressAnswer>;
+    tryOut(request: IdpRequest): Promise<EgressAnswer>;
   };
 
-export type Caller = { send(profileId: string, request: EgressRequest): Promise<EgressAnswer> };
+export type Caller = { send(profileId: string, request: IdpRequest): Promise<EgressAnswer> };
 
-export function createCalls({ egress, ...deps }: HealthDeps & { egress: Egress }): Calls {
+/** `refused`: it answered with neither success nor a fault of its own. `failed`: a fault of its own, or no answer. */
+type CallOutcome = "ok" | "refused" | "failed";
+/** Told of each request that was made, and how long it took; not of those that a provider at rest was spared. */
+export type OnCall = (kind: IdpRequestKind, outcome: CallOutcome, elapsedMs: number) => void;
+
+type Deps = HealthDeps & { egress: Egress; onCall?: OnCall };
+
+export function createCalls({ egress, onCall, ...deps }: Deps): Calls {
   const { mayAsk, note, ...health } = createHealth(deps);
+  const { clock } = deps;
 
-  async function send(profileId: string, request: EgressRequest): Promise<EgressAnswer> {
-    if (!(await mayAsk(profileId))) throw egressFault("resting");
+  async function ask(request: IdpRequest): Promise<EgressAnswer> {
+    const startedMs = clock.monotonicMs();
+    let outcome: CallOutcome = "failed";
     try {
       const answer = await egress.send(request);
+      if (answer.status < 500) outcome = answer.status < 300 ? "ok" : "refused";
+      return answer;
+    } finally {
+      onCall?.(request.kind, outcome, clock.monotonicMs() - startedMs);
+    }
+  }
+
+  async function send(profileId: string, request: IdpRequest): Promise<EgressAnswer> {
+    if (!(await mayAsk(profileId))) throw egressFault("resting");
+    try {
+      const answer = await ask(request);
       await note(profileId, answer.status < 500 ? "well" : "failed");
       return answer;
     } catch (error) {
@@ -34,10 +60,10 @@ export function createCalls({ egress, ...deps }: HealthDeps & { egress: Egress }
     }
   }
 
-  async function sendAboutCode(profileId: string, request: EgressRequest): Promise<EgressAnswer> {
+  async function sendAboutCode(profileId: string, request: IdpRequest): Promise<EgressAnswer> {
     if (!(await mayAsk(profileId))) throw egressFault("resting");
     try {
-      const answer = await egress.send({ ...request, keptFor: profileId });
+      const answer = await ask({ ...request, keptFor: profileId });
       await note(profileId, answer.status < 500 ? "well" : "reached");
       return answer;
     } catch (error) {
@@ -46,5 +72,5 @@ export function createCalls({ egress, ...deps }: HealthDeps & { egress: Egress }
     }
   }
 
-  return { send, aboutCodes: { send: sendAboutCode }, tryOut: egress.send, ...health };
+  return { send, aboutCodes: { send: sendAboutCode }, tryOut: ask, ...health };
 }

@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
-import { createLimiter } from "./limiter.ts";
-import { createUseLog } from "./use-log.ts";
+import { describeLimiters, type MakeLimiter } from "../../test/support/limiters.ts";
 
 /** Somebody who asks about once every `everyMs` from `firstMs` on: a key's program, or a source of the one public key. */
 type Pace = { keyId: string; source: string | undefined; firstMs: number; everyMs: number };
 type Rates = { floor: number; pool: number };
+
+type Play = Parameters<typeof playOn> extends [unknown, ...infer Rest] ? Rest : never;
 
 const PUBLIC = "public";
 
@@ -24,29 +25,31 @@ const source = (name: string, everyMs: number, firstMs = 0): Pace => ({
 });
 
 /** Lets all ask, each at its pace, in the order of time. The floor is that of the public key. */
-function play(
+async function playOn(
+  makeLimiter: MakeLimiter,
   { floor, pool }: Rates,
   paces: readonly Pace[],
   endMs: number,
   see: (who: Pace, nowMs: number, allowed: boolean) => void,
   jitter: () => number = () => 1,
-): void {
+): Promise<void> {
   const clock = handClock();
-  const limiter = createLimiter({ clock, useLog: createUseLog() });
+  const limiter = makeLimiter({ clock });
   const due = paces.map((pace) => ({ pace, atMs: pace.firstMs }));
   for (let nowMs = 0; nowMs <= endMs; ) {
-    const next = due.reduce((first, other) => (other.atMs < first.atMs ? other : first));
-    clock.advance(next.atMs - nowMs);
-    nowMs = next.atMs;
-    next.atMs += next.pace.everyMs * jitter();
-    const { keyId, source } = next.pace;
-    const reserved = keyId === PUBLIC ? floor : 0;
-    const allowance = { revision: 1, rateLimit: pool + floor, totalReserved: floor, reserved };
-    see(
-      next.pace,
-      nowMs,
-      limiter.take({ storeId: "store", keyId, source, allowance, administration: false }).allowed,
-    );
+    const nextMs = Math.min(...due.map(({ atMs }) => atMs));
+    clock.advance(nextMs - nowMs);
+    nowMs = nextMs;
+    const asking = due.filter(({ atMs }) => atMs === nextMs);
+    const decisions = asking.map((next) => {
+      next.atMs += next.pace.everyMs * jitter();
+      const { keyId, source } = next.pace;
+      const reserved = keyId === PUBLIC ? floor : 0;
+      const allowance = { revision: 1, rateLimit: pool + floor, totalReserved: floor, reserved };
+      return limiter.take({ storeId: "store", keyId, source, allowance, administration: false });
+    });
+    for (const [at, { allowed }] of (await Promise.all(decisions)).entries())
+      see((asking[at] as (typeof due)[number]).pace, nowMs, allowed);
   }
 }
 
@@ -79,110 +82,117 @@ const crowd = fc.integer({ min: 2, max: 8 }).chain((n) =>
   }),
 );
 
-describe.each(rivals)("%s: n of them share what gives each at least five a second", (_, rates, rival) => {
-  test("who asks evenly for a third of its n-th part is never refused, whatever the others ask for", () => {
-    fc.assert(
-      fc.property(crowd, ({ n, rate, everyMs, quiet }) => {
-        const floods = everyMs.slice(quiet.length).map((everyMs, index) => rival(`flood ${index}`, everyMs));
-        const quietMs = Math.ceil((3000 * n) / rate);
-        const others = quiet.map(({ firstMs, moreMs }, index) =>
-          rival(`quiet ${index}`, quietMs + moreMs, firstMs),
-        );
-        play(rates(rate), [...floods, ...others], 10_000, (who, nowMs, allowed) => {
-          if (others.includes(who)) expect(allowed, `${JSON.stringify(who)} at ${nowMs} ms`).toBe(true);
-        });
-      }),
-      { numRuns: 15 },
-    );
-  });
+describeLimiters((makeLimiter, runs) => {
+  const play = (...how: Play) => playOn(makeLimiter, ...how);
 
-  test("who asks for all it can get has, over ten seconds, at least two thirds of its n-th part", () => {
-    fc.assert(
-      fc.property(crowd, ({ n, rate, everyMs }) => {
-        const all = everyMs.map((everyMs, index) => rival(`flood ${index}`, everyMs));
-        const served = new Map(all.map((who) => [who, 0]));
-        play(rates(rate), all, 12_000, (who, nowMs, allowed) => {
-          if (allowed && nowMs > 2000) served.set(who, (served.get(who) ?? 0) + 1);
-        });
-        for (const count of served.values()) expect(count).toBeGreaterThanOrEqual(((rate / n) * 10 * 2) / 3);
-      }),
-      { numRuns: 15 },
-    );
-  });
-
-  test("and on a bucket of any rate r, up to eight that ask at irregular times are not refused for longer than 10n/r seconds", () => {
-    const pace = fc.oneof(fc.integer({ min: 10, max: 50 }), fc.integer({ min: 100, max: 400 }));
-    const paces = fc.array(pace, { minLength: 2, maxLength: 8 });
-    fc.assert(
-      fc.property(fc.integer({ min: 2, max: 40 }), paces, fc.nat(), (rate, everyMs, seed) => {
-        const all = everyMs.map((everyMs, index) => rival(`flood ${index}`, everyMs));
-        const mostMs = (10_000 * all.length) / rate;
-        const refusedSinceMs = new Map<Pace, number>();
-        const see = (who: Pace, nowMs: number, allowed: boolean) => {
-          if (allowed) refusedSinceMs.delete(who);
-          else if (!refusedSinceMs.has(who)) refusedSinceMs.set(who, nowMs);
-          expect(nowMs - (refusedSinceMs.get(who) ?? nowMs)).toBeLessThanOrEqual(mostMs + 1000);
-        };
-        play(rates(rate), all, Math.min(3 * mostMs, 30_000), see, irregular(seed));
-      }),
-      { numRuns: 15 },
-    );
-  });
-
-  test.each([
-    [10, 1],
-    [100, 4],
-    [100, 19],
-  ])("in one of %d, %d floods do not take from who asks once a second", (rate, floods) => {
-    let refused = 0;
-    const flood = Array.from({ length: floods }, (_, index) => rival(`flood ${index}`, 25));
-    play(rates(rate), [...flood, rival("quiet", 1000, 500)], 60_000, ({ everyMs }, _, allowed) => {
-      if (everyMs === 1000 && !allowed) refused++;
+  describe.each(rivals)("%s: n of them share what gives each at least five a second", (_, rates, rival) => {
+    test("who asks evenly for a third of its n-th part is never refused, whatever the others ask for", async () => {
+      await fc.assert(
+        fc.asyncProperty(crowd, async ({ n, rate, everyMs, quiet }) => {
+          const floods = everyMs
+            .slice(quiet.length)
+            .map((everyMs, index) => rival(`flood ${index}`, everyMs));
+          const quietMs = Math.ceil((3000 * n) / rate);
+          const others = quiet.map(({ firstMs, moreMs }, index) =>
+            rival(`quiet ${index}`, quietMs + moreMs, firstMs),
+          );
+          await play(rates(rate), [...floods, ...others], 10_000, (who, nowMs, allowed) => {
+            if (others.includes(who)) expect(allowed, `${JSON.stringify(who)} at ${nowMs} ms`).toBe(true);
+          });
+        }),
+        runs(15),
+      );
     });
-    expect(refused).toBe(0);
-  });
-});
 
-describe("who stands beside whom", () => {
-  /** Requests a second that each was served, over ten seconds after the first two. */
-  function servedASecond(rates: Rates, paces: readonly Pace[]): number[] {
-    const served = paces.map(() => 0);
-    play(rates, paces, 12_000, (who, nowMs, allowed) => {
-      const at = paces.indexOf(who);
-      if (allowed && nowMs > 2000) served[at] = (served[at] ?? 0) + 0.1;
+    test("who asks for all it can get has, over ten seconds, at least two thirds of its n-th part", async () => {
+      await fc.assert(
+        fc.asyncProperty(crowd, async ({ n, rate, everyMs }) => {
+          const all = everyMs.map((everyMs, index) => rival(`flood ${index}`, everyMs));
+          const served = new Map(all.map((who) => [who, 0]));
+          await play(rates(rate), all, 12_000, (who, nowMs, allowed) => {
+            if (allowed && nowMs > 2000) served.set(who, (served.get(who) ?? 0) + 1);
+          });
+          for (const count of served.values())
+            expect(count).toBeGreaterThanOrEqual(((rate / n) * 10 * 2) / 3);
+        }),
+        runs(15),
+      );
     });
-    return served;
-  }
-  const hundredSources = Array.from({ length: 100 }, (_, index) => source(`flood ${index}`, 50, index));
 
-  test("in a pool, a key's program is one claimant and all of a key's public another, however many sources it has", () => {
-    const paces = [program("other", 5), program(PUBLIC, 5), ...hundredSources];
-    const [other = 0, own = 0, ...flood] = servedASecond({ floor: 0, pool: 90 }, paces);
-    const ofPublic = flood.reduce((sum, each) => sum + each, 0);
-    for (const third of [other, own, ofPublic]) expect(Math.abs(third - 30)).toBeLessThan(5);
+    test("and on a bucket of any rate r, up to eight that ask at irregular times are not refused for longer than 10n/r seconds", async () => {
+      const pace = fc.oneof(fc.integer({ min: 10, max: 50 }), fc.integer({ min: 100, max: 400 }));
+      const paces = fc.array(pace, { minLength: 2, maxLength: 8 });
+      await fc.assert(
+        fc.asyncProperty(fc.integer({ min: 2, max: 40 }), paces, fc.nat(), async (rate, everyMs, seed) => {
+          const all = everyMs.map((everyMs, index) => rival(`flood ${index}`, everyMs));
+          const mostMs = (10_000 * all.length) / rate;
+          const refusedSinceMs = new Map<Pace, number>();
+          const see = (who: Pace, nowMs: number, allowed: boolean) => {
+            if (allowed) refusedSinceMs.delete(who);
+            else if (!refusedSinceMs.has(who)) refusedSinceMs.set(who, nowMs);
+            expect(nowMs - (refusedSinceMs.get(who) ?? nowMs)).toBeLessThanOrEqual(mostMs + 1000);
+          };
+          await play(rates(rate), all, Math.min(3 * mostMs, 30_000), see, irregular(seed));
+        }),
+        runs(15),
+      );
+    });
+
+    test.each([
+      [10, 1],
+      [100, 4],
+      [100, 19],
+    ])("in one of %d, %d floods do not take from who asks once a second", async (rate, floods) => {
+      let refused = 0;
+      const flood = Array.from({ length: floods }, (_, index) => rival(`flood ${index}`, 25));
+      await play(rates(rate), [...flood, rival("quiet", 1000, 500)], 60_000, ({ everyMs }, _, allowed) => {
+        if (everyMs === 1000 && !allowed) refused++;
+      });
+      expect(refused).toBe(0);
+    });
   });
 
-  test("in a pool, a public that is one source has at least half of its part, when programs want all they can get", () => {
-    const paces = [source("server", 1), program("one", 1), program("two", 1)];
-    const [server = 0, one = 0, two = 0] = servedASecond({ floor: 0, pool: 100 }, paces);
-    expect(Math.abs(one - two)).toBeLessThan(5);
-    expect(server).toBeGreaterThan(100 / 3 / 2);
-  });
+  describe("who stands beside whom", () => {
+    /** Requests a second that each was served, over ten seconds after the first two. */
+    async function servedASecond(rates: Rates, paces: readonly Pace[]): Promise<number[]> {
+      const served = paces.map(() => 0);
+      await play(rates, paces, 12_000, (who, nowMs, allowed) => {
+        const at = paces.indexOf(who);
+        if (allowed && nowMs > 2000) served[at] = (served[at] ?? 0) + 0.1;
+      });
+      return served;
+    }
+    const hundredSources = Array.from({ length: 100 }, (_, index) => source(`flood ${index}`, 50, index));
 
-  test("in a floor, the program that holds the key's secret is served before the public", () => {
-    const [own = 0, ...flood] = servedASecond({ floor: 30, pool: 0 }, [
-      program(PUBLIC, 50),
-      ...hundredSources,
-    ]);
-    expect(own).toBeCloseTo(20, 0);
-    expect(flood.reduce((sum, each) => sum + each, 0)).toBeCloseTo(10, 0);
-  });
+    test("in a pool, a key's program is one claimant and all of a key's public another, however many sources it has", async () => {
+      const paces = [program("other", 5), program(PUBLIC, 5), ...hundredSources];
+      const [other = 0, own = 0, ...flood] = await servedASecond({ floor: 0, pool: 90 }, paces);
+      const ofPublic = flood.reduce((sum, each) => sum + each, 0);
+      for (const third of [other, own, ofPublic]) expect(Math.abs(third - 30)).toBeLessThan(5);
+    });
 
-  test("a source that asks for more than its part has what the others leave", () => {
-    const paces = [source("server", 10), source("shopper", 500), source("flood", 1)];
-    const [server = 0, shopper = 0, flood = 0] = servedASecond({ floor: 0, pool: 100 }, paces);
-    expect(shopper).toBeCloseTo(2, 0);
-    expect(server).toBeGreaterThan(40);
-    expect(server + shopper + flood).toBeCloseTo(100, 0);
+    test("in a pool, a public that is one source has at least half of its part, when programs want all they can get", async () => {
+      const paces = [source("server", 1), program("one", 1), program("two", 1)];
+      const [server = 0, one = 0, two = 0] = await servedASecond({ floor: 0, pool: 100 }, paces);
+      expect(Math.abs(one - two)).toBeLessThan(5);
+      expect(server).toBeGreaterThan(100 / 3 / 2);
+    });
+
+    test("in a floor, the program that holds the key's secret is served before the public", async () => {
+      const [own = 0, ...flood] = await servedASecond({ floor: 30, pool: 0 }, [
+        program(PUBLIC, 50),
+        ...hundredSources,
+      ]);
+      expect(own).toBeCloseTo(20, 0);
+      expect(flood.reduce((sum, each) => sum + each, 0)).toBeCloseTo(10, 0);
+    });
+
+    test("a source that asks for more than its part has what the others leave", async () => {
+      const paces = [source("server", 10), source("shopper", 500), source("flood", 1)];
+      const [server = 0, shopper = 0, flood = 0] = await servedASecond({ floor: 0, pool: 100 }, paces);
+      expect(shopper).toBeCloseTo(2, 0);
+      expect(server).toBeGreaterThan(40);
+      expect(server + shopper + flood).toBeCloseTo(100, 0);
+    });
   });
 });

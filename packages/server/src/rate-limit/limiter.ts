@@ -66,15 +66,18 @@ export type Left = {
 export type Decision = Left & { allowed: boolean; bucket: BucketName; retryAfterSeconds: number };
 
 export type Limiter = {
-  take(draw: Draw): Decision;
+  take(draw: Draw): Decision | Promise<Decision>;
   /** The same figures without drawing anything. */
-  look(draw: Draw): Left;
+  look(draw: Draw): Left | Promise<Left>;
   /** Hands the use so far to the log, so that a reader of the log sees it all. */
-  settle(storeId: string): void;
+  settle(storeId: string): void | Promise<void>;
   /** Forgets keys and stores whose buckets are full again: they are no different from ones never seen. */
   sweep(): void;
   size(): { stores: number; keys: number; sources: number };
 };
+
+/** The limiter of one instance, which need not wait for anybody. */
+type OwnLimiter = Omit<Limiter, "take" | "look"> & { take(draw: Draw): Decision; look(draw: Draw): Left };
 
 type KeyState = {
   /** The one copy of its id that the log of use refers to: each request brings a new one. */
@@ -83,8 +86,9 @@ type KeyState = {
   claims: Claims;
   second: number;
   asked: number;
-  /** How many of those asked are in the log already. */
-  logged: number;
+  refused: number;
+  /** How many of those are in the log already. */
+  logged: { asked: number; refused: number };
 };
 
 type StoreState = {
@@ -101,7 +105,7 @@ type Leaving = { floor: number; pool: number };
 
 const IDLE_AFTER_MS = 10_000;
 
-export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog }): Limiter {
+export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog }): OwnLimiter {
   const stores = new Map<string, StoreState>();
 
   function take({ storeId, keyId, source, allowance, administration }: Draw): Decision {
@@ -124,6 +128,7 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
       bucket = "administration";
       allowed = true;
     }
+    if (!allowed) key.refused++;
     const { reserved, shared, asked } = left(store, key, leave, nowMs);
     const retryAfterSeconds = allowed ? 0 : untilServed(store, key, leave, administration);
     return { allowed, bucket, reserved, shared, asked, retryAfterSeconds };
@@ -188,7 +193,7 @@ function storeOf(
       keys: new Map(),
     };
     stores.set(storeId, store);
-  } else if (allowance.revision > store.revision) {
+  } else if (allowance.revision > store.revision || isDividedAnew(store, allowance, shared)) {
     store.revision = allowance.revision;
     fill(store.pool, nowMs);
     resize(store.pool, shared, capacityOf(shared));
@@ -196,11 +201,16 @@ function storeOf(
   return store;
 }
 
+/** The same limits, and another part of them for this instance: shared-limiter.ts. */
+const isDividedAnew = (store: StoreState, { revision }: Allowance, shared: number): boolean =>
+  revision === store.revision && shared !== store.pool.rate;
+
 function keyOf(store: StoreState, keyId: string, allowance: Allowance, nowMs: number): KeyState {
   let key = store.keys.get(keyId);
   const isNew = key === undefined;
   if (!key) {
-    key = { id: keyId, floor: undefined, claims: newClaims(), second: -1, asked: 0, logged: 0 };
+    const logged = { asked: 0, refused: 0 };
+    key = { id: keyId, floor: undefined, claims: newClaims(), second: -1, asked: 0, refused: 0, logged };
     store.keys.set(keyId, key);
   }
   const { reserved } = allowance;
@@ -220,14 +230,17 @@ function count(useLog: UseLog, storeId: string, key: KeyState, second: number): 
     handOver(useLog, storeId, key);
     key.second = second;
     key.asked = 0;
-    key.logged = 0;
+    key.refused = 0;
+    key.logged = { asked: 0, refused: 0 };
   }
   key.asked++;
 }
 
 function handOver(useLog: UseLog, storeId: string, key: KeyState): void {
-  if (key.asked > key.logged) useLog.add(storeId, key.id, key.second, key.asked - key.logged);
-  key.logged = key.asked;
+  const { second, asked, refused, logged } = key;
+  if (asked > logged.asked)
+    useLog.add(storeId, key.id, second, asked - logged.asked, refused - logged.refused);
+  key.logged = { asked, refused };
 }
 
 const sourceMemoryMs = (store: StoreState, key: KeyState): number =>

@@ -200,7 +200,7 @@ describe("away", () => {
 
   test("a line that has gone silent is left for a new one", async () => {
     const proxy = await openProxy();
-    const valkey = await openInAHurry([`redis://127.0.0.1:${proxy.port}`]);
+    const valkey = await openInAHurry([proxy.via(server.url)]);
     const before = proxy.opened();
     proxy.silence();
     await untilAway(valkey);
@@ -210,27 +210,27 @@ describe("away", () => {
 
   test("a black hole that swallows new connections too is tried again and again, and left when it ends", async () => {
     const proxy = await openProxy();
-    const valkey = await openInAHurry([`redis://127.0.0.1:${proxy.port}`]);
-    proxy.passes = () => false;
+    const valkey = await openInAHurry([proxy.via(server.url)]);
+    proxy.blackHole();
     await untilAway(valkey);
     const before = proxy.opened();
     await until(() => proxy.opened() >= before + 3);
     expect(valkey.isAway()).toBe(true);
-    proxy.passes = () => true;
+    proxy.mend();
     await untilThere(valkey);
   });
 
   test("a server that takes longer than a caller would wait stays away, rather than coming and going", async () => {
     const proxy = await openProxy();
-    const valkey = await openInAHurry([`redis://127.0.0.1:${proxy.port}`]);
-    proxy.delayMs = 100;
+    const valkey = await openInAHurry([proxy.via(server.url)]);
+    proxy.toServer.delayMs = 100;
     await untilAway(valkey);
     const before = proxy.opened();
     await until(() => {
       expect(valkey.isAway()).toBe(true);
       return proxy.opened() >= before + 3;
     });
-    proxy.delayMs = 0;
+    proxy.mend();
     await untilThere(valkey);
   });
 

@@ -27,7 +27,7 @@ describe("connections to PostgreSQL", () => {
     await witness.connect();
   });
   afterEach(async () => {
-    proxy?.resume();
+    proxy?.mend();
     for (const storage of opened ?? []) await storage.close();
     await witness?.end();
     await proxy?.close();
@@ -35,9 +35,7 @@ describe("connections to PostgreSQL", () => {
   });
 
   const open = async (): Promise<Storage> => {
-    const url = new URL(database.url);
-    url.port = String(proxy.port);
-    const storage = await openStorage({ clock }, url.href);
+    const storage = await openStorage({ clock }, proxy.via(database.url));
     opened.push(storage);
     return storage;
   };
@@ -57,9 +55,9 @@ describe("connections to PostgreSQL", () => {
   test("a BEGIN that was carried out too late is on no connection that is used again: what is acknowledged is there", async () => {
     const storage = await open();
     const { store } = await newStore(storage);
-    proxy.stall();
+    proxy.hold();
     expect(isUnavailable(await failure(storage.transact((trx) => touch(trx, store.id))))).toBe(true);
-    proxy.resume();
+    proxy.mend();
     for (let round = 0; round < 5; round++) {
       await rename(storage, store.id, `name ${round}`);
       expect(await seenName(store.id)).toBe(`name ${round}`);
@@ -71,9 +69,9 @@ describe("connections to PostgreSQL", () => {
     async (statement) => {
       const storage = await open();
       const { store } = await newStore(storage);
-      proxy.passes = (piece) => !piece.includes(statement);
+      proxy.toServer.judge = (piece) => (piece.includes(statement) ? "silence" : "pass");
       expect(isUnavailable(await failure(storage.transact((trx) => touch(trx, store.id))))).toBe(true);
-      proxy.passes = () => true;
+      proxy.toServer.judge = () => "pass";
       await until(
         () =>
           rename(storage, store.id, "after").then(
@@ -123,7 +121,8 @@ describe("connections to PostgreSQL", () => {
 
   test("a LISTEN that is never answered is given up, and the next one hears", async () => {
     let isDeaf = true;
-    proxy.passes = (piece) => !(isDeaf && piece.includes("listen latchkey_changes"));
+    proxy.toServer.judge = (piece) =>
+      isDeaf && piece.includes("listen latchkey_changes") ? "silence" : "pass";
     const storage = await open();
     const { store } = await newStore(storage);
     isDeaf = false;

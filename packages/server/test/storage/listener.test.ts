@@ -1,10 +1,10 @@
-import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { revokeToken } from "../../src/contract/access-tokens.ts";
 import { getStore } from "../../src/contract/store.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { postgresEngine, type TestDatabase } from "../support/engines.ts";
+import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { until } from "../support/until.ts";
 
 /**
@@ -12,55 +12,28 @@ import { until } from "../support/until.ts";
  * memory goes at every beat: a token that was revoked elsewhere must not live on here for longer.
  */
 
-type Mode = "passes" | "refuses" | "holds";
+type Wire = {
+  url: string;
+  /** What becomes of connections that listen; statements on others pass. */
+  mode: "passes" | "refuses" | "holds";
+  listening: Set<number>;
+  line: FaultProxy;
+};
 
-/** PostgreSQL behind a wire that lets statements through, and does as it is told with connections that listen. */
-async function wireTo(databaseUrl: string) {
-  const { hostname: host, port } = new URL(databaseUrl);
-  const sockets = new Set<Socket>();
-  const wire = { mode: "passes" as Mode, listening: 0, url: "", cut, close };
-
-  function cut(): void {
-    for (const socket of sockets) socket.destroy();
-  }
-  const server: Server = createServer((client) => {
-    const upstream = connect({ host, port: Number(port) });
-    let listens = false;
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.on("error", () => {});
-      socket.on("close", () => {
-        sockets.delete(socket);
-        client.destroy();
-        upstream.destroy();
-      });
-    }
-    client.on("data", (bytes) => {
-      if (/\blisten /i.test(bytes.toString("latin1"))) {
-        listens = true;
-        if (wire.mode === "passes") wire.listening++;
-      }
-      if (!listens || wire.mode === "passes") upstream.write(bytes);
-      else if (wire.mode === "refuses") client.destroy();
-    });
-    upstream.on("data", (bytes) => {
-      if (!listens || wire.mode === "passes") client.write(bytes);
-    });
-  });
-  async function close(): Promise<void> {
-    cut();
-    await new Promise((resolve) => server.close(resolve));
-  }
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = new URL(databaseUrl);
-  url.port = String((server.address() as { port: number }).port);
-  wire.url = url.href;
+async function wireTo(databaseUrl: string): Promise<Wire> {
+  const line = await startFaultProxy(Number(new URL(databaseUrl).port));
+  const wire: Wire = { mode: "passes", listening: new Set(), line, url: line.via(databaseUrl) };
+  line.toServer.judge = (piece, connection) => {
+    if (/\blisten /i.test(piece.toString("latin1"))) wire.listening.add(connection);
+    if (wire.mode === "passes" || !wire.listening.has(connection)) return "pass";
+    return wire.mode === "refuses" ? "cut" : "silence";
+  };
   return wire;
 }
 
 describe("while the connection that listens is dead", () => {
   let database: TestDatabase;
-  let wire: Awaited<ReturnType<typeof wireTo>>;
+  let wire: Wire;
   let here: TestApp;
   let there: TestApp;
 
@@ -73,7 +46,7 @@ describe("while the connection that listens is dead", () => {
   afterEach(async () => {
     await here?.close();
     await there?.close();
-    await wire?.close();
+    await wire?.line.close();
     await database?.drop();
   });
 
@@ -100,17 +73,18 @@ describe("while the connection that listens is dead", () => {
       "it falls silent after it has listened",
       async () => {
         await open();
-        await until(() => wire.listening > 0);
+        await until(() => wire.listening.size > 0);
         wire.mode = "holds";
+        wire.line.silence((connection) => wire.listening.has(connection));
       },
     ],
     [
       "it breaks after it has listened, and cannot be made again",
       async () => {
         await open();
-        await until(() => wire.listening > 0);
+        await until(() => wire.listening.size > 0);
         wire.mode = "refuses";
-        wire.cut();
+        wire.line.cut();
       },
     ],
   ])("%s: a token that another instance revokes is refused here at the next beat (I4)", async (_, kill) => {

@@ -373,7 +373,8 @@ test("sixteen new shoppers at once, 10 ms from the database: nobody waits for th
   }
   // The first of all makes the key that tokens are signed with.
   await f.redeem(made.pop() as SignedOn);
-  line.delayMs = 10;
+  line.toServer.delayMs = 10;
+  line.toClient.delayMs = 10;
   const answers = await Promise.all(made.map((signedOn) => f.redeem(signedOn)));
   expect(answers.map(({ status }) => status)).toEqual(Array(16).fill(200));
 });

@@ -9,8 +9,13 @@ export type Finished = { code: number | null; stdout: string; stderr: string };
 export const WATCHED = { NODE_OPTIONS: `--import=${new URL("statements-watch.ts", import.meta.url)}` };
 
 /** Runs `latchkey <args>` as a process of its own, with nothing of our environment but the path. */
-export function latchkey(args: string[], env: Record<string, string>, cwd?: string): Promise<Finished> {
-  const child = spawn(process.execPath, [LATCHKEY, ...args], {
+export function latchkey(
+  args: string[],
+  env: Record<string, string>,
+  cwd?: string,
+  program = LATCHKEY,
+): Promise<Finished> {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd,
     env: { PATH: process.env.PATH, ...WATCHED, ...env },
   });

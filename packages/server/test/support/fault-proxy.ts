@@ -1,78 +1,143 @@
 import { createConnection, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A line to a server on loopback that can be made worse: slow, stalled, or silent without a reset. */
+/** What happens to a piece: it passes, its connection falls silent for good without a word to anybody, or it is reset. */
+type Verdict = "pass" | "silence" | "cut";
+
+/** One direction of the line. */
+type Way = {
+  /** How long each piece takes. */
+  delayMs: number;
+  bytesPerSecond: number;
+  /** Everything waits, on connections of now and of later, until it is mended; then all of it arrives, in order. */
+  isHeld: boolean;
+  /** Asked of each piece; `connection` counts from 0 in the order in which they were opened. */
+  judge(piece: Buffer, connection: number): Verdict;
+};
+
+type Which = (connection: number) => boolean;
+
+/** A line to a server on loopback that can be made worse, each direction for itself. */
 export type FaultProxy = {
   port: number;
-  /** How long each piece takes in each direction. */
-  delayMs: number;
-  /** Holds everything back, on connections of now and of later, until `resume`; then all of it arrives. */
-  stall(): void;
-  resume(): void;
-  /** The connections of now never carry anything again, and nobody is told: a failover, a forgotten NAT entry. */
-  silence(): void;
-  /** Asked of each piece on its way to the server: `false` silences its connection. */
-  passes: (piece: Buffer) => boolean;
+  /** The same address, by way of this line. */
+  via(url: string): string;
+  toServer: Way;
+  toClient: Way;
+  /** Holds both directions: a partition, after which TCP delivers what it has kept. */
+  hold(): void;
+  /** Connections of now are reset, all of them or some. */
+  cut(which?: Which): void;
+  /** Connections of now never carry anything again, and nobody is told: a failover, a forgotten NAT entry. */
+  silence(which?: Which): void;
+  /** Connections of later are reset as soon as they are made. */
+  refuse(): void;
+  /** Connections of now and of later are silent: everything that is sent is lost. */
+  blackHole(): void;
+  /** Nothing is wrong from now on. What was held arrives; a connection that fell silent stays so. */
+  mend(): void;
   /** Connections that were opened in all. */
   opened(): number;
   close(): Promise<void>;
 };
 
 export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
-  type Line = { isSilent: boolean; ends: Socket[] };
+  type Line = { number: number; isSilent: boolean; ends: Socket[] };
   const lines = new Set<Line>();
   let opened = 0;
-  let going = Promise.resolve();
-  let go = () => {};
+  let greeting: Verdict = "pass";
+  let heldBack: (() => void)[] = [];
 
   const server = createServer((near) => {
-    opened++;
-    const far = createConnection(targetPort, "127.0.0.1");
-    const line: Line = { isSilent: false, ends: [near, far] };
+    const line: Line = { number: opened++, isSilent: greeting === "silence", ends: [near] };
+    near.on("error", () => {});
+    if (greeting === "cut") return void near.resetAndDestroy();
     lines.add(line);
-    carry(line, near, far, (piece) => proxy.passes(piece));
-    carry(line, far, near, () => true);
+    // The server never hears of a connection that was silent from the start.
+    if (line.isSilent) return void near.resume().on("close", () => lines.delete(line));
+    const far = createConnection(targetPort, "127.0.0.1");
+    far.on("error", () => {});
+    line.ends.push(far);
+    carry(line, near, far, proxy.toServer);
+    carry(line, far, near, proxy.toClient);
   });
 
-  function carry(line: Line, from: Socket, to: Socket, passes: (piece: Buffer) => boolean): void {
+  function carry(line: Line, from: Socket, to: Socket, way: Way): void {
     let last = Promise.resolve();
-    const later = (work: () => void) => {
+    const later = (bytes: number, work: () => void) => {
       last = last.then(async () => {
-        if (proxy.delayMs > 0) await sleep(proxy.delayMs);
-        await going;
+        const takesMs = way.delayMs + (bytes / way.bytesPerSecond) * 1000;
+        if (takesMs > 0) await sleep(takesMs);
+        while (way.isHeld) await new Promise<void>((resolve) => heldBack.push(resolve));
         if (!line.isSilent) work();
       });
     };
     from.on("data", (piece) => {
-      if (!passes(piece)) line.isSilent = true;
-      later(() => to.write(piece));
+      const verdict = line.isSilent ? "silence" : way.judge(piece, line.number);
+      if (verdict === "silence") line.isSilent = true;
+      if (verdict === "cut") reset(line);
+      later(piece.length, () => to.write(piece));
     });
-    from.on("end", () => later(() => to.end()));
-    from.on("error", () => {});
+    from.on("end", () => later(0, () => to.end()));
     from.on("close", () => {
       // A silent line tells nobody, whichever end has gone.
-      later(() => to.destroy());
+      later(0, () => to.destroy());
       if (line.ends.every((end) => end.destroyed)) lines.delete(line);
     });
   }
 
+  function reset(line: Line): void {
+    lines.delete(line);
+    for (const end of line.ends) end.resetAndDestroy();
+  }
+
+  /** A copy: the set changes while they are cut. */
+  const some = (which: Which = () => true) => [...lines].filter(({ number }) => which(number));
+  const untouched = (): Way => ({
+    delayMs: 0,
+    bytesPerSecond: Number.POSITIVE_INFINITY,
+    isHeld: false,
+    judge: () => "pass",
+  });
+
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const proxy: FaultProxy = {
     port: (server.address() as { port: number }).port,
-    delayMs: 0,
-    stall() {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      going = promise;
-      go = resolve;
+    via(address) {
+      const url = new URL(address);
+      url.hostname = "127.0.0.1";
+      url.port = String(proxy.port);
+      return url.href;
     },
-    resume: () => go(),
-    silence() {
-      for (const line of lines) line.isSilent = true;
+    toServer: untouched(),
+    toClient: untouched(),
+    hold() {
+      proxy.toServer.isHeld = true;
+      proxy.toClient.isHeld = true;
     },
-    passes: () => true,
+    cut: (which) => some(which).forEach(reset),
+    silence(which) {
+      for (const line of some(which)) line.isSilent = true;
+    },
+    refuse() {
+      greeting = "cut";
+    },
+    blackHole() {
+      greeting = "silence";
+      proxy.silence();
+    },
+    mend() {
+      greeting = "pass";
+      Object.assign(proxy.toServer, untouched());
+      Object.assign(proxy.toClient, untouched());
+      for (const goOn of heldBack) goOn();
+      heldBack = [];
+      // One end has left while nobody was told: now TCP tells the other.
+      for (const line of lines) if (line.ends.some((end) => end.destroyed)) reset(line);
+    },
     opened: () => opened,
     async close() {
-      go();
+      proxy.mend();
       for (const { ends } of lines) for (const end of ends) end.destroy();
       await new Promise((resolve) => server.close(resolve));
     },

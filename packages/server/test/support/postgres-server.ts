@@ -33,12 +33,15 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   return server.remove;
 }
 
+const STOPS = { smart: "SIGTERM", fast: "SIGINT", immediate: "SIGQUIT" } as const;
+
 export type PostgresServer = {
   url: string;
   /** The ids of all its processes. Linux only. */
   processes(): number[];
   start(): Promise<void>;
-  stop(): Promise<void>;
+  /** PostgreSQL's three ways: when the last client has left, with a word to each, or as in a crash. */
+  stop(mode?: keyof typeof STOPS): Promise<void>;
   /** All its processes stand still (SIGSTOP) until `resume`. Linux only. */
   pause(): void;
   resume(): void;
@@ -76,9 +79,10 @@ export async function startPostgres(
     });
     await untilListening(port);
   }
-  async function stop(): Promise<void> {
+  async function stop(mode: keyof typeof STOPS = "immediate"): Promise<void> {
+    if (server?.exitCode !== null) return;
     const ended = new Promise((resolve) => server?.once("exit", resolve));
-    server?.kill("SIGQUIT");
+    server.kill(STOPS[mode]);
     await ended;
   }
   const processes = () => {
@@ -135,7 +139,7 @@ export function findBinaries(): string | undefined {
 }
 
 /** PostgreSQL refuses to run as root. */
-function unprivilegedUser(): { uid: number; gid: number } | undefined {
+export function unprivilegedUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(spawnSync("id", [flag, "postgres"], { encoding: "utf8" }).stdout);
   return { uid: id("-u"), gid: id("-g") };

@@ -1,9 +1,9 @@
-import type { UseLog } from "../../src/rate-limit/use-log.ts";
+import type { OwnUseLog } from "../../src/rate-limit/use-log.ts";
 
-export type Use = { keyId: string; second: number; asked: number };
+export type Use = { keyId: string; second: number; asked: number; refused?: number };
 
 /** A store's use as rows, from a second on. */
-export const readUses = (log: UseLog, storeId: string, sinceSecond: number): Use[] =>
+export const readUses = (log: OwnUseLog, storeId: string, sinceSecond: number): Use[] =>
   log
     .read(storeId)
     .flatMap(({ keyIds, seconds, asked }) =>

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Deed, Entry } from "./history.ts";
+
+/** Sends requests, and notes of each what was sent, what came back and when. */
+export type Notebook = {
+  entries: Entry[];
+  /** What must be in no log. */
+  secrets: Set<string>;
+  ask(target: Target, request: Asked): Promise<Answer>;
+};
+
+/** An instance, or the balancer in front of them. */
+export type Target = { name: string; url: string };
+
+type Asked = {
+  method?: string;
+  path: string;
+  token?: string;
+  /** The application key whose limit it takes from, where that is looked at. */
+  key?: string;
+  headers?: Record<string, string>;
+  data?: object;
+  form?: Record<string, string>;
+  /** What it is, seen from its answer. */
+  deed?: (answer: Answer) => Deed;
+};
+
+export type Answer = {
+  status: number | undefined;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the service answers
+  data: any;
+};
+
+/** The end of a wait for what never comes; the checker's own deadline is shorter. */
+const GIVE_UP_MS = 30_000;
+
+export function newNotebook(): Notebook {
+  const entries: Entry[] = [];
+
+  async function ask({ name, url }: Target, request: Asked): Promise<Answer> {
+    const sentMs = performance.now();
+    const answer = await receive(url, request);
+    const retryAfter = answer.headers.get("retry-after") ?? undefined;
+    const deed = request.deed?.(answer) ?? { did: "other" };
+    const doneMs = performance.now();
+    entries.push({ at: name, sentMs, doneMs, status: answer.status, retryAfter, key: request.key, deed });
+    return answer;
+  }
+  return { entries, secrets: new Set(), ask };
+}
+
+async function receive(url: string, request: Asked): Promise<Answer> {
+  const { method = "GET", path, token, headers, data, form } = request;
+  const body = form ? new URLSearchParams(form) : data && JSON.stringify({ data });
+  try {
+    const answer = await fetch(url + path, {
+      method,
+      redirect: "manual",
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(data && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body && { body }),
+      signal: AbortSignal.timeout(GIVE_UP_MS),
+    });
+    const text = await answer.text();
+    const isJson = answer.headers.get("content-type")?.includes("json") === true && text !== "";
+    const parsed = isJson ? JSON.parse(text) : {};
+    return { status: answer.status, headers: answer.headers, data: parsed.data ?? parsed };
+  } catch {
+    return { status: undefined, headers: new Headers(), data: {} };
+  }
+}
+
+export const isGood = ({ status }: Answer): boolean => status !== undefined && status < 400;
+/** Carried out or not: asked again, if the request allows it. */
+const isInDoubt = ({ status }: Answer): boolean => status === undefined || status >= 500;
+
+/** Asks again while nobody can say whether it was done, as a client with a safe request does. */
+export async function untilTold(isOver: () => boolean, ask: () => Promise<Answer>): Promise<Answer> {
+  let answer = await ask();
+  for (let tries = 0; isInDoubt(answer) && tries < 100 && !isOver(); tries++) {
+    await sleep(200);
+    answer = await ask();
+  }
+  return answer;
+}

@@ -1,0 +1,81 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { LATCHKEY } from "../../packages/server/test/support/command.ts";
+import { until } from "../../packages/server/test/support/until.ts";
+import { hasReleaseBefore, unpackReleaseBefore } from "../release-before.ts";
+import { type Balancer, hasNginx, startBalancer } from "./balancer.ts";
+import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
+import { openShop, type Shop } from "./shop.ts";
+import { isReady, underLoad } from "./under-load.ts";
+
+/** More for a long run. */
+const ROUNDS = Number(process.env.LATCHKEY_FLEET_ROUNDS ?? 1);
+
+describe.skipIf(!canRunFleet || !hasNginx)(
+  "behind nginx, as docs/operations.md configures it",
+  { timeout: 300_000 },
+  () => {
+    let fleet: Fleet;
+    let shop: Shop;
+    let front: Balancer;
+
+    async function begin(program?: string): Promise<void> {
+      fleet = await startFleet(program === undefined ? {} : { program });
+      shop = await openShop(fleet);
+      front = await startBalancer(fleet);
+    }
+    afterEach(async () => {
+      await front?.close();
+      await fleet?.close();
+    });
+
+    /** What docs/operations.md does to a machine: nginx sees that it is not ready, and sends nothing there any more. */
+    async function restart(instance: Instance, program?: string): Promise<void> {
+      const stopped = instance.stop();
+      await until(async () => !(await isReady(instance.url)));
+      for (let asked = 0; asked < 30; asked++) expect(await isReady(front.url)).toBe(true);
+      expect(await stopped).toBe(0);
+      await instance.start(program);
+    }
+
+    test("one instance after the other is restarted: not one request fails", async () => {
+      await begin();
+      const name = "rolling restart behind nginx";
+      await underLoad(fleet, shop, { name, front, recoversWithinSeconds: 1 }, async ({ served }) => {
+        for (let round = 0; round < ROUNDS; round++)
+          for (const instance of fleet.instances) {
+            await restart(instance);
+            await served(100);
+          }
+      });
+    });
+
+    test.skipIf(!hasReleaseBefore)(
+      "one instance after the other goes from the release before to the one of today: nothing fails but what the tables' change holds up (T52)",
+      async () => {
+        const before = unpackReleaseBefore();
+        try {
+          await begin(before.program);
+          const name = "rolling upgrade from the release before, behind nginx";
+          await underLoad(
+            fleet,
+            shop,
+            { name, front, recoversWithinSeconds: 2 },
+            async ({ begin, served }) => {
+              const [first, ...others] = fleet.instances as [Instance, ...Instance[]];
+              // It brings the tables up to date, and who writes meanwhile may be told to come again.
+              const end = begin({ shows: ["unavailable"] });
+              await restart(first, LATCHKEY);
+              end();
+              for (const instance of others) {
+                await served(100);
+                await restart(instance, LATCHKEY);
+              }
+            },
+          );
+        } finally {
+          before.remove();
+        }
+      },
+    );
+  },
+);

@@ -1,0 +1,281 @@
+import pg from "pg";
+import { expect } from "vitest";
+import { until } from "../../packages/server/test/support/until.ts";
+import { type Answer, type Notebook, newNotebook, type Target } from "./ask.ts";
+import { everybody, type World } from "./clients.ts";
+import type { Fleet, Instance } from "./fleet.ts";
+import { type Deed, type Entry, type Fault, findViolations, type History, summarise } from "./history.ts";
+import { report } from "./report.ts";
+import { ceilingOf, FLOOR, type Shop } from "./shop.ts";
+
+/** What a test does to a fleet while its clients go on. */
+export type Trouble = {
+  /** From now on, until the function that it gives back is called. */
+  begin(fault: Pick<Fault, "shows" | "at">): () => void;
+  /** Waits until that many more requests were acknowledged, by that instance or by any. */
+  served(requests: number, at?: string): Promise<void>;
+  /** Waits until that many more requests failed. */
+  failed(requests: number, at?: string): Promise<void>;
+};
+
+type Options = {
+  name: string;
+  /** Where clients send to, if not straight to the instances. */
+  front?: Target;
+  /** At most this long after the cause is gone. */
+  recoversWithinSeconds: number;
+};
+
+const KINDS: readonly Deed["did"][] = ["make", "other", "read", "redeem", "revoke", "signOn", "use", "write"];
+
+/**
+ * Lets all clients go on while `trouble` lasts, waits until everything is served again, and checks the whole history. A line
+ * of the table that the run prints at its end comes from here.
+ */
+export async function underLoad(
+  fleet: Fleet,
+  shop: Shop,
+  { name, front, recoversWithinSeconds }: Options,
+  trouble: (trouble: Trouble) => Promise<void>,
+): Promise<History> {
+  const notebook = newNotebook();
+  const { entries } = notebook;
+  const faults: Fault[] = [];
+  const targets: Target[] = front ? [front] : fleet.instances;
+  let isOver = false;
+  let picked = 0;
+  const world: World = {
+    notebook,
+    shop,
+    idp: fleet.idp,
+    publicUrl: fleet.publicUrl,
+    pick: () => targets[picked++ % targets.length] as Target,
+    everywhere: () => targets,
+    isOver: () => isOver,
+  };
+
+  const more = async (requests: number, at: string | undefined, counts: (entry: Entry) => boolean) => {
+    const from = entries.length;
+    const isOne = (entry: Entry) => counts(entry) && (at === undefined || entry.at === at);
+    await until(() => entries.slice(from).filter(isOne).length >= requests);
+  };
+  const served: Trouble["served"] = (requests, at) =>
+    more(requests, at, ({ status }) => status !== undefined && status < 400);
+
+  const logsBefore = fleet.logs().length;
+  const machine = watchMachine();
+  const reservations = watchReservations(fleet, shop, machine);
+  const readiness = watchReadiness(fleet);
+  const clients = everybody.map((client, index) => client(world, index));
+  /** Each kind of request was served once more: a load of which a part does not work would prove nothing. */
+  const everyKind = async () => {
+    const from = entries.length;
+    const isServed = ({ status }: Entry) => status !== undefined && status < 400;
+    const kinds = () =>
+      new Set(
+        entries
+          .slice(from)
+          .filter(isServed)
+          .map(({ deed }) => deed.did),
+      );
+    await until(() => KINDS.every((kind) => kinds().has(kind)));
+  };
+  try {
+    await everyKind();
+    await trouble({
+      begin(fault) {
+        const begun = { name, ...fault, fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY };
+        faults.push(begun);
+        return () => {
+          begun.toMs = performance.now();
+        };
+      },
+      served,
+      failed: (requests, at) => more(requests, at, ({ status }) => status === undefined || status >= 500),
+    });
+    await readiness.untilWell();
+    await everyKind();
+    await served(100);
+  } finally {
+    isOver = true;
+    await Promise.allSettled(clients);
+  }
+  await readEverything(world, fleet.instances);
+  const history: History = {
+    entries,
+    faults,
+    floors: new Map([[shop.flooded.floor.id, FLOOR]]),
+    // Without Valkey each instance counts for itself.
+    ...(fleet.valkey && { ceiling: ceilingOf(shop.flooded) }),
+    reservations: await reservations.stop(),
+    starved: machine.stop(),
+    owners: await findOwners(fleet),
+    looks: await readiness.stop(),
+    logs: fleet.logs().slice(logsBefore),
+    secrets: [...notebook.secrets],
+  };
+  const summary = summarise(history);
+  report({ fault: name, ...summary });
+  const faultLines = history.logs.split("\n").filter((line) => /"status":5(?!03)/.test(line));
+  // A few of each are enough to see what is wrong, and where it was thrown.
+  expect([...findViolations(history).slice(0, 20), ...faultLines.slice(0, 5)]).toEqual([]);
+  // Nobody recovers on a machine that has no time.
+  if (history.starved.length === 0) expect(summary.recoverySeconds).toBeLessThan(recoversWithinSeconds);
+  return history;
+}
+
+export const isReady = (url: string): Promise<boolean> =>
+  fetch(`${url}/health/ready`).then(
+    (answer) => answer.ok,
+    () => false,
+  );
+
+/** Every row that was written, and every token that is still good, from every instance (I2). */
+async function readEverything({ notebook, shop }: World, instances: readonly Instance[]): Promise<void> {
+  const rows = new Set(notebook.entries.flatMap(({ deed }) => (deed.did === "write" ? [deed.row] : [])));
+  const tight = new Set(shop.tight.keys.map(({ id }) => id));
+  const paths: Record<string, string> = {
+    key: "/v2/application-keys",
+    customer: "/v2/customers",
+    "authentication-realm": "/v2/authentication-realms",
+  };
+  for (const row of rows) {
+    const [type = "", id = ""] = row.split(" ");
+    if (id === "undefined") continue;
+    const token = tight.has(id) ? shop.tight.admin : shop.work.admin;
+    const deed = ({ data }: Answer) => ({ did: "read", row, value: data.name }) as const;
+    const path = `${paths[type]}/${id}`;
+    await Promise.all(instances.map((instance) => notebook.ask(instance, { path, token, deed })));
+  }
+}
+
+type Machine = { note(fromMs: number): void; stop(): History["starved"] };
+
+/** Longer than anything here takes that nobody keeps from a processor. */
+const STARVED_MS = 250;
+
+/** Whether there is time on this machine: a timer that comes late says no, and so does a small question to PostgreSQL. */
+function watchMachine(): Machine {
+  const starved: History["starved"][number][] = [];
+  const note = (fromMs: number) => {
+    const toMs = performance.now();
+    if (toMs - fromMs > STARVED_MS) starved.push({ fromMs, toMs });
+  };
+  let beforeMs = performance.now();
+  const timer = setInterval(() => {
+    note(beforeMs);
+    beforeMs = performance.now();
+  }, 50);
+  return {
+    note,
+    stop() {
+      clearInterval(timer);
+      return starved;
+    },
+  };
+}
+
+/** Looks again and again at what is reserved, over connections of its own. */
+function watchReservations({ postgres }: Fleet, { tight }: Shop, machine: Machine) {
+  const seen: { reserved: number; limit: number }[] = [];
+  let isOver = false;
+  const look = async () => {
+    const client = new pg.Client({ connectionString: postgres.url, query_timeout: 2000 });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      while (!isOver) {
+        const askedMs = performance.now();
+        const { rows } = await client.query(
+          `select (select sum(reserved_rate_limit) from application_keys where store_id = $1)::int as reserved,
+             (select rate_limit from stores where id = $1)::int as limit`,
+          [tight.id],
+        );
+        machine.note(askedMs);
+        seen.push(rows[0]);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    } finally {
+      client.end().catch(() => {});
+    }
+  };
+  const looking = until(async () => {
+    await look().catch(() => {});
+    return isOver;
+  }, 600_000);
+  return {
+    async stop() {
+      isOver = true;
+      await looking;
+      return seen;
+    },
+  };
+}
+
+const LOOK_WITHIN_MS = 2000;
+
+/** Without Valkey all are degraded, always: each counts for itself. */
+function watchReadiness({ instances, valkey }: Fleet) {
+  const seen: History["looks"][number][] = [];
+  let isOver = false;
+  const look = async ({ name: at, url }: Instance) => {
+    while (!isOver) {
+      const sentMs = performance.now();
+      const isWell = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(LOOK_WITHIN_MS) }).then(
+        async (answer) => {
+          const { degraded = [] } = (await answer.json()) as { degraded?: string[] };
+          return answer.ok && (valkey === undefined || degraded.length === 0);
+        },
+        () => false,
+      );
+      seen.push({ at, sentMs, isWell });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  const looking = instances.map(look);
+  return {
+    /** Until each of them has been, in a look that began from now on. */
+    async untilWell() {
+      const nowMs = performance.now();
+      await until(() =>
+        instances.every(({ name }) =>
+          seen.some((look) => look.at === name && look.sentMs > nowMs && look.isWell),
+        ),
+      );
+    },
+    async stop() {
+      isOver = true;
+      await Promise.all(looking);
+      return seen;
+    },
+  };
+}
+
+async function findOwners({ postgres }: Fleet): Promise<History["owners"]> {
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  const { rows } = await client.query(
+    `select token.id, token.customer_id as customer,
+       concat_ws(' ', known.store_id, known.realm_id, known.profile_id, known.issuer, known.subject) as identity
+     from customer_tokens as token join customer_identities as known
+       on known.customer_id = token.customer_id and known.profile_id = token.profile_id and known.subject = token.subject`,
+  );
+  await client.end();
+  return new Map(rows.map(({ id, customer, identity }) => [id, { customer, identity }]));
+}
+
+/** What a test without a load checks. Whether the machine has time (I9) is nobody's business there. */
+export function expectNoViolation(notebook: Notebook, fleet: Fleet): void {
+  const history: History = {
+    entries: notebook.entries,
+    faults: [],
+    floors: new Map(),
+    reservations: [],
+    owners: new Map(),
+    starved: [],
+    looks: [],
+    logs: fleet.logs(),
+    secrets: [...notebook.secrets],
+  };
+  expect(findViolations(history).filter(({ invariant }) => invariant !== "I9")).toEqual([]);
+}

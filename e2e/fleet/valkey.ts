@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { until } from "../../packages/server/test/support/until.ts";
+import { hasValkey } from "../../packages/server/test/support/valkey-server.ts";
+import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
+import { openShop, type Shop } from "./shop.ts";
+import { type Trouble, underLoad } from "./under-load.ts";
+
+/** Nobody notices: no 5xx, no broken connection, and no key is refused what is reserved for it. */
+const UNNOTICED = { shows: [] } as const;
+
+describe.skipIf(!canRunFleet || !hasValkey)("Valkey", { timeout: 300_000 }, () => {
+  let fleet: Fleet;
+  let shop: Shop;
+
+  beforeAll(async () => {
+    fleet = await startFleet({ withValkey: true });
+    shop = await openShop(fleet);
+  });
+  afterAll(() => fleet?.close());
+
+  const lines = () => fleet.instances.map(({ valkey }) => valkey);
+  const during = (name: string, trouble: (trouble: Trouble) => Promise<void>, recoversWithinSeconds = 10) =>
+    underLoad(fleet, shop, { name, recoversWithinSeconds }, trouble);
+
+  /** What is not as it should be with it, as readiness says; it is ready all the same. */
+  const degraded = async ({ url }: Instance) => {
+    const answer = await fetch(`${url}/health/ready`);
+    expect(answer.status).toBe(200);
+    return ((await answer.json()) as { degraded?: string[] }).degraded ?? [];
+  };
+  const untilAll = (isSo: (reasons: string[]) => boolean, instances: readonly Instance[]) =>
+    Promise.all(instances.map((instance) => until(async () => isSo(await degraded(instance)))));
+  const untilAway = (instances = fleet.instances) => untilAll((reasons) => reasons.length > 0, instances);
+  const untilBack = () => untilAll((reasons) => reasons.length === 0, fleet.instances);
+
+  test("is there: three instances together serve what the limit says, and no more", () =>
+    during("none, for comparison", async ({ served }) => {
+      // Long enough for stretches of five seconds.
+      const startedMs = performance.now();
+      await until(() => performance.now() > startedMs + 6000);
+      await served(1);
+    }).then(({ entries }) => {
+      // Two want more than there is together, and one floods.
+      for (const refusal of [409, 429]) expect(entries.some(({ status }) => status === refusal)).toBe(true);
+    }));
+
+  test("is stopped and comes back empty", () =>
+    during("Valkey stopped", async ({ begin, served }) => {
+      for (let round = 0; round < 2; round++) {
+        const end = begin(UNNOTICED);
+        await fleet.valkey?.stop();
+        await untilAway();
+        await served(200);
+        await fleet.valkey?.start();
+        end();
+        await untilBack();
+        await served(100);
+      }
+    }));
+
+  test("is flushed, scripts and all, again and again", () =>
+    during("Valkey flushed, 10 times", async ({ begin, served }) => {
+      for (let round = 0; round < 10; round++) {
+        const end = begin(UNNOTICED);
+        await fleet.valkey?.say("FLUSHALL");
+        await fleet.valkey?.say("SCRIPT FLUSH");
+        end();
+        await served(50);
+      }
+      await untilBack();
+    }));
+
+  test("is slow, then too slow to wait for", () =>
+    during("Valkey slow (20 ms, then 200 ms)", async ({ begin, served }) => {
+      const end = begin(UNNOTICED);
+      for (const line of lines()) line.toClient.delayMs = 20;
+      await served(150);
+      for (const line of lines()) line.toClient.delayMs = 200;
+      await untilAway();
+      await served(150);
+      for (const line of lines()) line.mend();
+      end();
+      await untilBack();
+    }));
+
+  test("is in a black hole for one instance, then for all", () =>
+    during("Valkey black-holed", async ({ begin, served }) => {
+      for (const holes of [fleet.instances.slice(1, 2), fleet.instances]) {
+        const end = begin(UNNOTICED);
+        for (const { valkey } of holes) valkey.blackHole();
+        await untilAway(holes);
+        await served(150);
+        for (const { valkey } of holes) valkey.mend();
+        end();
+        await untilBack();
+        await served(50);
+      }
+    }));
+
+  test("crashes together with PostgreSQL", () =>
+    during(
+      "Valkey and PostgreSQL crashed at once",
+      async ({ begin, served, failed }) => {
+        const end = begin({ shows: ["unavailable"] });
+        await Promise.all([fleet.valkey?.stop(), fleet.postgres.stop("immediate")]);
+        await failed(30);
+        await Promise.all([fleet.valkey?.start(), fleet.postgres.start()]);
+        end();
+        await served(100);
+        await untilBack();
+      },
+      10,
+    ));
+});

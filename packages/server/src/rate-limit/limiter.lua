@@ -1,0 +1,257 @@
+-- limiter.ts, bucket.ts, fair-share.ts and claims.ts once more, for what several instances count together: the same rules in
+-- the same order, on the server's clock. An item is one request of the slot's store:
+--   key, source or '', revision of the limits, what is shared, what the key has reserved, 't' take | 'a' take for administration | 'l' look
+-- and its answer
+--   served (1, 0), bucket (1 reserved, 2 shared, 3 administration), reserved: quota, left, shared: quota, left, asked, retry after
+-- Kept as strings of doubles that expire by themselves: <slot>:limits, <slot>:key:<key>; and a hash <slot>:sources:<key>.
+local WIDTH = 6
+local HAIR = 1e-6
+local FORGOTTEN_AFTER = 9000
+local NEVER = -1e15
+-- By then all buckets are full and all shares forgotten. A clock in a test's hand may stand still for longer than that.
+local KEEP = ARGV[2] == '' and 10000 or 600000
+
+local floor, ceil, max, min, exp = math.floor, math.ceil, math.max, math.min, math.exp
+local pack, unpack = struct.pack, struct.unpack
+local call = redis.call
+local second = floor(now / 1000)
+
+local function capacityOf(rate) return rate + 2 * ceil(rate / 10) end
+local function reserveOf(rate) return 2 * ceil(rate / 10) end
+local function memoryOf(rate) return 500 + 10000 / max(rate, 1) end
+
+local function newBucket(rate, capacity) return { rate = rate, capacity = capacity, tokens = capacity, filled = now } end
+
+local function fill(bucket)
+  if now > bucket.filled then
+    bucket.tokens = min(bucket.capacity, bucket.tokens + (now - bucket.filled) * bucket.rate / 1000)
+  end
+  -- Also where the server's clock was set back: else nothing would flow in until it is where it was.
+  bucket.filled = now
+end
+
+local function draw(bucket, leaving)
+  fill(bucket)
+  if bucket.tokens < 1 + leaving - HAIR then return false end
+  bucket.tokens = max(bucket.tokens - 1, 0)
+  return true
+end
+
+local function resize(bucket, rate, capacity)
+  fill(bucket)
+  bucket.tokens = min(capacity, bucket.tokens)
+  bucket.rate = rate
+  bucket.capacity = capacity
+end
+
+local function secondsUntilToken(bucket, leaving)
+  if bucket.rate <= 0 then return 60 end
+  return max(1, ceil((1 + leaving - bucket.tokens) / bucket.rate - HAIR))
+end
+
+local function hadLately(share, memory)
+  local since = now - share.at
+  if since >= FORGOTTEN_AFTER then return 0 end
+  if since > 0 then return share.had * exp(-since / memory) end
+  return share.had
+end
+
+local function standing(share, most, memory)
+  local had = hadLately(share, memory)
+  if had == 0 then return 0 end
+  return min(1, had / hadLately(most, memory))
+end
+
+local function give(share, most, memory)
+  share.had = hadLately(share, memory) + 1
+  share.at = now
+  most.had = max(hadLately(most, memory), share.had)
+  most.at = now
+end
+
+local function leavingOf(rate, ofDrawer, ofSource)
+  return floor(ceil(rate / 10) * ofDrawer * (1 + ofSource) + 0.5)
+end
+
+local limitsName = slot .. ':limits'
+local limits, isChanged
+
+local function limitsFor(revision, shared)
+  if not limits then
+    local kept = call('GET', limitsName)
+    if kept then
+      local rate, tokens, filled, had, at, adminTokens, adminFilled
+      limits = {}
+      limits.revision, rate, tokens, filled, had, at, adminTokens, adminFilled = unpack('dddddddd', kept)
+      limits.pool = { rate = rate, capacity = capacityOf(rate), tokens = tokens, filled = filled }
+      limits.most = { had = had, at = at }
+      limits.administration = { rate = 2, capacity = 2, tokens = adminTokens, filled = adminFilled }
+    else
+      limits = {
+        revision = revision,
+        pool = newBucket(shared, capacityOf(shared)),
+        most = { had = 0, at = NEVER },
+        administration = newBucket(2, 2),
+      }
+    end
+  end
+  if revision > limits.revision then
+    limits.revision = revision
+    resize(limits.pool, shared, capacityOf(shared))
+  end
+end
+
+local keys = {}
+
+local function keyFor(id, revision, reserved)
+  local key = keys[id]
+  local isNew = false
+  if not key then
+    local name = slot .. ':key:' .. id
+    local kept = call('GET', name)
+    key = { name = name, sources = {} }
+    if kept then
+      local rate, tokens, filled, programHad, programAt, publicHad, publicAt, mostHad, mostAt
+      rate, tokens, filled, programHad, programAt, publicHad, publicAt, mostHad, mostAt, key.second, key.asked =
+        unpack('ddddddddddd', kept)
+      if rate >= 0 then key.floor = { rate = rate, capacity = capacityOf(rate), tokens = tokens, filled = filled } end
+      key.program = { had = programHad, at = programAt }
+      key.public = { had = publicHad, at = publicAt }
+      key.most = { had = mostHad, at = mostAt }
+    else
+      isNew = true
+      key.program = { had = 0, at = NEVER }
+      key.public = { had = 0, at = NEVER }
+      key.most = { had = 0, at = NEVER }
+      key.second, key.asked = -1, 0
+    end
+    keys[id] = key
+  end
+  local rate = key.floor and key.floor.rate or 0
+  if (isNew or revision == limits.revision) and rate ~= reserved then
+    if key.floor then
+      resize(key.floor, reserved, capacityOf(reserved))
+    else
+      key.floor = newBucket(reserved, capacityOf(reserved))
+    end
+  end
+  return key
+end
+
+local function sourceMemoryOf(key) return memoryOf(limits.pool.rate + (key.floor and key.floor.rate or 0)) end
+
+local function shareOf(key, id, source)
+  local share = key.sources[source]
+  if not share then
+    local kept = call('HGET', slot .. ':sources:' .. id, source)
+    share = { had = 0, at = NEVER }
+    if kept then share.had, share.at = unpack('dd', kept) end
+    key.sources[source] = share
+  end
+  return share
+end
+
+-- While a bucket has more than its reserve, nobody's standing matters: the reserve is left by itself.
+local function leavesOf(key, id, source)
+  local pool, keyFloor = limits.pool, key.floor
+  local ofFloor, ofPool = 0, reserveOf(pool.rate)
+  fill(pool)
+  local isPoolShort = pool.tokens < 1 + ofPool
+  if keyFloor and source ~= '' then
+    fill(keyFloor)
+    ofFloor = reserveOf(keyFloor.rate)
+  end
+  local isFloorShort = ofFloor > 0 and keyFloor.tokens < 1 + ofFloor
+  if not isPoolShort and not isFloorShort then return ofFloor, ofPool end
+  local ofSource = source == '' and 0 or standing(shareOf(key, id, source), key.most, sourceMemoryOf(key))
+  if isFloorShort then ofFloor = leavingOf(keyFloor.rate, 1, ofSource) end
+  if isPoolShort then
+    local drawer = source == '' and key.program or key.public
+    ofPool = leavingOf(pool.rate, standing(drawer, limits.most, memoryOf(pool.rate)), ofSource)
+  end
+  return ofFloor, ofPool
+end
+
+local function leftIn(bucket, leaving)
+  fill(bucket)
+  return min(bucket.rate, max(0, floor(bucket.tokens + HAIR) - leaving))
+end
+
+local function decide(id, source, revision, shared, reserved, what)
+  limitsFor(revision, shared)
+  local key = keyFor(id, revision, reserved)
+  if key.second ~= second then key.second, key.asked = second, 0 end
+  local served, bucket = false, 2
+  local ofFloor, ofPool = leavesOf(key, id, source)
+  local isAdministration = what == 'a'
+  if what ~= 'l' then
+    isChanged, key.isChanged = true, true
+    key.asked = key.asked + 1
+    if key.floor and draw(key.floor, ofFloor) then
+      served, bucket = true, 1
+    elseif draw(limits.pool, ofPool) then
+      served = true
+      give(source == '' and key.program or key.public, limits.most, memoryOf(limits.pool.rate))
+    end
+    if served and source ~= '' then
+      local share = shareOf(key, id, source)
+      give(share, key.most, sourceMemoryOf(key))
+      share.isChanged = true
+    end
+    if not served and isAdministration and draw(limits.administration, 0) then served, bucket = true, 3 end
+  end
+  local retryAfter = 0
+  local reservedQuota, reservedLeft = 0, 0
+  if key.floor then reservedQuota, reservedLeft = key.floor.rate, leftIn(key.floor, ofFloor) end
+  local sharedLeft = leftIn(limits.pool, ofPool)
+  if not served then
+    retryAfter = secondsUntilToken(limits.pool, ofPool)
+    if key.floor then retryAfter = min(retryAfter, secondsUntilToken(key.floor, ofFloor)) end
+    if isAdministration then retryAfter = min(retryAfter, secondsUntilToken(limits.administration, 0)) end
+  end
+  return {
+    served and 1 or 0, bucket, reservedQuota, reservedLeft, limits.pool.rate, sharedLeft, key.asked, retryAfter,
+  }
+end
+
+-- Of a key a thousand sources are remembered. Which of some was served longest ago makes room, where that of all is not known.
+local function keepSources(id, sources)
+  local name = slot .. ':sources:' .. id
+  local isKept = false
+  for source, share in pairs(sources) do
+    if share.isChanged then
+      isKept = true
+      local isAdded = call('HSET', name, source, pack('dd', share.had, share.at)) == 1
+      if isAdded and call('HLEN', name) > 1000 then
+        local some = call('HRANDFIELD', name, 5, 'WITHVALUES')
+        local oldest, oldestAt
+        for at = 1, #some, 2 do
+          local _, servedAt = unpack('dd', some[at + 1])
+          if some[at] ~= source and (not oldestAt or servedAt < oldestAt) then oldest, oldestAt = some[at], servedAt end
+        end
+        call('HDEL', name, oldest)
+      end
+    end
+  end
+  if isKept then call('PEXPIRE', name, KEEP) end
+end
+
+local answers = {}
+for at = 3, #ARGV, WIDTH do
+  answers[#answers + 1] = decide(
+    ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4]), ARGV[at + 5])
+end
+if isChanged then
+  local pool, most, administration = limits.pool, limits.most, limits.administration
+  call('SET', limitsName, pack('dddddddd', limits.revision, pool.rate, pool.tokens, pool.filled, most.had, most.at,
+    administration.tokens, administration.filled), 'PX', KEEP)
+  for id, key in pairs(keys) do
+    if key.isChanged then
+      local kept = key.floor or { rate = -1, tokens = 0, filled = 0 }
+      call('SET', key.name, pack('ddddddddddd', kept.rate, kept.tokens, kept.filled, key.program.had, key.program.at,
+        key.public.had, key.public.at, key.most.had, key.most.at, key.second, key.asked), 'PX', KEEP)
+      keepSources(id, key.sources)
+    end
+  end
+end
+return answers

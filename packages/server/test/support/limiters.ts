@@ -1,0 +1,50 @@
+import pino from "pino";
+import { afterAll, beforeAll, describe } from "vitest";
+import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
+import type { Clock } from "../../src/lib/clock.ts";
+import { createLimiter, type Draw, type Limiter } from "../../src/rate-limit/limiter.ts";
+import { createSharedLimiter } from "../../src/rate-limit/shared-limiter.ts";
+import { createUseLog, type UseLog } from "../../src/rate-limit/use-log.ts";
+import { hasValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
+
+/** Makes a limiter that counts by the clock in the test's hand, and begins with nothing. */
+export type MakeLimiter = (deps: { clock: Clock; useLog?: UseLog }) => Limiter;
+
+/** What takes a second in process takes half a minute when every decision travels. */
+export type Runs = (inProcess: number) => { numRuns: number };
+
+export const inProcess: MakeLimiter = ({ clock, useLog = createUseLog() }) =>
+  createLimiter({ clock, useLog });
+
+let server: ValkeyServer;
+let valkey: Valkey;
+let now: Clock;
+let made = 0;
+
+/** On one Valkey for the file. Each limiter has stores of its own there. */
+const inValkey: MakeLimiter = ({ clock, useLog = createUseLog() }) => {
+  now = clock;
+  const limiter = createSharedLimiter({ valkey, clock, useLog });
+  const run = ++made;
+  const own = (draw: Draw): Draw => ({ ...draw, storeId: `${run} ${draw.storeId}` });
+  return { ...limiter, take: (draw) => limiter.take(own(draw)), look: (draw) => limiter.look(own(draw)) };
+};
+
+/** The same rules for both limiters: the one in process, and the one that all instances share. */
+export function describeLimiters(rules: (makeLimiter: MakeLimiter, runs: Runs) => void): void {
+  describe("in process", () => rules(inProcess, (numRuns) => ({ numRuns })));
+  describe.skipIf(!hasValkey)("in Valkey", () => {
+    beforeAll(async () => {
+      server = await startValkey();
+      const nowMs = () => now.monotonicMs();
+      // No answer is too late here: these tests are about what is decided, not about when.
+      const options = { urls: [server.url], log: pino({ level: "silent" }), answerWithinMs: 60_000 };
+      valkey = await openValkey({ ...options, nowMs });
+    });
+    afterAll(async () => {
+      await valkey.close();
+      await server.remove();
+    });
+    rules(inValkey, (numRuns) => ({ numRuns: Math.ceil(numRuns / 5) }));
+  });
+}
