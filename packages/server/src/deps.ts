@@ -106,8 +106,9 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
   const useLog = valkey ? createSharedUseLog({ valkey, clock, own: ownUse }) : ownUse;
   const counting = { clock, useLog };
   const storage = traces ? tracedStorage(traces, options.storage) : options.storage;
+  const egress = options.egress ?? createEgress({ allowedOrigins });
   const calls = createCalls({
-    egress: options.egress ?? createEgress({ allowedOrigins }),
+    egress,
     clock,
     valkey,
     onCall: tracedCalls(traces, measureCalls(registry)),

@@ -145,6 +145,7 @@ describe("guesses of a password", () => {
 
   test("are each instance's part while Valkey stands still, and nobody waits for it", async () => {
     await start(50);
+    await until(() => counters.every((valkey) => valkey.instances() === 2));
     server.pause();
     // Two and a half each.
     expect(await guess(20)).toBe(4);
