@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { quickest, until } from "../../packages/server/test/support/until.ts";
 import { GRACE } from "../honest-idp.ts";
 import { getToken } from "../running.ts";
-import { type Notebook, newNotebook } from "./ask.ts";
+import { type Notebook, newNotebook, untilTold } from "./ask.ts";
 import { redeem, signOn, tokenOf, visit, type World } from "./clients.ts";
 import { canRunFleet, type Fleet, type Instance, startFleet } from "./fleet.ts";
 import { openShop, type Shop, send } from "./shop.ts";
@@ -29,7 +29,8 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
     notebook = newNotebook();
     const { idp, publicUrl } = fleet;
     const everywhere = () => fleet.instances;
-    world = { notebook, shop, idp, publicUrl, pick: () => a, everywhere, isOver: () => false };
+    const pick = () => a;
+    world = { notebook, shop, idp, publicUrl, pick, everywhere, racesForPeople: false, isOver: () => false };
   });
   afterEach(() => expectNoViolation(notebook, fleet));
 
