@@ -14,7 +14,14 @@ import type { Contestant } from "./workloads/workload.ts";
 export const HERE = fileURLToPath(new URL("..", import.meta.url));
 const PASSWORD = "correct horse battery staple";
 
-type Options = { databaseUrl: string; idp: string; contestant?: Contestant; checkout?: string };
+type Options = {
+  databaseUrl: string;
+  idp: string;
+  contestant?: Contestant;
+  checkout?: string;
+  /** What follows `latchkey serve`. */
+  args?: string[];
+};
 
 /** The service as an operator starts it, behind a proxy, with a store whose limit nobody reaches. */
 export async function startLatchkey({
@@ -22,10 +29,11 @@ export async function startLatchkey({
   idp,
   contestant = "latchkey",
   checkout = HERE,
+  args = [],
 }: Options): Promise<Runner> {
   const env = envOf(databaseUrl, idp);
   const made = await createStore(env, checkout);
-  const { server, url } = await serveLatchkey(env, checkout);
+  const { server, url } = await serveLatchkey(env, checkout, args);
   const { id: keyId, client_id: clientId, client_secret: clientSecret } = made.application_key;
   const facts = await furnish(url, idp, { clientId, clientSecret });
   return {
@@ -52,10 +60,10 @@ export const envOf = (databaseUrl: string, idp: string): Record<string, string> 
   LATCHKEY_CODE_SECONDS: "600",
 });
 
-export async function serveLatchkey(env: Record<string, string>, checkout = HERE) {
+export async function serveLatchkey(env: Record<string, string>, checkout = HERE, args: string[] = []) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const server = startProcess(commandOf(checkout), ["serve"], {
+  const server = startProcess(commandOf(checkout), ["serve", ...args], {
     ...env,
     PORT: String(port),
     LATCHKEY_PUBLIC_URL: url,

@@ -98,7 +98,8 @@ async function measureForgetting(engine: string, place: Where): Promise<void> {
   const chores = {
     "customer tokens": () => forgetExpiredTokens({ storage, clock }),
     attempts: () => forgetOldAttempts({ storage, clock }),
-    "records of sign-ons": () => tidyRecords({ storage, clock }, { codeSeconds: 60, recordDays: 30 }),
+    "records of sign-ons": () =>
+      tidyRecords({ storage, clock, recorder: { count() {} } }, { codeSeconds: 60, recordDays: 30 }),
   };
   for (const [name, chore] of Object.entries(chores)) {
     const startedMs = performance.now();

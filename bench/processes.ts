@@ -7,6 +7,7 @@ const USAGE = new URL("usage.ts", import.meta.url).href;
 
 /** A program of the benchmark in a process of its own, or a server under test. */
 export type Process = {
+  pid: number;
   send(message: object | string): void;
   /** The next message that has this member, and what it holds. */
   receive<T>(member: string): Promise<T>;
@@ -29,6 +30,7 @@ export function startProcess(file: string, args: string[], env: Record<string, s
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const ending = () => new Error(`${file} has ended:\n${faults}`);
   const started: Process = {
+    pid: child.pid as number,
     send: (message) => void child.send(message),
     receive: (member) => receive(child, member, ending),
     refuseEnded() {

@@ -36,6 +36,7 @@ const SLICES = [
   "identity-provider",
   "customers",
   "sign-on",
+  "gateway",
 ];
 const ROOMS: Record<string, string[]> = {
   lib: [],
@@ -51,21 +52,25 @@ const ROOMS: Record<string, string[]> = {
   "identity-provider": ["lib", "contract", "storage", "rate-limit", "stores", "realms"],
   customers: ["lib", "contract", "storage", "rate-limit", "realms"],
   "sign-on": ["lib", "contract", "storage", "rate-limit", "realms", "identity-provider", "customers"],
+  gateway: ["contract"],
   "create-store": ["lib", "storage", "stores", "application-keys", "realms"],
   "delete-store": ["lib", "storage"],
   "after-restore": ["lib", "storage"],
   "carry-over": ["storage"],
-  readiness: ["lib", "contract", "storage", "counters", "identity-provider"],
-  config: ["lib"],
-  metrics: ["lib", ...SLICES],
-  deps: ["lib", "contract", "storage", "counters", "metrics", "readiness", ...SLICES],
+  workers: [],
+  readiness: ["lib", "contract", "storage", "counters", "identity-provider", "workers"],
+  config: ["lib", "storage"],
+  traces: ["lib", "contract", "rate-limit"],
+  metrics: ["lib", "contract", "storage", "counters", "workers", ...SLICES],
+  deps: ["lib", "contract", "storage", "counters", "metrics", "readiness", "workers", ...SLICES],
   tidy: ["lib", "storage", "http", ...SLICES],
   routes: ["deps", "contract", "http", ...SLICES],
   app: ["lib", "access", "deps", "metrics", "tidy", "http", "readiness", "routes"],
   sealed: ["lib", "storage", "identity-provider", "customers"],
-  main: ["app", "config", "http", "sealed", "lib", "storage", "counters"],
+  main: ["app", "config", "contract", "http", "sealed", "traces", "lib", "storage", "counters", "workers"],
   cli: [
     "main",
+    "workers",
     "config",
     "create-store",
     "delete-store",
@@ -86,7 +91,7 @@ describe("imports", () => {
   test.each(sources.map((path) => [path.replace("packages/server/src/", ""), path]))(
     "of %s point down",
     (_, path) => {
-      for (const [, target] of read(path).matchAll(/(?:from |import\()"(\.[^"]+)"/g)) {
+      for (const [, target] of read(path).matchAll(/(?:from |import\()"(\.[^"]+\.ts)"/g)) {
         const room = roomOf(posix.join(posix.dirname(path), target as string));
         if (room === roomOf(path)) continue;
         expect(ROOMS[roomOf(path)], `${path} imports from ${room}`).toContain(room);
@@ -101,6 +106,23 @@ describe("imports", () => {
       if (roomOf(path) !== "storage") expect(text, path).not.toMatch(/from "(pg|node:sqlite)"/);
       if (roomOf(path) !== "counters") expect(text, path).not.toMatch(/from "ioredis"/);
     }
+  });
+
+  test("the client of Valkey is loaded only where there is a Valkey: others know its types, or import it when they run", () => {
+    for (const path of sources)
+      if (roomOf(path) !== "counters")
+        expect(read(path), path).not.toMatch(
+          /import (?!type )[^;]*from "[./]*counters\/(valkey|client)\.ts"/,
+        );
+  });
+
+  test("traces/ is loaded where there is a collector, and nowhere else", () => {
+    const isOutside = (path: string) => roomOf(path) !== "traces";
+    for (const path of sources.filter(isOutside))
+      expect(read(path), path).not.toMatch(/from "[^"]*\/traces\/[^"]*"/);
+    expect(sources.filter(isOutside).filter((path) => /import\("[^"]*\/traces\//.test(read(path)))).toEqual([
+      "packages/server/src/main.ts",
+    ]);
   });
 
   test("a limit is a value that SQLite does not plan by: `atMost`, or a number in the text", () => {

@@ -220,7 +220,7 @@ describe.skipIf(process.platform !== "linux")("a log that cannot be written", ()
     for (let i = 0; i < 50; i++) expect((await fetch(`${place.url}/health/live`)).status).toBe(200);
     await until(async () => {
       const text = await (await fetch(`${place.url}/metrics`)).text();
-      return Number(text.match(/^latchkey_log_lines_dropped (\d+)/m)?.[1]) > 0;
+      return Number(text.match(/^latchkey_log_lines_waiting (\d+)/m)?.[1]) > 0;
     });
     running.child.kill("SIGTERM");
     expect(await running.exited).toBe(0);

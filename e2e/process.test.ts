@@ -15,13 +15,23 @@ describe("a bad configuration", () => {
       LATCHKEY_PUBLIC_URL: "http://keys.example",
       LATCHKEY_DATABASE_URL: "mysql://x",
       LATCHKEY_TRUST_PROXY: "10.0.0.0/99",
+      LATCHKEY_VALKEY_URL: "http://:s3cret@valkey",
       LATCHKEY_LOG_LEVEL: "loud",
     });
     expect(code).toBe(1);
-    for (const name of ["PORT", "PUBLIC_URL", "DATABASE_URL", "MASTER_KEY", "TRUST_PROXY", "LOG_LEVEL"]) {
+    for (const name of [
+      "PORT",
+      "PUBLIC_URL",
+      "DATABASE_URL",
+      "MASTER_KEY",
+      "TRUST_PROXY",
+      "VALKEY_URL",
+      "LOG_LEVEL",
+    ]) {
       expect(stderr).toContain(name);
     }
     expect(stderr).not.toContain("    at ");
+    expect(stderr).not.toContain("s3cret");
   });
 
   test("a port that is taken is said in words", async () => {
@@ -218,6 +228,7 @@ describe("the command line", () => {
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(text);
     expect(stderr).not.toContain("    at ");
+    expect(stderr).not.toContain("s3cret");
   });
 
   test("administers stores and keys from first to last", async () => {

@@ -69,6 +69,7 @@ export type ProblemCode =
   | "credentials_wrong"
   | "customer_not_found"
   | "customer_token_invalid"
+  | "customer_token_missing"
   | "customer_token_not_found"
   | "email_taken"
   | "idempotency_key_invalid"

@@ -7,7 +7,7 @@ import { referencePages } from "./http/reference.ts";
 import { serveRoutes } from "./http/serve.ts";
 import type { OnRefused } from "./http/server.ts";
 import { canonicalSource, trustedProxies } from "./lib/source-address.ts";
-import { measureMemory } from "./metrics.ts";
+import { describeBuild, measureConnections, measureMemory } from "./metrics.ts";
 import type { Readiness } from "./readiness.ts";
 import { routes } from "./routes.ts";
 import { createTidying, type Tidying } from "./tidy.ts";
@@ -26,11 +26,21 @@ export type App = Tidying & {
 
 /** The storage is closed by whoever opened it. */
 export function createApp(options: AppOptions): App {
-  const { publicUrl, clock, log, proxies = trustedProxies([]), droppedLogLines = () => 0 } = options;
-  const { onAnswered, registry } = createObserver({ log });
+  const { publicUrl, clock, log, proxies = trustedProxies([]) } = options;
+  const { onAnswered, inFlight, registry } = createObserver({ log });
   const deps = createDeps(options, registry);
-  measureMemory({ ...deps, registry }, droppedLogLines);
-  const serving = { publicUrl, proxies, clock, gate: createGate(deps), onAnswered };
+  describeBuild(registry, options.storage.engine);
+  measureMemory({ ...deps, registry, lines: options.lines, traces: options.traces });
+  measureConnections({ ...deps, registry });
+  const serving = {
+    publicUrl,
+    proxies,
+    clock,
+    gate: createGate(deps),
+    onAnswered,
+    inFlight,
+    traces: options.traces,
+  };
   const all = routes(deps);
   const forOperators = all.filter(({ operation }) => operation.unlimited);
   const forAll = options.operationsApart ? all.filter((route) => !forOperators.includes(route)) : all;

@@ -12,12 +12,15 @@ test("nothing but a master key is needed", () => {
     publicUrl: "http://localhost:4000",
     databaseUrl: "sqlite:./data/latchkey.db",
     valkeyUrls: [],
+    databasePool: 10,
+    databaseDirectUrl: undefined,
     masterKeys: [Buffer.alloc(32)],
     allowedOrigins: [],
     trustedProxies: [],
     customerTokenSeconds: 86_400,
     codeSeconds: 60,
     recordDays: 30,
+    otlpUrl: undefined,
     logLevel: "info",
   });
 });
@@ -31,6 +34,17 @@ test("lifetimes are whole numbers within reason", () => {
     expect(() => read({ LATCHKEY_CODE_SECONDS: bad }), bad).toThrow(
       "LATCHKEY_CODE_SECONDS must be a whole number",
     );
+});
+
+test("the pool has at least one connection, and what is direct is PostgreSQL", () => {
+  expect(read({ LATCHKEY_DATABASE_POOL: "40" }).databasePool).toBe(40);
+  for (const bad of ["0", "1001", "-1", "ten"])
+    expect(() => read({ LATCHKEY_DATABASE_POOL: bad }), bad).toThrow(
+      "LATCHKEY_DATABASE_POOL must be a whole number from 1 to 1000",
+    );
+  const url = "postgres://latchkey@db.example/latchkey";
+  expect(read({ LATCHKEY_DATABASE_DIRECT_URL: url }).databaseDirectUrl).toBe(url);
+  expect(() => read({ LATCHKEY_DATABASE_DIRECT_URL: "sqlite:x" })).toThrow("must be postgres://");
 });
 
 test("the public URL follows the port unless it is given, and has no slash at its end", () => {
@@ -52,6 +66,13 @@ test("Valkey is one address, or several of a cluster, all with TLS or all withou
   for (const bad of ["valkey.internal", "http://a", "redis://", "redis://a,rediss://b", "redis://s3cret@a:x"])
     expect(() => read({ LATCHKEY_VALKEY_URL: bad }), bad).toThrow("LATCHKEY_VALKEY_URL must be redis://");
   expect(() => read({ LATCHKEY_VALKEY_URL: "redis://:s3cret@" })).not.toThrow("s3cret");
+});
+
+test("a collector is named by its address, or by its place for traces", () => {
+  for (const given of ["http://127.0.0.1:4318", "http://127.0.0.1:4318/", "http://127.0.0.1:4318/v1/traces"])
+    expect(read({ LATCHKEY_OTLP_URL: given }).otlpUrl).toBe("http://127.0.0.1:4318/v1/traces");
+  const behind = read({ LATCHKEY_OTLP_URL: "https://user:secret@collector.example/otlp" }).otlpUrl;
+  expect(behind).toBe("https://user:secret@collector.example/otlp/v1/traces");
 });
 
 test("several master keys keep their order", () => {
@@ -85,6 +106,9 @@ test.each([
   ["LATCHKEY_EGRESS_ALLOW", "http://127.0.0.1:9000/path"],
   ["LATCHKEY_EGRESS_ALLOW", "127.0.0.1:9000"],
   ["LATCHKEY_EGRESS_ALLOW", "ftp://idp.example"],
+  ["LATCHKEY_OTLP_URL", "collector:4318"],
+  ["LATCHKEY_OTLP_URL", "grpc://collector:4317"],
+  ["LATCHKEY_OTLP_URL", "http://collector:4318/?x"],
   ["LATCHKEY_LOG_LEVEL", "loud"],
 ])("%s=%s is refused, and the value is not repeated", (name, value) => {
   const fault = () => read({ [name]: value });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { operatorFault } from "./lib/operator-fault.ts";
+import { DEFAULT_CONNECTIONS } from "./storage/storage.ts";
 
 /** The environment, read once and checked as a whole: every fault is reported, not only the first. */
 
@@ -63,6 +64,10 @@ const valkeyUrls = listOf(
 ).refine((urls) => new Set(urls.map((url) => url.startsWith("rediss:"))).size <= 1, {
   error: "must be redis:// or rediss:// throughout",
 });
+const directUrl = text(
+  (given) => /^postgres(ql)?:\/\/./.test(given) && URL.canParse(given),
+  "must be postgres://…",
+);
 
 const masterKeys = z
   .string({ error: "is not set. Make one: openssl rand -base64 32 | tr '+/' '-_' | tr -d '='" })
@@ -80,6 +85,15 @@ const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
   error: "must be networks such as 10.0.0.0/8 or fd00::/8, separated by commas",
 });
 
+/** As OTEL_EXPORTER_OTLP_ENDPOINT: the collector's address, behind which its place for traces is known. */
+const otlpUrl = z
+  .url({ protocol: /^https?$/, error: "must be an http or https URL such as http://127.0.0.1:4318" })
+  .transform((given) => new URL(given))
+  .refine(({ search, hash }) => !(search || hash), { error: "must have no query and no fragment" })
+  .transform((url) =>
+    url.pathname.endsWith("/v1/traces") ? url.href : `${url.href.replace(/\/+$/, "")}/v1/traces`,
+  );
+
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"];
 const logLevel = z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` });
 
@@ -91,12 +105,15 @@ const table = {
   publicUrl: variable("LATCHKEY_PUBLIC_URL", publicUrl, "http://localhost:$PORT", "base of every URL we emit"),
   databaseUrl: variable("LATCHKEY_DATABASE_URL", databaseUrl, DEFAULT_DATABASE_URL, "sqlite:<path>, sqlite::memory: or postgres://…"),
   valkeyUrls: variable("LATCHKEY_VALKEY_URL", valkeyUrls, "", "redis://… or rediss://…: the Valkey or Redis in which all instances count together; several, comma-separated, for a cluster", "none: each instance counts for itself"),
+  databasePool: variable("LATCHKEY_DATABASE_POOL", whole(1, 1000), String(DEFAULT_CONNECTIONS), "connections to PostgreSQL at most, of each process"),
+  databaseDirectUrl: variable("LATCHKEY_DATABASE_DIRECT_URL", directUrl.optional(), undefined, "the same PostgreSQL with no pooler between, to hear of other instances' changes", "none: LATCHKEY_DATABASE_URL"),
   masterKeys: variable("LATCHKEY_MASTER_KEY", masterKeys, undefined, "32 bytes in base64url; several, comma-separated: the first one seals new values, any of them can open old ones", "none; serve needs one, dev keeps its own beside the database"),
   allowedOrigins: variable("LATCHKEY_EGRESS_ALLOW", listOf(origin), "", "comma-separated origins of identity providers that may be asked although they are http or not public"),
   trustedProxies: variable("LATCHKEY_TRUST_PROXY", listOf(network), "", "comma-separated networks (CIDR) whose X-Forwarded-For is believed"),
   customerTokenSeconds: variable("LATCHKEY_CUSTOMER_TOKEN_SECONDS", whole(60, 31_536_000), "86400", "how long a customer token lives"),
   codeSeconds: variable("LATCHKEY_CODE_SECONDS", whole(5, 600), "60", "how long a storefront may take to redeem a code"),
   recordDays: variable("LATCHKEY_SIGN_ON_RECORD_DAYS", whole(1, 3650), "30", "how long records of sign-ons are kept"),
+  otlpUrl: variable("LATCHKEY_OTLP_URL", otlpUrl.optional(), undefined, "collector that traces are sent to (OpenTelemetry, OTLP over HTTP), e.g. http://127.0.0.1:4318"),
   logLevel: variable("LATCHKEY_LOG_LEVEL", logLevel, "info", LOG_LEVELS.join(", ")),
 };
 

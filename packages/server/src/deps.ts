@@ -3,19 +3,21 @@ import type { Registry } from "prom-client";
 import { createStandings, type Standings } from "./access/authenticate.ts";
 import { limits } from "./contract/limits.ts";
 import { openapiDocument } from "./contract/openapi.ts";
+import type { Traces } from "./contract/traces.ts";
 import type { Valkey } from "./counters/valkey.ts";
 import { createPasswords, type Passwords } from "./customers/password.ts";
 import { createSigningKeys, type SigningKeys } from "./customers/signing-keys.ts";
 import { createSignInThrottle, type SignInThrottle } from "./customers/throttle.ts";
-import { type Calls, createCalls } from "./identity-provider/calls.ts";
+import { type Calls, createCalls, type OnCall } from "./identity-provider/calls.ts";
 import { createDirectory, type Directory } from "./identity-provider/directory.ts";
 import { createDiscoveryTries, type DiscoveryTries } from "./identity-provider/discovery-tries.ts";
 import { createEgress, type Egress } from "./identity-provider/egress.ts";
 import type { Clock } from "./lib/clock.ts";
 import { createFairPlaces, type FairPlaces } from "./lib/fair-places.ts";
 import type { Keyring } from "./lib/keyring.ts";
+import type { LineWriter } from "./lib/line-writer.ts";
 import type { TrustedProxies } from "./lib/source-address.ts";
-import { createMetricsText } from "./metrics.ts";
+import { countSignOns, createMetricsText, measureCalls } from "./metrics.ts";
 import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";
 import { createSharedLimiter } from "./rate-limit/shared-limiter.ts";
@@ -25,7 +27,8 @@ import { createUseLog, type UseLog } from "./rate-limit/use-log.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
 import { createRecorder, type Recorder } from "./sign-on/record.ts";
 import { createRecordLimiter, type RecordLimiter } from "./sign-on/record-limiter.ts";
-import type { Storage } from "./storage/storage.ts";
+import type { Storage, Trx } from "./storage/storage.ts";
+import type { Workers } from "./workers.ts";
 
 /** What the process edge decides: the configuration, and what a test replaces. */
 export type AppOptions = {
@@ -34,19 +37,23 @@ export type AppOptions = {
   clock: Clock;
   keyring: Keyring;
   log: Logger;
-  /** How many lines the log could not keep. */
-  droppedLogLines?: () => number;
   /** Where instances count together; without it each counts for itself. */
   valkey?: Valkey;
+  /** Where the log's lines go: how many wait, how many it could not keep. */
+  lines?: Pick<LineWriter, "waiting" | "dropped">;
   proxies?: TrustedProxies;
   allowedOrigins?: readonly string[];
   egress?: Egress;
   customerTokenSeconds?: number;
   codeSeconds?: number;
   recordDays?: number;
+  /** The other processes behind the same address. */
+  workers?: Workers | undefined;
   /** Health and metrics are served by `operations` alone. */
   operationsApart?: boolean;
   random?: () => number;
+  /** Tells an operator's collector where the time goes. */
+  traces?: Traces | undefined;
   /** Stands in for the places at identity providers: tests wait as long as they need. */
   places?: FairPlaces;
   /** Stands in for the queue of passwords: tests hold it up. */
@@ -78,9 +85,11 @@ export type Deps = {
   recordLimiter: RecordLimiter;
   recordDays: number;
   places: FairPlaces;
+  traces: Traces | undefined;
   customerTokenSeconds: number;
   codeSeconds: number;
   readiness: Readiness;
+  valkey: Valkey | undefined;
   metricsText(): Promise<string>;
   /** The document, made when it is first asked for, and then kept. */
   openapiText(): string;
@@ -90,13 +99,15 @@ const PLACES = { places: limits.idpInFlight, waiting: limits.idpWaiting, waitMs:
 
 /** Builds each of them once. */
 export function createDeps(options: AppOptions, registry: Registry): Deps {
-  const { publicUrl, storage, clock, keyring, allowedOrigins = [], random = Math.random } = options;
+  const { publicUrl, clock, keyring, allowedOrigins = [], random = Math.random, traces } = options;
   const { customerTokenSeconds = 86_400, codeSeconds = 60, recordDays = 30 } = options;
-  const { valkey } = options;
+  const { valkey, workers } = options;
   const ownUse = createUseLog();
   const useLog = valkey ? createSharedUseLog({ valkey, clock, own: ownUse }) : ownUse;
   const counting = { clock, useLog };
-  const calls = createCalls({ egress: options.egress ?? createEgress({ allowedOrigins }), clock });
+  const storage = traces ? tracedStorage(traces, options.storage) : options.storage;
+  const egress = options.egress ?? createEgress({ allowedOrigins });
+  const calls = createCalls({ egress, clock, onCall: tracedCalls(traces, measureCalls(registry)) });
   let openapiText: string | undefined;
   return {
     publicUrl,
@@ -117,17 +128,34 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     signingKeys: createSigningKeys({ storage, clock, keyring, customerTokenSeconds }),
     passwords: options.passwords ?? createPasswords({ clock }),
     signInThrottle: createSignInThrottle({ clock }),
-    recorder: createRecorder({ storage, clock }),
+    recorder: createRecorder({ storage, clock, count: countSignOns(registry) }),
     recordLimiter: createRecordLimiter({ clock }),
     recordDays,
     places: options.places ?? createFairPlaces(PLACES),
+    traces,
     customerTokenSeconds,
     codeSeconds,
-    readiness: createReadiness({ storage, clock, calls, valkey }),
-    metricsText: createMetricsText({ clock, registry }),
+    readiness: createReadiness({ storage, clock, calls, valkey, workers }),
+    valkey,
+    metricsText: createMetricsText({ clock, registry, workers }),
     openapiText() {
       openapiText ??= JSON.stringify(openapiDocument(publicUrl));
       return openapiText;
     },
   };
 }
+
+/** The same object with one method replaced, so that whatever else it has stays its own. */
+const tracedStorage = (traces: Traces, storage: Storage): Storage =>
+  Object.assign(Object.create(storage) as Storage, {
+    transact: <T>(work: (trx: Trx) => Promise<T>) =>
+      traces.step("database transaction", () => storage.transact(work)),
+  });
+
+const tracedCalls = (traces: Traces | undefined, onCall: OnCall): OnCall =>
+  traces
+    ? (kind, outcome, elapsedMs) => {
+        onCall(kind, outcome, elapsedMs);
+        traces.note(`identity provider: ${kind}`, elapsedMs, outcome !== "ok");
+      }
+    : onCall;

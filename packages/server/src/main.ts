@@ -1,20 +1,24 @@
 import { once } from "node:events";
-import pino, { type Logger } from "pino";
+import type { Logger } from "pino";
+import build from "../package.json" with { type: "json" };
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
+import type { Traces } from "./contract/traces.ts";
 import type { Valkey } from "./counters/valkey.ts";
 import { type Draining, watchConnections } from "./http/drain.ts";
 import type { Serve } from "./http/message.ts";
 import { createHttpServer } from "./http/server.ts";
-import { type Clock, steadyClock, toIso } from "./lib/clock.ts";
+import { type Clock, steadyClock } from "./lib/clock.ts";
 import { giveBackWhenIdle } from "./lib/give-back.ts";
 import { createKeyring } from "./lib/keyring.ts";
 import { createLineWriter, type LineWriter } from "./lib/line-writer.ts";
+import { createLog } from "./lib/log.ts";
 import { operatorFault } from "./lib/operator-fault.ts";
 import { trustedProxies } from "./lib/source-address.ts";
 import { refuseMissingKeys } from "./sealed.ts";
 import { openStorage } from "./storage/open.ts";
 import type { Storage } from "./storage/storage.ts";
+import type { Workers } from "./workers.ts";
 
 /** A running service. */
 type Service = { stop(drainMs: number): Promise<void> };
@@ -23,14 +27,26 @@ const FINISH_WITHIN_MS = 6000;
 
 type Prepare = (deps: { storage: Storage; clock: Clock }) => Promise<void>;
 
-/** Opens everything and listens. `prepare` may put something into the database before the first request comes. */
-export async function startService(config: Config, prepare?: Prepare): Promise<Service> {
-  const lines = createLineWriter(1);
-  const log = createLog(config.logLevel, lines);
+type Starting = {
+  /** May put something into the database before the first request comes. */
+  prepare?: Prepare;
+  /** This process is one of several, with this number. */
+  worker?: { number: number; workers: Workers };
+};
+
+/** Opens everything and listens. */
+export async function startService(config: Config, { prepare, worker }: Starting = {}): Promise<Service> {
+  const lines = createLineWriter(1, { isShared: worker !== undefined });
+  const log = createLog(config.logLevel, lines, worker ? { worker: worker.number } : null);
   const clock = steadyClock();
-  const storage = await openStorage({ clock }, config.databaseUrl, { claim: true });
+  const storage = await openStorage({ clock }, config.databaseUrl, {
+    claim: true,
+    connections: config.databasePool,
+    directUrl: config.databaseDirectUrl,
+  });
   const doors: Draining[] = [];
   let valkey: Valkey | undefined;
+  const traces = await openTraces(config, clock);
   try {
     const keyring = createKeyring(config.masterKeys);
     await refuseMissingKeys({ storage, keyring });
@@ -43,12 +59,14 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
       keyring,
       log,
       ...(valkey && { valkey }),
-      droppedLogLines: lines.dropped,
+      lines,
+      traces,
       allowedOrigins: config.allowedOrigins,
       proxies: trustedProxies(config.trustedProxies),
       customerTokenSeconds: config.customerTokenSeconds,
       codeSeconds: config.codeSeconds,
       recordDays: config.recordDays,
+      workers: worker?.workers,
       operationsApart: config.operationsPort !== undefined,
     });
     const { host, port, operationsPort } = config;
@@ -59,22 +77,18 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
     }
     app.start();
     giveBackWhenIdle();
-    log.info({ event: "ready", public_url: config.publicUrl, engine: storage.engine, node: process.version });
+    const pooler = storage.pool?.().isPooler || undefined;
+    const { publicUrl: public_url } = config;
+    log.info({ event: "ready", public_url, engine: storage.engine, pooler, node: process.version });
     for (const what of await app.readiness.degraded()) log.warn({ event: "degraded", what });
-    return { stop: (drainMs) => stop({ app, doors, storage, valkey, log, lines }, drainMs) };
+    return { stop: (drainMs) => stop({ app, doors, storage, valkey, log, lines, traces }, drainMs) };
   } catch (error) {
     await Promise.all(doors.map((door) => door.finish(0)));
     await valkey?.close();
+    await traces?.stop();
     await storage.close();
     throw error;
   }
-}
-
-/** Standard output, one JSON object a line. */
-function createLog(level: string, lines: LineWriter): Logger {
-  const formatters = { level: (label: string) => ({ level: label }) };
-  const timestamp = () => `,"time":"${toIso(Date.now())}"`;
-  return pino({ level, base: null, timestamp, formatters }, lines);
 }
 
 /** The client is loaded where it is used: a start is mostly the loading of files. */
@@ -100,6 +114,13 @@ async function open({ onRefused }: App, serve: Serve, { host, port, name }: Addr
   return draining;
 }
 
+/** Loaded only where there is a collector: nobody else pays for it. */
+async function openTraces({ otlpUrl: url }: Config, clock: Clock): Promise<Traces | undefined> {
+  if (url === undefined) return undefined;
+  const { createTraces } = await import("./traces/traces.ts");
+  return createTraces({ clock, url, version: build.version });
+}
+
 type Running = {
   app: App;
   doors: Draining[];
@@ -107,13 +128,15 @@ type Running = {
   valkey: Valkey | undefined;
   log: Logger;
   lines: LineWriter;
+  traces: Traces | undefined;
 };
 
 /**
  * Readiness goes first, so that a balancer looks elsewhere, and every answer asks its client to leave. Then no connection is
  * taken any more, what is under way finishes, and memory is written. Clients that are quiet have twice the time to come.
  */
-async function stop({ app, doors, storage, valkey, log, lines }: Running, drainMs: number): Promise<void> {
+async function stop(running: Running, drainMs: number): Promise<void> {
+  const { app, doors, storage, valkey, log, lines, traces } = running;
   log.info({ event: "stopping" });
   app.readiness.drain();
   for (const door of doors) door.begin(2 * drainMs);
@@ -121,6 +144,7 @@ async function stop({ app, doors, storage, valkey, log, lines }: Running, drainM
   await Promise.all(doors.map((door) => door.finish(FINISH_WITHIN_MS)));
   await app.stop();
   await valkey?.close();
+  await traces?.stop();
   await storage.close();
   log.info({ event: "stopped" });
   await lines.flush(500);

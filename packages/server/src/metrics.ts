@@ -1,24 +1,94 @@
-import { Gauge, type Registry } from "prom-client";
+import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
+import build from "../package.json" with { type: "json" };
 import type { Standings } from "./access/authenticate.ts";
+import type { Traces } from "./contract/traces.ts";
+import type { Valkey } from "./counters/valkey.ts";
 import type { Passwords } from "./customers/password.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
-import type { Calls } from "./identity-provider/calls.ts";
+import type { Calls, OnCall } from "./identity-provider/calls.ts";
 import type { Clock } from "./lib/clock.ts";
+import type { LineWriter } from "./lib/line-writer.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
 import type { SourceLimiter } from "./rate-limit/source-limiter.ts";
 import type { UseLog } from "./rate-limit/use-log.ts";
-import type { Recorder } from "./sign-on/record.ts";
+import type { CountSignOn, Recorder } from "./sign-on/record.ts";
+import type { Storage } from "./storage/storage.ts";
+import type { Gathered, Workers } from "./workers.ts";
 
 const REMEMBER_MS = 1000;
 
 /** The text for Prometheus, made at most once a second: anybody may ask, and making it costs milliseconds. */
-export function createMetricsText(deps: { clock: Clock; registry: Registry }): () => Promise<string> {
+export function createMetricsText(deps: {
+  clock: Clock;
+  registry: Registry;
+  workers?: Workers | undefined;
+}): () => Promise<string> {
+  const { clock, registry, workers } = deps;
   let last: { atMs: number; text: Promise<string> } | undefined;
+  workers?.answer("metrics", () => registry.getMetricsAsJSON());
+  const make = async () => (workers ? textOfAll(await workers.ask("metrics")) : registry.metrics());
   return () => {
-    const atMs = deps.clock.monotonicMs();
-    if (!last || atMs - last.atMs >= REMEMBER_MS) last = { atMs, text: deps.registry.metrics() };
+    const atMs = clock.monotonicMs();
+    if (!last || atMs - last.atMs >= REMEMBER_MS) last = { atMs, text: make() };
     return last.text;
   };
+}
+
+/** Which release runs here, on what: a rollout is seen in it, and joined to every other figure by its instance. */
+export function describeBuild(registry: Registry, engine: Storage["engine"]): void {
+  new Gauge({
+    name: "latchkey_build_info",
+    help: "Always 1; the labels say what runs here",
+    labelNames: ["version", "node", "engine"],
+    registers: [registry],
+    aggregator: "first",
+  }).set({ version: build.version, node: process.version, engine }, 1);
+}
+
+/**
+ * By step and reason, of which there is one table. Not by store, realm or provider: ten thousand stores would be as many
+ * series of each; whose sign-ons fail is in their records.
+ */
+export function countSignOns(registry: Registry): CountSignOn {
+  const signOns = new Counter({
+    name: "latchkey_sign_ons_total",
+    help: "Sign-ons that came so far: started, code_issued, exchanged; or ended: failed, expired, with the reason",
+    labelNames: ["outcome", "reason"],
+    registers: [registry],
+  });
+  for (const outcome of ["started", "code_issued", "exchanged"]) signOns.inc({ outcome, reason: "" }, 0);
+  return (outcome, reason, times = 1) => signOns.inc({ outcome, reason: reason ?? "" }, times);
+}
+
+/** By what was asked for; how long each provider took is in the records of its sign-ons. */
+export function measureCalls(registry: Registry): OnCall {
+  const duration = new Histogram({
+    name: "latchkey_idp_request_duration_seconds",
+    help: "Time that requests to identity providers took, connecting included",
+    labelNames: ["request", "outcome"],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8],
+    registers: [registry],
+  });
+  for (const request of ["discovery", "keys", "token", "userinfo"])
+    for (const outcome of ["ok", "refused", "failed"]) duration.zero({ request, outcome });
+  return (request, outcome, elapsedMs) => duration.observe({ request, outcome }, elapsedMs / 1000);
+}
+
+/** Counters, histograms and memory are added up; each metric says itself where that would be wrong (`aggregator`). */
+async function textOfAll({ answers, workers, lost }: Gathered): Promise<string> {
+  const registry = new Registry();
+  const registers = [registry];
+  const gauge = new Gauge({
+    name: "latchkey_workers",
+    help: "Worker processes, by whether they have answered this question",
+    labelNames: ["state"],
+    registers,
+  });
+  gauge.set({ state: "answering" }, answers.length);
+  gauge.set({ state: "silent" }, workers - answers.length);
+  const help = "Worker processes that have ended and were replaced";
+  new Counter({ name: "latchkey_workers_lost_total", help, registers }).inc(lost);
+  return AggregatorRegistry.aggregate([...answers, await registry.getMetricsAsJSON()] as object[]).metrics();
 }
 
 type Measured = {
@@ -31,17 +101,32 @@ type Measured = {
   signInThrottle: SignInThrottle;
   recorder: Recorder;
   calls: Calls;
+  valkey: Valkey | undefined;
+  lines: Pick<LineWriter, "waiting" | "dropped"> | undefined;
+  traces: Traces | undefined;
 };
 
 /** What is in memory, and what was lost. Requests are counted by http/observe.ts. */
-export function measureMemory(of: Measured, droppedLogLines: () => number): void {
-  const gauge = (name: string, help: string, read: () => number) =>
+export function measureMemory(of: Measured): void {
+  const gauge = (name: string, help: string, read: () => number, aggregator: "sum" | "max" = "sum") =>
     new Gauge({
+      name,
+      help,
+      aggregator,
+      registers: [of.registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  /** Kept by whoever loses something; it only grows, which makes it a counter. */
+  const counter = (name: string, help: string, read: () => number) =>
+    new Counter({
       name,
       help,
       registers: [of.registry],
       collect() {
-        this.set(read());
+        this.reset();
+        this.inc(read());
       },
     });
   gauge(
@@ -62,9 +147,77 @@ export function measureMemory(of: Measured, droppedLogLines: () => number): void
     of.signInThrottle.size,
   );
   gauge("latchkey_passwords_waiting", "Passwords that wait to be hashed or checked", of.passwords.waiting);
-  gauge("latchkey_log_lines_dropped", "Log lines that could not be written", droppedLogLines);
+  gauge("latchkey_log_lines_waiting", "Log lines that are not written yet", () => of.lines?.waiting() ?? 0);
+  counter(
+    "latchkey_log_lines_dropped_total",
+    "Log lines that were given up because they could not be written",
+    () => of.lines?.dropped() ?? 0,
+  );
   gauge("latchkey_sign_on_records_waiting", "Records of sign-ons not yet written", of.recorder.waiting);
-  gauge("latchkey_sign_on_records_dropped", "Records of sign-ons that were lost", of.recorder.dropped);
-  gauge("latchkey_idp_down", "Identity providers that are down", () => of.calls.count().down);
-  gauge("latchkey_idp_degraded", "Identity providers that have just failed", () => of.calls.count().degraded);
+  const { valkey } = of;
+  if (valkey) {
+    const away = "1 while Valkey does not answer and this instance counts alone";
+    gauge("latchkey_valkey_away", away, () => Number(valkey.isAway()), "max");
+    gauge("latchkey_instances", "Instances that count together, as last seen", valkey.instances, "max");
+    counter("latchkey_valkey_losses_total", "How often Valkey has gone away", valkey.losses);
+  }
+  counter(
+    "latchkey_sign_on_records_dropped_total",
+    "Records of sign-ons that were lost",
+    of.recorder.dropped,
+  );
+  const spans = () => of.traces?.counts() ?? { sent: 0, dropped: 0 };
+  counter("latchkey_trace_spans_sent_total", "Spans that the collector has taken", () => spans().sent);
+  counter("latchkey_trace_spans_dropped_total", "Spans that were lost", () => spans().dropped);
+  // Each worker sees them for itself: added up, one provider would be several.
+  gauge("latchkey_idp_down", "Identity providers that are down", () => of.calls.count().down, "max");
+  gauge(
+    "latchkey_idp_degraded",
+    "Identity providers that have just failed",
+    () => of.calls.count().degraded,
+    "max",
+  );
+}
+
+/** Where there are any: SQLite has one connection, and a queue of its own. */
+export function measureConnections({ storage, registry }: { storage: Storage; registry: Registry }): void {
+  const { pool } = storage;
+  if (!pool) return;
+  const registers = [registry];
+  new Gauge({
+    name: "latchkey_database_connections",
+    help: "Connections to the database that are open, by what they do",
+    labelNames: ["state"],
+    registers,
+    collect() {
+      const { active, idle } = pool();
+      this.set({ state: "active" }, active);
+      this.set({ state: "idle" }, idle);
+    },
+  });
+  new Gauge({
+    name: "latchkey_database_connections_max",
+    help: "Connections to the database that may be open",
+    registers,
+    collect() {
+      this.set(pool().connections);
+    },
+  });
+  new Gauge({
+    name: "latchkey_database_waiting",
+    help: "Who waits for a connection to the database",
+    registers,
+    collect() {
+      this.set(pool().waiting);
+    },
+  });
+  new Counter({
+    name: "latchkey_database_shed_total",
+    help: "Who was refused because every connection to the database was in use",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(pool().shed);
+    },
+  });
 }

@@ -2,7 +2,8 @@ import { Problem } from "./contract/problem.ts";
 import type { Valkey } from "./counters/valkey.ts";
 import type { Calls } from "./identity-provider/calls.ts";
 import type { Clock } from "./lib/clock.ts";
-import { isWriteRefused, type Storage } from "./storage/storage.ts";
+import { isCrowded, isWriteRefused, type Pool, type Storage } from "./storage/storage.ts";
+import type { Workers } from "./workers.ts";
 
 /**
  * Identity providers that are not well are told here, and never a reason not to be ready: others are. Neither is what is
@@ -13,6 +14,9 @@ type Ready = {
   identity_providers: { down: number; degraded: number };
   degraded?: string[];
 };
+
+/** What one process has found out. */
+type Findings = Pick<Ready, "identity_providers"> & { reasons: string[]; degraded: string[] };
 
 /** Whether this instance should be sent requests, and if not, why. */
 export type Readiness = {
@@ -32,15 +36,19 @@ type Deps = {
   clock: Clock;
   calls: Pick<Calls, "count">;
   valkey: Pick<Valkey, "isAway" | "instances"> | undefined;
+  /** Where there are several of us behind one address: any answers for all. */
+  workers?: Workers | undefined;
 };
 
-export function createReadiness({ storage, clock, calls, valkey }: Deps): Readiness {
+export function createReadiness({ storage, clock, calls, valkey, workers }: Deps): Readiness {
   let draining = false;
   let otherInstances = 0;
-  let last: { atMs: number; reasons: Promise<string[]> } | undefined;
+  let last: { atMs: number; findings: Promise<Findings> } | undefined;
+  workers?.answer("readiness", look);
 
-  async function findReasons(): Promise<string[]> {
+  async function look(): Promise<Findings> {
     const reasons: string[] = [];
+    let isTooBusy = false;
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(new Error("too late")), ANSWER_WITHIN_MS);
     try {
@@ -51,11 +59,10 @@ export function createReadiness({ storage, clock, calls, valkey }: Deps): Readin
         reasons.push("the clock of this machine and that of the database are more than 60 seconds apart");
       }
     } catch (error) {
-      reasons.push(
-        isWriteRefused(error)
-          ? "the database cannot be written to: its disk is full or read-only"
-          : "the database does not answer",
-      );
+      isTooBusy = isCrowded(error);
+      if (isWriteRefused(error))
+        reasons.push("the database cannot be written to: its disk is full or read-only");
+      else if (!isTooBusy) reasons.push("the database does not answer");
     } finally {
       clearTimeout(timer);
     }
@@ -64,47 +71,87 @@ export function createReadiness({ storage, clock, calls, valkey }: Deps): Readin
         `the clock of this machine was moved by ${Math.round(clock.stepMs() / 1000)} seconds while we ran`,
       );
     }
-    return reasons;
+    if (draining) reasons.push(SHUTTING_DOWN);
+    const degraded = [...notesOfCounters(valkey, otherInstances), ...notesOf(storage.pool?.(), isTooBusy)];
+    return { reasons, degraded, identity_providers: calls.count() };
   }
 
-  function findDegraded(): string[] {
-    if (valkey?.isAway())
-      return [
-        `counters: Valkey does not answer; of each store's shared pool this instance gives one part in ${valkey.instances()}, reservations are kept whole`,
-      ];
-    if (!valkey && otherInstances > 0)
-      return [
-        `counters: ${otherInstances} more on this database, and LATCHKEY_VALKEY_URL is not set; each instance counts for itself, so that limits add up`,
-      ];
-    return [];
+  async function lookEverywhere(): Promise<Findings> {
+    if (!workers) return look();
+    const { answers, workers: count } = await workers.ask("readiness");
+    return joined(answers as Findings[], count);
   }
 
-  async function reasonsNow(): Promise<string[]> {
-    // Anybody may ask, so asking often must not mean asking the database often.
+  /** Anybody may ask, so asking often must not mean asking the database often. */
+  function findings(): Promise<Findings> {
     if (!last || clock.monotonicMs() - last.atMs >= REMEMBER_MS) {
-      last = { atMs: clock.monotonicMs(), reasons: findReasons() };
+      last = { atMs: clock.monotonicMs(), findings: lookEverywhere() };
     }
-    return last.reasons;
+    return last.findings;
   }
 
   return {
-    async degraded() {
-      await reasonsNow();
-      return findDegraded();
-    },
+    degraded: async () => (await findings()).degraded,
     drain() {
       draining = true;
     },
     async check() {
-      if (draining) throw new Problem("not_ready", { meta: { reasons: ["the instance is shutting down"] } });
-      const reasons = await reasonsNow();
+      if (draining) throw new Problem("not_ready", { meta: { reasons: [SHUTTING_DOWN] } });
+      const { reasons, degraded, identity_providers } = await findings();
       if (reasons.length > 0) throw new Problem("not_ready", { meta: { reasons } });
-      const degraded = findDegraded();
       return {
         status: "ready",
-        identity_providers: calls.count(),
+        identity_providers,
         ...(degraded.length > 0 && { degraded }),
       };
     },
   };
+}
+
+const SHUTTING_DOWN = "the instance is shutting down";
+
+/**
+ * Nobody can choose the worker that serves a request, so what keeps one of them from serving is a reason for all. One that does
+ * not answer is not: new connections go to the others.
+ */
+function joined(findings: readonly Findings[], workers: number): Findings {
+  const all = (of: "reasons" | "degraded") => [...new Set(findings.flatMap((found) => found[of]))];
+  const most = (of: "down" | "degraded") =>
+    Math.max(0, ...findings.map(({ identity_providers }) => identity_providers[of]));
+  const silent = workers - findings.length;
+  return {
+    reasons: all("reasons"),
+    degraded: [...all("degraded"), ...(silent > 0 ? [`${silent} of ${workers} workers do not answer`] : [])],
+    identity_providers: { down: most("down"), degraded: most("degraded") },
+  };
+}
+
+/**
+ * An instance that has more to do than connections stays ready: taken out of the balancer it would leave its load to the others,
+ * which have as much, and so one after the other would go. What is too much is refused, request by request. Somebody who
+ * still waits when our own look has had its turn shows that the queue stands, and is not just passing through.
+ */
+function notesOf(pool: Pool | undefined, isTooBusy: boolean): string[] {
+  const notes: string[] = [];
+  if (pool && (isTooBusy || pool.waiting > 0))
+    notes.push(
+      `all ${pool.connections} connections to the database are in use and ${pool.waiting} requests wait`,
+    );
+  if (pool?.deafness)
+    notes.push(
+      `notices of other instances are not heard, so what is in memory is dropped three times a second: ${pool.deafness}`,
+    );
+  return notes;
+}
+
+function notesOfCounters(valkey: Deps["valkey"], otherInstances: number): string[] {
+  if (valkey?.isAway())
+    return [
+      `counters: Valkey does not answer; of each store's shared pool this instance gives one part in ${valkey.instances()}, reservations are kept whole`,
+    ];
+  if (!valkey && otherInstances > 0)
+    return [
+      `counters: ${otherInstances} more on this database, and LATCHKEY_VALKEY_URL is not set; each instance counts for itself, so that limits add up`,
+    ];
+  return [];
 }

@@ -9,10 +9,12 @@ import { getApplicationKey, listApplicationKeys } from "./application-keys/appli
 import { dryRun } from "./application-keys/dry-run.ts";
 import * as show from "./application-keys/present.ts";
 import { rotateSecret } from "./application-keys/secret.ts";
+import { readUsage } from "./application-keys/usage.ts";
 import * as token from "./contract/access-tokens.ts";
 import * as key from "./contract/application-keys.ts";
 import * as customerToken from "./contract/customer-tokens.ts";
 import * as customer from "./contract/customers.ts";
+import * as gateway from "./contract/gateway.ts";
 import * as profile from "./contract/oidc-profiles.ts";
 import { toPage } from "./contract/paging.ts";
 import * as realm from "./contract/realms.ts";
@@ -35,6 +37,7 @@ import {
   toNewCustomer,
 } from "./customers/present.ts";
 import type { Deps } from "./deps.ts";
+import { checkAtGateway } from "./gateway/check.ts";
 import { on, type Route } from "./http/route.ts";
 import { checkProfile } from "./identity-provider/accept.ts";
 import { createProfile, deleteProfile, updateProfile } from "./identity-provider/administer.ts";
@@ -102,6 +105,7 @@ export const routes = (app: Deps): Route[] => [
   on(key.dryRunApplicationKey, async ({ caller, ids, body }) => show.presentForesight(app, await dryRun(app, caller.storeId, ids.id, show.toKeyChange(body)))),
 
   on(store.getStore,           async ({ caller }) => presentStore(app, await getStore(app, caller.storeId))),
+  on(store.getStoreUsage,      async ({ caller, query }) => show.presentUsage(app, await readUsage(app, caller.storeId, query.seconds))),
   on(store.updateStore,        async ({ caller, body }) => presentChangedStore(app, await updateStore(app, caller.storeId, toStoreChange(body)))),
 
   on(realm.getAuthenticationSettings,    async ({ caller }) => presentSettings(app, await getSettings(app, caller.storeId))),
@@ -119,6 +123,8 @@ export const routes = (app: Deps): Route[] => [
   on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, profileKey(caller, ids))),
   on(profile.checkProfile,     async ({ caller, ids }) => presentReport(app, await checkProfile(app, profileKey(caller, ids)))),
   on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, profileKey(caller, ids), body.data.digest))),
+
+  on(gateway.checkAtGateway,   ({ caller, query }) => checkAtGateway(caller, query)),
 
   on(service.live,             () => ({ status: "live" as const })),
   on(service.ready,            () => app.readiness.check()),

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createApplicationKey, getApplicationKey } from "../src/contract/application-keys.ts";
 import { issueCustomerToken } from "../src/contract/customer-tokens.ts";
 import { createCustomer } from "../src/contract/customers.ts";
+import { checkAtGateway } from "../src/contract/gateway.ts";
 import { createProfile } from "../src/contract/oidc-profiles.ts";
 import type { Operation } from "../src/contract/operation.ts";
 import { operations } from "../src/contract/operations.ts";
@@ -337,7 +338,8 @@ describe.each(withQuery)("%s", (_, operation) => {
   });
 
   test("400 for a parameter that is out of bounds", async () => {
-    const answer = await call(latchkey.app, operation, { ...goodRequest(operation), query: "page[limit]=0" });
+    const query = "page[limit]=0&seconds=0";
+    const answer = await call(latchkey.app, operation, { ...goodRequest(operation), query });
     expect(answer.code).toBe("parameter_invalid");
   });
 });
@@ -363,8 +365,8 @@ describe.each(ofApi)("%s", (_, operation) => {
   });
 
   test("503 with Retry-After when the database is away, 500 for a fault of ours, and neither tells more", async () => {
-    // The keys that we publish are in memory once they have been read, and outlast an outage.
-    const isCold = operation === jwks;
+    // The keys that we publish and what a gateway asks are in memory once they have been read, and outlast an outage.
+    const isCold = operation === jwks || operation === checkAtGateway;
     const latchkey = isCold ? await createTestApp() : warm();
     const { db } = latchkey.storage;
     if (!isCold) await call(latchkey.app, operation, goodRequest(operation));

@@ -189,7 +189,11 @@ test("fifty at once on a provider that drips: all are told in time; another prov
     },
   };
   const stuck = Promise.all(Array.from({ length: 50 }, () => exchange(dripping)));
-  const answered = await calls.send(healthy.id, { url: idp.discoveryUrl, maxBytes: 65_536 });
+  const answered = await calls.send(healthy.id, {
+    kind: "discovery",
+    url: idp.discoveryUrl,
+    maxBytes: 65_536,
+  });
   expect(answered.status).toBe(200);
   expect(new Set((await stuck).map((result) => ("reason" in result ? result.reason : "none")))).toEqual(
     new Set(["too_slow"]),

@@ -272,7 +272,7 @@ describe("the service's own answers", () => {
 
   test("metrics are made at most once a second, whoever asks and however often", async () => {
     let made = 0;
-    const own = await createTestApp({ droppedLogLines: () => ++made });
+    const own = await createTestApp({ lines: { waiting: () => ++made, dropped: () => 0 } });
     const ask = async () => (await call(own.app, metrics, { peer: "192.0.2.1" })).body as string;
     const texts = await Promise.all(Array.from({ length: 50 }, ask));
     expect([new Set(texts).size, made]).toEqual([1, 1]);

@@ -2,7 +2,7 @@ import type { Gate, Knock, Passage } from "../contract/gate.ts";
 import type { Operation } from "../contract/operation.ts";
 import { isPermitted } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
-import { findSignedIn } from "../customers/customer-token.ts";
+import { findSignedIn, rememberSignedIn } from "../customers/customer-token.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
 import { networkOf } from "../lib/source-address.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
@@ -26,6 +26,8 @@ const ADMINISTRATION = new Set(["application_keys", "store", "customer_tokens"])
  * the first two takes from the limit of its source address instead.
  */
 export function createGate(deps: Deps): Gate {
+  const findRemembered = rememberSignedIn();
+
   function enterAnonymous(source: string): void {
     if (deps.sourceLimiter.take(source)) return;
     throw new Problem("rate_limit_exceeded", {
@@ -62,7 +64,8 @@ export function createGate(deps: Deps): Gate {
     if (!decision.allowed) return { caller: principal, headers, refusal: refusalOf(decision, deps.random) };
     deps.lastUsed.noteKey(principal.storeId, principal.keyId);
     if (brought === undefined) return { caller: principal, headers };
-    const customer = await findSignedIn(deps, principal.storeId, brought);
+    const find = isGateway(operation) ? findRemembered : findSignedIn;
+    const customer = await find(deps, principal.storeId, brought);
     if (!customer) return { caller: principal, headers, refusal: new Problem("customer_token_invalid") };
     return { caller: { ...principal, customer }, headers };
   }
@@ -77,6 +80,8 @@ const isAllowed = ({ access }: Operation, { grant }: Principal, isCustomer: bool
 
 /** Only operations on a customer's own resources read the customer token; elsewhere an expired one fails nothing. */
 const ownOnly = ({ access }: Operation): boolean => access[1] === "own";
+
+const isGateway = ({ access }: Operation): boolean => access[0] === "gateway";
 
 const isAdministration = (operation: Operation, principal: Principal): boolean =>
   principal.grant === "client_credentials" && ADMINISTRATION.has(operation.access[0] as string);

@@ -1,11 +1,13 @@
 import type * as contract from "../contract/application-keys.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks } from "../contract/paging.ts";
+import type { getStoreUsage } from "../contract/store.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import { inForceBy } from "../rate-limit/in-force.ts";
 import type { KeyChange } from "./administer.ts";
 import type { ApplicationKey, KeyList, KeyWithSecret } from "./application-key.ts";
 import type { Foresight } from "./dry-run.ts";
+import type { Usage } from "./usage.ts";
 
 type Where = { publicUrl: string };
 type Writable = Input<typeof contract.updateApplicationKey>["body"];
@@ -97,4 +99,26 @@ export const presentForesight = (
     keys: foresight.keys.map(({ reserved, ...key }) => ({ ...key, reserved_rate_limit: reserved })),
   },
   links: { self: selfUrl(publicUrl, foresight.keyId) },
+});
+
+export const presentUsage = (
+  { publicUrl }: Where,
+  { fromMs, toMs, rateLimit, shared, keys, others }: Usage,
+): Output<typeof getStoreUsage> => ({
+  data: {
+    type: "store-usage",
+    from: toIso(fromMs),
+    to: toIso(toMs),
+    rate_limit: rateLimit,
+    shared_pool: shared,
+    keys: keys.map(({ keyId, name, reserved, asked, refused }) => ({
+      id: keyId,
+      name,
+      reserved_rate_limit: reserved,
+      asked,
+      refused,
+    })),
+    ...(others && { other_keys: others }),
+  },
+  links: { self: `${publicUrl}/v2/store/usage` },
 });

@@ -15,7 +15,7 @@ const commands: Record<string, Command> = {
     load: async () => (await import("./dev.ts")).dev,
   },
   serve: {
-    usage: "serve",
+    usage: "serve [--workers <n>]",
     does: "run the service; `serve --help` lists its configuration",
     load: async () => (await import("./serve.ts")).serve,
   },

@@ -13,7 +13,7 @@ import type { Storage } from "../storage/storage.ts";
 import { DEFAULT_RATE_LIMIT, findStore } from "../stores/store.ts";
 import { freePort } from "./free-port.ts";
 import { readOptions } from "./options.ts";
-import { stopOnSignal } from "./serve.ts";
+import { stopOnSignal } from "./stop.ts";
 
 const USAGE = `latchkey dev [--reset]
 
@@ -41,8 +41,10 @@ export async function dev(args: string[]): Promise<void> {
     LATCHKEY_EGRESS_ALLOW: [LATCHKEY_EGRESS_ALLOW, `http://localhost:${ports.idp}`].filter(Boolean).join(","),
   });
   let credentials: Credentials | undefined;
-  const service = await startService(config, async (deps) => {
-    credentials = await firstStore(deps, kept?.credentials);
+  const service = await startService(config, {
+    prepare: async (deps) => {
+      credentials = await firstStore(deps, kept?.credentials);
+    },
   });
   // Only now: a second start beside a running one is refused before, and leaves everything as it is.
   keep(kept?.ports, JSON.stringify(ports));

@@ -1,44 +1,46 @@
+import cluster from "node:cluster";
+import { availableParallelism } from "node:os";
 import { readConfig, variables } from "../config.ts";
-import { startService } from "../main.ts";
+import { operatorFault } from "../lib/operator-fault.ts";
 import { readOptions } from "./options.ts";
-import { onParentLost } from "./parent-lost.ts";
+import { DRAIN_MS, stopOnSignal } from "./stop.ts";
 
-const DRAIN_MS = 1500;
-const EXIT_WITHIN_MS = 9500;
+const MAX_WORKERS = 64;
 
-const USAGE = `latchkey serve
+const USAGE = `latchkey serve [--workers <n>]
 
-Runs the service. Configuration comes from the environment:
+Runs the service. With --workers as so many processes behind one address (PostgreSQL only; 1 to ${MAX_WORKERS}, or auto: as many as there
+are cores), each with its own connections to the database. Configuration comes from the environment:
 
 ${variables.map(({ name, meaning, default: value }) => `  ${name}\n      ${meaning}\n      default: ${value}`).join("\n")}`;
 
+/** What serves is loaded only where something is served: a primary knows no more than who works. */
 export async function serve(args: string[]): Promise<void> {
-  if (!readOptions(USAGE, args, {})) return;
-  const service = await startService(readConfig(process.env));
+  const options = readOptions(USAGE, args, { workers: { type: "string" } });
+  if (!options) return;
+  const count = readWorkers(options.workers ?? "1");
+  const config = readConfig(process.env);
+  if (count > 1 && config.databaseUrl.startsWith("sqlite:"))
+    throw operatorFault(
+      "--workers needs PostgreSQL: a SQLite file is served by one process. Leave --workers out, or set LATCHKEY_DATABASE_URL.",
+    );
+  if (cluster.worker) {
+    const { work } = await import("./worker.ts");
+    return work(config, count);
+  }
+  if (count > 1) {
+    const { startWorkers } = await import("./primary.ts");
+    return startWorkers(config, count);
+  }
+  const { startService } = await import("../main.ts");
+  const service = await startService(config);
   stopOnSignal(() => service.stop(DRAIN_MS));
 }
 
-/** The first signal, or the loss of npm that started us, stops in good order; a second signal means now. */
-export function stopOnSignal(stop: () => Promise<void>): void {
-  let stopping = false;
-  const begin = () => {
-    if (stopping) return;
-    stopping = true;
-    // Whatever hangs (a database that does not answer) must not keep the process from ending.
-    setTimeout(() => process.exit(1), EXIT_WITHIN_MS).unref();
-    stop().then(
-      () => process.exit(0),
-      (error) => {
-        console.error("latchkey: stopping failed:", error);
-        process.exit(1);
-      },
-    );
-  };
-  const onSignal = () => {
-    if (stopping) process.exit(1);
-    begin();
-  };
-  process.on("SIGTERM", onSignal);
-  process.on("SIGINT", onSignal);
-  onParentLost(process.env, begin);
+function readWorkers(given: string): number {
+  if (given === "auto") return Math.min(availableParallelism(), MAX_WORKERS);
+  const count = /^\d{1,2}$/.test(given) ? Number(given) : 0;
+  if (count < 1 || count > MAX_WORKERS)
+    throw operatorFault(`--workers must be a whole number from 1 to ${MAX_WORKERS}, or auto`);
+  return count;
 }

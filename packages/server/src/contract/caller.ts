@@ -10,4 +10,4 @@ export type Caller = {
   customer?: SignedIn;
 };
 
-export type SignedIn = { customerId: string; tokenId: string; mechanism: string };
+export type SignedIn = { customerId: string; realmId: string; tokenId: string; mechanism: string };

@@ -112,6 +112,7 @@ function describe(operation: Operation, components: Components): unknown {
           headers: { Location: { required: true, schema: { type: "string", format: "uri" } } },
         }),
         ...(success.version && { headers: { ETag: { required: true, schema: { type: "string" } } } }),
+        ...(success.fields && { headers: headers(success.fields, components) }),
         ...(success.schema && {
           content: { [mediaType]: { schema: components.refer(success.schema, "input") } },
         }),
@@ -120,6 +121,17 @@ function describe(operation: Operation, components: Components): unknown {
     },
   };
 }
+
+const headers = (fields: z.ZodObject, components: Components): object =>
+  Object.fromEntries(
+    Object.entries(fields.shape).map(([name, shape]) => [
+      name,
+      {
+        required: !(shape as z.ZodType).isOptional(),
+        schema: components.refer(shape as z.ZodType, "output"),
+      },
+    ]),
+  );
 
 function security({ access }: Operation): object[] {
   if (access === "public" || access === "browser") return [];

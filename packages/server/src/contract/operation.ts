@@ -18,11 +18,14 @@ export type Operation = {
     | "Identity providers"
     | "Application keys"
     | "Store"
+    | "Gateway"
     | "Service";
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
   /** A second path with the same answer, where existing clients look. */
   alias?: string;
+  /** Also at every path below it, and whatever the method: a gateway asks with what its client has sent. */
+  everywhereBelow?: true;
   summary: string;
   description?: string;
   /**
@@ -44,6 +47,8 @@ export type Operation = {
     status: 200 | 201 | 204 | 303;
     description: string;
     schema?: z.ZodType;
+    /** The answer has no body: these fields of its head are what it says. */
+    fields?: z.ZodObject;
     mediaType?: string;
     /** Which version of the thing the answer shows; sent as `ETag`. */
     version?: (answer: never) => string;
@@ -70,7 +75,9 @@ export type Input<O extends Operation> = {
 
 export type Output<O extends Operation> = O["success"] extends { schema: infer S extends z.ZodType }
   ? z.input<S>
-  : undefined;
+  : O["success"] extends { fields: infer F extends z.ZodObject }
+    ? z.input<F>
+    : undefined;
 
 /** Every problem an operation can answer with: its own, and those that follow from what it is. */
 export function problemsOf(operation: Operation): ProblemCode[] {

@@ -2,6 +2,7 @@ import * as token from "./access-tokens.ts";
 import * as key from "./application-keys.ts";
 import * as customerToken from "./customer-tokens.ts";
 import * as customer from "./customers.ts";
+import * as gateway from "./gateway.ts";
 import * as profile from "./oidc-profiles.ts";
 import type { Operation } from "./operation.ts";
 import * as realm from "./realms.ts";
@@ -40,6 +41,7 @@ export const operations: readonly Operation[] = [
   key.rotateApplicationKey,
   key.dryRunApplicationKey,
   store.getStore,
+  store.getStoreUsage,
   store.updateStore,
   realm.getAuthenticationSettings,
   realm.updateAuthenticationSettings,
@@ -55,6 +57,7 @@ export const operations: readonly Operation[] = [
   profile.deleteProfile,
   profile.checkProfile,
   profile.approveDrift,
+  gateway.checkAtGateway,
   service.live,
   service.ready,
   service.metrics,

@@ -21,6 +21,7 @@ const permissions = {
   application_keys: { implicit: [], customer: [], client_credentials: ["read", "write"] },
   store: { implicit: [], customer: [], client_credentials: ["read", "write"] },
   sign_ons: { implicit: [], customer: [], client_credentials: ["read", "write"] },
+  gateway: { implicit: ["own"], customer: ["own"], client_credentials: ["own"] },
   events: { implicit: [], customer: [], client_credentials: ["read", "write"] },
 } as const satisfies Record<string, Record<CallerKind, readonly Action[]>>;
 

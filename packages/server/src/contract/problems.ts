@@ -189,6 +189,12 @@ export const problems = {
     means: "The customer token is not valid.",
     remedy: "It has expired, was revoked, or belongs to another store. Let the shopper sign in again.",
   },
+  customer_token_missing: {
+    status: 403,
+    means: "This needs a shopper who has signed in, and no customer token was sent.",
+    remedy:
+      "Let the shopper sign in, and send the customer token in `X-Customer-Token` beside the access token.",
+  },
   password_by_back_office_only: {
     status: 403,
     means: "A customer of an identity provider cannot set a password.",

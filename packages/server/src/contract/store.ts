@@ -28,6 +28,51 @@ export const getStore = operation({
   success: { status: 200, description: "The store", schema: z.strictObject({ data: store, links }) },
 });
 
+const perSecond = z.array(z.int()).describe("For each second, the oldest first");
+
+export const getStoreUsage = operation({
+  id: "getStoreUsage",
+  tag: "Store",
+  method: "GET",
+  path: "/v2/store/usage",
+  summary: "What the store's keys asked for in each of the last seconds, and what was refused",
+  description:
+    "Over all instances where they share a Valkey, else of the instance that answers. At most two seconds behind.",
+  access: ["store", "read"],
+  query: z.object({
+    seconds: z.coerce.number().int().min(1).max(3600).default(60).describe("How far back"),
+  }),
+  success: {
+    status: 200,
+    description: "The figures",
+    schema: z.strictObject({
+      data: z.strictObject({
+        type: z.literal("store-usage"),
+        from: timestamp,
+        to: timestamp,
+        rate_limit: z.int(),
+        shared_pool: z.int().describe("What no key has reserved"),
+        keys: z
+          .array(
+            z.strictObject({
+              id,
+              name: z.string(),
+              reserved_rate_limit: z.int(),
+              asked: perSecond,
+              refused: perSecond,
+            }),
+          )
+          .describe("Those that asked or have a reservation; who asked most comes first"),
+        other_keys: z
+          .strictObject({ count: z.int(), asked: perSecond, refused: perSecond })
+          .optional()
+          .describe("Together, those that are too many to be shown one by one"),
+      }),
+      links,
+    }),
+  },
+});
+
 export const updateStore = operation({
   id: "updateStore",
   tag: "Store",

@@ -20,6 +20,8 @@ export type Valkey = {
   isAway(): boolean;
   /** How many instances there are, this one included; while Valkey is away, how many there were. */
   instances(): number;
+  /** How often it has gone away since the start. */
+  losses(): number;
   close(): Promise<void>;
 };
 
@@ -34,9 +36,16 @@ type Options = {
 
 /** What was asked in one turn of one script and slot. */
 type Batch = { script: Script; slot: string; calls: Call[] };
+type SentBatch = Batch & { sentMs: number };
 type Call = { item: readonly (string | number)[]; resolve(answer: unknown): void };
 /** The server's clock shows `aheadMs` more than our monotonic one. */
-type Line = { client: Client; aheadMs: number; inFlight: Set<Batch> };
+type Line = {
+  client: Client;
+  aheadMs: number;
+  /** The oldest first. */
+  inFlight: Set<SentBatch>;
+  timer: NodeJS.Timeout | undefined;
+};
 
 const ANSWER_WITHIN_MS = 50;
 const PROBE_EVERY_MS = 200;
@@ -62,6 +71,7 @@ export async function openValkey(options: Options): Promise<Valkey> {
   const id = randomUUID();
   let line: Line | undefined;
   let instances = 1;
+  let losses = 0;
   let isClosed = false;
   let hasFailed = false;
   let probe: NodeJS.Timeout | undefined;
@@ -91,7 +101,7 @@ export async function openValkey(options: Options): Promise<Valkey> {
       await answered(Promise.race([client.connect(), lost]), CONNECT_WITHIN_MS);
       const aheadMs = await answered(Promise.race([beat(client), lost]), answerWithinMs);
       if (isClosed) return client.destroy();
-      mine = { client, aheadMs, inFlight: new Set() };
+      mine = { client, aheadMs, inFlight: new Set(), timer: undefined };
       line = mine;
       log.info({ event: "valkey_connected", instances });
       hasFailed = false;
@@ -110,11 +120,13 @@ export async function openValkey(options: Options): Promise<Valkey> {
 
   function lose(mine: Line, cause: Error): void {
     mine.client.destroy();
+    clearTimeout(mine.timer);
     for (const { calls } of mine.inFlight) for (const { resolve } of calls) resolve(undefined);
     mine.inFlight.clear();
     if (line !== mine) return;
     line = undefined;
     if (isClosed) return;
+    losses++;
     log.warn({ event: "valkey_away", cause: cause.message });
     hasFailed = true;
     connectLater();
@@ -148,18 +160,30 @@ export async function openValkey(options: Options): Promise<Valkey> {
       for (const { calls } of batches) for (const { resolve } of calls) resolve(undefined);
       return;
     }
-    const untilMs = (performance.now() + mine.aheadMs + answerWithinMs).toFixed(0);
+    const sentMs = performance.now();
+    const untilMs = (sentMs + mine.aheadMs + answerWithinMs).toFixed(0);
     mine.client.together(() => {
-      for (const batch of batches) ask(mine, batch, untilMs);
+      for (const batch of batches) ask(mine, { ...batch, sentMs }, untilMs);
     });
-    // The last look comes after the sockets were read once more: the answer may be there, while this process had to wait.
-    const look = () => {
-      if (batches.some((batch) => mine.inFlight.has(batch))) lose(mine, notInTime(answerWithinMs));
-    };
-    setTimeout(() => setImmediate(look), answerWithinMs).unref();
+    watch(mine);
   }
 
-  function ask(mine: Line, batch: Batch, untilMs: string): void {
+  /** One timer, for what has been under way the longest: one for each turn would cost more than the turn. */
+  function watch(mine: Line): void {
+    const [oldest] = mine.inFlight;
+    if (mine.timer || !oldest) return;
+    const look = () => {
+      mine.timer = undefined;
+      const [still] = mine.inFlight;
+      if (still && performance.now() - still.sentMs >= answerWithinMs) lose(mine, notInTime(answerWithinMs));
+      else watch(mine);
+    };
+    const waitMs = oldest.sentMs + answerWithinMs - performance.now();
+    // Looks after the sockets were read once more: the answer may be there, while this process itself had to wait.
+    mine.timer = setTimeout(() => setImmediate(look), waitMs).unref();
+  }
+
+  function ask(mine: Line, batch: SentBatch, untilMs: string): void {
     const args: (string | number)[] = [untilMs, nowMs ? nowMs() : ""];
     for (const { item } of batch.calls) for (const part of item) args.push(part);
     mine.inFlight.add(batch);
@@ -190,6 +214,7 @@ export async function openValkey(options: Options): Promise<Valkey> {
     run,
     isAway: () => line === undefined,
     instances: () => instances,
+    losses: () => losses,
     async close() {
       isClosed = true;
       clearTimeout(probe);

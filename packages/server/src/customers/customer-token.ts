@@ -5,7 +5,8 @@ import type { Clock } from "../lib/clock.ts";
 import type { Page, Place } from "../lib/condition.ts";
 import { newId } from "../lib/ids.ts";
 import { type Signer, signJws } from "../lib/jws.ts";
-import { issuerOf } from "../realms/issuer.ts";
+import { createMemo } from "../lib/memo.ts";
+import { issuerOf, realmOfIssuer } from "../realms/issuer.ts";
 import { deleteOld } from "../storage/delete-old.ts";
 import { readPage } from "../storage/page.ts";
 import { statement } from "../storage/statement.ts";
@@ -113,12 +114,21 @@ export async function findToken(
   storeId: string,
   text: string,
 ): Promise<Tables["customer_tokens"] | undefined> {
+  return (await find(deps, storeId, text))?.row;
+}
+
+/** What the text alone proves: ours, of this store, not expired. */
+async function readSigned(
+  deps: VerifyDeps,
+  storeId: string,
+  text: string,
+): Promise<{ tokenId: string; issuer: string } | undefined> {
   const jws = await deps.signingKeys.readSigned(text);
   if (!jws || jws.typ !== TYPE) return undefined;
-  const { aud, exp, jti, store_id } = jws.claims;
+  const { iss, aud, exp, jti, store_id } = jws.claims;
   if (aud !== deps.publicUrl || store_id !== storeId || typeof jti !== "string") return undefined;
   if (typeof exp !== "number" || exp * 1000 <= deps.clock.now()) return undefined;
-  return findRow.first(deps.storage.db, { storeId, tokenId: jti, now: deps.clock.now() });
+  return { tokenId: jti, issuer: String(iss) };
 }
 
 const findRow = statement((db, of: { storeId: string; tokenId: string; now: number }) =>
@@ -136,8 +146,40 @@ export async function findSignedIn(
   storeId: string,
   text: string,
 ): Promise<SignedIn | undefined> {
-  const row = await findToken(deps, storeId, text);
-  return row && { customerId: row.customer_id, tokenId: row.id, mechanism: row.mechanism };
+  const found = await find(deps, storeId, text);
+  if (!found) return undefined;
+  const { row, issuer } = found;
+  const realmId = realmOfIssuer(issuer);
+  return { customerId: row.customer_id, realmId, tokenId: row.id, mechanism: row.mechanism };
+}
+
+async function find(deps: VerifyDeps, storeId: string, text: string) {
+  const signed = await readSigned(deps, storeId, text);
+  if (!signed) return undefined;
+  const { tokenId, issuer } = signed;
+  const row = await findRow.first(deps.storage.db, { storeId, tokenId, now: deps.clock.now() });
+  return row && { row, issuer };
+}
+
+/** Less than the second within which a revoked token must be dead everywhere. */
+const REMEMBERED_MS = 800;
+const MAX_REMEMBERED = 20_000;
+
+/**
+ * Whose token it is, as the database said at most so long ago: for gateways, which ask for every request of a page. Only
+ * good ones are remembered, from before the database was asked, and never past their own end.
+ */
+export function rememberSignedIn(): typeof findSignedIn {
+  const remembered = createMemo<{ signedIn: SignedIn; storeId: string; askedAtMs: number }>(MAX_REMEMBERED);
+  return async (deps, storeId, text) => {
+    const askedAtMs = deps.clock.monotonicMs();
+    const known = remembered.get(text);
+    const isFresh = known?.storeId === storeId && askedAtMs - known.askedAtMs < REMEMBERED_MS;
+    if (isFresh && (await readSigned(deps, storeId, text))) return known.signedIn;
+    const signedIn = await findSignedIn(deps, storeId, text);
+    if (signedIn) remembered.keep(text, { signedIn, storeId, askedAtMs });
+    return signedIn;
+  };
 }
 
 export type TokenList = {

@@ -3,6 +3,7 @@ import type { Caller } from "../contract/caller.ts";
 import type { Gate } from "../contract/gate.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Problem } from "../contract/problem.ts";
+import type { Traces } from "../contract/traces.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { sourceOf, type TrustedProxies } from "../lib/source-address.ts";
@@ -31,7 +32,12 @@ export type ServeDeps = {
   clock: Clock;
   gate: Gate;
   onAnswered(answered: Answered): void;
+  inFlight: InFlight;
+  traces: Traces | undefined;
 };
+
+/** How many requests are under way. */
+export type InFlight = { requests: number };
 
 /** Where a request has come to: how the log calls it, who comes there, and the fields that every answer from there has. */
 export type Place = {
@@ -48,38 +54,70 @@ export type Exchange = {
   failure?: BrowserAnswer["failure"];
 };
 
+type Work = (state: Exchange) => Promise<Answer>;
+
 /** The frame around every request: an id, the common headers, the one place where a problem becomes JSON, the log. */
-export async function exchange(
+export function exchange(deps: ServeDeps, received: Received, place: Place, work: Work): Promise<Answer> {
+  const requestId = newId();
+  const { traces } = deps;
+  if (!traces) return answer(deps, received, place, work, requestId);
+  let answered: Answered | undefined;
+  const onAnswered = (found: Answered) => {
+    answered = found;
+    deps.onAnswered(found);
+  };
+  const { method } = received;
+  return traces.request(
+    { method, route: place.route, requestId, traceparent: headerOf(received, "traceparent") },
+    () => answer({ ...deps, onAnswered }, received, place, work, requestId),
+    () => ({
+      status: answered?.status ?? 0,
+      storeId: answered?.caller?.storeId,
+      reason: answered && reasonOf(answered),
+    }),
+  );
+}
+
+/** Why a sign-on failed, or what else was wrong, in a word of ours. */
+function reasonOf({ failure, problem }: Answered): string | undefined {
+  const reason = failure?.reason ?? problem?.faults[0].meta?.reason;
+  return typeof reason === "string" ? reason : problem?.code;
+}
+
+async function answer(
   deps: ServeDeps,
   received: Received,
   place: Place,
-  work: (state: Exchange) => Promise<Answer>,
+  work: Work,
+  requestId: string,
 ): Promise<Answer> {
   const startedMs = deps.clock.monotonicMs();
-  const requestId = newId();
+  deps.inFlight.requests++;
   const source = sourceOf(received.peer, headerOf(received, "x-forwarded-for"), deps.proxies);
   const state: Exchange = { caller: undefined, headers: {}, source };
   let problem: Problem | undefined;
-  let answer: Answer;
+  let made: Answer;
   try {
-    answer = await work(state);
+    made = await work(state);
   } catch (error) {
     problem = toProblem(error);
-    answer = refuse(problem, requestId, place.access);
+    made = refuse(problem, requestId, place.access);
+  } finally {
+    deps.inFlight.requests--;
   }
   deps.onAnswered({
     requestId,
     method: received.method,
     route: place.route,
-    status: answer.status,
+    status: made.status,
     durationMs: deps.clock.monotonicMs() - startedMs,
     source,
     caller: state.caller,
     problem,
     ...(state.failure && { failure: state.failure }),
   });
-  const headers = { ...place.headers, ...state.headers, ...answer.headers, "X-Request-Id": requestId };
-  return { status: answer.status, headers, body: answer.body };
+  const headers = { ...place.headers, ...state.headers, ...made.headers, "X-Request-Id": requestId };
+  return { status: made.status, headers, body: made.body };
 }
 
 /** A failure picks its exit by where it happens: a page for a person, RFC 6749 5.2 for a client, JSON for the rest. */

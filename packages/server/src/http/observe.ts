@@ -1,12 +1,13 @@
 import type { Logger } from "pino";
-import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
-import type { Answered } from "./exchange.ts";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Problem } from "../contract/problem.ts";
+import type { Answered, InFlight } from "./exchange.ts";
 
 /**
  * One log line and two figures for each request. The line is built from a list of fields, not from the request with
  * fields taken out: what is not named here cannot get into the log.
  */
-type Observer = { onAnswered(answered: Answered): void; registry: Registry };
+type Observer = { onAnswered(answered: Answered): void; inFlight: InFlight; registry: Registry };
 
 export function createObserver({ log }: { log: Logger }): Observer {
   const registry = new Registry();
@@ -26,12 +27,31 @@ export function createObserver({ log }: { log: Logger }): Observer {
     registers: [registry],
   });
 
+  const refusals = new Counter({
+    name: "latchkey_rate_limit_refusals_total",
+    help: "Requests answered 429, by the bucket that was empty",
+    labelNames: ["bucket"],
+    registers: [registry],
+  });
+  for (const bucket of BUCKETS) refusals.inc({ bucket }, 0);
+  const inFlight: InFlight = { requests: 0 };
+  new Gauge({
+    name: "latchkey_http_requests_in_flight",
+    help: "Requests that are not answered yet",
+    registers: [registry],
+    collect() {
+      this.set(inFlight.requests);
+    },
+  });
+
   return {
     registry,
+    inFlight,
     onAnswered(answered) {
       const { method, route, status, durationMs, caller, problem, failure } = answered;
       requests.inc({ method: knownMethod(method), route, status });
       duration.observe({ method: knownMethod(method), route }, durationMs / 1000);
+      if (status === 429) refusals.inc({ bucket: bucketOf(problem) });
       const line = {
         event: "request",
         request_id: answered.requestId,
@@ -52,6 +72,16 @@ export function createObserver({ log }: { log: Logger }): Observer {
       else log.error({ ...line, cause: describeCause(problem?.cause ?? failure?.cause) });
     },
   };
+}
+
+const BUCKETS = ["shared", "source", "password", "discovery"];
+
+/** The limits that are not counted in requests have problems of their own, which name them. */
+function bucketOf(problem: Problem | undefined): string {
+  if (problem?.code === "sign_in_attempts_exceeded") return "password";
+  if (problem?.code === "discovery_tries_exceeded") return "discovery";
+  const bucket = problem?.faults[0].meta?.bucket;
+  return typeof bucket === "string" ? bucket : "other";
 }
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]);

@@ -10,6 +10,8 @@ for (const pattern of [
   "/v2/customers/{customer}/tokens/{id}",
 ])
   paths.add(pattern, pattern);
+paths.add("/gateway/check", "/gateway/check", true);
+paths.add("/gateway/check/own", "/gateway/check/own");
 
 test.each([
   ["/docs", "/docs", {}],
@@ -22,8 +24,18 @@ test.each([
   ["/v2/customers/%37", "/v2/customers/{id}", { id: "%37" }],
   ["/v2/customers/__proto__", "/v2/customers/{id}", { id: "__proto__" }],
 ])("%s is found at %s", (path, value, parameters) => {
-  expect(paths.find(path)).toEqual({ value, parameters });
+  expect(paths.find(path)).toEqual({ value, parameters, isBelow: false });
 });
+
+test.each(["", "/", "//x", "/a/b", "/../docs", "/%2e%2e", "/own/x"])(
+  "what stands there and below is found at /gateway/check%s, unless something of its own does",
+  (path) => {
+    const isBelow = path !== "";
+    const found = { value: "/gateway/check", parameters: {}, isBelow };
+    expect(paths.find(`/gateway/check${path}`)).toEqual(found);
+    expect(paths.find("/gateway/check/own")?.value).toBe("/gateway/check/own");
+  },
+);
 
 test.each([
   "",
@@ -37,6 +49,8 @@ test.each([
   "/v2/customers//tokens/8",
   "/v2/%63ustomers",
   "/constructor",
+  "/gateway",
+  "/gateway/checks",
 ])("nothing is found at %s", (path) => {
   expect(paths.find(path)).toBeUndefined();
 });

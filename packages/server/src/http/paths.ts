@@ -1,22 +1,31 @@
 /** What stands at each path of the contract, found by its segments. A literal goes before a parameter. */
 type Paths<T> = {
-  add(pattern: string, value: T): void;
-  find(path: string): { value: T; parameters: Record<string, string> } | undefined;
+  /** `andBelow`: it also stands at every path below that has nothing of its own. */
+  add(pattern: string, value: T, andBelow?: boolean): void;
+  find(path: string): Found<T> | undefined;
 };
+
+type Found<T> = { value: T; parameters: Record<string, string>; isBelow: boolean };
 
 type Segment<T> = {
   literals: Map<string, Segment<T>>;
   parameter: Segment<T> | undefined;
   /** The names that one path gives its parameters, in order; another may name the same segment otherwise. */
   end: { value: T; names: string[] } | undefined;
+  below: T | undefined;
 };
 
-const newSegment = <T>(): Segment<T> => ({ literals: new Map(), parameter: undefined, end: undefined });
+const newSegment = <T>(): Segment<T> => ({
+  literals: new Map(),
+  parameter: undefined,
+  end: undefined,
+  below: undefined,
+});
 
 export function createPaths<T>(): Paths<T> {
   const root = newSegment<T>();
   return {
-    add(pattern, value) {
+    add(pattern, value, andBelow = false) {
       const names: string[] = [];
       let at = root;
       for (const part of pattern.split("/")) {
@@ -32,20 +41,23 @@ export function createPaths<T>(): Paths<T> {
         }
       }
       at.end = { value, names };
+      if (andBelow) at.below = value;
     },
     find(path) {
       const values: string[] = [];
       let at: Segment<T> | undefined = root;
+      let below: T | undefined;
       for (const part of path.split("/")) {
+        below = at.below ?? below;
         const literal: Segment<T> | undefined = at.literals.get(part);
         if (!literal) values.push(part);
         at = literal ?? (part === "" ? undefined : at.parameter);
-        if (!at) return undefined;
+        if (!at) break;
       }
-      if (!at.end) return undefined;
+      if (!at?.end) return below && { value: below, parameters: {}, isBelow: true };
       const parameters: Record<string, string> = {};
       for (const [index, name] of at.end.names.entries()) parameters[name] = values[index] as string;
-      return { value: at.end.value, parameters };
+      return { value: at.end.value, parameters, isBelow: false };
     },
   };
 }

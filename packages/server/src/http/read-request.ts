@@ -52,6 +52,12 @@ function readQuery(shape: z.ZodObject, search: string): unknown {
     }
     if (values[0] !== undefined) known[name] = values[0];
   }
+  const isStrict = shape.def.catchall !== undefined;
+  for (const name of isStrict ? new Set(sent.keys()) : []) {
+    if (Object.hasOwn(shape.shape, name)) continue;
+    const detail = `There is no such parameter; known are ${Object.keys(shape.shape).join(", ")}.`;
+    faults.push({ code: "parameter_invalid", detail, source: { parameter: name } });
+  }
   const checked = shape.safeParse(known);
   const issues = checked.error?.issues ?? [];
   throwAny([

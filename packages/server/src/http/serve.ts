@@ -16,7 +16,7 @@ import { routedPath, type Target, targetOf } from "./target.ts";
 export type Page = { path: string; respond(): Promise<Answer> };
 
 /** What stands at one path: a page, or an operation for each method that it takes. */
-type Stand = { place: Place; page?: Page; routes: Map<string, Placed> };
+type Stand = { place: Place; page?: Page; routes: Map<string, Placed>; everywhere?: Placed | undefined };
 type Placed = { route: Route; place: Place };
 
 /** Every route of the contract, and our pages; what is neither answers 404 or 405. */
@@ -37,7 +37,8 @@ export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: re
       const { method, path: name, access } = route.operation;
       return [method, { route, place: placeAt(path, name, access) }];
     });
-    paths.add(path, { place, routes: new Map(placed) });
+    const everywhere = placed.find(([, { route }]) => route.operation.everywhereBelow)?.[1];
+    paths.add(path, { place, routes: new Map(placed), everywhere }, everywhere !== undefined);
   }
 
   return (received) => {
@@ -50,10 +51,15 @@ export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: re
     const stand = found?.value;
     if (stand?.page && isRead(method)) return servePage(deps, received, stand.place, stand.page);
     if (!found || !stand || stand.page) return serveNothing(deps, received, placeAt(path, "unknown"));
-    const asked = stand.routes.get(method) ?? (isLook(stand, method) ? stand.routes.get("GET") : undefined);
+    const asked =
+      stand.everywhere ??
+      stand.routes.get(method) ??
+      (isLook(stand, method) ? stand.routes.get("GET") : undefined);
     if (!asked) return refuseMethod(deps, received, stand);
     const { route, place } = asked;
-    const routed = { received, route, target, parameters: found.parameters };
+    const { parameters, isBelow } = found;
+    const query = isBelow ? onlyWhatIsMeant(route.operation, target.query) : target.query;
+    const routed = { received, route, target: { ...target, query }, parameters };
     return exchange(deps, received, place, (state) => serve(deps, routed, state));
   };
 }
@@ -64,6 +70,15 @@ const isRead = (method: string): boolean => method === "GET" || method === "HEAD
 
 /** HEAD is carried out as GET. A browser's legs begin and end sign-ons, so there it is no mere look. */
 const isLook = ({ place }: Stand, method: string): boolean => method === "HEAD" && place.access !== "browser";
+
+/** Below an operation's own path the query was written by somebody for a service behind us: only what we know is read. */
+function onlyWhatIsMeant({ query }: Operation, sent: string): string {
+  const meant = [...new URLSearchParams(sent)].filter(
+    ([name, value]) =>
+      Object.hasOwn(query?.shape ?? {}, name) && query?.shape[name]?.safeParse(value).success,
+  );
+  return new URLSearchParams(Object.fromEntries(meant)).toString();
+}
 
 function servePreflight(
   deps: ServeDeps,
@@ -120,7 +135,8 @@ async function serve(
     return respondToBrowser((await route.handle({ ...checked, browser })) as BrowserAnswer, state);
   }
   const result = await route.handle({ ...checked, ...access, isGone: received.isGone });
-  const { status, mediaType, cacheControl, version } = operation.success;
+  const { status, fields, mediaType, cacheControl, version } = operation.success;
+  if (fields) return respond(status, undefined, result as Record<string, string>);
   return respond(status, result, {
     ...(version && { ETag: toEntityTag(version(result as never)) }),
     ...(mediaType && { "Content-Type": mediaType }),
@@ -158,7 +174,7 @@ async function passGate(
     if (search.has("client_id") || search.has("client_secret")) throw new Problem("credentials_in_url");
     return { authorization };
   }
-  if (authorization === undefined && isForm(received))
+  if (authorization === undefined && isForm(received) && !operation.everywhereBelow)
     throw refusedUnread(deps, state, new Problem("token_misplaced"));
   const { caller, headers, refusal } = await deps.gate.enter(operation, {
     authorization,

@@ -4,7 +4,7 @@ import { createCalls } from "./calls.ts";
 import { type EgressAnswer, type EgressRequest, egressFault } from "./egress-message.ts";
 
 const REST_MS = 10_000;
-const request = { url: "https://idp.example/", maxBytes: 1 };
+const request = { kind: "token", url: "https://idp.example/", maxBytes: 1 } as const;
 const answer = (status: number): EgressAnswer => ({
   status,
   headers: {},

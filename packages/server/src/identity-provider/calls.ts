@@ -1,6 +1,12 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Egress } from "./egress.ts";
-import { type EgressAnswer, type EgressRequest, egressFault, isEgressFault } from "./egress-message.ts";
+import {
+  type EgressAnswer,
+  egressFault,
+  type IdpRequest,
+  type IdpRequestKind,
+  isEgressFault,
+} from "./egress-message.ts";
 
 /**
  * Requests to identity providers, by profile, so that one that is dead costs nobody else: after five failures in a row there
@@ -19,7 +25,13 @@ export type Calls = Caller & {
   forget(profileId: string): void;
 };
 
-export type Caller = { send(profileId: string, request: EgressRequest): Promise<EgressAnswer> };
+export type Caller = { send(profileId: string, request: IdpRequest): Promise<EgressAnswer> };
+
+/** `refused`: it answered with neither success nor a fault of its own. `failed`: a fault of its own, or no answer. */
+type CallOutcome = "ok" | "refused" | "failed";
+/** Told of each request that was made, and how long it took; not of those that a provider at rest was spared. */
+export type OnCall = (kind: IdpRequestKind, outcome: CallOutcome, elapsedMs: number) => void;
+
 type HealthStatus = "up" | "degraded" | "down";
 type Health = { status: HealthStatus; since: number };
 
@@ -29,7 +41,9 @@ type State = Health & { breaker: Breaker };
 const DOWN_AFTER = 5;
 const REST_MS = 10_000;
 
-export function createCalls({ egress, clock }: { egress: Egress; clock: Clock }): Calls {
+type Deps = { egress: Egress; clock: Clock; onCall?: OnCall };
+
+export function createCalls({ egress, clock, onCall }: Deps): Calls {
   const states = new Map<string, State>();
 
   function stateOf(profileId: string): State {
@@ -73,11 +87,23 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
     setStatus(state, "degraded");
   }
 
-  async function send(profileId: string, request: EgressRequest): Promise<EgressAnswer> {
+  async function ask(request: IdpRequest): Promise<EgressAnswer> {
+    const startedMs = clock.monotonicMs();
+    let outcome: CallOutcome = "failed";
+    try {
+      const answer = await egress.send(request);
+      if (answer.status < 500) outcome = answer.status < 300 ? "ok" : "refused";
+      return answer;
+    } finally {
+      onCall?.(request.kind, outcome, clock.monotonicMs() - startedMs);
+    }
+  }
+
+  async function send(profileId: string, request: IdpRequest): Promise<EgressAnswer> {
     const state = stateOf(profileId);
     refuseResting(state);
     try {
-      const answer = await egress.send(request);
+      const answer = await ask(request);
       if (answer.status < 500) noteWell(state);
       else noteFailed(state);
       return answer;
@@ -87,11 +113,11 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
     }
   }
 
-  async function sendAboutCode(profileId: string, request: EgressRequest): Promise<EgressAnswer> {
+  async function sendAboutCode(profileId: string, request: IdpRequest): Promise<EgressAnswer> {
     const state = stateOf(profileId);
     refuseResting(state);
     try {
-      const answer = await egress.send({ ...request, keptFor: profileId });
+      const answer = await ask({ ...request, keptFor: profileId });
       if (answer.status < 500) noteWell(state);
       else noteReached(state);
       return answer;

@@ -112,7 +112,7 @@ export function createDirectory(deps: Deps): Directory {
   async function readKeysAlone(profile: Profile, entry: Entry): Promise<void> {
     if (!entry.metadata) return;
     const send = (request: Parameters<Calls["send"]>[1]) => calls.send(profile.id, request);
-    const found = await fetchDocument(send, entry.metadata.jwksUri, limits.keysBytes);
+    const found = await fetchDocument(send, "keys", entry.metadata.jwksUri, limits.keysBytes);
     const keys = "reason" in found ? undefined : readKeys(found.document);
     if (!keys) return;
     entry.keys = keys;

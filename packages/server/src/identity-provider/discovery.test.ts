@@ -108,19 +108,19 @@ function answering({ status = 200, headers = JSON_TYPE, body = "{}" }: Given = {
   };
   return { send, asked };
 }
-const fetched = (given: Given) => fetchDocument(answering(given).send, URL_OF_IT, 1000);
+const fetched = (given: Given) => fetchDocument(answering(given).send, "keys", URL_OF_IT, 1000);
 
 describe("a document", () => {
   test("is asked for once, without credentials, up to its size", async () => {
     const { send, asked } = answering();
-    await fetchDocument(send, URL_OF_IT, 1000);
-    expect(asked).toEqual([{ url: URL_OF_IT, maxBytes: 1000 }]);
+    await fetchDocument(send, "keys", URL_OF_IT, 1000);
+    expect(asked).toEqual([{ kind: "keys", url: URL_OF_IT, maxBytes: 1000 }]);
   });
 
   test("of discovery is asked for at its place, up to its size", async () => {
     const { send, asked } = answering();
     await fetchDiscovery(send, "https://idp.example/");
-    expect(asked).toEqual([{ url: URL_OF_IT, maxBytes: limits.discoveryBytes }]);
+    expect(asked).toEqual([{ kind: "discovery", url: URL_OF_IT, maxBytes: limits.discoveryBytes }]);
   });
 
   test("comes with how long it took and the other side's clock", async () => {
@@ -182,7 +182,7 @@ describe("a document", () => {
         status,
         headers: { ...JSON_TYPE, location: "https://evil.example/" },
       });
-      expect(await fetchDocument(send, URL_OF_IT, 1000)).toEqual({ reason: "redirected" });
+      expect(await fetchDocument(send, "keys", URL_OF_IT, 1000)).toEqual({ reason: "redirected" });
       expect(asked).toHaveLength(1);
     },
   );
@@ -232,13 +232,13 @@ describe("a document", () => {
     "that could not be asked for says why: %s",
     async (reason) => {
       const send = () => Promise.reject(egressFault(reason, new Error("upstream text")));
-      expect(await fetchDocument(send, URL_OF_IT, 1000)).toEqual({ reason });
+      expect(await fetchDocument(send, "keys", URL_OF_IT, 1000)).toEqual({ reason });
     },
   );
 
   test("does not hide a fault of our own", async () => {
     const send = () => Promise.reject(new TypeError("ours"));
-    await expect(fetchDocument(send, URL_OF_IT, 1000)).rejects.toThrow("ours");
+    await expect(fetchDocument(send, "keys", URL_OF_IT, 1000)).rejects.toThrow("ours");
   });
 });
 

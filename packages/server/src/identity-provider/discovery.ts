@@ -1,6 +1,12 @@
 import { limits } from "../contract/limits.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
-import { type EgressAnswer, type EgressReason, type EgressRequest, isEgressFault } from "./egress-message.ts";
+import {
+  type EgressAnswer,
+  type EgressReason,
+  type IdpRequest,
+  type IdpRequestKind,
+  isEgressFault,
+} from "./egress-message.ts";
 
 /** What an identity provider says of itself: input, not truth. Only what we use is taken over, each member by its type. */
 export type Metadata = {
@@ -23,7 +29,7 @@ type Fetched =
   | { document: Document; elapsedMs: number; dateMs: number | undefined }
   | { reason: DocumentReason };
 
-export type Send = (request: EgressRequest) => Promise<EgressAnswer>;
+export type Send = (request: IdpRequest) => Promise<EgressAnswer>;
 
 const SUFFIX = "/.well-known/openid-configuration";
 
@@ -42,11 +48,16 @@ export function isIssuerOf(issuer: string, discoveryUrl: string): boolean {
 }
 
 export const fetchDiscovery = (send: Send, discoveryUrl: string): Promise<Fetched> =>
-  fetchDocument(send, toDiscoveryUrl(discoveryUrl), limits.discoveryBytes);
+  fetchDocument(send, "discovery", toDiscoveryUrl(discoveryUrl), limits.discoveryBytes);
 
-export async function fetchDocument(send: Send, url: string, maxBytes: number): Promise<Fetched> {
+export async function fetchDocument(
+  send: Send,
+  kind: IdpRequestKind,
+  url: string,
+  maxBytes: number,
+): Promise<Fetched> {
   try {
-    const { status, headers, body, elapsedMs } = await send({ url, maxBytes });
+    const { status, headers, body, elapsedMs } = await send({ kind, url, maxBytes });
     if (status >= 300 && status < 400) return { reason: "redirected" };
     if (status !== 200) return { reason: "status_not_200" };
     if (!isJsonType(headers["content-type"])) return { reason: "not_json" };

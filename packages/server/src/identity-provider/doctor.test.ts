@@ -74,8 +74,8 @@ describe("a sound provider", () => {
   test("is asked twice, within limits and without credentials", async () => {
     const { asked } = await examined();
     expect(asked).toEqual([
-      { url: DISCOVERY_URL, maxBytes: limits.discoveryBytes },
-      { url: `${ISSUER}/jwks`, maxBytes: limits.keysBytes },
+      { kind: "discovery", url: DISCOVERY_URL, maxBytes: limits.discoveryBytes },
+      { kind: "keys", url: `${ISSUER}/jwks`, maxBytes: limits.keysBytes },
     ]);
   });
 });

@@ -91,7 +91,7 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
 
 async function fetchKeys(send: Send, jwksUri: string | undefined): Promise<SigningKey[] | undefined> {
   if (jwksUri === undefined) return undefined;
-  const found = await fetchDocument(send, jwksUri, limits.keysBytes);
+  const found = await fetchDocument(send, "keys", jwksUri, limits.keysBytes);
   return "reason" in found ? undefined : readKeys(found.document);
 }
 

@@ -9,6 +9,10 @@ export type EgressRequest = {
   keptFor?: string;
 };
 
+/** What an identity provider is asked for. */
+export type IdpRequestKind = "discovery" | "keys" | "token" | "userinfo";
+export type IdpRequest = EgressRequest & { kind: IdpRequestKind };
+
 export type EgressAnswer = {
   status: number;
   headers: Record<string, string>;

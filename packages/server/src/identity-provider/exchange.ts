@@ -51,6 +51,7 @@ async function request(
   });
   try {
     const answer = await calls.send(profile.id, {
+      kind: "token",
       url: metadata.tokenEndpoint,
       method: "POST",
       headers: {

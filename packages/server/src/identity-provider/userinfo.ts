@@ -25,6 +25,7 @@ export async function fetchUserinfo(
   const headers = { Authorization: `Bearer ${accessToken}` };
   const found = await fetchDocument(
     (request) => calls.send(profile.id, { ...request, headers }),
+    "userinfo",
     userinfoEndpoint,
     limits.idpAnswerBytes,
   );

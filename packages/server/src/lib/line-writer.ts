@@ -8,21 +8,25 @@ import sonicBoom from "sonic-boom";
 export type LineWriter = {
   write(line: string): void;
   flush(withinMs: number): Promise<void>;
-  /** Lines that were dropped; while writing fails, those that wait as well, so that it is seen before memory is full. */
+  /** Lines that were given up, since the start. */
   dropped(): number;
+  /** Lines that are not written yet: while writing fails this grows, and is seen before memory is full. */
+  waiting(): number;
 };
 
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const MAX_WRITE_BYTES = 64 * 1024;
+/** What several processes write to one pipe is not torn up to this length (PIPE_BUF). No line of ours is longer. */
+const MAX_SHARED_WRITE_BYTES = 4096;
 
-export function createLineWriter(fd: number): LineWriter {
+/** `isShared`: other processes write there, too. */
+export function createLineWriter(fd: number, { isShared = false } = {}): LineWriter {
   let dropped = 0;
   let waiting = 0;
-  let isFailing = false;
   const sink = new sonicBoom.SonicBoom({
     fd,
     maxLength: MAX_WAITING_BYTES,
-    maxWrite: MAX_WRITE_BYTES,
+    maxWrite: isShared ? MAX_SHARED_WRITE_BYTES : MAX_WRITE_BYTES,
     // With texts it would measure the whole waiting block again for every line.
     contentMode: "buffer",
     // At zero, `flush` would not wait for what is being written.
@@ -34,12 +38,9 @@ export function createLineWriter(fd: number): LineWriter {
   });
   sink.on("drain", () => {
     waiting = 0;
-    isFailing = false;
   });
   // Without a listener an error would end the process. The lines of the failed write are still waiting.
-  sink.on("error", () => {
-    isFailing = true;
-  });
+  sink.on("error", () => {});
 
   return {
     write(line) {
@@ -56,6 +57,7 @@ export function createLineWriter(fd: number): LineWriter {
       });
       return promise;
     },
-    dropped: () => dropped + (isFailing ? waiting : 0),
+    dropped: () => dropped,
+    waiting: () => waiting,
   };
 }

@@ -86,8 +86,9 @@ type KeyState = {
   claims: Claims;
   second: number;
   asked: number;
-  /** How many of those asked are in the log already. */
-  logged: number;
+  refused: number;
+  /** How many of those are in the log already. */
+  logged: { asked: number; refused: number };
 };
 
 type StoreState = {
@@ -127,6 +128,7 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
       bucket = "administration";
       allowed = true;
     }
+    if (!allowed) key.refused++;
     const { reserved, shared, asked } = left(store, key, leave, nowMs);
     const retryAfterSeconds = allowed ? 0 : untilServed(store, key, leave, administration);
     return { allowed, bucket, reserved, shared, asked, retryAfterSeconds };
@@ -207,7 +209,8 @@ function keyOf(store: StoreState, keyId: string, allowance: Allowance, nowMs: nu
   let key = store.keys.get(keyId);
   const isNew = key === undefined;
   if (!key) {
-    key = { id: keyId, floor: undefined, claims: newClaims(), second: -1, asked: 0, logged: 0 };
+    const logged = { asked: 0, refused: 0 };
+    key = { id: keyId, floor: undefined, claims: newClaims(), second: -1, asked: 0, refused: 0, logged };
     store.keys.set(keyId, key);
   }
   const { reserved } = allowance;
@@ -227,14 +230,17 @@ function count(useLog: UseLog, storeId: string, key: KeyState, second: number): 
     handOver(useLog, storeId, key);
     key.second = second;
     key.asked = 0;
-    key.logged = 0;
+    key.refused = 0;
+    key.logged = { asked: 0, refused: 0 };
   }
   key.asked++;
 }
 
 function handOver(useLog: UseLog, storeId: string, key: KeyState): void {
-  if (key.asked > key.logged) useLog.add(storeId, key.id, key.second, key.asked - key.logged);
-  key.logged = key.asked;
+  const { second, asked, refused, logged } = key;
+  if (asked > logged.asked)
+    useLog.add(storeId, key.id, second, asked - logged.asked, refused - logged.refused);
+  key.logged = { asked, refused };
 }
 
 const sourceMemoryMs = (store: StoreState, key: KeyState): number =>

@@ -35,7 +35,8 @@ export function createSharedLimiter({ valkey, clock, useLog }: Deps): Limiter {
   async function takeTogether(draw: Draw): Promise<Decision> {
     const decision = await ask(draw, draw.administration ? "a" : "t");
     if (!decision) return alone.take(partOf(draw));
-    useLog.add(draw.storeId, draw.keyId, Math.floor(clock.monotonicMs() / 1000), 1);
+    const second = Math.floor(clock.monotonicMs() / 1000);
+    useLog.add(draw.storeId, draw.keyId, second, 1, decision.allowed ? 0 : 1);
     return decision;
   }
 

@@ -6,7 +6,7 @@ import { type OwnUseLog, USE_LOG_SECONDS, type UseLog, type Uses } from "./use-l
 type Deps = { valkey: Pick<Valkey, "run" | "isAway">; clock: Clock; own: OwnUseLog };
 
 /** What a store's keys asked of this instance in one second of its monotonic clock. */
-type Second = { second: number; asked: Map<string, number> };
+type Second = { second: number; byKey: Map<string, { asked: number; refused: number }> };
 
 /** More keys of a store than this are not written down for a minute, so that a store's hour has a ceiling. */
 const MAX_KEYS = 1000;
@@ -24,19 +24,22 @@ export function createSharedUseLog({ valkey, clock, own }: Deps): UseLog {
   /** How many seconds the time of day is ahead of our monotonic clock: instances have only the former in common. */
   const aheadSeconds = () => Math.round((clock.now() - clock.monotonicMs()) / 1000);
 
-  function add(storeId: string, keyId: string, second: number, asked: number): void {
+  function add(storeId: string, keyId: string, second: number, asked: number, refused = 0): void {
     const known = current.get(storeId);
     const isSame = known?.second === second;
-    const now = isSame ? known : { second, asked: new Map<string, number>() };
-    now.asked.set(keyId, (now.asked.get(keyId) ?? 0) + asked);
+    const now: Second = isSame ? known : { second, byKey: new Map() };
+    const before = now.byKey.get(keyId);
+    now.byKey.set(keyId, { asked: (before?.asked ?? 0) + asked, refused: (before?.refused ?? 0) + refused });
     if (isSame) return;
     current.set(storeId, now);
     if (known) void send(storeId, known);
   }
 
-  async function send(storeId: string, { second, asked }: Second): Promise<void> {
-    for (const [keyId, count] of asked) own.add(storeId, keyId, second, count);
-    const entries = [...asked].slice(0, MAX_KEYS);
+  async function send(storeId: string, { second, byKey }: Second): Promise<void> {
+    for (const [keyId, { asked, refused }] of byKey) own.add(storeId, keyId, second, asked, refused);
+    const entries = [...byKey]
+      .slice(0, MAX_KEYS)
+      .map(([keyId, { asked, refused }]) => [keyId, asked, refused] as const);
     for (let from = 0; from < entries.length; from += KEYS_AT_A_TIME) {
       const some = entries.slice(from, from + KEYS_AT_A_TIME);
       // Not tried again: it may have been added, and would then count twice.
@@ -44,11 +47,12 @@ export function createSharedUseLog({ valkey, clock, own }: Deps): UseLog {
     }
   }
 
-  async function* readShared(storeId: string): AsyncGenerator<Uses> {
+  async function* readShared(storeId: string, sinceSecond: number): AsyncGenerator<Uses> {
     const ahead = aheadSeconds();
     const thisMinute = Math.floor(clock.now() / 60_000);
+    const firstMinute = Math.max(thisMinute - MINUTES, Math.floor((sinceSecond + ahead) / 60));
     // The newest first: should Valkey go away meanwhile, the rest is what is missing.
-    for (let minute = thisMinute; minute >= thisMinute - MINUTES; minute--) {
+    for (let minute = thisMinute; minute >= firstMinute; minute--) {
       let cursor = "0";
       do {
         const answer = await valkey.run(READ, storeId, [minute, cursor]);
@@ -62,7 +66,8 @@ export function createSharedUseLog({ valkey, clock, own }: Deps): UseLog {
 
   return {
     add,
-    read: (storeId) => (valkey.isAway() ? own.read(storeId) : readShared(storeId)),
+    read: (storeId, sinceSecond = 0) =>
+      valkey.isAway() ? own.read(storeId, sinceSecond) : readShared(storeId, sinceSecond),
     async flush(storeId) {
       const thisSecond = Math.floor(clock.monotonicMs() / 1000);
       const isOver = ([, { second }]: [string, Second]) => second < thisSecond;
@@ -84,18 +89,23 @@ function toUses(keys: readonly string[], counts: readonly number[][], firstSecon
   const keyIds: string[] = [];
   const seconds: number[] = [];
   const asked: number[] = [];
+  const refused: number[] = [];
   for (const [at, keyId] of keys.entries()) {
-    const pairs = counts[at] as number[];
-    for (let pair = 0; pair < pairs.length; pair += 2) {
+    const figures = counts[at] as number[];
+    for (let first = 0; first < figures.length; first += 3) {
       keyIds.push(keyId);
-      seconds.push(firstSecond + (pairs[pair] as number));
-      asked.push(pairs[pair + 1] as number);
+      seconds.push(firstSecond + (figures[first] as number));
+      asked.push(figures[first + 1] as number);
+      refused.push(figures[first + 2] as number);
     }
   }
-  return { keyIds, seconds, asked };
+  return { keyIds, seconds, asked, refused };
 }
 
-/** An item is: the second, how many keys, and each key with what it asked. Three bytes for a second: which, and how often. */
+/**
+ * An item is: the second, how many keys, and each key with what it asked and was refused. Five bytes for a second: which, and
+ * how often each.
+ */
 const ADD = createScript(`
 local answers = {}
 local at = 3
@@ -103,37 +113,44 @@ while at <= #ARGV do
   local second, keys = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
   local name = slot .. ':use:' .. math.floor(second / 60)
   local ofMinute = second % 60
-  for key = at + 2, at + 2 * keys, 2 do
-    local asked = tonumber(ARGV[key + 1])
+  for key = at + 2, at + 3 * keys, 3 do
+    local asked, refused = tonumber(ARGV[key + 1]), tonumber(ARGV[key + 2])
     local kept = redis.call('HGET', name, ARGV[key])
     if kept or redis.call('HLEN', name) < ${MAX_KEYS} then
       local others = ''
-      for pair = 1, #(kept or ''), 3 do
-        local known, count = struct.unpack('>BH', kept, pair)
-        if known == ofMinute then asked = asked + count else others = others .. string.sub(kept, pair, pair + 2) end
+      for first = 1, #(kept or ''), 5 do
+        local known, knownAsked, knownRefused = struct.unpack('>BHH', kept, first)
+        if known == ofMinute then
+          asked, refused = asked + knownAsked, refused + knownRefused
+        else
+          others = others .. string.sub(kept, first, first + 4)
+        end
       end
-      redis.call('HSET', name, ARGV[key], others .. struct.pack('>BH', ofMinute, math.min(asked, 65535)))
+      local figures = struct.pack('>BHH', ofMinute, math.min(asked, 65535), math.min(refused, 65535))
+      redis.call('HSET', name, ARGV[key], others .. figures)
     end
   end
   redis.call('EXPIRE', name, ${USE_LOG_SECONDS + 120})
   answers[#answers + 1] = 1
-  at = at + 2 + 2 * keys
+  at = at + 2 + 3 * keys
 end
 return answers`);
 
-/** An item is: the minute, and where to go on. The answer: where to go on after it, keys, and for each its seconds and counts. */
+/** An item is: the minute, and where to go on. The answer: where to go on after it, keys, and for each its seconds with both figures. */
 const READ = createScript(`
 local answers = {}
 for at = 3, #ARGV, 2 do
   local found = redis.call('HSCAN', slot .. ':use:' .. ARGV[at], ARGV[at + 1], 'COUNT', 50)
   local keys, counts = {}, {}
   for entry = 1, #found[2], 2 do
-    local packed, pairs = found[2][entry + 1], {}
-    for pair = 1, #packed, 3 do
-      pairs[#pairs + 1], pairs[#pairs + 2] = struct.unpack('>BH', packed, pair)
+    local packed, figures = found[2][entry + 1], {}
+    for first = 1, #packed, 5 do
+      local second, asked, refused = struct.unpack('>BHH', packed, first)
+      local last = #figures
+      figures[last + 1], figures[last + 2], figures[last + 3] = second, asked, refused
     end
     keys[#keys + 1] = found[2][entry]
-    counts[#counts + 1] = pairs
+    counts[#counts + 1] = figures
   end
   answers[#answers + 1] = { found[1], keys, counts }
 end

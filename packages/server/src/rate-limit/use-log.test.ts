@@ -4,7 +4,7 @@ import { readUses, type Use } from "../../test/support/uses.ts";
 import { createUseLog, USE_LOG_SECONDS } from "./use-log.ts";
 
 const ENTRIES = 128;
-const CHUNK_BYTES = ENTRIES * 16;
+const CHUNK_BYTES = ENTRIES * 20;
 
 const use = fc.record({
   keyId: fc.constantFrom("a", "b", "c"),

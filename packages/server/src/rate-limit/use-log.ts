@@ -1,26 +1,36 @@
 /**
- * How many requests each key made in each second of the last hour, for the planner. Only seconds with use take space,
- * sixteen bytes each, in chunks that all stores draw from one budget: when it is spent, the chunk that was written
+ * How many requests each key made in each second of the last hour, and how many of them were refused. Only seconds with use
+ * take space, twenty bytes each, in chunks that all stores draw from one budget: when it is spent, the chunk that was written
  * longest ago goes, and the log reaches back less than an hour. So its memory has a ceiling, however many keys there are.
  */
 export type UseLog = {
-  add(storeId: string, keyId: string, second: number, asked: number): void;
-  /** A store's use, in pieces of a few thousand at most, so that a reader of much can let others go in between. */
-  read(storeId: string): Iterable<Uses> | AsyncIterable<Uses>;
+  add(storeId: string, keyId: string, second: number, asked: number, refused?: number): void;
+  /**
+   * A store's use, in pieces of a few thousand at most, so that a reader of much can let others go in between. What is older
+   * than `sinceSecond` may be among it.
+   */
+  read(storeId: string, sinceSecond?: number): Iterable<Uses> | AsyncIterable<Uses>;
   /** Makes what was added, to this store or to all, known to other instances. */
   flush(storeId?: string): void | Promise<void>;
   bytes(): number;
 };
 
 /** Parallel columns: the key at one place asked so often in the second at the same place. */
-export type Uses = { keyIds: readonly string[]; seconds: ArrayLike<number>; asked: ArrayLike<number> };
+export type Uses = {
+  keyIds: readonly string[];
+  seconds: ArrayLike<number>;
+  asked: ArrayLike<number>;
+  refused: ArrayLike<number>;
+};
 
 /** The log of one instance, which need not wait for anybody. */
-export type OwnUseLog = Omit<UseLog, "read"> & { read(storeId: string): readonly Uses[] };
+export type OwnUseLog = Omit<UseLog, "read"> & {
+  read(storeId: string, sinceSecond?: number): readonly Uses[];
+};
 
 export const USE_LOG_SECONDS = 3600;
 const ENTRIES = 128;
-const CHUNK_BYTES = ENTRIES * 16;
+const CHUNK_BYTES = ENTRIES * 20;
 const MAX_BYTES = 48 * 1024 * 1024;
 
 type Chunk = {
@@ -28,6 +38,7 @@ type Chunk = {
   keyIds: string[];
   seconds: Uint32Array;
   asked: Uint32Array;
+  refused: Uint32Array;
   newestSecond: number;
 };
 
@@ -42,7 +53,8 @@ export function createUseLog(maxBytes = MAX_BYTES): OwnUseLog {
     if (last && last.keyIds.length < ENTRIES) return last;
     forgetBefore(second - USE_LOG_SECONDS);
     if (inOrder.size >= maxChunks) forgetFirst();
-    const columns = { seconds: new Uint32Array(ENTRIES), asked: new Uint32Array(ENTRIES) };
+    const column = () => new Uint32Array(ENTRIES);
+    const columns = { seconds: column(), asked: column(), refused: column() };
     const chunk = { storeId, keyIds: [], ...columns, newestSecond: 0 };
     const ofStore = stores.get(storeId);
     if (ofStore) ofStore.push(chunk);
@@ -67,16 +79,18 @@ export function createUseLog(maxBytes = MAX_BYTES): OwnUseLog {
   }
 
   return {
-    add(storeId, keyId, second, asked) {
+    add(storeId, keyId, second, asked, refused = 0) {
       const chunk = chunkFor(storeId, second);
       const at = chunk.keyIds.push(keyId) - 1;
       chunk.seconds[at] = second;
       chunk.asked[at] = asked;
+      chunk.refused[at] = refused;
       chunk.newestSecond = Math.max(chunk.newestSecond, second);
       inOrder.delete(chunk);
       inOrder.add(chunk);
     },
-    read: (storeId) => stores.get(storeId) ?? [],
+    read: (storeId, sinceSecond = 0) =>
+      stores.get(storeId)?.filter(({ newestSecond }) => newestSecond >= sinceSecond) ?? [],
     flush() {},
     bytes: () => inOrder.size * CHUNK_BYTES,
   };

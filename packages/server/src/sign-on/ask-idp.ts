@@ -1,4 +1,5 @@
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
+import type { Traces } from "../contract/traces.ts";
 import type { Calls } from "../identity-provider/calls.ts";
 import type { Directory } from "../identity-provider/directory.ts";
 import type { Metadata } from "../identity-provider/discovery.ts";
@@ -21,6 +22,7 @@ export type AskDeps = {
   calls: Calls;
   /** At each provider, shared between networks: anybody can bring a made-up code, and must not take all of them. */
   places: FairPlaces;
+  traces: Traces | undefined;
 };
 
 type Question = { grant: IdpGrant; nonce: ExpectedNonce; source: string };

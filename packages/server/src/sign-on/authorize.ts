@@ -1,6 +1,7 @@
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
+import type { Traces } from "../contract/traces.ts";
 import type { Calls } from "../identity-provider/calls.ts";
 import type { Directory } from "../identity-provider/directory.ts";
 import { listBrokered, type Profile } from "../identity-provider/profile.ts";
@@ -39,6 +40,7 @@ type Deps = {
   calls: Calls;
   recorder: Recorder;
   recordLimiter: RecordLimiter;
+  traces: Traces | undefined;
 };
 
 type Ids = { store: string; realm: string };
@@ -52,6 +54,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   if (!place) throw new Problem("realm_not_found");
   const { realm } = place;
   const trail = startTrail(newId(), path, { startedAt: deps.clock.now(), source: request.source });
+  deps.traces?.join("authorize", trail.id);
   const client = trustClient(place, asked);
   if (client instanceof Problem) throw pageProblem(deps, trail, client);
   return redirectProblemsTo(deps, client, trail, async () => {
@@ -187,6 +190,7 @@ async function sendToIdp(
   // It comes back in our own URL, beside the provider's code.
   if (idpState.length > MAX_IDP_STATE_LENGTH) throw signOnProblem("state_missing");
   const { idpNonce, idpVerifier } = idpSecretsOf(deps.keyring, idpState, attempt.id);
+  deps.recorder.count("started");
   const location = withParameters(metadata.authorizationEndpoint, {
     scope: client.wantsProfile ? "openid email profile" : "openid email",
     response_type: "code",

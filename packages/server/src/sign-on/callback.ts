@@ -56,8 +56,12 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   const { source } = request;
   const pageTrail = startTrail(newId(), place, { startedAt: deps.clock.now(), source });
   const refusePage = (code: PageCode) => pageProblem(deps, pageTrail, new Problem(code));
-  if (!opened) throw unrecordedPage(pageTrail, new Problem("attempt_invalid"));
+  if (!opened) {
+    deps.recorder.count("failed", "attempt_invalid");
+    throw unrecordedPage(pageTrail, new Problem("attempt_invalid"));
+  }
   const { attempt } = opened;
+  deps.traces?.join("callback", attempt.id);
   if (opened.isExpired || attempt.startedAt < endedBefore) throw refusePage("attempt_expired");
   if (!isSameBrowser(deps, attempt, request)) throw refusePage("browser_changed");
   // The URI is still registered, or there is nowhere to go back to.
@@ -78,6 +82,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
         issueCode(deps, place, attempt.id, identity),
       );
       const { checks, timings } = trail;
+      deps.recorder.count("code_issued");
       deps.recorder.note({
         ...headOf(trail),
         outcome: "code_issued",

@@ -15,7 +15,7 @@ import { challengeOf } from "./attempt.ts";
 import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./code.ts";
 import { headOf, isRecorded, reasonOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
-import { type ClientGrant, noteReplay, type RedeemDeps, whyNot } from "./redeem.ts";
+import { type ClientGrant, noteUnusable, type RedeemDeps, whyNot } from "./redeem.ts";
 import { findPlace } from "./sign-on-place.ts";
 
 /**
@@ -50,12 +50,13 @@ export async function redeemDirect(
   const signer = await deps.signingKeys.current();
   const trail = startTrail(newId(), profile, { startedAt: deps.clock.now(), source: grant.source });
   trail.profile = profile;
+  deps.traces?.join("direct", trail.id);
   const codeHash = hashSecret(`${profile.id} ${grant.clientCode}`);
   const codeChallenge = challengeOf(grant.clientVerifier);
   if (!(await claimDirectCode(deps, profile, { id: trail.id, codeHash, codeChallenge, grant }))) {
     await untilSettled(deps, profile.storeId, codeHash);
     const found = await deps.storage.transact((trx) => whyNot(trx, deps, grant, codeHash));
-    noteReplay(deps, found);
+    noteUnusable(deps, found);
     throw found.refusal;
   }
   try {
@@ -83,6 +84,7 @@ export async function redeemDirect(
       await onIssued(trx, issued);
       return issued;
     });
+    deps.recorder.count("exchanged");
     note(deps, trail, { outcome: "exchanged", reason: null, customerId: token.customerId });
     return token;
   } catch (error) {
@@ -126,6 +128,7 @@ async function refuse(deps: DirectDeps, profile: Profile, trail: Trail, error: u
   const isAway = signOnReasonEntry(reason).error === "temporarily_unavailable";
   const end = isAway ? forgetDirectCode : failAttempt;
   await end(deps, profile, trail.id).catch(() => {});
+  deps.recorder.count("failed", reason);
   if (isRecorded(deps, trail)) note(deps, trail, { outcome: "failed", reason, customerId: null });
   if (!(error instanceof Problem)) return error;
   if (isAway) return new Problem("idp_unavailable", { retryAfterSeconds: 10 });

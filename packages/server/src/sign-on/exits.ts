@@ -6,6 +6,7 @@ import {
   signOnReasonEntry,
   signOnReasons,
 } from "../contract/sign-on-reasons.ts";
+import type { Traces } from "../contract/traces.ts";
 import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import { issuerOf } from "../realms/issuer.ts";
@@ -52,14 +53,14 @@ export const startTrail = (
 
 /** Measures a step. */
 export async function timed<T>(
-  { clock }: { clock: Clock },
+  { clock, traces }: { clock: Clock; traces: Traces | undefined },
   trail: Trail,
   step: string,
   work: () => Promise<T>,
 ): Promise<T> {
   const startedMs = clock.monotonicMs();
   try {
-    return await work();
+    return await (traces ? traces.step(step, work) : work());
   } finally {
     trail.timings[step] = Math.round(clock.monotonicMs() - startedMs);
   }
@@ -117,6 +118,7 @@ export async function redirectProblemsTo(
     const idpError = cause instanceof Problem ? cause.faults[0].meta?.error : undefined;
     const error = typeof idpError === "string" ? idpError : entry.error;
     const { reference, checks, timings } = trail;
+    deps.recorder.count("failed", reason);
     // Coming back twice is not another sign-on: the record of the first time is the one to look at.
     if (reason !== "callback_replay" && isRecorded(deps, trail))
       deps.recorder.note({ ...headOf(trail), outcome: "failed", reason, error, checks, timings });
@@ -141,6 +143,7 @@ export function pageProblem(
 ): Problem {
   const { code } = problem;
   const { checks, timings } = trail;
+  deps.recorder.count("failed", code);
   if (isRecorded(deps, trail))
     deps.recorder.note({ ...headOf(trail), outcome: "failed", reason: code, error: null, checks, timings });
   return unrecordedPage(trail, problem);

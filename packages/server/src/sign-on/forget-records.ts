@@ -6,6 +6,7 @@ import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { deleteOld, ROUND } from "../storage/delete-old.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { Recorder } from "./record.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
@@ -14,7 +15,7 @@ type Deps = { storage: Storage; clock: Clock };
  * more.
  */
 export async function tidyRecords(
-  deps: Deps,
+  deps: Deps & { recorder: Pick<Recorder, "count"> },
   { codeSeconds, recordDays }: { codeSeconds: number; recordDays: number },
 ): Promise<boolean> {
   const now = deps.clock.now();
@@ -34,6 +35,7 @@ export async function tidyRecords(
       // Another instance may have written since that the code was redeemed.
       .where("outcome", "=", "code_issued")
       .executeTakeFirst();
+    if (numUpdatedRows > 0n) deps.recorder.count("expired", "code_expired", Number(numUpdatedRows));
     return Number(numUpdatedRows);
   };
   const { isDone } = await inBatches(deps, expireSome, ROUND);

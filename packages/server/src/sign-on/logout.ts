@@ -70,6 +70,7 @@ export async function endIdpSession(
   });
   for (const attempt of voided) {
     const outcome = { outcome: "failed", reason: "session_ended", customerId: null } as const;
+    deps.recorder.count("failed", "session_ended");
     deps.recorder.noteExchange({ ...recordHead(attempt), ...outcome });
   }
   return {};

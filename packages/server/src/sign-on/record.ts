@@ -21,7 +21,13 @@ export type Recorder = {
   /** The stores that strangers have caused records in since this was last asked. */
   takeStrangerStores(): string[];
   dropped(): number;
+  /** Counts it, whether there is a record of it or not: strangers' refusals are recorded within bounds only. */
+  count: CountSignOn;
 };
+
+/** `started`: sent on to an identity provider. `expired`: the storefront never redeemed the code. */
+type SignOnStep = "started" | Outcome | "expired";
+export type CountSignOn = (step: SignOnStep, reason?: RecordedReason, times?: number) => void;
 
 type Outcome = "code_issued" | "exchanged" | "failed";
 /** A refusal that was shown as a page has the problem's code. */
@@ -64,7 +70,9 @@ export const isSigned = ({ checks }: { checks: readonly SignOnCheck[] }): boolea
 
 const countStrangers = (rows: readonly Row[]): number => rows.filter((row) => row.by_stranger === 1).length;
 
-export function createRecorder({ storage, clock }: { storage: Storage; clock: Clock }): Recorder {
+type RecorderDeps = { storage: Storage; clock: Clock; count?: CountSignOn };
+
+export function createRecorder({ storage, clock, count = () => {} }: RecorderDeps): Recorder {
   let attempts: Row[] = [];
   let exchanges: Row[] = [];
   let strangersWaiting = 0;
@@ -140,6 +148,7 @@ export function createRecorder({ storage, clock }: { storage: Storage; clock: Cl
       return taken;
     },
     dropped: () => dropped,
+    count,
   };
 
   /** Says what is still to be written: what the database could not take now is kept for the next time. */

@@ -2,6 +2,7 @@ import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { ProblemCode } from "../contract/problems.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
+import type { Traces } from "../contract/traces.ts";
 import { type IssuedToken, issueToken } from "../customers/customer-token.ts";
 import { settleIdentity } from "../customers/identity.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
@@ -35,6 +36,7 @@ export type RedeemDeps = {
   signingKeys: SigningKeys;
   recorder: Recorder;
   customerTokenSeconds: number;
+  traces: Traces | undefined;
 };
 
 export type Redeemed = { token: IssuedToken; attempt: AttemptRow };
@@ -66,6 +68,7 @@ export async function redeem<T>(
     codeHash: hashSecret(grant.clientCode),
     storeId: grant.storeId,
   });
+  if (issued) deps.traces?.join("redeem", issued.id);
   const ending = await deps.storage.transact(async (trx): Promise<Ending<T>> => {
     const attempt = issued && (await burnCode(trx, deps, grant, issued));
     if (!attempt) return whyNot(trx, deps, grant);
@@ -76,7 +79,7 @@ export async function redeem<T>(
     return { ...redeemed, answer: await toAnswer(trx, redeemed) };
   });
   if ("attempt" in ending) noteEnding(deps, ending);
-  if ("replayed" in ending) noteReplay(deps, ending);
+  else noteUnusable(deps, ending);
   if ("refusal" in ending) throw ending.refusal;
   return ending.answer;
 }
@@ -229,7 +232,8 @@ async function takeBack(trx: Trx, attempt: AttemptRow): Promise<string | undefin
 }
 
 /** After the commit: a transaction may be tried again, or fail at its end. */
-export function noteReplay({ recorder }: RedeemDeps, { replayed }: WhyNot): void {
+export function noteUnusable({ recorder }: RedeemDeps, { refusal, replayed }: WhyNot): void {
+  recorder.count("failed", refusal.code);
   if (!replayed) return;
   const { attempt, customerId } = replayed;
   recorder.noteExchange({
@@ -246,8 +250,10 @@ function noteEnding(
 ): void {
   const head = recordHead(ending.attempt);
   if ("refusal" in ending) {
+    recorder.count("failed", ending.reason);
     recorder.noteExchange({ ...head, outcome: "failed", reason: ending.reason, customerId: null });
   } else {
+    recorder.count("exchanged");
     recorder.noteExchange({
       ...head,
       outcome: "exchanged",

@@ -5,22 +5,24 @@ import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
 import { hasTables, migrate } from "./migrate.ts";
 import { openSqlite } from "./sqlite.ts";
 import { writeStatistics } from "./sqlite-statistics.ts";
-import { isUnavailable, type Storage } from "./storage.ts";
+import { isUnavailable, type PostgresOptions, type Storage } from "./storage.ts";
 
 /** Connects to `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, whatever state its tables are in. */
-export const connectStorage = async (databaseUrl: string, service = false): Promise<Storage> =>
+export const connectStorage = async (databaseUrl: string, options?: PostgresOptions): Promise<Storage> =>
   databaseUrl.startsWith("sqlite:")
     ? openSqlite(databaseUrl.slice("sqlite:".length))
-    : connectPostgres(databaseUrl, { service });
+    : connectPostgres(databaseUrl, options);
 
 /** The driver is loaded where it is used: a start is mostly the loading of files. */
 async function connectPostgres(
   url: string,
-  options: { patient?: boolean; service?: boolean },
+  options: PostgresOptions & { patient?: boolean } = {},
 ): Promise<Storage> {
   const { openPostgres } = await import("./postgres.ts");
   return openPostgres(url, options);
 }
+
+type Opening = PostgresOptions & { claim?: boolean; mustExist?: boolean };
 
 /**
  * Connects, and brings the tables up to this version's. A service claims its database first: one that is refused has
@@ -29,11 +31,11 @@ async function connectPostgres(
 export async function openStorage(
   { clock }: { clock: Clock },
   databaseUrl: string,
-  { claim = false, mustExist = false } = {},
+  { claim = false, mustExist = false, ...options }: Opening = {},
 ): Promise<Storage> {
   const isFile = databaseUrl.startsWith("sqlite:") && databaseUrl !== IN_MEMORY;
   if (mustExist && isFile) refuseMissingFile(databaseUrl.slice("sqlite:".length));
-  const storage = await connectStorage(databaseUrl, claim);
+  const storage = await connectStorage(databaseUrl, { ...options, isService: claim });
   try {
     if (claim) storage.claim();
     if (mustExist && databaseUrl !== IN_MEMORY && !(await hasTables(storage))) {

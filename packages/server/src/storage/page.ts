@@ -80,10 +80,13 @@ function wholeList(view: View, walk: Walk): Statement<Owner & Part, Row> {
   const name = [storage.engine, table, isDescending, walk.keys.map(({ column }) => column), owner].join(" ");
   const known = wholeLists.get(name);
   if (known) return known;
-  const made = statement((_, places: Owner & Part) => {
-    const ofPlaces = Object.fromEntries(owner.map((column) => [column, places[column as keyof Owner]]));
-    return partSql({ ...view, of: ofPlaces as Owner }, walk, places);
-  });
+  const made = statement(
+    (_, places: Owner & Part) => {
+      const ofPlaces = Object.fromEntries(owner.map((column) => [column, places[column as keyof Owner]]));
+      return partSql({ ...view, of: ofPlaces as Owner }, walk, places);
+    },
+    { isNamed: false },
+  );
   wholeLists.set(name, made);
   return made;
 }

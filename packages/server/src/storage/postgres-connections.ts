@@ -1,26 +1,24 @@
-import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
+import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";
+import { type Connection, createNames, greet, watched } from "./postgres-connection.ts";
+import { CROWDED, type Pool } from "./storage.ts";
 
 /**
- * Every limit of a connection to PostgreSQL. A statement is ended by the server before we stop waiting for it, so that
- * what we have given up is not carried out later; waiting for a connection and then for a statement takes two seconds.
+ * Limits of the pool. Waiting for a connection and then for a statement (postgres-connection.ts) takes two seconds.
  */
 const LIMITS = {
-  connections: 10,
   /** Waiting for a free connection, or for a new one. */
   acquireMs: 1000,
-  /** At the server: waiting for somebody else's lock, and a whole statement with that. */
-  lockMs: 600,
-  statementMs: 800,
-  /** At the server: a transaction in which nothing is asked, because its instance is paused or gone. Its locks go with it. */
-  idleInTransactionMs: 5000,
-  /** Here: a statement that the server has not answered, not even by ending it, is on a connection that is lost. */
-  answerMs: 1000,
+  /** So many may wait for each connection, however quickly it is given back. */
+  waiting: { least: 1, most: 100 },
   /** A connection is replaced after this time, so that a fleet spreads over servers that were added behind its address. */
   ageSeconds: 600,
   idleMs: 30_000,
   keepAliveAfterMs: 5000,
 } as const;
+
+/** How much the latest use of a connection weighs in the mean: some twenty uses forget what was before. */
+const LATEST = 0.1;
 
 /** What every connection is opened with, those that are not pooled included. */
 export const connectionOptions = (url: string, applicationName: string): pg.ClientConfig => ({
@@ -32,32 +30,27 @@ export const connectionOptions = (url: string, applicationName: string): pg.Clie
   types: { getTypeParser: parserOf },
 });
 
-const statementLimits: pg.ClientConfig = {
-  lock_timeout: LIMITS.lockMs,
-  statement_timeout: LIMITS.statementMs,
-  idle_in_transaction_session_timeout: LIMITS.idleInTransactionMs,
-};
-
-type Ask = (text: string, values: readonly unknown[]) => Promise<PostgresQueryResult<unknown>>;
-
-type Connection = {
-  query: Ask;
-  release(isDiscarded?: boolean): void;
-  /** When the server last answered on it. */
-  heardAtMs(): number;
+type Options = {
+  connections: number;
+  /** Without limits on statements, for migrations, which may wait for another instance's and may take their time. */
+  patient: boolean;
 };
 
 /**
  * The pool that Kysely works on. It differs from pg's own in what it takes back: a connection returns only if the server's
  * last word was "idle, no transaction" and nothing is unanswered. Any other is closed, and the server undoes what was open.
- *
- * `patient`: without limits on statements, for migrations, which may wait for another instance's and may take their time.
+ * And in who may wait: as many as can be expected to have a connection within the second. Who comes after them is refused at
+ * once, because a queue that is longer only makes everybody in it wait for nothing.
  */
-export function openConnections(url: string, { patient = false } = {}): PostgresPool {
+export function openConnections(
+  url: string,
+  { connections: max, patient }: Options,
+): PostgresPool & { state(): Omit<Pool, "deafness"> } {
   const pool = new pg.Pool({
     ...connectionOptions(url, "latchkey"),
-    ...(!patient && statementLimits),
-    max: LIMITS.connections,
+    // What is sent together travels together: see postgres-connection.ts on poolers.
+    pipeline: true,
+    max,
     maxLifetimeSeconds: LIMITS.ageSeconds,
     idleTimeoutMillis: LIMITS.idleMs,
   });
@@ -65,112 +58,99 @@ export function openConnections(url: string, { patient = false } = {}): Postgres
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   const connections = new WeakMap<pg.PoolClient, Connection>();
+  const names = createNames();
+  let isPooler = false;
   let silentAtMs = 0;
+  let heardAtMs = Number.NEGATIVE_INFINITY;
+  let heldMs = 0;
+  let shed = 0;
 
-  function connectionOf(client: pg.PoolClient): Connection {
+  /** Within what is left of the second that a connection may take. */
+  async function connectionOf(client: pg.PoolClient, leftMs: number): Promise<Connection> {
     const known = connections.get(client);
     if (known) return known;
-    const made = watched(client, patient ? Number.POSITIVE_INFINITY : LIMITS.answerMs, () => {
-      silentAtMs = performance.now();
+    const isPooled = !patient && (await greet(client, leftMs)) === "pooled";
+    isPooler ||= isPooled;
+    const made = watched(client, {
+      patient,
+      isPooled,
+      names,
+      onHeard: (atMs) => {
+        heardAtMs = atMs;
+      },
+      onSilent: () => {
+        silentAtMs = performance.now();
+      },
     });
     connections.set(client, made);
     return made;
   }
 
-  return {
-    async connect() {
-      for (;;) {
-        const connection = connectionOf(await pool.connect());
+  const inUse = () => pool.totalCount - pool.idleCount;
+  const mayWait = () => {
+    const served = heldMs > 0 ? LIMITS.acquireMs / heldMs : Number.POSITIVE_INFINITY;
+    return max * Math.min(LIMITS.waiting.most, Math.max(LIMITS.waiting.least, served));
+  };
+
+  async function take(startedMs: number): Promise<Connection> {
+    for (;;) {
+      const client = await pool.connect();
+      try {
+        const leftMs = startedMs + LIMITS.acquireMs - performance.now();
+        const connection = await connectionOf(client, Math.max(leftMs, LIMITS.acquireMs / 4));
         // One connection went silent: the others of that age probably have, too (a failover, a forgotten NAT entry). They
         // are closed rather than tried one after the other. A new connection is younger, so this ends.
-        // Of a client Kysely uses these two members; cursors are none of ours.
-        if (connection.heardAtMs() >= silentAtMs) return connection as unknown as PostgresPoolClient;
+        if (connection.heardAtMs() >= silentAtMs) return connection;
         connection.release(true);
+      } catch (error) {
+        client.release(true);
+        throw error;
       }
-    },
+    }
+  }
+
+  async function connect(): Promise<PostgresPoolClient> {
+    const startedMs = performance.now();
+    if (inUse() >= max && pool.waitingCount >= mayWait()) {
+      shed++;
+      throw crowded();
+    }
+    const connection = await take(startedMs).catch((error) => {
+      // The others hear from the server, so it is not away: there are too many of us.
+      const isCrowd = inUse() >= max && heardAtMs > startedMs;
+      if (!isCrowd) throw error;
+      shed++;
+      throw crowded(error);
+    });
+    const takenMs = performance.now();
+    const taken = {
+      query: connection.query,
+      release() {
+        heldMs += LATEST * (performance.now() - takenMs - heldMs);
+        connection.release();
+      },
+    };
+    // Of a client Kysely uses these two members; cursors are none of ours.
+    return taken as unknown as PostgresPoolClient;
+  }
+
+  return {
+    connect,
     end: () => pool.end(),
     options: {},
+    state: () => ({
+      connections: max,
+      active: inUse(),
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+      shed,
+      isPooler,
+    }),
   };
 }
 
-function watched(client: pg.PoolClient, answerMs: number, onSilent: () => void): Connection {
-  let heardAtMs = performance.now();
-  let unanswered = 0;
-  let isLost = false;
-
-  const ask: Ask = async (text, values) => {
-    if (isLost) throw new Error("Connection terminated: the statement before was not answered");
-    unanswered++;
-    try {
-      const result = await answered(client.query(text, values as unknown[]), answerMs);
-      heardAtMs = performance.now();
-      return result as unknown as PostgresQueryResult<unknown>;
-    } catch (error) {
-      isLost = leavesInDoubt(error);
-      // The socket goes now and not at release: what is still under way there is undone that much sooner.
-      if (isLost) closeSocket(client);
-      if (isSilence(error)) onSilent();
-      else heardAtMs = performance.now();
-      throw error;
-    } finally {
-      unanswered--;
-    }
-  };
-
-  const query: Ask = async (text, values) => {
-    const isAlone = client.getTransactionStatus() === "I";
-    try {
-      return await ask(text, values);
-    } catch (error) {
-      // Outside a transaction a statement that lost a deadlock has changed nothing, and may simply be sent again.
-      if (!isAlone || !isUndone(error)) throw error;
-      return ask(text, values);
-    }
-  };
-  return {
-    query,
-    release(isDiscarded = false) {
-      const isAtRest = !isLost && unanswered === 0 && client.getTransactionStatus() === "I";
-      client.release(isDiscarded || !isAtRest);
-    },
-    heardAtMs: () => heardAtMs,
-  };
-}
-
-/** Without the farewell that `end` waits for: a server that does not answer would not answer that either. */
-export function closeSocket(client: pg.ClientBase): void {
-  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
-}
-
-const codeOf = (error: unknown): string | undefined => {
-  const { code } = error as { code?: unknown };
-  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
-};
-
-/**
- * Serialisation failure, deadlock, a lock not had in time: the server has answered, and undone the statement with its
- * transaction. Two that lock each other out meet the limit on locks before the server's own look for deadlocks.
- */
-export const isUndone = (error: unknown): boolean =>
-  ["40001", "40P01", "55P03"].includes(codeOf(error) ?? "");
-
-/** Without a code of SQL nobody answered; with these the session was cancelled or ended, or the server is not well. */
-const leavesInDoubt = (error: unknown): boolean => /^(08|57|58|XX|25P03)/.test(codeOf(error) ?? "08");
-
-const SILENCE = "Connection terminated: a statement was not answered in time";
-
-const isSilence = (error: unknown): boolean => (error as Error).message === SILENCE;
-
-/**
- * Rejects when there is no answer in time. The last look comes after the sockets were read once more: where the process itself
- * had to wait for a processor, the answer is there and only has not been read yet.
- */
-export function answered<T>(work: Promise<T>, withinMs: number): Promise<T> {
-  if (withinMs === Number.POSITIVE_INFINITY) return work;
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => setImmediate(() => reject(new Error(SILENCE))), withinMs);
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
+const crowded = (cause?: unknown): Error =>
+  Object.assign(new Error("every connection to the database is in use", { cause }), { code: CROWDED });
 
 /** Our bigints are milliseconds and counts, all below 2^53: numbers, as SQLite gives them. */
 function parserOf(oid: number, format?: "text" | "binary"): (value: string) => unknown {

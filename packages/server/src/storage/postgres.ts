@@ -1,32 +1,31 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
-import { listenForChanges } from "./postgres-changes.ts";
-import { isUndone, openConnections } from "./postgres-connections.ts";
-import { createChanges, type Storage } from "./storage.ts";
+import { listenForChanges, PLACE } from "./postgres-changes.ts";
+import { isUndone } from "./postgres-connection.ts";
+import { openConnections } from "./postgres-connections.ts";
+import { createChanges, DEFAULT_CONNECTIONS, type PostgresOptions, type Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
 const CLOSE_WITHIN_MS = 1000;
 /** Until then an undone transaction is tried again; the last try may take as long as the first. */
 const TRY_AGAIN_MS = 1500;
-const PAUSE_MS = 30;
+const PAUSE_MS = 100;
 
 /** What the connections that listen call themselves. A service has an id behind it, so that instances can be counted. */
 const LISTENER = "latchkey changes";
 
-/**
- * `patient`: for migrations; no statement is cut off, and nothing is listened to. `service`: counts as an instance, which a
- * command that only looks something up does not.
- */
-export function openPostgres(url: string, { patient = false, service = false } = {}): Storage {
-  const name = service ? `${LISTENER} ${randomBytes(4).toString("hex")}` : LISTENER;
-  const db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: openConnections(url, { patient }) }),
-  });
+/** `patient`: for migrations; no statement is cut off, and nothing is listened to. */
+export function openPostgres(url: string, options: PostgresOptions & { patient?: boolean } = {}): Storage {
+  const { connections = DEFAULT_CONNECTIONS, directUrl, isService = false, patient = false } = options;
+  const name = isService ? `${LISTENER} ${randomBytes(4).toString("hex")}` : LISTENER;
+  const pool = openConnections(url, { connections, patient });
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   const changes = createChanges();
-  const stopListening = patient
-    ? async () => {}
-    : listenForChanges(url, name, changes.announce, changes.announceAll);
+  const place = async () =>
+    (await db.selectNoFrom(sql.raw<string>(PLACE).as("place")).executeTakeFirst())?.place;
+  const hearers = { onChange: changes.announce, onAny: changes.announceAll, place };
+  const listening = patient ? undefined : listenForChanges(directUrl ?? url, name, hearers);
 
   return {
     engine: "postgres",
@@ -49,6 +48,7 @@ export function openPostgres(url: string, { patient = false, service = false } =
       return work(this.db);
     },
     claim() {},
+    pool: () => ({ ...pool.state(), deafness: listening?.deafness() }),
     async ping() {
       const now = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
       const others = sql<number>`(select count(*) from pg_stat_activity where datname = current_database()
@@ -57,7 +57,7 @@ export function openPostgres(url: string, { patient = false, service = false } =
       return { nowMs: row.now, otherInstances: row.others };
     },
     async close() {
-      await within(CLOSE_WITHIN_MS, Promise.all([stopListening(), db.destroy()]));
+      await within(CLOSE_WITHIN_MS, Promise.all([listening?.stop(), db.destroy()]));
     },
   };
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { CompiledQuery } from "kysely";
 import type { Database } from "./storage.ts";
 
@@ -14,8 +15,13 @@ export type Statement<P, O> = {
 /** A query of the builder, or one written with `sql`. */
 type Built<O> = { compile(db: Database): CompiledQuery<O> };
 
+/**
+ * PostgreSQL keeps its plan under a name, unless `isNamed` is false: for a text with a limit, of which the planner believes,
+ * when it does not see the value, that it takes a tenth of the table.
+ */
 export function statement<P extends object, O>(
   build: (db: Database, places: P) => Built<O>,
+  { isNamed = true } = {},
 ): Statement<P, O> {
   // By adapter, because a database and all its transactions share one.
   const compiled = new WeakMap<object, CompiledQuery<O>>();
@@ -26,6 +32,7 @@ export function statement<P extends object, O>(
     let query = plugins.length === 0 ? compiled.get(adapter) : undefined;
     if (!query) {
       query = build(db, places as P).compile(db);
+      if (isNamed) names.set(query.sql, nameFor(query.sql));
       if (plugins.length === 0) compiled.set(adapter, query);
     }
     const parameters = query.parameters.map((parameter) => valueAt(values, parameter));
@@ -34,6 +41,14 @@ export function statement<P extends object, O>(
 
   return { all, first: async (db, values) => (await all(db, values))[0] };
 }
+
+/** By text, because that is all that reaches a connection. One text has one name in every release. */
+const names = new Map<string, string>();
+
+const nameFor = (text: string): string =>
+  `latchkey_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
+
+export const nameOf = (text: string): string | undefined => names.get(text);
 
 type Place = { [PLACE]: string };
 const PLACE = Symbol("place");

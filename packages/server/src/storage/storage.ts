@@ -21,9 +21,37 @@ export type Storage = {
   changes: Changes;
   /** The one service on this database, where the engine allows only one. Throws if there is another. */
   claim(): void;
+  /** What its connections are doing, where it has some. */
+  pool?(): Pool;
   /** Answers when the database does, with the database's own time where it has one, and how many other instances use it. */
   ping(): Promise<{ nowMs: number | undefined; otherInstances: number }>;
   close(): Promise<void>;
+};
+
+/** Of a command, and of a service that is not told otherwise. */
+export const DEFAULT_CONNECTIONS = 10;
+
+export type PostgresOptions = {
+  /** So many at most, and one more to listen on. */
+  connections?: number;
+  /** The same database with no pooler between, to listen on. */
+  directUrl?: string | undefined;
+  /** Counts as an instance, which a command that only looks something up does not. */
+  isService?: boolean;
+};
+
+export type Pool = {
+  /** So many at most. */
+  connections: number;
+  active: number;
+  idle: number;
+  /** Who waits for one, and how many were refused one so far. */
+  waiting: number;
+  shed: number;
+  /** They end at a pooler, which lends a server process for one transaction at a time. */
+  isPooler: boolean;
+  /** Why the notices of other instances cannot be heard here, in words. */
+  deafness: string | undefined;
 };
 
 /**
@@ -48,6 +76,11 @@ export function createChanges(): Changes & { announceAll(): void } {
     },
   };
 }
+
+/** What who finds every connection in use is refused with: PostgreSQL's own code for too many of them. */
+export const CROWDED = "53300";
+
+export const isCrowded = (error: unknown): boolean => (error as { code?: unknown }).code === CROWDED;
 
 // PostgreSQL: connection exceptions (08), resources (53), intervention and cancellation (57), system errors (58), read-only
 // (25006), a transaction that was paused for too long (25P03), a lock not had in time (55P03), undone for another (40).

@@ -70,7 +70,7 @@ const callerOf = (customer?: { customerId: string; tokenId: string }): Caller =>
   keyId: store.key.id,
   clientId: store.key.clientId,
   grant: customer ? "implicit" : "client_credentials",
-  ...(customer && { customer: { ...customer, mechanism: "password" } }),
+  ...(customer && { customer: { ...customer, realmId: newId(), mechanism: "password" } }),
 });
 
 async function insertToken(customerId: string): Promise<string> {

@@ -10,13 +10,17 @@ import { getStore, updateStore } from "../../src/contract/store.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
+import { pooledEngine } from "../support/pgbouncer-server.ts";
 import { quickest, until, untilServed } from "../support/until.ts";
 
 /**
  * Two instances on one database, as a fleet would be. One process serves a SQLite file, so there the two share its one
  * connection; other processes beside it are tested in e2e/.
  */
-describe.each(engines)("two instances on $name", (engine) => {
+describe.each([
+  ...engines.map((engine) => ({ way: engine.name as string, engine })),
+  { way: "postgres behind PgBouncer", engine: pooledEngine },
+])("two instances on $way", ({ engine }) => {
   let database: TestDatabase;
   let instances: TestApp[];
   let store: TestStore;

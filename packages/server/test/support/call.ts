@@ -49,6 +49,9 @@ export async function call(app: App, operation: Operation, request: Call = {}): 
     const checked = success.schema?.safeParse(body);
     expect(checked?.error?.issues ?? [], what).toEqual([]);
     if (!success.schema) expect(text, what).toBe("");
+    const names = Object.keys(success.fields?.shape ?? {});
+    const fields = Object.fromEntries(names.map((name) => [name, response.headers.get(name) ?? undefined]));
+    expect(success.fields?.safeParse(fields).error?.issues ?? [], what).toEqual([]);
     expect(response.headers.has("etag"), what).toBe(success.version !== undefined);
     observe(operation.id, String(success.status));
     return { status: response.status, headers: response.headers, body, code: undefined, codes: [] };

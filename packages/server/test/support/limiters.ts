@@ -13,7 +13,8 @@ export type MakeLimiter = (deps: { clock: Clock; useLog?: UseLog }) => Limiter;
 /** What takes a second in process takes half a minute when every decision travels. */
 export type Runs = (inProcess: number) => { numRuns: number };
 
-export const inProcess: MakeLimiter = ({ clock, useLog = createUseLog() }) => createLimiter({ clock, useLog });
+export const inProcess: MakeLimiter = ({ clock, useLog = createUseLog() }) =>
+  createLimiter({ clock, useLog });
 
 let server: ValkeyServer;
 let valkey: Valkey;

@@ -139,7 +139,7 @@ export function findBinaries(): string | undefined {
 }
 
 /** PostgreSQL refuses to run as root. */
-function unprivilegedUser(): { uid: number; gid: number } | undefined {
+export function unprivilegedUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(spawnSync("id", [flag, "postgres"], { encoding: "utf8" }).stdout);
   return { uid: id("-u"), gid: id("-g") };

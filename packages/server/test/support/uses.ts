@@ -1,6 +1,6 @@
 import type { OwnUseLog } from "../../src/rate-limit/use-log.ts";
 
-export type Use = { keyId: string; second: number; asked: number };
+export type Use = { keyId: string; second: number; asked: number; refused?: number };
 
 /** A store's use as rows, from a second on. */
 export const readUses = (log: OwnUseLog, storeId: string, sinceSecond: number): Use[] =>

@@ -1,0 +1,259 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { latchkey } from "../packages/server/test/support/command.ts";
+import { postgresEngine, type TestDatabase } from "../packages/server/test/support/engines.ts";
+import { freePort } from "../packages/server/test/support/postgres-server.ts";
+import { until } from "../packages/server/test/support/until.ts";
+import { newPlace, type Place, type Running, serve } from "./running.ts";
+
+const WORKERS = 2;
+
+describe("latchkey serve --workers", () => {
+  test("is refused with SQLite, in words", async () => {
+    const place = await newPlace();
+    const { code, stdout, stderr } = await latchkey(["serve", "--workers", "2"], place.env);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^latchkey: --workers needs PostgreSQL: [^\n]+\n$/);
+    place.leave();
+  });
+
+  test.each(["0", "65", "two", "1.5", "-1", ""])("%j is no number of workers", async (count) => {
+    const { code, stderr } = await latchkey(["serve", `--workers=${count}`], {});
+    expect(code).toBe(1);
+    expect(stderr).toContain("--workers must be a whole number from 1 to 64, or auto");
+  });
+});
+
+// Which processes there are is read from /proc.
+describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two workers", () => {
+  let database: TestDatabase;
+  let place: Place;
+  let running: Running;
+
+  beforeAll(async () => {
+    database = await postgresEngine.create();
+    place = await newPlace(database.url);
+  });
+  afterAll(async () => {
+    await database?.drop();
+    place?.leave();
+  });
+
+  const workersOf = ({ child: { pid } }: Running): number[] =>
+    readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
+  const isAlive = (pid: number): boolean => {
+    try {
+      // A process that has ended and was not waited for is no more, either.
+      return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+    } catch {
+      return false;
+    }
+  };
+  const ask = async (path: string): Promise<{ status: number; text: string; isClosed: boolean }> => {
+    const answer = await askOn(undefined, path);
+    let text = "";
+    for await (const chunk of answer) text += chunk;
+    return { status: answer.statusCode ?? 0, text, isClosed: answer.headers.connection === "close" };
+  };
+  /** Without an agent every request has a connection of its own. */
+  const askOn = (agent: Agent | undefined, path: string): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const options = { agent: agent ?? false, signal: AbortSignal.timeout(60_000) };
+      request(`${place.url}${path}`, options, resolve).on("error", reject).end();
+    });
+  const readiness = async () => JSON.parse((await ask("/health/ready")).text);
+  const figures = async () => (await ask("/metrics")).text;
+  const figure = async (name: string): Promise<number> => {
+    const line = (await figures()).split("\n").find((text) => text.startsWith(`${name} `));
+    return Number(line?.slice(name.length + 1));
+  };
+  const allServe = () => until(async () => (await figure('latchkey_workers{state="answering"}')) === WORKERS);
+  const lines = () => running.logLines().map((line) => JSON.parse(line));
+  const start = async () => {
+    running = await serve(place, ["serve", "--workers", String(WORKERS)]);
+    await allServe();
+  };
+  const stop = async () => {
+    running.child.kill("SIGTERM");
+    expect(await running.exited).toBe(0);
+  };
+
+  describe("behind one address", () => {
+    beforeAll(start);
+    afterAll(stop);
+
+    test("both serve, and each line of the log is whole and says who wrote it", async () => {
+      const seen = () =>
+        new Set(lines().flatMap(({ event, worker }) => (event === "request" ? [worker] : [])));
+      await until(async () => {
+        await Promise.all(Array.from({ length: 200 }, () => ask("/v2/store")));
+        return seen().size === WORKERS;
+      });
+      const said = lines().find(({ event }) => event === "workers");
+      expect(said).toMatchObject({ workers: WORKERS, note: expect.stringContaining("counts for itself") });
+      expect(lines().filter(({ event }) => event === "ready")).toHaveLength(WORKERS);
+    });
+
+    test("whichever is asked, the metrics are the sum: no request is missing, and memory is that of all", async () => {
+      const name = 'latchkey_http_requests_total{method="GET",route="/v2/customers",status="401"}';
+      const before = (await figure(name)) || 0;
+      await Promise.all(Array.from({ length: 60 }, () => ask("/v2/customers")));
+      await sleep(1100);
+      for (let round = 0; round < 6; round++) {
+        await until(async () => (await figure(name)) === before + 60);
+        await sleep(50);
+      }
+      const text = await figures();
+      const bucket = text
+        .split("\n")
+        .find((line) =>
+          /duration_seconds_bucket\{le="\+Inf",method="GET",route="\/v2\/customers"\}/.test(line),
+        );
+      expect(Number(bucket?.split(" ").at(-1))).toBe(before + 60);
+      expect(await figure("process_resident_memory_bytes")).toBeGreaterThan(
+        rssOf(workersOf(running)[0] as number) * 1.2,
+      );
+      expect(await figure("latchkey_database_connections_max")).toBe(WORKERS * 10);
+    });
+
+    test("one that stands still is said so, and takes no connection from the other", async () => {
+      const [still] = workersOf(running) as [number];
+      process.kill(still, "SIGSTOP");
+      try {
+        for (let round = 0; round < 20; round++) expect((await ask("/v2/store")).status).toBe(401);
+        await until(async () => (await readiness()).degraded?.includes("1 of 2 workers do not answer"));
+        expect((await ask("/health/ready")).status).toBe(200);
+        await until(async () => (await figure('latchkey_workers{state="silent"}')) === 1);
+      } finally {
+        process.kill(still, "SIGCONT");
+      }
+      await until(async () => (await readiness()).degraded === undefined);
+    });
+
+    test("a primary that stands still keeps nobody from answering", async () => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      (await askOn(agent, "/health/live")).resume();
+      const pid = running.child.pid as number;
+      process.kill(pid, "SIGSTOP");
+      try {
+        // What was found out before is remembered for half a second.
+        await until(async () => {
+          const answer = await askOn(agent, "/health/ready");
+          let text = "";
+          for await (const chunk of answer) text += chunk;
+          return answer.statusCode === 200 && text.includes("1 of 2 workers do not answer");
+        });
+      } finally {
+        process.kill(pid, "SIGCONT");
+      }
+      agent.destroy();
+      await until(async () => (await readiness()).degraded === undefined);
+    });
+
+    test("one that is killed is replaced and logged, and the other serves on", async () => {
+      const [killed, other] = workersOf(running) as [number, number];
+      process.kill(killed, "SIGKILL");
+      // From this moment on: what it had accepted is broken, what it had not is the other's.
+      for (let round = 0; round < 20; round++) expect((await ask("/v2/store")).status).toBe(401);
+      expect(isAlive(killed)).toBe(false);
+      await allServe();
+      const now = workersOf(running);
+      expect(now).toContain(other);
+      expect(now).toHaveLength(WORKERS);
+      expect(lines().filter(({ event }) => event === "worker_lost")).toEqual([
+        expect.objectContaining({ pid: killed, signal: "SIGKILL", level: "error" }),
+      ]);
+      await until(async () => (await figure("latchkey_workers_lost_total")) === 1);
+    });
+  });
+
+  test("SIGTERM: not ready first, every answer says so, no request is lost, exit code 0", async () => {
+    await start();
+    const agents = Array.from({ length: 16 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    const faults: string[] = [];
+    let answers = 0;
+    const asking = agents.map(async (agent, index) => {
+      for (let rounds = 0; rounds < 10_000; rounds++) {
+        try {
+          const answer = await askOn(agent, "/openapi.json");
+          answer.resume();
+          await once(answer, "end");
+          answers++;
+          if (answer.statusCode !== 200) faults.push(String(answer.statusCode));
+          if (answer.headers.connection === "close") return;
+        } catch (error) {
+          faults.push(String((error as NodeJS.ErrnoException).code));
+          return;
+        }
+        await sleep((rounds * 37 + index) % 100);
+      }
+    });
+    await until(() => answers > 100);
+    const pids = workersOf(running);
+    running.child.kill("SIGTERM");
+    await until(async () => (await ask("/health/ready")).status === 503);
+    await Promise.all(asking);
+    expect(faults).toEqual([]);
+    expect(await running.exited).toBe(0);
+    expect(pids.filter(isAlive)).toEqual([]);
+    expect(lines().filter(({ event }) => event === "stopped")).toHaveLength(WORKERS);
+  });
+
+  test("a signal to all processes at once, as a terminal and a service manager send it, stops in good order", async () => {
+    await start();
+    for (const pid of workersOf(running)) process.kill(pid, "SIGINT");
+    running.child.kill("SIGINT");
+    expect(await running.exited).toBe(0);
+    expect(lines().filter(({ event }) => event === "stopped")).toHaveLength(WORKERS);
+  });
+
+  test("a second signal means now", async () => {
+    await start();
+    const pids = workersOf(running);
+    running.child.kill("SIGTERM");
+    await until(async () => (await ask("/health/ready")).status === 503);
+    running.child.kill("SIGTERM");
+    expect(await running.exited).toBe(1);
+    await until(() => pids.every((pid) => !isAlive(pid)));
+  });
+
+  test("a primary that is killed takes its workers with it, in good order", async () => {
+    await start();
+    const pids = workersOf(running);
+    const { url } = place;
+    running.child.kill("SIGKILL");
+    await until(() => pids.every((pid) => !isAlive(pid)), 20_000);
+    await until(() => lines().filter(({ event }) => event === "stopped").length === WORKERS);
+    await expect(fetch(`${url}/health/live`)).rejects.toThrow();
+  });
+
+  test("what keeps it from starting is said once", async () => {
+    await start();
+    const taken = await latchkey(["serve", "--workers", "4"], place.env);
+    expect([taken.code, taken.stderr.match(/another program listens there/g)?.length]).toEqual([1, 1]);
+    await stop();
+    const { LATCHKEY_DATABASE_URL: _, ...env } = place.env;
+    const nowhere = `postgres://latchkey@127.0.0.1:${await freePort()}/none`;
+    const away = await latchkey(["serve", "--workers", "4"], { ...env, LATCHKEY_DATABASE_URL: nowhere });
+    expect([away.code, away.stderr.match(/cannot use the database/g)?.length]).toEqual([1, 1]);
+  });
+
+  test("health and metrics on a port of their own are answered for all as well", async () => {
+    const operations = `http://localhost:${await freePort()}`;
+    const env = { ...place.env, LATCHKEY_OPERATIONS_PORT: new URL(operations).port };
+    running = await serve({ ...place, env }, ["serve", "--workers", "2"], "pipe", {
+      operationsUrl: operations,
+    });
+    await until(async () =>
+      (await (await fetch(`${operations}/metrics`)).text()).includes('{state="answering"} 2'),
+    );
+    expect((await ask("/metrics")).status).toBe(404);
+    await stop();
+  });
+});
+
+const rssOf = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;

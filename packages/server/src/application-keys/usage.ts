@@ -1,0 +1,95 @@
+import { setImmediate } from "node:timers/promises";
+import type { Clock } from "../lib/clock.ts";
+import type { Limiter } from "../rate-limit/limiter.ts";
+import type { UseLog } from "../rate-limit/use-log.ts";
+import type { Storage } from "../storage/storage.ts";
+import { getStore } from "../stores/administer.ts";
+import { findPlannedKeys, listReservingKeys, type PlannedKey } from "./application-key.ts";
+
+type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog };
+
+/** For each second, the oldest first. */
+type Figures = { asked: number[]; refused: number[] };
+
+export type Usage = {
+  fromMs: number;
+  toMs: number;
+  rateLimit: number;
+  shared: number;
+  keys: (PlannedKey & Figures)[];
+  /** What the keys that are not shown did, taken together. */
+  others: (Figures & { count: number }) | undefined;
+};
+
+/** An instance adds a second to the shared log when it is over, within one more. */
+const BEHIND_SECONDS = 1;
+/** Of all keys and seconds together, so that an answer is a megabyte at most. */
+const MAX_FIGURES = 100_000;
+
+/**
+ * What a store's keys asked for and were refused, second by second, up to the last one that all instances have told of. The
+ * log is read twice: for who asked most, and then for their figures, so that memory is held for those alone who are shown.
+ */
+export async function readUsage(deps: Deps, storeId: string, seconds: number): Promise<Usage> {
+  const { rateLimit, totalReserved } = await getStore(deps, storeId);
+  await deps.limiter.settle(storeId);
+  const nowMs = deps.clock.monotonicMs();
+  const endSecond = Math.floor(nowMs / 1000) - BEHIND_SECONDS;
+  const span = { storeId, firstSecond: endSecond - seconds, seconds };
+  const keys = await keysByUse(deps, span);
+  const shown = keys.slice(0, Math.max(1, Math.floor(MAX_FIGURES / seconds)));
+  const figuresOf = new Map(shown.map(({ keyId }) => [keyId, noFigures(seconds)]));
+  const rest = noFigures(seconds);
+  await walk(deps, span, (keyId, place, asked, refused) => {
+    const figures = figuresOf.get(keyId) ?? rest;
+    figures.asked[place] = (figures.asked[place] as number) + asked;
+    figures.refused[place] = (figures.refused[place] as number) + refused;
+  });
+  const toMs = deps.clock.now() - (nowMs - endSecond * 1000);
+  return {
+    fromMs: toMs - seconds * 1000,
+    toMs,
+    rateLimit,
+    shared: rateLimit - totalReserved,
+    keys: shown.map((key) => ({ ...key, ...(figuresOf.get(key.keyId) ?? rest) })),
+    others: keys.length > shown.length ? { count: keys.length - shown.length, ...rest } : undefined,
+  };
+}
+
+type Span = { storeId: string; firstSecond: number; seconds: number };
+
+/** Those that asked or have a reservation, and are still there. Who asked most comes first. */
+async function keysByUse(deps: Deps, span: Span): Promise<PlannedKey[]> {
+  const asked = new Map<string, number>();
+  await walk(deps, span, (keyId, _, count) => asked.set(keyId, (asked.get(keyId) ?? 0) + count));
+  const reserving = await listReservingKeys(deps.storage, span.storeId);
+  const isReserving = new Set(reserving.map(({ keyId }) => keyId));
+  const others = [...asked.keys()].filter((keyId) => !isReserving.has(keyId));
+  const keys = [...reserving, ...(await findPlannedKeys(deps.storage, span.storeId, others))];
+  const use = ({ keyId }: PlannedKey) => asked.get(keyId) ?? 0;
+  return keys.sort((a, b) => use(b) - use(a) || b.reserved - a.reserved || a.createdAt - b.createdAt);
+}
+
+/** How many pieces of the log are looked at before other requests have their turn. */
+const AT_A_TIME = 50;
+
+async function walk(
+  { useLog }: Deps,
+  { storeId, firstSecond, seconds }: Span,
+  visit: (keyId: string, place: number, asked: number, refused: number) => void,
+): Promise<void> {
+  let pieces = 0;
+  for await (const uses of useLog.read(storeId, firstSecond)) {
+    if (++pieces % AT_A_TIME === 0) await setImmediate();
+    for (const [at, keyId] of uses.keyIds.entries()) {
+      const place = (uses.seconds[at] as number) - firstSecond;
+      if (place < 0 || place >= seconds) continue;
+      visit(keyId, place, uses.asked[at] as number, uses.refused[at] as number);
+    }
+  }
+}
+
+const noFigures = (seconds: number): Figures => ({
+  asked: new Array<number>(seconds).fill(0),
+  refused: new Array<number>(seconds).fill(0),
+});

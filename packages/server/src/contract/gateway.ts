@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { operation } from "./operation.ts";
+
+const id = z.uuid();
+
+export const checkAtGateway = operation({
+  id: "checkAtGateway",
+  tag: "Gateway",
+  method: "GET",
+  path: "/gateway/check",
+  everywhereBelow: true,
+  summary: "Whether a gateway may let a request pass to another service",
+  description:
+    "For nginx `auth_request`, Caddy `forward_auth`, Traefik ForwardAuth and Envoy ext_authz. Answers every method, at this path and " +
+    "at every path below it, where the query is the client's own and only tightens. Takes one request from the key's and the store's limit. " +
+    "A customer token goes in `X-Customer-Token`; a good one is remembered for up to a second. No body is read.",
+  access: ["gateway", "own"],
+  // Strict, so that a misspelt condition is refused and not left out.
+  query: z.strictObject({
+    customer: z.literal("required").optional().describe("403 without a good customer token"),
+    grant: z.literal("client_credentials").optional().describe("403 for any other access token"),
+  }),
+  success: {
+    status: 204,
+    description:
+      "It may. The fields say whose request it is; hand them on, and strip what clients send under these names",
+    fields: z.strictObject({
+      "X-Latchkey-Store": id,
+      "X-Latchkey-Application-Key": id,
+      "X-Latchkey-Grant": z.enum(["implicit", "client_credentials"]),
+      "X-Latchkey-Customer": id.optional(),
+      "X-Latchkey-Realm": id.optional(),
+    }),
+  },
+  problems: ["not_permitted", "customer_token_invalid", "customer_token_missing"],
+});

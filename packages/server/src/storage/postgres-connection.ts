@@ -1,0 +1,214 @@
+import type { PostgresQueryResult } from "kysely";
+import type pg from "pg";
+import { nameOf } from "./statement.ts";
+
+/**
+ * Limits of a statement. It is ended by the server before we stop waiting for it, so that what we have given up is not
+ * carried out later.
+ */
+const LIMITS = {
+  /** At the server: waiting for somebody else's lock, and a whole statement with that. */
+  lockMs: 600,
+  statementMs: 800,
+  /** At the server: a transaction in which nothing is asked, because its instance is paused or gone. Its locks go with it. */
+  idleInTransactionMs: 5000,
+  /** Here: a statement that the server has not answered, not even by ending it, is on a connection that is lost. */
+  answerMs: 1000,
+} as const;
+
+const SETTINGS = {
+  lock_timeout: LIMITS.lockMs,
+  statement_timeout: LIMITS.statementMs,
+  idle_in_transaction_session_timeout: LIMITS.idleInTransactionMs,
+};
+
+const BEGIN_LIMITED = [
+  "begin",
+  ...Object.entries(SETTINGS).map(([name, ms]) => `set local ${name} = ${ms}`),
+].join("; ");
+
+type Ask = (text: string, values?: readonly unknown[]) => Promise<PostgresQueryResult<unknown>>;
+
+export type Connection = {
+  query: Ask;
+  release(isDiscarded?: boolean): void;
+  /** When the server last answered on it. */
+  heardAtMs(): number;
+};
+
+/**
+ * Whether a server process is ours for as long as the connection lasts: then the number that we were greeted with is the one
+ * that it has itself. A pooler (PgBouncer) makes one up, because it lends its clients a process for a transaction at a time.
+ */
+export const isOwnProcess = (client: pg.ClientBase): string =>
+  `pg_backend_pid() = ${Number((client as unknown as { processID: number | null }).processID)}`;
+
+/**
+ * The first words on a connection. They set our limits for as long as it lasts, if it is one to the server itself. Behind a
+ * pooler that would set them for whoever has the process next, and not for us: nothing is set.
+ */
+export async function greet(client: pg.ClientBase, withinMs: number): Promise<"direct" | "pooled"> {
+  const set = Object.entries(SETTINGS).map(([name, ms]) => `set_config('${name}', '${ms}', false)`);
+  const asked = client.query(`select ${set.join(", ")} where ${isOwnProcess(client)}`);
+  const { rowCount } = await answered(asked, withinMs).catch((error) => {
+    closeSocket(client);
+    throw error;
+  });
+  return rowCount === 1 ? "direct" : "pooled";
+}
+
+/**
+ * What the fixed statements (statement.ts) are called at the server, which then parses and plans each once a connection and not
+ * once a run. A newer release may change a table under a plan, and then the server refuses the name: all get new ones.
+ */
+type Names = { of(text: string): string | undefined; distrust(name: string, error: unknown): void };
+
+export function createNames(): Names {
+  let generation = 0;
+  let isOff = false;
+  return {
+    of(text) {
+      const name = isOff ? undefined : nameOf(text);
+      return name && `${name}_${generation}`;
+    },
+    distrust(name, error) {
+      // Who forgets a name, or knows it already, has swapped the process behind the connection, and would do so again.
+      if (codeOf(error) !== FEATURE_NOT_SUPPORTED) isOff = true;
+      else if (name.endsWith(`_${generation}`)) generation++;
+    },
+  };
+}
+
+type Way = {
+  patient: boolean;
+  isPooled: boolean;
+  names: Names;
+  onHeard(atMs: number): void;
+  onSilent(): void;
+};
+
+export function watched(client: pg.PoolClient, way: Way): Connection {
+  const { patient, isPooled, names } = way;
+  const answerMs = patient ? Number.POSITIVE_INFINITY : LIMITS.answerMs;
+  const mayName = !patient && !isPooled;
+  let heardAtMs = performance.now();
+  let unanswered = 0;
+  let isLost = false;
+
+  function hear(): void {
+    heardAtMs = performance.now();
+    way.onHeard(heardAtMs);
+  }
+
+  async function ask(text: string, values: readonly unknown[] = [], name?: string) {
+    if (isLost) throw new Error("Connection terminated: the statement before was not answered");
+    unanswered++;
+    try {
+      const sent = name
+        ? client.query({ name, text, values: values as unknown[] })
+        : client.query(text, values as unknown[]);
+      const result = await answered(sent, answerMs);
+      hear();
+      return result as unknown as PostgresQueryResult<unknown>;
+    } catch (error) {
+      isLost ||= leavesInDoubt(error);
+      // The socket goes now and not at release: what is still under way there is undone that much sooner.
+      if (isLost) closeSocket(client);
+      if (isSilence(error)) way.onSilent();
+      else if (codeOf(error) !== undefined) hear();
+      if (name && isNameRefused(error)) names.distrust(name, error);
+      throw error;
+    } finally {
+      unanswered--;
+    }
+  }
+
+  /**
+   * Behind a pooler the next process has no limits but those that come with the transaction, so every statement has one. The
+   * three are sent together, and take the time of one.
+   */
+  async function askLimited(text: string, values: readonly unknown[]) {
+    const sent = [ask(BEGIN_LIMITED), ask(text, values), ask("commit")] as const;
+    const [, result, ended] = await Promise.allSettled(sent);
+    // After a statement that failed, the commit has undone the transaction, and says no more than that.
+    if (result.status === "rejected") throw result.reason;
+    if (ended.status === "rejected") throw ended.reason;
+    return result.value;
+  }
+
+  async function query(text: string, values: readonly unknown[]) {
+    const isAlone = client.getTransactionStatus() === "I";
+    const isLimitedHere = isPooled && isAlone;
+    if (isLimitedHere && text === "begin") return ask(BEGIN_LIMITED);
+    const send = () => (isLimitedHere ? askLimited(text, values) : ask(text, values));
+    try {
+      const name = mayName ? names.of(text) : undefined;
+      return await (name ? ask(text, values, name) : send());
+    } catch (error) {
+      // Outside a transaction a statement that lost a deadlock has changed nothing, and may simply be sent again; so may one
+      // whose name was refused, this time without.
+      if (!isAlone || !isUndone(error)) throw error;
+      return send();
+    }
+  }
+
+  return {
+    query: query as Ask,
+    release(isDiscarded = false) {
+      const isAtRest = !isLost && unanswered === 0 && client.getTransactionStatus() === "I";
+      client.release(isDiscarded || !isAtRest);
+    },
+    heardAtMs: () => heardAtMs,
+  };
+}
+
+/** Without the farewell that `end` waits for: a server that does not answer would not answer that either. */
+export function closeSocket(client: pg.ClientBase): void {
+  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+}
+
+const codeOf = (error: unknown): string | undefined => {
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+};
+
+/**
+ * Serialisation failure, deadlock, a lock not had in time, a name refused: the server has answered, and undone the statement
+ * with its transaction. Two that lock each other out meet the limit on locks before the server's own look for deadlocks.
+ */
+export const isUndone = (error: unknown): boolean =>
+  ["40001", "40P01", "55P03"].includes(codeOf(error) ?? "") || isNameRefused(error);
+
+const FEATURE_NOT_SUPPORTED = "0A000";
+
+/**
+ * A prepared statement is not there (26000), or already (42P05), or would now give other columns than when it was planned,
+ * which has a code that means many things, and words in the server's language: the place in its code tells.
+ */
+function isNameRefused(error: unknown): boolean {
+  const { routine } = error as { routine?: unknown };
+  const code = codeOf(error);
+  return (
+    code === "26000" ||
+    code === "42P05" ||
+    (code === FEATURE_NOT_SUPPORTED && routine === "RevalidateCachedQuery")
+  );
+}
+
+/** Without a code of SQL nobody answered; with these the session was cancelled or ended, or the server is not well. */
+const leavesInDoubt = (error: unknown): boolean => /^(08|57|58|XX|25P03)/.test(codeOf(error) ?? "08");
+
+const SILENCE = "Connection terminated: a statement was not answered in time";
+
+const isSilence = (error: unknown): boolean => (error as Error).message === SILENCE;
+
+/**
+ * Rejects when there is no answer in time. The last look comes after the sockets were read once more: where the process itself
+ * had to wait for a processor, the answer is there and only has not been read yet.
+ */
+export function answered<T>(work: Promise<T>, withinMs: number): Promise<T> {
+  if (withinMs === Number.POSITIVE_INFINITY) return work;
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => setImmediate(() => reject(new Error(SILENCE))), withinMs);
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,210 @@
+import pino from "pino";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
+import { capacityOf } from "../../src/rate-limit/fair-share.ts";
+import type { Decision, Limiter } from "../../src/rate-limit/limiter.ts";
+import { createSharedLimiter } from "../../src/rate-limit/shared-limiter.ts";
+import { createUseLog } from "../../src/rate-limit/use-log.ts";
+import { handClock } from "../support/clock.ts";
+import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
+import { quickest, until } from "../support/until.ts";
+import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
+
+/** Limits of several instances on one Valkey, which is then taken away in every way there is. */
+
+const POOL = 10;
+const FLOOR = 20;
+const PATIENT_MS = 30_000;
+const AS_IN_PRODUCTION_MS = 50;
+
+type Instance = { valkey: Valkey; limiter: Limiter };
+
+let server: ValkeyServer;
+let proxy: FaultProxy;
+let clock: ReturnType<typeof handClock>;
+let instances: Instance[];
+
+beforeEach(async ({ skip }) => {
+  if (!hasValkey) skip(NO_VALKEY);
+  server = await startValkey();
+  proxy = await startFaultProxy(server.port);
+  clock = handClock();
+  instances = [];
+});
+afterEach(async () => {
+  server?.resume();
+  for (const { valkey } of instances ?? []) await valkey.close();
+  await proxy?.close();
+  await server?.remove();
+});
+
+async function start(answerWithinMs: number, nowMs?: () => number): Promise<Instance> {
+  const urls = [`redis://127.0.0.1:${proxy.port}`];
+  const log = pino({ level: "silent" });
+  const valkey = await openValkey({ urls, log, answerWithinMs, ...(nowMs && { nowMs }) });
+  const instance = { valkey, limiter: createSharedLimiter({ valkey, clock, useLog: createUseLog() }) };
+  instances.push(instance);
+  return instance;
+}
+
+/** Two instances that know of each other, on the clock in the test's hand. */
+async function startTwo(answerWithinMs: number): Promise<[Instance, Instance]> {
+  const nowMs = () => clock.monotonicMs();
+  const two: [Instance, Instance] = [await start(answerWithinMs, nowMs), await start(answerWithinMs, nowMs)];
+  await until(() => two.every(({ valkey }) => valkey.instances() === 2));
+  return two;
+}
+
+const take = async ({ limiter }: Instance, keyId = "flood"): Promise<Decision> =>
+  limiter.take({
+    storeId: "store",
+    keyId,
+    source: undefined,
+    allowance: {
+      revision: 1,
+      rateLimit: POOL + FLOOR,
+      totalReserved: FLOOR,
+      reserved: keyId === "own" ? FLOOR : 0,
+    },
+    administration: false,
+  });
+
+/** How many of so many are served, that come to all instances in turn. */
+async function served(of: readonly Instance[], asked: number, keyId?: string): Promise<number> {
+  const all = Array.from({ length: asked }, (_, at) => take(of[at % of.length] as Instance, keyId));
+  return (await Promise.all(all)).filter(({ allowed }) => allowed).length;
+}
+
+/** Half of the reserve is for others than the one who asks for everything. */
+const ALONE = POOL + Math.ceil(POOL / 10);
+
+describe("several instances", () => {
+  test("serve together what one would serve, at once and in every second after it", async () => {
+    const two = await startTwo(PATIENT_MS);
+    expect(await served(two, 100)).toBe(ALONE);
+    for (let second = 0; second < 5; second++) {
+      clock.advance(1000);
+      expect(await served(two, 100)).toBe(POOL);
+    }
+  });
+
+  test("keep a reservation together: the key has it once, wherever it asks", async () => {
+    const two = await startTwo(PATIENT_MS);
+    await served(two, 100);
+    // And the one that the pool still has for who comes new.
+    expect(await served(two, 100, "own")).toBe(capacityOf(FLOOR) + 1);
+  });
+
+  test("that find Valkey empty serve a second's worth and the reserve once more, all together", async () => {
+    const two = await startTwo(PATIENT_MS);
+    await served(two, 100);
+    await server.say("FLUSHALL");
+    expect(await served(two, 100)).toBe(ALONE);
+    expect(await served(two, 100)).toBe(0);
+  });
+});
+
+test("what is kept of a store expires by itself ten seconds after its last use", async () => {
+  const instance = await start(PATIENT_MS);
+  await instance.limiter.take({
+    storeId: "store",
+    keyId: "public",
+    source: "192.0.2.1",
+    allowance: { revision: 1, rateLimit: 10, totalReserved: 1, reserved: 1 },
+    administration: false,
+  });
+  for (const name of ["limits", "key:public", "sources:public"]) {
+    const [, ms] = /:(-?\d+)/.exec(await server.say(`PTTL lk:{store}:${name}`)) ?? [];
+    expect(Number(ms), name).toBeGreaterThan(0);
+    expect(Number(ms), name).toBeLessThanOrEqual(10_000);
+  }
+});
+
+test("of a key a thousand sources are remembered, also in Valkey", async () => {
+  const { limiter } = await start(PATIENT_MS, () => clock.monotonicMs());
+  const allowance = { revision: 1, rateLimit: 100_000, totalReserved: 0, reserved: 0 };
+  const draw = { storeId: "store", keyId: "public", allowance, administration: false };
+  await Promise.all(
+    Array.from({ length: 1500 }, (_, at) => limiter.take({ ...draw, source: `source ${at}` })),
+  );
+  expect(await server.say("HLEN lk:{store}:sources:public")).toBe(":1000\r\n");
+});
+
+test("a server's clock that is set back stops nothing: what flows in goes on from there", async () => {
+  let aheadMs = 0;
+  const instance = await start(PATIENT_MS, () => clock.monotonicMs() + aheadMs);
+  await served([instance], 100);
+  aheadMs = -500_000;
+  expect(await served([instance], 100)).toBe(0);
+  clock.advance(1000);
+  expect(await served([instance], 100)).toBe(POOL);
+});
+
+const faults: [string, () => unknown, () => unknown][] = [
+  ["stopped", () => server.stop(), () => server.start()],
+  ["standing still", () => server.pause(), () => server.resume()],
+  ["behind a line that takes 100 ms", () => (proxy.toServer.delayMs = 100), () => proxy.mend()],
+  ["in a black hole", () => proxy.blackHole(), () => proxy.mend()],
+];
+
+describe.each(faults)("while Valkey is %s", (_, begin, end) => {
+  test("floors are never refused, each of two instances gives half of the pool, and then all is exact again", async () => {
+    const two = await startTwo(AS_IN_PRODUCTION_MS);
+    const [one] = two;
+    /** Whoever decides says what there is to share. A busy machine can miss an answer, so this may take some tries. */
+    const untilShared = (quota: number) =>
+      until(async () => {
+        clock.advance(1000);
+        // In any second no more than the floor: whoever decides must serve all of it.
+        expect(await served(two, FLOOR, "own")).toBe(FLOOR);
+        const decisions = await Promise.all(two.map((instance) => take(instance)));
+        return decisions.every(({ shared }) => shared.quota === quota);
+      });
+    await untilShared(POOL);
+    await begin();
+    await untilShared(POOL / 2);
+    clock.advance(10_000);
+    expect(await served([one], 100)).toBe(POOL / 2 + 1);
+    await end();
+    await untilShared(POOL);
+    await until(async () => {
+      clock.advance(10_000);
+      return (await served(two, 100)) === ALONE;
+    });
+  });
+});
+
+describe("time", () => {
+  test("nobody waits for Valkey longer than 50 ms, and after that nobody waits at all", async () => {
+    const instance = await start(AS_IN_PRODUCTION_MS);
+    const waitedMs = await quickest(100, async () => {
+      server.resume();
+      await until(() => !instance.valkey.isAway());
+      server.pause();
+      const startedMs = performance.now();
+      await take(instance);
+      return performance.now() - startedMs;
+    });
+    expect(waitedMs).toBeLessThan(100);
+    await until(instance.valkey.isAway);
+    // Decided before anything else has its turn.
+    const draw = { storeId: "store", keyId: "a", source: undefined, administration: false };
+    const allowance = { revision: 1, rateLimit: 10, totalReserved: 0, reserved: 0 };
+    expect(instance.limiter.take({ ...draw, allowance })).not.toBeInstanceOf(Promise);
+  });
+
+  test.each(faults)(
+    "when it was %s, Valkey decides again within a second of its return",
+    async (_, begin, end) => {
+      const { valkey } = await start(AS_IN_PRODUCTION_MS);
+      const tookMs = await quickest(1000, async () => {
+        await until(() => !valkey.isAway());
+        await begin();
+        await until(valkey.isAway);
+        await end();
+        return until(() => !valkey.isAway());
+      });
+      expect(tookMs).toBeLessThan(1000);
+    },
+  );
+});

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { deleteApplicationKey } from "../../src/contract/application-keys.ts";
+import { issueCustomerToken, revokeCustomerTokens } from "../../src/contract/customer-tokens.ts";
+import { createCustomer } from "../../src/contract/customers.ts";
+import { checkAtGateway } from "../../src/contract/gateway.ts";
+import { getAuthenticationSettings } from "../../src/contract/realms.ts";
+import { openStorage } from "../../src/storage/open.ts";
+import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
+import { type Call, call } from "../support/call.ts";
+import { handClock } from "../support/clock.ts";
+import { watchStatements } from "../support/statements.ts";
+
+/** What a gateway is told of a request that it holds (wire 18). */
+
+const CREDENTIALS = { email: "ada@shop.example", password: "correct horse" };
+
+let latchkey: TestApp;
+let store: TestStore;
+let implicit: string;
+let customer: { id: string; token: string };
+
+/** What the database was asked. */
+const statements: string[] = [];
+
+beforeAll(async () => {
+  const plain = await openStorage({ clock: handClock() }, "sqlite::memory:");
+  const storage = watchStatements(plain, ({ sql }) => void statements.push(sql));
+  latchkey = await createTestApp({ storage });
+});
+beforeEach(async () => {
+  store = await latchkey.createStore(1000);
+  implicit = await store.token("implicit");
+  customer = await signIn(store, implicit);
+});
+afterAll(() => latchkey.close());
+
+async function signIn(at: TestStore, token: string): Promise<{ id: string; token: string }> {
+  const { body: made } = await at.call(createCustomer, {
+    json: { data: { type: "customer", name: "Ada", ...CREDENTIALS } },
+  });
+  const json = { data: { type: "token", ...CREDENTIALS } };
+  const { body } = await call(latchkey.app, issueCustomerToken, { token, json });
+  return { id: made.data.id, token: body.data.token };
+}
+
+const check = (request: Call) => call(latchkey.app, checkAtGateway, request);
+const signedIn = () => ({ token: implicit, headers: { "x-customer-token": customer.token } });
+/** Any method at any path, as a gateway may ask. */
+const ask = (method: string, path: string, headers: Record<string, string> = {}) =>
+  latchkey.app.fetch(new Request(`http://internal${path}`, { method, headers }));
+const bearer = () => ({ authorization: `Bearer ${implicit}` });
+
+test("204 says whose store, key and grant it is, and how much is left; no customer without a token of one", async () => {
+  const { status, headers } = await check({ token: implicit });
+  expect(status).toBe(204);
+  expect(headers.get("x-latchkey-store")).toBe(store.store.id);
+  expect(headers.get("x-latchkey-application-key")).toBe(store.key.id);
+  expect(headers.get("x-latchkey-grant")).toBe("implicit");
+  expect(headers.has("x-latchkey-customer") || headers.has("x-latchkey-realm")).toBe(false);
+  expect(headers.get("ratelimit")).toContain('"shared";r=');
+  const own = await check({ token: await store.token() });
+  expect(own.headers.get("x-latchkey-grant")).toBe("client_credentials");
+});
+
+test.each(["x-customer-token", "x-moltin-customer-token"])(
+  "204 names the customer whose token came in %s, and the realm",
+  async (name) => {
+    const { headers } = await check({ token: implicit, headers: { [name]: customer.token } });
+    const { body } = await store.call(getAuthenticationSettings);
+    expect(headers.get("x-latchkey-customer")).toBe(customer.id);
+    expect(headers.get("x-latchkey-realm")).toBe(body.data.realm_id);
+  },
+);
+
+test("403 for a customer token that is bad, or of another store: an expired shopper is not a stranger", async () => {
+  const other = await latchkey.createStore(1000);
+  const foreign = await signIn(other, await other.token("implicit"));
+  for (const token of ["x", `${customer.token}x`, foreign.token]) {
+    const { status, code } = await check({ token: implicit, headers: { "x-customer-token": token } });
+    expect([status, code]).toEqual([403, "customer_token_invalid"]);
+  }
+});
+
+test("?customer=required: 403 without a customer token, 204 with one", async () => {
+  const query = "customer=required";
+  expect((await check({ token: implicit, query })).code).toBe("customer_token_missing");
+  expect((await check({ ...signedIn(), query })).status).toBe(204);
+});
+
+test("?grant=client_credentials: 403 for an implicit token, 204 for the back office", async () => {
+  const query = "grant=client_credentials";
+  expect((await check({ token: implicit, query })).code).toBe("not_permitted");
+  expect((await check({ token: await store.token(), query })).status).toBe(204);
+});
+
+test.each(["customer=require", "custmer=required", "grant=implicit", "customer=required&customer=required"])(
+  "400 for ?%s: a condition that is misspelt must not be left out",
+  async (query) => {
+    const { status, code } = await check({ ...signedIn(), query });
+    expect([status, code]).toEqual([400, "parameter_invalid"]);
+  },
+);
+
+describe("below the path", () => {
+  test.each(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])(
+    "%s is answered, whatever the path",
+    async (method) => {
+      for (const path of ["", "/", "/cart", "/a/b/../c", "/products/caf%C3%A9%2F1", "//x"]) {
+        expect((await ask(method, `/gateway/check${path}`, bearer())).status).toBe(204);
+        expect((await ask(method, `/gateway/check${path}`)).status).toBe(401);
+      }
+    },
+  );
+
+  test("the query is the client's: it can tighten, and is otherwise not read", async () => {
+    const status = async (query: string) =>
+      (await ask("GET", `/gateway/check/cart?${query}`, bearer())).status;
+    expect(await status("customer=42&grant=x&access_token=y&custmer=z&%")).toBe(204);
+    expect(await status("customer=required")).toBe(403);
+    expect(await status("customer=1&customer=required")).toBe(403);
+  });
+
+  test("a form without a token is 401 like everything else, and its body is not read", async () => {
+    const body = new ReadableStream(
+      {
+        pull() {
+          throw new Error("somebody reads");
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
+    const answer = await latchkey.app.fetch(new Request("http://internal/gateway/check/cart", init));
+    expect(answer.status).toBe(401);
+  });
+
+  test("404 beside it", async () => {
+    for (const path of ["/gateway", "/gateway/checks", "/gateway/x"])
+      expect((await ask("GET", path, bearer())).status).toBe(404);
+  });
+});
+
+test("takes from the limit once, and 429 says when to come back", async () => {
+  const poor = await latchkey.createStore(10);
+  const token = await poor.token("implicit");
+  const signed = await signIn(poor, token);
+  latchkey.clock.advance(5000);
+  const request = { token, headers: { "x-customer-token": signed.token } };
+  const left = async () =>
+    Number(/"shared";r=(\d+)/.exec((await check(request)).headers.get("ratelimit") ?? "")?.[1]);
+  expect((await left()) - (await left())).toBe(1);
+  for (let i = 0; i < 20; i++) await check(request);
+  const refused = await check(request);
+  expect([refused.status, refused.code]).toEqual([429, "rate_limit_exceeded"]);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+});
+
+test("a warm check asks the database nothing", async () => {
+  await check(signedIn());
+  statements.length = 0;
+  for (let i = 0; i < 10; i++) expect((await check(signedIn())).status).toBe(204);
+  expect(statements).toEqual([]);
+});
+
+test("403 for a customer token that was revoked, within a second; 401 at once for a key that was deleted", async () => {
+  await check(signedIn());
+  await store.call(revokeCustomerTokens, { ids: { customer: customer.id } });
+  latchkey.clock.advance(999);
+  expect((await check(signedIn())).code).toBe("customer_token_invalid");
+  await store.call(deleteApplicationKey, { ids: { id: store.key.id } });
+  expect((await check({ token: implicit })).code).toBe("token_invalid");
+});
+
+test("403 for a customer token that ends while it is remembered", async () => {
+  const short = await createTestApp({ customerTokenSeconds: 60 });
+  const at = await short.createStore(1000);
+  const token = await at.token("implicit");
+  await at.call(createCustomer, { json: { data: { type: "customer", name: "Ada", ...CREDENTIALS } } });
+  const { body } = await call(short.app, issueCustomerToken, {
+    token,
+    json: { data: { type: "token", ...CREDENTIALS } },
+  });
+  const request = { token, headers: { "x-customer-token": body.data.token } };
+  short.clock.advance(body.data.expires * 1000 - short.clock.now() - 100);
+  expect((await call(short.app, checkAtGateway, request)).status).toBe(204);
+  short.clock.advance(200);
+  expect((await call(short.app, checkAtGateway, request)).code).toBe("customer_token_invalid");
+  await short.close();
+});

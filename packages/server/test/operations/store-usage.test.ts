@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createApplicationKey, deleteApplicationKey } from "../../src/contract/application-keys.ts";
+import { getAuthenticationSettings } from "../../src/contract/realms.ts";
+import { getStoreUsage } from "../../src/contract/store.ts";
+import { createTestApp, getToken, type TestApp, type TestStore } from "../support/app.ts";
+import { call } from "../support/call.ts";
+
+/** Who asked for what, second by second (wire 19). */
+
+let latchkey: TestApp;
+let store: TestStore;
+
+beforeAll(async () => {
+  latchkey = await createTestApp();
+});
+beforeEach(async () => {
+  latchkey.clock.advance(4_000_000);
+  store = await latchkey.createStore(10);
+});
+afterAll(() => latchkey.close());
+
+type Key = { id: string; name: string; reserved_rate_limit: number; asked: number[]; refused: number[] };
+const usage = async (query = "") =>
+  (await store.call(getStoreUsage, { query })).body.data as {
+    from: string;
+    to: string;
+    keys: Key[];
+  } & Record<string, unknown>;
+const sum = (figures: number[] = []) => figures.reduce((total, figure) => total + figure, 0);
+
+async function ask(times: number, token?: string): Promise<number> {
+  const by = token ?? (await store.token("implicit"));
+  let refused = 0;
+  for (let i = 0; i < times; i++)
+    if ((await call(latchkey.app, getAuthenticationSettings, { token: by })).status === 429) refused++;
+  return refused;
+}
+
+test("shows for each second what was asked for and what was refused", async () => {
+  const first = await ask(30);
+  latchkey.clock.advance(3000);
+  await ask(2);
+  latchkey.clock.advance(3000);
+  const { keys, ...head } = await usage("seconds=60");
+  const [key] = keys as [Key];
+  expect(head).toMatchObject({ type: "store-usage", rate_limit: 10, shared_pool: 10 });
+  expect(Date.parse(head.to) - Date.parse(head.from)).toBe(60_000);
+  expect(latchkey.clock.now() - Date.parse(head.to)).toBeLessThanOrEqual(2000);
+  expect([key.id, key.name, key.reserved_rate_limit]).toEqual([store.key.id, "First key", 0]);
+  expect([key.asked.length, key.refused.length]).toEqual([60, 60]);
+  // What this question itself asked is too new to be shown.
+  expect(key.asked.filter((figure) => figure > 0)).toEqual([30, 2]);
+  expect(key.refused.filter((figure) => figure > 0)).toEqual([first]);
+  expect(first).toBeGreaterThan(10);
+});
+
+test("reaches back as far as was asked for, an hour at most, a minute unless it is said", async () => {
+  await ask(3);
+  latchkey.clock.advance(100_000);
+  expect((await usage()).keys).toEqual([]);
+  expect(sum((await usage("seconds=200")).keys[0]?.asked)).toBe(3);
+  latchkey.clock.advance(3_000_000);
+  expect(sum((await usage("seconds=3600")).keys[0]?.asked)).toBe(5);
+});
+
+test.each(["seconds=0", "seconds=3601", "seconds=1.5", "seconds=x"])("400 for %s", async (query) => {
+  expect((await store.call(getStoreUsage, { query })).code).toBe("parameter_invalid");
+});
+
+test("a key with a reservation is shown although it is quiet; one that was deleted is not", async () => {
+  const make = async (name: string, reserved: number) =>
+    (
+      await store.call(createApplicationKey, {
+        json: { data: { type: "application_key", name, reserved_rate_limit: reserved } },
+      })
+    ).body.data;
+  const quiet = await make("Quiet", 4);
+  const gone = await make("Gone", 0);
+  const key = { id: gone.id, clientId: gone.client_id, clientSecret: gone.client_secret };
+  await ask(2, await getToken(latchkey.app, { ...store, key }, "implicit"));
+  await store.call(deleteApplicationKey, { ids: { id: gone.id } });
+  latchkey.clock.advance(3000);
+  const { keys, ...head } = await usage();
+  expect(head.shared_pool).toBe(6);
+  expect(keys.map(({ name }) => name)).toEqual(["First key", "Quiet"]);
+  expect(keys[1]).toMatchObject({ id: quiet.id, reserved_rate_limit: 4 });
+  expect(sum(keys[1]?.asked)).toBe(0);
+});
+
+test("nothing of another store is in it", async () => {
+  const other = await latchkey.createStore(10);
+  await ask(5, await other.token("implicit"));
+  latchkey.clock.advance(3000);
+  expect((await usage()).keys.map(({ id }) => id)).not.toContain(other.key.id);
+});
+
+test("where there are more keys and seconds than can be shown, the rest is told together", async () => {
+  const many = await latchkey.createStore(100_000);
+  for (let i = 0; i < 30; i++) {
+    const json = { data: { type: "application_key", name: `Key ${i}`, reserved_rate_limit: 1 } };
+    await many.call(createApplicationKey, { json });
+  }
+  latchkey.clock.advance(3000);
+  const { body } = await many.call(getStoreUsage, { query: "seconds=3600" });
+  expect(body.data.keys).toHaveLength(27);
+  expect(body.data.other_keys.count).toBe(4);
+  expect(body.data.other_keys.asked).toHaveLength(3600);
+});

@@ -1,0 +1,45 @@
+import { createConnection, createServer } from "node:net";
+
+/** What has gone over the line so far. A turn is a piece to the server after one from it: somebody waited for the answer. */
+export type Carried = { turns: number; toServer: number; fromServer: number };
+export type CountingProxy = { port: number; carried(): Carried; close(): Promise<void> };
+
+/** A line to a server on loopback that counts. Connections on which `isLeftOut` ever holds are not counted from then on. */
+export async function startCountingProxy(
+  targetPort: number,
+  isLeftOut: (piece: Buffer) => boolean,
+): Promise<CountingProxy> {
+  const sum: Carried = { turns: 0, toServer: 0, fromServer: 0 };
+  const server = createServer((near) => {
+    const far = createConnection(targetPort, "127.0.0.1");
+    let isCounted = true;
+    let isTurned = true;
+    near.on("data", (piece) => {
+      if (isLeftOut(piece)) isCounted = false;
+      if (isCounted) {
+        sum.toServer += piece.length;
+        if (isTurned) sum.turns++;
+      }
+      isTurned = false;
+      far.write(piece);
+    });
+    far.on("data", (piece) => {
+      if (isCounted) sum.fromServer += piece.length;
+      isTurned = true;
+      near.write(piece);
+    });
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      one.on("error", () => {});
+      one.on("close", () => other.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as { port: number }).port,
+    carried: () => ({ ...sum }),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
