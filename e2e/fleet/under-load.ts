@@ -155,7 +155,7 @@ async function readEverything({ notebook, shop }: World, instances: readonly Ins
 type Machine = { note(fromMs: number): void; stop(): History["starved"] };
 
 /** Longer than anything here takes that nobody keeps from a processor. */
-const STARVED_MS = 250;
+const STARVED_MS = 150;
 
 /** Whether there is time on this machine: a timer that comes late says no, and so does a small question to PostgreSQL. */
 function watchMachine(): Machine {
