@@ -14,7 +14,7 @@ function configurationFor({ instances, publicUrl }: Fleet): string {
     .replace(/^ *ssl_certificate.*\n/gm, "");
   for (const [index, { url }] of instances.entries())
     configuration = configuration.replace(`10.0.0.${index + 1}:4000`, new URL(url).host);
-  if (/:4000|ssl/.test(configuration)) throw new Error(`not all of it was replaced:\n${configuration}`);
+  if (/:4000\b|ssl/.test(configuration)) throw new Error(`not all of it was replaced:\n${configuration}`);
   return configuration;
 }
 

@@ -14,6 +14,8 @@ export type World = {
   /** Some instance, another one each time. */
   pick(): Target;
   everywhere(): Target[];
+  /** Whether two shoppers meet each new person at the same time. */
+  racesForPeople: boolean;
   isOver(): boolean;
 };
 export type Client = (world: World, index: number) => Promise<void>;
@@ -120,10 +122,11 @@ const signOut = (world: World, { customer, tokenId }: TokenOf) =>
     deed: () => ({ did: "revoke", what: `token ${tokenId}` }),
   });
 
-/** Two of these meet every new person at the same time. Every third redeems without an Idempotency-Key, and tries again. */
+/** Two of these meet every new person at the same time, if they race. Every third redeems without an Idempotency-Key, and tries again. */
 export const shopper: Client = async (world, index) => {
   for (let round = 0; !world.isOver() && round < ROUNDS; round++) {
-    const person = { sub: `person-${round}`, email: `${round}@shop.example`, email_verified: true };
+    const who = world.racesForPeople ? `${round}` : `${index}-${round}`;
+    const person = { sub: `person-${who}`, email: `${who}@shop.example`, email_verified: true };
     const signedOn = await signOn(world, person, [world.pick(), world.pick()]);
     if (!signedOn) {
       await sleep(8 * PAUSE_MS);

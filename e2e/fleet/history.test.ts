@@ -206,7 +206,7 @@ describe("I9, nothing fails without a fault, and nothing hangs", () => {
       broken([entry(0, other, unavailable), entry(0, other, { doneMs: 11 * SECOND })], { starved }),
     ).toEqual([]);
     expect(broken([entry(0, other, inDoubt)], { starved })).toEqual(["I9"]);
-    expect(broken([entry(9 * SECOND, other, unavailable)], { starved })).toEqual(["I9"]);
+    expect(broken([entry(11 * SECOND, other, unavailable)], { starved })).toEqual(["I9"]);
   });
   test("a connection breaks while only 503s are explained", () => {
     expect(broken([entry(0, other, inDoubt)], { faults: [fault(0, 10)] })).toEqual(["I9"]);

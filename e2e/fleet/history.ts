@@ -74,7 +74,7 @@ const DEADLINE_MS = 10_000;
 /** After the cause is gone, until everything is served again. */
 const RECOVER_WITHIN_MS = 15_000;
 /** What had to wait for a processor is felt for a while. */
-const FELT_FOR_MS = 5000;
+const FELT_FOR_MS = 10_000;
 
 const isAcknowledged = ({ status }: Entry): boolean => status !== undefined && status < 400;
 /** Carried out or not: nobody was told. */

@@ -25,10 +25,13 @@ describe.skipIf(!canRunFleet)("an instance", { timeout: 300_000 }, () => {
     await underLoad(fleet, shop, { name, recoversWithinSeconds: 10 }, async ({ begin, served }) => {
       for (let round = 0; round < KILLS; round++) {
         const instance = fleet.instances[round % fleet.instances.length] as Instance;
-        const end = begin({ at: instance.name, shows: ["broken"] });
+        const killed = begin({ at: instance.name, shows: ["broken"] });
+        const gone = begin({ at: instance.name, shows: ["broken"] });
         await instance.kill();
-        end();
+        // Recovering begins here, and takes as long as starting does.
+        killed();
         await instance.start();
+        gone();
         await served(10, instance.name);
       }
     });

@@ -29,7 +29,8 @@ describe.skipIf(!canRunFleet)("without sticky sessions", { timeout: 300_000 }, (
     notebook = newNotebook();
     const { idp, publicUrl } = fleet;
     const everywhere = () => fleet.instances;
-    world = { notebook, shop, idp, publicUrl, pick: () => a, everywhere, isOver: () => false };
+    const pick = () => a;
+    world = { notebook, shop, idp, publicUrl, pick, everywhere, racesForPeople: false, isOver: () => false };
   });
   afterEach(() => expectNoViolation(notebook, fleet));
 

@@ -59,7 +59,8 @@ describe.skipIf(!canRunFleet || !hasNginx)(
           await underLoad(
             fleet,
             shop,
-            { name, front, recoversWithinSeconds: 2 },
+            // Somebody new at two releases at once is more than the one before can stand: it answers 500 to who comes second.
+            { name, front, racesForPeople: false, recoversWithinSeconds: 2 },
             async ({ begin, served }) => {
               const [first, ...others] = fleet.instances as [Instance, ...Instance[]];
               // It brings the tables up to date, and who writes meanwhile may be told to come again.

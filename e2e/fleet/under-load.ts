@@ -22,6 +22,8 @@ type Options = {
   name: string;
   /** Where clients send to, if not straight to the instances. */
   front?: Target;
+  /** Whether two sign-ons of somebody new race (I5); they do unless this says no. */
+  racesForPeople?: boolean;
   /** At most this long after the cause is gone. */
   recoversWithinSeconds: number;
 };
@@ -35,7 +37,7 @@ const KINDS: readonly Deed["did"][] = ["make", "other", "read", "redeem", "revok
 export async function underLoad(
   fleet: Fleet,
   shop: Shop,
-  { name, front, recoversWithinSeconds }: Options,
+  { name, front, racesForPeople = true, recoversWithinSeconds }: Options,
   trouble: (trouble: Trouble) => Promise<void>,
 ): Promise<History> {
   const notebook = newNotebook();
@@ -51,6 +53,7 @@ export async function underLoad(
     publicUrl: fleet.publicUrl,
     pick: () => targets[picked++ % targets.length] as Target,
     everywhere: () => targets,
+    racesForPeople,
     isOver: () => isOver,
   };
 
@@ -152,7 +155,7 @@ async function readEverything({ notebook, shop }: World, instances: readonly Ins
 type Machine = { note(fromMs: number): void; stop(): History["starved"] };
 
 /** Longer than anything here takes that nobody keeps from a processor. */
-const STARVED_MS = 250;
+const STARVED_MS = 150;
 
 /** Whether there is time on this machine: a timer that comes late says no, and so does a small question to PostgreSQL. */
 function watchMachine(): Machine {

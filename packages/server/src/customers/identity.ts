@@ -8,6 +8,7 @@ import { hold } from "../storage/hold.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
+import { cameSecond, isUniqueViolation } from "../storage/unique-violation.ts";
 import { insertCustomer } from "./customer.ts";
 import { asksForProven, type LinkPolicy, type LinkReason, link, refusesNobody } from "./link.ts";
 
@@ -221,7 +222,10 @@ async function insertIdentity(
   const id = newId();
   const createdAt = clock.now();
   const identity = { id, storeId, realmId, profileId, issuer, clientId, subject, customerId, createdAt };
-  await insertFiled.all(trx, identity);
+  // Who holds the identity's name is alone with it; the release before, which may serve beside us, holds the realm instead.
+  await insertFiled.all(trx, identity).catch((error) => {
+    throw isUniqueViolation(error) ? cameSecond(error) : error;
+  });
 }
 
 type Filed = Own & { id: string; realmId: string; clientId: string; customerId: string; createdAt: number };

@@ -8,3 +8,8 @@ export function isUniqueViolation(error: unknown): boolean {
   const { code, errcode } = error as Error & { code?: unknown; errcode?: unknown };
   return SQLITE_UNIQUE.has(errcode) || code === POSTGRES_UNIQUE;
 }
+
+/** Thrown in a transaction whose row came second, where it can go on from the row of the first: `transact` tries it again. */
+export const cameSecond = (cause: unknown): Error =>
+  // PostgreSQL: serialization_failure.
+  Object.assign(new Error("another transaction was quicker", { cause }), { code: "40001" });

@@ -1,4 +1,5 @@
 import { decodeProtectedHeader } from "jose";
+import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { issueCustomerToken } from "../../src/contract/customer-tokens.ts";
 import { createCustomer, deleteCustomer, getCustomer } from "../../src/contract/customers.ts";
@@ -20,7 +21,7 @@ import {
   type SignedOn,
 } from "../support/federation.ts";
 import { ADA, type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
-import { untilServed } from "../support/until.ts";
+import { until, untilServed } from "../support/until.ts";
 
 /**
  * Two instances on one database. One process serves a SQLite file, so there the two share its one connection; on
@@ -377,4 +378,53 @@ test("sixteen new shoppers at once, 10 ms from the database: nobody waits for th
   line.toClient.delayMs = 10;
   const answers = await Promise.all(made.map((signedOn) => f.redeem(signedOn)));
   expect(answers.map(({ status }) => status)).toEqual(Array(16).fill(200));
+});
+
+test("the release before holds the realm and not the identity: whoever is second signs in as the customer of the first (T52, I5)", async ({
+  skip,
+  onTestFinished,
+}) => {
+  if (!postgresEngine.isHere) skip("this engine is not installed");
+  const database = await postgresEngine.create();
+  const idp = await startHostileIdp();
+  const f = await createFederation({ databaseUrl: database.url, idp });
+  const [before, witness] = [database.url, database.url].map(
+    (url) => new pg.Client({ connectionString: url }),
+  );
+  onTestFinished(async () => {
+    await before?.end();
+    await witness?.end();
+    await f.latchkey.storage.close();
+    await idp.close();
+    await database.drop();
+  });
+  await before?.connect();
+  await witness?.connect();
+  idp.person = { ...ADA, sub: "of both" };
+  // The first of all makes the key that tokens are signed with.
+  await f.redeem(await f.signOn());
+  const customerId = newId();
+  const isWaiting = async () => {
+    const waits =
+      "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'insert into%identities%'";
+    return (await witness?.query(waits))?.rowCount === 1;
+  };
+  // Copies of what there is, for somebody new: what the other release has written and not committed yet.
+  const rows: [string, object][] = [
+    ["customers", { id: customerId }],
+    ["customer_identities", { id: newId(), customer_id: customerId, subject: "new" }],
+  ];
+  idp.person = { ...ADA, sub: "new" };
+  const signedOn = await f.signOn();
+  await before?.query("begin");
+  for (const [table, changes] of rows)
+    await before?.query(
+      `insert into ${table} select (jsonb_populate_record(${table}, $1)).* from ${table} limit 1`,
+      [JSON.stringify(changes)],
+    );
+  const redeeming = f.redeem(signedOn);
+  await until(isWaiting);
+  await before?.query("commit");
+  const answer = await redeeming;
+  expect([answer.status, answer.body.data?.customer_id]).toEqual([200, customerId]);
 });
