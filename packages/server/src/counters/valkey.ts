@@ -73,6 +73,8 @@ export async function openValkey(options: Options): Promise<Valkey> {
   const id = randomUUID();
   let line: Line | undefined;
   let instances = 1;
+  /** When there were last as many. */
+  let manySinceMs = Number.NEGATIVE_INFINITY;
   const counts = { losses: 0, answered: 0, alone: 0 };
   let tellRoundTrip = (_elapsedMs: number): void => {};
   let isClosed = false;
@@ -86,7 +88,11 @@ export async function openValkey(options: Options): Promise<Valkey> {
     const sentMs = performance.now();
     const answer = await client.evaluate(BEAT, INSTANCES, [NEVER_TOO_LATE, "", id]);
     const [serverMs, count] = answer as [number, number];
-    instances = count;
+    // Fewer is believed when it has stood for a while: after a flush each is alone until the others have had their beat.
+    if (count >= instances || sentMs - manySinceMs > GONE_AFTER_MS) {
+      instances = count;
+      manySinceMs = sentMs;
+    }
     return serverMs - sentMs;
   }
 
