@@ -17,6 +17,7 @@ test("nothing but a master key is needed", () => {
     customerTokenSeconds: 86_400,
     codeSeconds: 60,
     recordDays: 30,
+    eventDays: 90,
     logLevel: "info",
   });
 });

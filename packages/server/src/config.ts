@@ -87,6 +87,7 @@ const table = {
   customerTokenSeconds: variable("LATCHKEY_CUSTOMER_TOKEN_SECONDS", whole(60, 31_536_000), "86400", "how long a customer token lives"),
   codeSeconds: variable("LATCHKEY_CODE_SECONDS", whole(5, 600), "60", "how long a storefront may take to redeem a code"),
   recordDays: variable("LATCHKEY_SIGN_ON_RECORD_DAYS", whole(1, 3650), "30", "how long records of sign-ons are kept"),
+  eventDays: variable("LATCHKEY_EVENT_DAYS", whole(1, 3650), "90", "how long events are kept in a store's log"),
   logLevel: variable("LATCHKEY_LOG_LEVEL", logLevel, "info", LOG_LEVELS.join(", ")),
 };
 

@@ -6,6 +6,8 @@ import { openapiDocument } from "./contract/openapi.ts";
 import { createPasswords, type Passwords } from "./customers/password.ts";
 import { createSigningKeys, type SigningKeys } from "./customers/signing-keys.ts";
 import { createSignInThrottle, type SignInThrottle } from "./customers/throttle.ts";
+import { createSequencer, type Sequencer } from "./events/sequencer.ts";
+import { createStreams, type Streams } from "./events/stream.ts";
 import { type Calls, createCalls } from "./identity-provider/calls.ts";
 import { createDirectory, type Directory } from "./identity-provider/directory.ts";
 import { createDiscoveryTries, type DiscoveryTries } from "./identity-provider/discovery-tries.ts";
@@ -39,6 +41,7 @@ export type AppOptions = {
   customerTokenSeconds?: number;
   codeSeconds?: number;
   recordDays?: number;
+  eventDays?: number;
   /** Health and metrics are served by `operations` alone. */
   operationsApart?: boolean;
   random?: () => number;
@@ -69,6 +72,9 @@ export type Deps = {
   signingKeys: SigningKeys;
   passwords: Passwords;
   signInThrottle: SignInThrottle;
+  sequencer: Sequencer;
+  streams: Streams;
+  eventDays: number;
   recorder: Recorder;
   recordLimiter: RecordLimiter;
   recordDays: number;
@@ -86,7 +92,8 @@ const PLACES = { places: limits.idpInFlight, waiting: limits.idpWaiting, waitMs:
 /** Builds each of them once. */
 export function createDeps(options: AppOptions, registry: Registry): Deps {
   const { publicUrl, storage, clock, keyring, allowedOrigins = [], random = Math.random } = options;
-  const { customerTokenSeconds = 86_400, codeSeconds = 60, recordDays = 30 } = options;
+  const { customerTokenSeconds = 86_400, codeSeconds = 60, recordDays = 30, eventDays = 90 } = options;
+  const streams = createStreams({ storage, clock });
   const useLog = createUseLog();
   const calls = createCalls({ egress: options.egress ?? createEgress({ allowedOrigins }), clock });
   let openapiText: string | undefined;
@@ -108,6 +115,9 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     signingKeys: createSigningKeys({ storage, clock, keyring, customerTokenSeconds }),
     passwords: options.passwords ?? createPasswords({ clock }),
     signInThrottle: createSignInThrottle({ clock }),
+    sequencer: createSequencer({ storage, clock, publicUrl, onNumbered: streams.onNumbered }),
+    streams,
+    eventDays,
     recorder: createRecorder({ storage, clock }),
     recordLimiter: createRecordLimiter({ clock }),
     recordDays,

@@ -45,6 +45,7 @@ export async function startService(config: Config, prepare?: Prepare): Promise<S
       customerTokenSeconds: config.customerTokenSeconds,
       codeSeconds: config.codeSeconds,
       recordDays: config.recordDays,
+      eventDays: config.eventDays,
       operationsApart: config.operationsPort !== undefined,
     });
     const { host, port, operationsPort } = config;
@@ -96,6 +97,7 @@ type Running = { app: App; doors: Draining[]; storage: Storage; log: Logger; lin
 async function stop({ app, doors, storage, log, lines }: Running, drainMs: number): Promise<void> {
   log.info({ event: "stopping" });
   app.readiness.drain();
+  app.endStreams();
   for (const door of doors) door.begin(2 * drainMs);
   await new Promise((resolve) => setTimeout(resolve, drainMs));
   await Promise.all(doors.map((door) => door.finish(FINISH_WITHIN_MS)));

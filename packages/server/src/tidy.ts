@@ -4,7 +4,12 @@ import { forgetOldAnswers } from "./customers/answer-once.ts";
 import { forgetExpiredTokens } from "./customers/customer-token.ts";
 import type { SigningKeys } from "./customers/signing-keys.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
+import { goOnErasing } from "./events/erase.ts";
+import { forgetOldEvents } from "./events/forget.ts";
+import type { Sequencer } from "./events/sequencer.ts";
 import { describeCause } from "./http/observe.ts";
+import type { Calls } from "./identity-provider/calls.ts";
+import { tellHealth } from "./identity-provider/tell-health.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { LastUsed } from "./rate-limit/last-used.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
@@ -27,10 +32,13 @@ type Deps = {
   lastUsed: LastUsed;
   signInThrottle: SignInThrottle;
   signingKeys: SigningKeys;
+  calls: Calls;
+  sequencer: Sequencer;
   recorder: Recorder;
   recordLimiter: RecordLimiter;
   codeSeconds: number;
   recordDays: number;
+  eventDays: number;
 };
 
 /** Work that nobody waits for: writes what was noted, forgets what is over. Runs once a second after `start`. */
@@ -66,17 +74,26 @@ export function createTidying(deps: Deps): Tidying {
         });
       }, TIDY_EVERY_MS);
       timer.unref();
+      deps.sequencer.start();
     },
     async stop() {
       clearInterval(timer);
       await underWay;
       await tidy();
+      await deps.sequencer.stop();
     },
   };
 }
 
 const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => ({
-  everySecond: { last_used: deps.lastUsed.flush, records: deps.recorder.flush },
+  everySecond: {
+    last_used: deps.lastUsed.flush,
+    records: deps.recorder.flush,
+    health: () => tellHealth(deps),
+    // After those that note something.
+    events: deps.sequencer.run,
+    erasures: () => goOnErasing(deps),
+  },
   everyMinute: {
     limiter: deps.limiter.sweep,
     sources: deps.sourceLimiter.sweep,
@@ -88,6 +105,7 @@ const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => (
     attempts: () => forgetOldAttempts(deps),
     old_records: () => tidyRecords(deps, deps),
     strangers: () => forgetStrangers(deps, deps.recorder.takeStrangerStores()),
+    old_events: () => forgetOldEvents(deps, deps),
     signing_keys: deps.signingKeys.maintain,
   },
 });

@@ -37,12 +37,19 @@ export function createGate(deps: Deps): Gate {
 
   async function enter(
     operation: Operation,
-    { authorization, customerToken, source }: Knock,
+    { authorization, customerToken, source, requestId }: Knock,
   ): Promise<Passage> {
     const principal = await authenticate(deps, authorization).catch((error) => {
       if (error instanceof Problem) enterAnonymous(source);
       throw error;
     });
+    const caller = { ...principal, requestId };
+    // While nobody can tell, it is.
+    const isGood = () =>
+      authenticate(deps, authorization).then(
+        () => true,
+        (error) => !(error instanceof Problem),
+      );
     const draw = {
       storeId: principal.storeId,
       keyId: principal.keyId,
@@ -55,16 +62,16 @@ export function createGate(deps: Deps): Gate {
     if (!isAllowed(operation, principal, brought !== undefined)) {
       enterAnonymous(source);
       const headers = rateLimitHeaders(deps.limiter.look(draw));
-      return { caller: principal, headers, refusal: new Problem("not_permitted") };
+      return { caller, headers, isGood, refusal: new Problem("not_permitted") };
     }
     const decision = deps.limiter.take(draw);
     const headers = rateLimitHeaders(decision, decision.retryAfterSeconds);
-    if (!decision.allowed) return { caller: principal, headers, refusal: refusalOf(decision, deps.random) };
+    if (!decision.allowed) return { caller, headers, isGood, refusal: refusalOf(decision, deps.random) };
     deps.lastUsed.noteKey(principal.storeId, principal.keyId);
-    if (brought === undefined) return { caller: principal, headers };
+    if (brought === undefined) return { caller, headers, isGood };
     const customer = await findSignedIn(deps, principal.storeId, brought);
-    if (!customer) return { caller: principal, headers, refusal: new Problem("customer_token_invalid") };
-    return { caller: { ...principal, customer }, headers };
+    if (!customer) return { caller, headers, isGood, refusal: new Problem("customer_token_invalid") };
+    return { caller: { ...caller, customer }, headers, isGood };
   }
 
   return { enter, enterAnonymous };

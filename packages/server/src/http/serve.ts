@@ -119,7 +119,8 @@ async function serve(
     const browser: BrowserRequest = { search: target.query, cookie, source: state.source };
     return respondToBrowser((await route.handle({ ...checked, browser })) as BrowserAnswer, state);
   }
-  const result = await route.handle({ ...checked, ...access, isGone: received.isGone });
+  const { requestId } = state;
+  const result = await route.handle({ ...checked, ...access, isGone: received.isGone, requestId });
   const { status, mediaType, cacheControl, version } = operation.success;
   return respond(status, result, {
     ...(version && { ETag: toEntityTag(version(result as never)) }),
@@ -160,10 +161,11 @@ async function passGate(
   }
   if (authorization === undefined && isForm(received))
     throw refusedUnread(deps, state, new Problem("token_misplaced"));
-  const { caller, headers, refusal } = await deps.gate.enter(operation, {
+  const { caller, headers, refusal, isGood } = await deps.gate.enter(operation, {
     authorization,
     customerToken: customerTokenOf(received),
     source: state.source,
+    requestId: state.requestId,
   });
   state.caller = caller;
   Object.assign(state.headers, headers);
@@ -173,6 +175,8 @@ async function passGate(
     source: state.source,
     idempotencyKey: operation.idempotent && idempotencyKeyOf(received),
     ifMatch: operation.conditional && readIfMatch(headerOf(received, "if-match")),
+    lastEventId: operation.resumable && headerOf(received, "last-event-id"),
+    isGood,
   };
 }
 

@@ -17,17 +17,22 @@ export type Calls = Caller & {
   /** How many profiles are not well. */
   count(): { down: number; degraded: number };
   forget(profileId: string): void;
+  /** Whose health is another than was last told: down at once, anything else when it has stood for a while. */
+  untold(): { profileId: string; status: HealthStatus }[];
+  told(profileId: string, status: HealthStatus): void;
 };
 
 export type Caller = { send(profileId: string, request: EgressRequest): Promise<EgressAnswer> };
-type HealthStatus = "up" | "degraded" | "down";
+export type HealthStatus = "up" | "degraded" | "down";
 type Health = { status: HealthStatus; since: number };
 
 type Breaker = { failures: number; restUntilMs: number };
-type State = Health & { breaker: Breaker };
+type State = Health & { breaker: Breaker; told: HealthStatus | undefined };
 
 const DOWN_AFTER = 5;
 const REST_MS = 10_000;
+/** So that a provider that answers every second time does not fill the log. */
+const STANDS_MS = 10_000;
 
 export function createCalls({ egress, clock }: { egress: Egress; clock: Clock }): Calls {
   const states = new Map<string, State>();
@@ -35,7 +40,7 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
   function stateOf(profileId: string): State {
     let state = states.get(profileId);
     if (!state) {
-      state = { status: "up", since: clock.now(), breaker: { failures: 0, restUntilMs: 0 } };
+      state = { status: "up", since: clock.now(), breaker: { failures: 0, restUntilMs: 0 }, told: undefined };
       states.set(profileId, state);
     }
     return state;
@@ -116,6 +121,17 @@ export function createCalls({ egress, clock }: { egress: Egress; clock: Clock })
     },
     forget(profileId) {
       states.delete(profileId);
+    },
+    untold() {
+      const isDue = ({ status, told, since }: State) =>
+        status !== told && (status === "down" || clock.now() - since >= STANDS_MS);
+      return [...states]
+        .filter(([, state]) => isDue(state))
+        .map(([profileId, { status }]) => ({ profileId, status }));
+    },
+    told(profileId, status) {
+      const state = states.get(profileId);
+      if (state) state.told = status;
     },
   };
 }
