@@ -59,8 +59,11 @@ function forgetSome({ storage }: Deps, storeId: string, untilMs: number, limit: 
     await trx
       .deleteFrom("events")
       .where("store_id", "=", storeId)
-      .where("sequence", ">=", head.first_sequence)
-      .where("sequence", "<=", last.sequence)
+      .where(
+        "sequence",
+        "in",
+        old.map(({ sequence }) => sequence),
+      )
       .execute();
     return old.length;
   });
