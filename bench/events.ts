@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { sql } from "kysely";
 import { createStore } from "../packages/server/src/create-store.ts";
 import { byService } from "../packages/server/src/events/event.ts";
 import { noteEvents } from "../packages/server/src/events/note.ts";
@@ -51,11 +52,27 @@ async function measure(storage: Storage): Promise<void> {
     `${storage.engine}: ${perSecond(EVENTS, seconds)} events a second numbered, ${Math.round((used.user + used.system) / EVENTS)} µs of CPU each; ` +
       `event loop held for ${(delay.percentile(99) / 1e6).toFixed(1)} ms (99 %), ${(delay.max / 1e6).toFixed(1)} ms at most`,
   );
+  const bytes = await sizeOf(storage);
+  if (bytes !== undefined)
+    console.log(
+      `${storage.engine}: ${Math.round(bytes / (BEFORE + EVENTS))} bytes an event, indexes included`,
+    );
   const verifyMs = performance.now();
   const verdict = await verifyLog({ storage }, stores[0] ?? "");
   if (!verdict.isWhole) throw new Error(`the log is not whole at ${verdict.sequence}`);
   const took = (performance.now() - verifyMs) / 1000;
   console.log(`${storage.engine}: ${perSecond(verdict.events, took)} events a second verified`);
+}
+
+/** All there is in the database is the log. */
+async function sizeOf({ engine, db }: Storage): Promise<number | undefined> {
+  const { rows } =
+    engine === "sqlite"
+      ? await sql<{ bytes: number }>`
+          select (page_count - freelist_count) * page_size as bytes
+          from pragma_page_count, pragma_freelist_count, pragma_page_size`.execute(db)
+      : await sql<{ bytes: number }>`select pg_total_relation_size('events') as bytes`.execute(db);
+  return rows[0]?.bytes;
 }
 
 /** Sign-ins, as most events are. */

@@ -2,6 +2,8 @@ import { Gauge, type Registry } from "prom-client";
 import type { Standings } from "./access/authenticate.ts";
 import type { Passwords } from "./customers/password.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
+import type { Sequencer } from "./events/sequencer.ts";
+import type { Streams } from "./events/stream.ts";
 import type { Calls } from "./identity-provider/calls.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
@@ -31,6 +33,8 @@ type Measured = {
   signInThrottle: SignInThrottle;
   recorder: Recorder;
   calls: Calls;
+  sequencer: Sequencer;
+  streams: Streams;
 };
 
 /** What is in memory, and what was lost. Requests are counted by http/observe.ts. */
@@ -65,6 +69,12 @@ export function measureMemory(of: Measured, droppedLogLines: () => number): void
   gauge("latchkey_log_lines_dropped", "Log lines that could not be written", droppedLogLines);
   gauge("latchkey_sign_on_records_waiting", "Records of sign-ons not yet written", of.recorder.waiting);
   gauge("latchkey_sign_on_records_dropped", "Records of sign-ons that were lost", of.recorder.dropped);
+  gauge("latchkey_event_streams", "Streams of events that are open", of.streams.count);
+  gauge(
+    "latchkey_events_behind_seconds",
+    "How long the oldest event waits for its number, as this instance last saw it",
+    () => of.sequencer.behindMs() / 1000,
+  );
   gauge("latchkey_idp_down", "Identity providers that are down", () => of.calls.count().down);
   gauge("latchkey_idp_degraded", "Identity providers that have just failed", () => of.calls.count().degraded);
 }

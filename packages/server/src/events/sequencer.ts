@@ -22,6 +22,8 @@ export type Sequencer = {
   /** From now on as soon as something was noted in this process. `run` once a second finds what others have noted. */
   start(): void;
   stop(): Promise<void>;
+  /** How long the oldest event waits that the last round found and could not number; 0 when there was none. */
+  behindMs(): number;
 };
 
 type Deps = {
@@ -32,8 +34,8 @@ type Deps = {
   onNumbered?: (lastByStore: ReadonlyMap<string, number>) => void;
 };
 
-/** Sign-ons commit one by one, and each round here waits for the disk once: so many of them share one. */
-const GATHER_MS = 25;
+/** Sign-ons commit one by one, and each round here takes a transaction of its own: those of a tenth of a second share one. */
+const GATHER_MS = 100;
 const HELD = "event sequencer";
 /** A paused instance loses the lock after this time, and another takes over with its next round. */
 const PAUSED_MS = 3000;
@@ -43,11 +45,14 @@ export function createSequencer(deps: Deps): Sequencer {
   let underWay: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isStarted = false;
+  let oldestAt: number | undefined;
 
   /** After the round that is under way, which may have looked already. */
   async function run(): Promise<void> {
     while (underWay) await underWay.catch(() => {});
-    underWay = numberAll(deps).finally(() => {
+    underWay = numberAll(deps, (time) => {
+      oldestAt = time;
+    }).finally(() => {
       underWay = undefined;
     });
     return underWay;
@@ -75,23 +80,27 @@ export function createSequencer(deps: Deps): Sequencer {
       clearTimeout(timer);
       await underWay?.catch(() => {});
     },
+    behindMs: () => (oldestAt === undefined ? 0 : Math.max(0, deps.clock.now() - oldestAt)),
   };
 }
 
-async function numberAll(deps: Deps): Promise<void> {
+async function numberAll(deps: Deps, onOldest: (time: number | undefined) => void): Promise<void> {
   // A look first: mostly there is nothing, and a look takes no lock.
-  if (!(await findFirst.first(deps.storage.db, {}))) return;
+  const oldest = await findFirst.first(deps.storage.db, {});
+  onOldest(oldest?.time);
+  if (!oldest) return;
   let isMore = true;
   await inBatches(deps, async (limit) => {
     const taken = isMore ? await numberSome(deps, limit) : 0;
     // Whatever commits from here on wakes us again.
     isMore = taken === limit;
+    if (taken > 0) onOldest(undefined);
     return taken;
   });
 }
 
 const findFirst = statement((db, _: object) =>
-  db.selectFrom("event_outbox").select("position").orderBy("position").limit(atMost(1)),
+  db.selectFrom("event_outbox").select("time").orderBy("position").limit(atMost(1)),
 );
 
 /** How many rows were taken; none where another instance is at it. */

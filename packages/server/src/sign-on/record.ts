@@ -88,12 +88,17 @@ export function createRecorder({ storage, clock }: { storage: Storage; clock: Cl
     written: readonly { id: string }[],
   ): Promise<void> {
     const isNew = new Set(written.map(({ id }) => id));
-    for (const row of rows) {
-      if (row.outcome !== "failed" || !isNew.has(row.id)) continue;
-      if (row.by_stranger === 1 && !strangerEvents.take(row.store_id)) continue;
-      await noteEvents(trx, { clock }, byService(row.store_id), [
-        { type: "sign_on.failed", subject: row.id, resource: presentMembers(row) },
-      ]);
+    const failed = rows.filter(
+      (row) =>
+        hasFailed(row) && isNew.has(row.id) && (row.by_stranger === 0 || strangerEvents.take(row.store_id)),
+    );
+    for (const [storeId, ofStore] of Map.groupBy(failed, (row) => row.store_id)) {
+      const happenings = ofStore.map((row) => ({
+        type: "sign_on.failed" as const,
+        subject: row.id,
+        resource: presentMembers(row),
+      }));
+      await noteEvents(trx, { clock }, byService(storeId), happenings);
     }
   }
 
