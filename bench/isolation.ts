@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { createApp } from "../packages/server/src/app.ts";
 import { createStore } from "../packages/server/src/create-store.ts";
+import { byOperator } from "../packages/server/src/events/event.ts";
 import { createProfile } from "../packages/server/src/identity-provider/administer.ts";
 import { createCalls } from "../packages/server/src/identity-provider/calls.ts";
 import { createDiscoveryTries } from "../packages/server/src/identity-provider/discovery-tries.ts";
@@ -40,10 +41,10 @@ const deps = {
 const app = createApp({ ...deps, publicUrl: "https://keys.example", log: pino({ level: "silent" }) });
 const { store } = await createStore({ storage, clock }, { name: "Bench", rateLimit: 100 });
 const { realmId } = await getSettings({ storage }, store.id);
-await updateRealm(deps, store.id, realmId, { redirectUris: [SHOP] });
+await updateRealm(deps, byOperator(store.id), realmId, { redirectUris: [SHOP] });
 
 const profileAt = (idp: HostileIdp) =>
-  createProfile(deps, store.id, realmId, {
+  createProfile(deps, byOperator(store.id), realmId, {
     name: "n",
     discoveryUrl: idp.discoveryUrl,
     clientId: idp.clientId,

@@ -2,6 +2,7 @@ import { execFile, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { EVENT_TYPES } from "../packages/server/src/events/event.ts";
 import { LATCHKEY, latchkey } from "../packages/server/test/support/command.ts";
 import { until } from "../packages/server/test/support/until.ts";
 import { newPlace, type Place, type Running, serve } from "./running.ts";
@@ -41,7 +42,7 @@ async function bannerOf({ logLines }: Running): Promise<string> {
 function commandsOf(page: string): string {
   const text = readFileSync(new URL(`../${page}`, import.meta.url), "utf8");
   const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1] as string);
-  return blocks.filter((block) => /curl|npx latchkey (store|key|prove)/.test(block)).join("\n");
+  return blocks.filter((block) => /curl|npx latchkey (store|key|prove|events)/.test(block)).join("\n");
 }
 
 async function run(script: string): Promise<string> {
@@ -82,6 +83,29 @@ describe.skipIf(!hasCurl)("the commands of", () => {
   test("docs/operations.md work as printed", async () => {
     expect(await run(commandsOf("docs/operations.md"))).toContain("The secret is not shown again.");
   }, 60_000);
+});
+
+describe.skipIf(!hasCurl)("what docs/events.md says", () => {
+  test("works as printed", async () => {
+    const output = await run(commandsOf("docs/events.md"));
+    expect(output).not.toContain('"errors"');
+    for (const text of ['"specversion":"1.0"', '"last_sequence":', '"signature":', "by operator", "whole: "])
+      expect(output).toContain(text);
+  });
+
+  test("names every type there is, and no other", () => {
+    const page = readFileSync(new URL("../docs/events.md", import.meta.url), "utf8");
+    const rows = page.split("\n").filter((line) => line.startsWith("| `"));
+    const named = rows.flatMap((row) => {
+      const cells = [...(row.split("|")[1] ?? "").matchAll(/`([a-z_]*)\.([a-z_]+)`/g)];
+      const [first] = cells;
+      return cells.map(([, resource, verb]) => `${resource || first?.[1]}.${verb}`);
+    });
+    // Nothing unlinks an identity yet but the deletion of its customer.
+    expect(named.sort()).toEqual(
+      EVENT_TYPES.filter((type) => type !== "customer.identity_unlinked").toSorted(),
+    );
+  });
 });
 
 test("starting again keeps the store and its credentials; --reset begins anew, but not under a running service", async () => {

@@ -6,13 +6,21 @@ import type { Storage } from "../../packages/server/src/storage/storage.ts";
 import type { Tables } from "../../packages/server/src/storage/tables.ts";
 import { insertCrowd } from "../../packages/server/test/support/many-rows.ts";
 
-/** A large store and a few small ones, with something in every index. */
+/** So many stores that it pays to look for one of them. */
+const STORES = 200;
+
+/** A large store, a few small ones and many that are empty, with something in every index. */
 export async function fill({ storage, clock }: { storage: Storage; clock: Clock }): Promise<void> {
   const { db } = storage;
   for (const count of [3000, 3, 3]) {
     const { store } = await createStore({ storage, clock }, { name: "Shop", rateLimit: 10_000 });
     await insertCrowd(storage, { storeId: store.id, count, overAt: clock.now() });
     await fillRest(storage, store.id, count);
+    await fillLog(storage, store.id, count);
+  }
+  for (let made = 0; made < STORES; made++) {
+    const { store } = await createStore({ storage, clock }, { name: "Empty", rateLimit: 1 });
+    await fillLog(storage, store.id, 1);
   }
   await sql`update customers set password_hash = 'p' where email like '%1@%'`.execute(db);
   await sql`update customer_tokens set idp_session = id`.execute(db);
@@ -85,6 +93,37 @@ async function fillRest(storage: Storage, store_id: string, count: number): Prom
     "idempotent_answers",
     ids().map((key_hash, expires_at) => ({ key_hash, store_id, sealed_answer: "", expires_at })),
   );
+}
+
+/** A log in which a tenth of the events is of each kind. */
+async function fillLog(storage: Storage, store_id: string, count: number): Promise<void> {
+  const texts = { source: "s", digest: "d", previous_hash: "p", hash: "h", data: "{}" };
+  await insertMany(
+    storage,
+    "events",
+    Array.from({ length: count }, (_, at) => ({
+      store_id,
+      sequence: at + 1,
+      id: newId(),
+      type: `customer.${at % 10}`,
+      subject: newId(),
+      actor_id: `actor ${at % 50}`,
+      person_id: newId(),
+      time: at,
+      latest_time: at,
+      salt: "s",
+      ...texts,
+    })),
+  );
+  const ends = { last_sequence: count, last_hash: "h", latest_time: count, first_sequence: 1 };
+  const head = { store_id, ...ends, forgotten_hash: "", oldest_time: 0 };
+  await storage.db.insertInto("event_heads").values(head).execute();
+  const erasures = Array.from({ length: Math.ceil(count / 10) }, () => ({
+    store_id,
+    person_id: newId(),
+    asked_at: 0,
+  }));
+  await insertMany(storage, "event_erasures", erasures);
 }
 
 const AT_ONCE = 500;

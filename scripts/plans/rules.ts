@@ -6,6 +6,7 @@ import type { Tables } from "../../packages/server/src/storage/tables.ts";
 export const SMALL: Partial<Record<keyof Tables, string>> = {
   schema_migrations: "a row a migration",
   signing_keys: "one in use, the next, and those of the last month",
+  event_outbox: "what was noted a moment ago: the sequencer takes it out",
 };
 
 /**
@@ -13,7 +14,7 @@ export const SMALL: Partial<Record<keyof Tables, string>> = {
  * sorted. A read by anything else, such as the store, a profile or a time, needs a limit, in the order of its index.
  */
 export const NARROW: Record<
-  Exclude<keyof Tables, "schema_migrations" | "signing_keys">,
+  Exclude<keyof Tables, "schema_migrations" | "signing_keys" | "event_outbox">,
   readonly string[]
 > = {
   stores: ["id"],
@@ -33,6 +34,9 @@ export const NARROW: Record<
   customer_tokens: ["id", "customer_id", "subject", "idp_session"],
   sign_on_attempts: ["id", "code_hash", "subject", "idp_session"],
   sign_ons: ["id", "reference"],
+  events: ["sequence"],
+  event_heads: ["store_id"],
+  event_erasures: ["person_id"],
 };
 
 export type Exception = { from: string; sql: RegExp; reason: string };

@@ -89,6 +89,8 @@ export type ProblemCode =
   | "redirect_uri_unregistered"
   | "sign_on_client_unknown"
   | "sign_on_not_found"
+  | "events_gone"
+  | "streams_exceeded"
   // Application keys and the store's limit
   | "application_key_not_found"
   | "id_mismatch"

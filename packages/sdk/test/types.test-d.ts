@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type * as keys from "../../server/src/contract/application-keys.ts";
 import type * as tokens from "../../server/src/contract/customer-tokens.ts";
 import type * as customers from "../../server/src/contract/customers.ts";
+import type * as events from "../../server/src/contract/events.ts";
 import type * as profiles from "../../server/src/contract/oidc-profiles.ts";
 import type { Operation, Output } from "../../server/src/contract/operation.ts";
 import type * as contractProblems from "../../server/src/contract/problems.ts";
@@ -97,6 +98,9 @@ export type AdminAnswers = [
   Holds<Equal<Listed<AdminTokens["list"]>, Item<typeof tokens.listCustomerTokens>>>,
   Holds<Equal<Listed<Admin["signOns"]["list"]>, Item<typeof signOns.listSignOns>>>,
   Holds<Equal<Given<Admin["signOns"]["get"]>, Output<typeof signOns.getSignOn>>>,
+  Holds<Equal<Given<Admin["customers"]["erase"]>, Output<typeof customers.eraseCustomer>>>,
+  Holds<Equal<Listed<Admin["events"]["list"]>, Item<typeof events.listEvents>>>,
+  Holds<Equal<Given<Admin["events"]["head"]>, Output<typeof events.getEventHead>["data"]>>,
   Holds<Equal<Given<Admin["store"]["get"]>, Output<typeof store.getStore>>>,
   Holds<Equal<Given<Admin["store"]["update"]>, Output<typeof store.updateStore>>>,
 ];

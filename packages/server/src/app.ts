@@ -20,6 +20,8 @@ export type App = Tidying & {
   /** The same as `serve`, for who is in this process. */
   fetch: Fetch;
   readiness: Readiness;
+  /** Streams of events have no end of their own: nothing else keeps a connection for longer than a request takes. */
+  endStreams(): void;
   /** For what is refused before there is a request to route. */
   onRefused: OnRefused;
 };
@@ -51,6 +53,7 @@ export function createApp(options: AppOptions): App {
     serveOperations: serveRoutes(serving, forOperators, []),
     fetch: toFetch(serve),
     readiness: deps.readiness,
+    endStreams: deps.streams.close,
     onRefused: (problem, requestId, peer) =>
       onAnswered({
         requestId,

@@ -21,6 +21,7 @@ test("nothing but a master key is needed", () => {
     codeSeconds: 60,
     recordDays: 30,
     otlpUrl: undefined,
+    eventDays: 90,
     logLevel: "info",
   });
 });

@@ -114,6 +114,7 @@ const table = {
   codeSeconds: variable("LATCHKEY_CODE_SECONDS", whole(5, 600), "60", "how long a storefront may take to redeem a code"),
   recordDays: variable("LATCHKEY_SIGN_ON_RECORD_DAYS", whole(1, 3650), "30", "how long records of sign-ons are kept"),
   otlpUrl: variable("LATCHKEY_OTLP_URL", otlpUrl.optional(), undefined, "collector that traces are sent to (OpenTelemetry, OTLP over HTTP), e.g. http://127.0.0.1:4318"),
+  eventDays: variable("LATCHKEY_EVENT_DAYS", whole(1, 3650), "90", "how long events are kept in a store's log"),
   logLevel: variable("LATCHKEY_LOG_LEVEL", logLevel, "info", LOG_LEVELS.join(", ")),
 };
 

@@ -1,4 +1,7 @@
 import { insertApplicationKey } from "./application-keys/administer.ts";
+import { getApplicationKey } from "./application-keys/application-key.ts";
+import { noteKey } from "./application-keys/note-key.ts";
+import { byOperator } from "./events/event.ts";
 import type { Clock } from "./lib/clock.ts";
 import { insertRealm } from "./realms/realm.ts";
 import { FIRST_CLIENT_ID, FIRST_REALM_NAME, insertSettings } from "./realms/settings.ts";
@@ -14,8 +17,11 @@ export function createStore(
 ): Promise<NewStore> {
   return storage.transact(async (trx) => {
     const store = await insertStore(trx, { clock }, wanted);
+    const by = byOperator(store.id);
     const key = await insertApplicationKey(trx, { clock }, store.id, { name: "First key", reserved: 0 });
-    const realm = await insertRealm(trx, { clock }, store.id, { name: FIRST_REALM_NAME });
+    const shown = await getApplicationKey({ storage: { db: trx }, clock }, store.id, key.id);
+    await noteKey(trx, { clock }, by, "application_key.created", shown);
+    const realm = await insertRealm(trx, { clock }, by, { name: FIRST_REALM_NAME });
     await insertSettings(trx, { clock }, { storeId: store.id, clientId: FIRST_CLIENT_ID, realmId: realm.id });
     return { store, key };
   });

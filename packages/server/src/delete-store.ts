@@ -12,10 +12,19 @@ type OnProgress = (done: number, total: number | undefined) => void;
  * What a store's storefronts and customers come in by. There are few of these, so they go together. Of its programs' keys there
  * may be many: they are dead as soon as the store has its `deleted_at`.
  */
-const WAYS_IN = ["customer_authentication_settings", "oidc_profiles", "authentication_realms"] as const;
+const WAYS_IN = [
+  "customer_authentication_settings",
+  "oidc_profiles",
+  "authentication_realms",
+  // What waits there to be numbered; what is still noted for the store, the sequencer throws away.
+  "event_outbox",
+] as const;
 
 /** The rest, children before their parents: the column that names a row, and the index that its rows go along. */
 const REST = [
+  ["events", ["store_id", "sequence"], ["store_id", "sequence"]],
+  ["event_heads", "store_id", ["store_id"]],
+  ["event_erasures", "person_id", ["store_id", "person_id"]],
   ["application_keys", "id", ["store_id", "id"]],
   ["customer_tokens", "id", ["store_id", "customer_id"]],
   ["customer_identities", "id", ["store_id", "customer_id"]],

@@ -8,6 +8,8 @@ import type { Valkey } from "./counters/valkey.ts";
 import { createPasswords, type Passwords } from "./customers/password.ts";
 import { createSigningKeys, type SigningKeys } from "./customers/signing-keys.ts";
 import { createSignInThrottle, type SignInThrottle } from "./customers/throttle.ts";
+import { createSequencer, type Sequencer } from "./events/sequencer.ts";
+import { createStreams, type Streams } from "./events/stream.ts";
 import { type Calls, createCalls, type OnCall } from "./identity-provider/calls.ts";
 import { createDirectory, type Directory } from "./identity-provider/directory.ts";
 import { createDiscoveryTries, type DiscoveryTries } from "./identity-provider/discovery-tries.ts";
@@ -49,6 +51,7 @@ export type AppOptions = {
   recordDays?: number;
   /** The other processes behind the same address. */
   workers?: Workers | undefined;
+  eventDays?: number;
   /** Health and metrics are served by `operations` alone. */
   operationsApart?: boolean;
   random?: () => number;
@@ -81,6 +84,9 @@ export type Deps = {
   signingKeys: SigningKeys;
   passwords: Passwords;
   signInThrottle: SignInThrottle;
+  sequencer: Sequencer;
+  streams: Streams;
+  eventDays: number;
   recorder: Recorder;
   recordLimiter: RecordLimiter;
   recordDays: number;
@@ -100,12 +106,13 @@ const PLACES = { places: limits.idpInFlight, waiting: limits.idpWaiting, waitMs:
 /** Builds each of them once. */
 export function createDeps(options: AppOptions, registry: Registry): Deps {
   const { publicUrl, clock, keyring, allowedOrigins = [], random = Math.random, traces } = options;
-  const { customerTokenSeconds = 86_400, codeSeconds = 60, recordDays = 30 } = options;
+  const { customerTokenSeconds = 86_400, codeSeconds = 60, recordDays = 30, eventDays = 90 } = options;
   const { valkey, workers } = options;
   const ownUse = createUseLog();
   const useLog = valkey ? createSharedUseLog({ valkey, clock, own: ownUse }) : ownUse;
   const counting = { clock, useLog };
   const storage = traces ? tracedStorage(traces, options.storage) : options.storage;
+  const streams = createStreams({ storage, clock });
   const egress = options.egress ?? createEgress({ allowedOrigins });
   const calls = createCalls({
     egress,
@@ -135,6 +142,9 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     signingKeys: createSigningKeys({ storage, clock, keyring, customerTokenSeconds }),
     passwords: options.passwords ?? createPasswords({ clock }),
     signInThrottle: createSignInThrottle({ clock, valkey }),
+    sequencer: createSequencer({ storage, clock, publicUrl, onNumbered: streams.onNumbered }),
+    streams,
+    eventDays,
     recorder: createRecorder({ storage, clock, count: countSignOns(registry) }),
     recordLimiter: createRecordLimiter({ clock, valkey }),
     recordDays,

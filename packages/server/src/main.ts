@@ -67,6 +67,7 @@ export async function startService(config: Config, { prepare, worker }: Starting
       codeSeconds: config.codeSeconds,
       recordDays: config.recordDays,
       workers: worker?.workers,
+      eventDays: config.eventDays,
       operationsApart: config.operationsPort !== undefined,
     });
     const { host, port, operationsPort } = config;
@@ -139,6 +140,7 @@ async function stop(running: Running, drainMs: number): Promise<void> {
   const { app, doors, storage, valkey, log, lines, traces } = running;
   log.info({ event: "stopping" });
   app.readiness.drain();
+  app.endStreams();
   for (const door of doors) door.begin(2 * drainMs);
   await new Promise((resolve) => setTimeout(resolve, drainMs));
   await Promise.all(doors.map((door) => door.finish(FINISH_WITHIN_MS)));

@@ -5,6 +5,8 @@ import type { Traces } from "./contract/traces.ts";
 import type { Valkey } from "./counters/valkey.ts";
 import type { Passwords } from "./customers/password.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
+import type { Sequencer } from "./events/sequencer.ts";
+import type { Streams } from "./events/stream.ts";
 import type { Calls, OnCall } from "./identity-provider/calls.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { LineWriter } from "./lib/line-writer.ts";
@@ -104,6 +106,8 @@ type Measured = {
   valkey: Valkey | undefined;
   lines: Pick<LineWriter, "waiting" | "dropped"> | undefined;
   traces: Traces | undefined;
+  sequencer: Sequencer;
+  streams: Streams;
 };
 
 /** What is in memory, and what was lost. Requests are counted by http/observe.ts. */
@@ -170,6 +174,13 @@ export function measureMemory(of: Measured): void {
   const spans = () => of.traces?.counts() ?? { sent: 0, dropped: 0 };
   counter("latchkey_trace_spans_sent_total", "Spans that the collector has taken", () => spans().sent);
   counter("latchkey_trace_spans_dropped_total", "Spans that were lost", () => spans().dropped);
+  gauge("latchkey_event_streams", "Streams of events that are open", of.streams.count);
+  gauge(
+    "latchkey_events_behind_seconds",
+    "How long the oldest event waits for its number, as this instance last saw it",
+    () => of.sequencer.behindMs() / 1000,
+    "max",
+  );
   // Each worker sees them for itself: added up, one provider would be several.
   gauge("latchkey_idp_down", "Identity providers that are down", () => of.calls.count().down, "max");
   gauge(

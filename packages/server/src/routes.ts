@@ -14,6 +14,7 @@ import * as token from "./contract/access-tokens.ts";
 import * as key from "./contract/application-keys.ts";
 import * as customerToken from "./contract/customer-tokens.ts";
 import * as customer from "./contract/customers.ts";
+import * as event from "./contract/events.ts";
 import * as gateway from "./contract/gateway.ts";
 import * as profile from "./contract/oidc-profiles.ts";
 import { toPage } from "./contract/paging.ts";
@@ -29,6 +30,7 @@ import {
   revokeAllTokens,
   revokeToken as revokeCustomerToken,
 } from "./customers/customer-token.ts";
+import { eraseCustomer } from "./customers/erase.ts";
 import {
   presentCustomer,
   presentCustomerList,
@@ -37,6 +39,10 @@ import {
   toNewCustomer,
 } from "./customers/present.ts";
 import type { Deps } from "./deps.ts";
+import { byCaller } from "./events/event.ts";
+import { signHead } from "./events/head.ts";
+import { listEvents, presentEventList, toEventQuery } from "./events/read.ts";
+import { toResumed } from "./events/stream.ts";
 import { checkAtGateway } from "./gateway/check.ts";
 import { on, type Route } from "./http/route.ts";
 import { checkProfile } from "./identity-provider/accept.ts";
@@ -73,7 +79,7 @@ import { presentChangedStore, presentStore, toStoreChange } from "./stores/prese
 export const routes = (app: Deps): Route[] => [
   on(token.issueAccessToken,   ({ authorization, body }) => issueAccessToken(app, authorization, body)),
   on(token.introspectToken,    ({ authorization, body }) => introspectToken(app, authorization, body)),
-  on(token.revokeToken,        ({ authorization, body }) => revokeToken(app, authorization, body)),
+  on(token.revokeToken,        ({ authorization, body, requestId }) => revokeToken(app, authorization, body, requestId)),
 
   on(customerToken.issueCustomerToken,   (request) => issueCustomerToken(app, request)),
   on(customerToken.listCustomerTokens,   async ({ caller, ids, query }) => presentTokenList(app, caller, await listTokens(app, caller, ids.customer, toPage(query)))),
@@ -85,44 +91,49 @@ export const routes = (app: Deps): Route[] => [
   on(customer.getCustomer,     async ({ caller, ids }) => presentCustomer(app, await getCustomer(app, caller, ids.id))),
   on(customer.updateCustomer,  async ({ caller, ids, body }) => presentCustomer(app, await updateCustomer(app, caller, ids.id, toCustomerChange(body)))),
   on(customer.deleteCustomer,  ({ caller, ids }) => deleteCustomer(app, caller, ids.id)),
+  on(customer.eraseCustomer,   ({ caller, ids }) => eraseCustomer(app, caller, ids.id)),
 
   on(signOn.authorize,         ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.callback,          ({ ids, browser }) => callback(app, ids, browser)),
-  on(signOn.backchannelLogout, ({ ids, body }) => endIdpSession(app, ids, body.logout_token)),
+  on(signOn.backchannelLogout, ({ ids, body, requestId }) => endIdpSession(app, ids, body.logout_token, requestId)),
   on(signOn.realmMetadata,     ({ ids }) => describeRealm(app, ids)),
-  on(signOn.realmToken,        ({ ids, body }) => redeemForClient(app, ids, body)),
+  on(signOn.realmToken,        ({ ids, body, requestId }) => redeemForClient(app, ids, body, requestId)),
   on(signOn.jwks,              async () => ({ keys: await app.signingKeys.published() })),
 
   on(record.listSignOns,       async ({ caller, query }) => presentSignOnList(app, await listSignOns(app, caller.storeId, toPage(query), query.filter, query.sort))),
   on(record.getSignOn,         async ({ caller, ids }) => presentSignOn(app, await getSignOn(app, caller.storeId, ids.id))),
 
   on(key.listApplicationKeys,  async ({ caller, query }) => show.presentKeyList(app, await listApplicationKeys(app, caller.storeId, toPage(query)))),
-  on(key.createApplicationKey, async ({ caller, body }) => show.presentNewKey(app, await createApplicationKey(app, caller.storeId, show.toKeyChange(body)))),
+  on(key.createApplicationKey, async ({ caller, body }) => show.presentNewKey(app, await createApplicationKey(app, byCaller(caller), show.toKeyChange(body)))),
   on(key.getApplicationKey,    async ({ caller, ids }) => show.presentKey(app, await getApplicationKey(app, caller.storeId, ids.id))),
-  on(key.updateApplicationKey, async ({ caller, ids, body }) => show.presentChangedKey(app, await updateApplicationKey(app, caller.storeId, ids.id, show.toKeyChange(body)))),
-  on(key.deleteApplicationKey, ({ caller, ids }) => deleteApplicationKey(app, caller.storeId, ids.id)),
-  on(key.rotateApplicationKey, async ({ caller, ids, body }) => show.presentKeyWithSecret(app, await rotateSecret(app, caller.storeId, ids.id, body?.data.grace_seconds))),
+  on(key.updateApplicationKey, async ({ caller, ids, body }) => show.presentChangedKey(app, await updateApplicationKey(app, byCaller(caller), ids.id, show.toKeyChange(body)))),
+  on(key.deleteApplicationKey, ({ caller, ids }) => deleteApplicationKey(app, byCaller(caller), ids.id)),
+  on(key.rotateApplicationKey, async ({ caller, ids, body }) => show.presentKeyWithSecret(app, await rotateSecret(app, byCaller(caller), ids.id, body?.data.grace_seconds))),
   on(key.dryRunApplicationKey, async ({ caller, ids, body }) => show.presentForesight(app, await dryRun(app, caller.storeId, ids.id, show.toKeyChange(body)))),
+
+  on(event.listEvents,         async ({ caller, query }) => presentEventList(app, await listEvents(app, caller.storeId, toEventQuery(query)))),
+  on(event.streamEvents,       ({ caller, query, lastEventId, isGood }) => app.streams.open({ storeId: caller.storeId, after: toResumed(lastEventId, query.after), isGood })),
+  on(event.getEventHead,       ({ caller }) => signHead(app, caller.storeId)),
 
   on(store.getStore,           async ({ caller }) => presentStore(app, await getStore(app, caller.storeId))),
   on(store.getStoreUsage,      async ({ caller, query }) => show.presentUsage(app, await readUsage(app, caller.storeId, query.seconds))),
-  on(store.updateStore,        async ({ caller, body }) => presentChangedStore(app, await updateStore(app, caller.storeId, toStoreChange(body)))),
+  on(store.updateStore,        async ({ caller, body }) => presentChangedStore(app, await updateStore(app, byCaller(caller), toStoreChange(body)))),
 
   on(realm.getAuthenticationSettings,    async ({ caller }) => presentSettings(app, await getSettings(app, caller.storeId))),
-  on(realm.updateAuthenticationSettings, async ({ caller, body }) => presentSettings(app, await updateSettings(app, caller.storeId, toSettingsChange(body)))),
+  on(realm.updateAuthenticationSettings, async ({ caller, body }) => presentSettings(app, await updateSettings(app, byCaller(caller), toSettingsChange(body)))),
   on(realm.listRealms,         async ({ caller, query }) => presentRealmList(app, await listRealms(app, caller.storeId, toPage(query)))),
-  on(realm.createRealm,        async ({ caller, body }) => presentRealm(app, await createRealm(app, caller.storeId, toRealmChange(body)))),
+  on(realm.createRealm,        async ({ caller, body }) => presentRealm(app, await createRealm(app, byCaller(caller), toRealmChange(body)))),
   on(realm.getRealm,           async ({ caller, ids }) => presentRealm(app, await getRealm(app, caller.storeId, ids.id))),
-  on(realm.updateRealm,        async ({ caller, ids, body }) => presentRealm(app, await updateRealm(app, caller.storeId, ids.id, toRealmChange(body)))),
-  on(realm.deleteRealm,        ({ caller, ids }) => deleteRealm(app, caller.storeId, ids.id)),
+  on(realm.updateRealm,        async ({ caller, ids, body }) => presentRealm(app, await updateRealm(app, byCaller(caller), ids.id, toRealmChange(body)))),
+  on(realm.deleteRealm,        ({ caller, ids }) => deleteRealm(app, byCaller(caller), ids.id)),
 
   on(profile.listProfiles,     async ({ caller, ids, query }) => presentProfileList(app, caller, await listProfiles(app, caller.storeId, ids.realm, toPage(query)))),
-  on(profile.createProfile,    async ({ caller, ids, body }) => presentProfile(app, caller, await createProfile(app, caller.storeId, ids.realm, toNewProfile(body)))),
+  on(profile.createProfile,    async ({ caller, ids, body }) => presentProfile(app, caller, await createProfile(app, byCaller(caller), ids.realm, toNewProfile(body)))),
   on(profile.getProfile,       async ({ caller, ids }) => presentProfile(app, caller, await viewProfile(app, profileKey(caller, ids), caller))),
-  on(profile.updateProfile,    async ({ caller, ids, body, ifMatch }) => presentProfile(app, caller, await updateProfile(app, profileKey(caller, ids), toProfileChange(body), ifMatch))),
-  on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, profileKey(caller, ids))),
+  on(profile.updateProfile,    async ({ caller, ids, body, ifMatch }) => presentProfile(app, caller, await updateProfile(app, byCaller(caller), profileKey(caller, ids), toProfileChange(body), ifMatch))),
+  on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, byCaller(caller), profileKey(caller, ids))),
   on(profile.checkProfile,     async ({ caller, ids }) => presentReport(app, await checkProfile(app, profileKey(caller, ids)))),
-  on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, profileKey(caller, ids), body.data.digest))),
+  on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, byCaller(caller), profileKey(caller, ids), body.data.digest))),
 
   on(gateway.checkAtGateway,   ({ caller, query }) => checkAtGateway(caller, query)),
 

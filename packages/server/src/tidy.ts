@@ -4,9 +4,13 @@ import { forgetOldAnswers } from "./customers/answer-once.ts";
 import { forgetExpiredTokens } from "./customers/customer-token.ts";
 import type { SigningKeys } from "./customers/signing-keys.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
+import { goOnErasing } from "./events/erase.ts";
+import { forgetOldEvents } from "./events/forget.ts";
+import type { Sequencer } from "./events/sequencer.ts";
 import { describeCause } from "./http/observe.ts";
 import type { Calls } from "./identity-provider/calls.ts";
 import type { DiscoveryTries } from "./identity-provider/discovery-tries.ts";
+import { tellHealth } from "./identity-provider/tell-health.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Cap } from "./rate-limit/cap.ts";
 import type { LastUsed } from "./rate-limit/last-used.ts";
@@ -30,15 +34,17 @@ type Deps = {
   limiter: Limiter;
   anonymous: Cap;
   discoveryTries: DiscoveryTries;
-  calls: Pick<Calls, "refresh">;
   lastUsed: LastUsed;
   useLog: UseLog;
   signInThrottle: SignInThrottle;
   signingKeys: SigningKeys;
+  calls: Calls;
+  sequencer: Sequencer;
   recorder: Recorder;
   recordLimiter: RecordLimiter;
   codeSeconds: number;
   recordDays: number;
+  eventDays: number;
 };
 
 /** Work that nobody waits for: writes what was noted, forgets what is over. Runs once a second after `start`. */
@@ -75,11 +81,13 @@ export function createTidying(deps: Deps): Tidying {
       };
       timers = [setInterval(tidyOnce, TIDY_EVERY_MS), setInterval(deps.calls.refresh, REFRESH_EVERY_MS)];
       for (const timer of timers) timer.unref();
+      deps.sequencer.start();
     },
     async stop() {
       for (const timer of timers) clearInterval(timer);
       await underWay;
       await tidy();
+      await deps.sequencer.stop();
     },
   };
 }
@@ -89,6 +97,10 @@ const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => (
     last_used: deps.lastUsed.flush,
     records: deps.recorder.flush,
     use: () => deps.useLog.flush(),
+    health: () => tellHealth(deps),
+    // After those that note something.
+    events: deps.sequencer.run,
+    erasures: () => goOnErasing(deps),
   },
   everyMinute: {
     limiter: deps.limiter.sweep,
@@ -102,6 +114,7 @@ const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => (
     attempts: () => forgetOldAttempts(deps),
     old_records: () => tidyRecords(deps, deps),
     strangers: () => forgetStrangers(deps, deps.recorder.takeStrangerStores()),
+    old_events: () => forgetOldEvents(deps, deps),
     signing_keys: deps.signingKeys.maintain,
   },
 });

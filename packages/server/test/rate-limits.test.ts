@@ -9,6 +9,7 @@ import {
 } from "../src/contract/application-keys.ts";
 import { getAuthenticationSettings } from "../src/contract/realms.ts";
 import { getStore } from "../src/contract/store.ts";
+import { byOperator } from "../src/events/event.ts";
 import { trustedProxies } from "../src/lib/source-address.ts";
 import { ANONYMOUS } from "../src/rate-limit/cap.ts";
 import { updateStoreAsOperator } from "../src/stores/administer.ts";
@@ -115,7 +116,7 @@ test("a new reservation, a new store limit and a deleted key are in force from t
   expect(await isServed(key.token)).toBe(false);
   latchkey.clock.advance(10);
   expect(await isServed(key.token)).toBe(false);
-  await updateStoreAsOperator(latchkey, store.store.id, { rateLimit: 500 });
+  await updateStoreAsOperator(latchkey, byOperator(store.store.id), { rateLimit: 500 });
   expect(await isServed(key.token)).toBe(false);
   // A larger pool fills up at its new rate, its reserve first.
   latchkey.clock.advance(250);
@@ -207,10 +208,15 @@ test("changing a reservation to and fro mints nothing: the limit holds", async (
   let served = 0;
   for (let i = 0; i < 20; i++) {
     const data = { type: "application_key", name: "n", reserved_rate_limit: i % 2 === 0 ? 40 : 0 };
-    await updateKey({ storage: latchkey.storage, clock: latchkey.clock }, store.store.id, key.id, {
-      name: data.name,
-      reservedRateLimit: data.reserved_rate_limit,
-    });
+    await updateKey(
+      { storage: latchkey.storage, clock: latchkey.clock },
+      byOperator(store.store.id),
+      key.id,
+      {
+        name: data.name,
+        reservedRateLimit: data.reserved_rate_limit,
+      },
+    );
     served += await countServed(key.token, 100);
   }
   expect(served).toBeLessThanOrEqual(60 + 48 + 2);

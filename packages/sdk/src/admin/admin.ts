@@ -1,6 +1,7 @@
 import { type Api, createApi, pathOf } from "../access.ts";
 import type { Exchange, Fetch } from "../exchange.ts";
 import { clockOf, wireOf } from "../wire.ts";
+import { events } from "./events.ts";
 import { type ListQuery, listing, type PageQuery } from "./listing.ts";
 import { resource } from "./resource.ts";
 import type * as wire from "./types.ts";
@@ -23,7 +24,8 @@ export type Admin = ReturnType<typeof createAdmin>;
 export function createAdmin(options: AdminOptions) {
   const { clientId, clientSecret } = options;
   const grant = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
-  const api = createApi({ ...wireOf(options, (_, detail) => detail), ...clockOf(options), grant });
+  const clock = clockOf(options);
+  const api = createApi({ ...wireOf(options, (_, detail) => detail), ...clock, grant });
   return {
     applicationKeys: applicationKeys(api),
     settings: single<wire.Settings, wire.SettingsChange>(
@@ -37,12 +39,7 @@ export function createAdmin(options: AdminOptions) {
       "authentication-realm",
     ),
     profiles: (realmId: string) => profiles(api, realmId),
-    customers: resource<{
-      item: wire.Customer;
-      fresh: wire.NewCustomer;
-      change: wire.CustomerChange;
-      query: ListQuery;
-    }>(api, CUSTOMERS, "customer"),
+    customers: customers(api),
     customerTokens: (customerId: string) => customerTokens(api, customerId),
     signOns: {
       list: (query?: ListQuery) =>
@@ -50,6 +47,7 @@ export function createAdmin(options: AdminOptions) {
       get: async (id: string) =>
         api<wire.Answer<wire.SignOn>>({ method: "GET", path: SIGN_ONS + pathOf(id) }),
     },
+    events: events(api, clock.sleep),
     store: single<wire.Store, wire.StoreChange, wire.InForce>(api, "/v2/store", "store"),
   };
 }
@@ -127,6 +125,18 @@ function profiles(api: Api, realmId: string) {
       }),
   };
 }
+
+const customers = (api: Api) => ({
+  ...resource<{
+    item: wire.Customer;
+    fresh: wire.NewCustomer;
+    change: wire.CustomerChange;
+    query: ListQuery;
+  }>(api, CUSTOMERS, "customer"),
+  /** Deletes the customer and takes its data out of the log of events, for good. */
+  erase: async (id: string) =>
+    api<{ data: wire.CustomerErasure }>({ method: "POST", path: `${CUSTOMERS}${pathOf(id)}/erase` }),
+});
 
 function customerTokens(api: Api, customerId: string) {
   const path = `${CUSTOMERS}${pathOf(customerId)}/tokens`;

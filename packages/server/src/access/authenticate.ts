@@ -10,7 +10,7 @@ import type { Storage } from "../storage/storage.ts";
 import { type AccessToken, readAccessToken } from "./access-token.ts";
 
 /** Who is calling: the application key behind a good access token, with its share of the store's rate limit. */
-export type Principal = AccessToken & Caller & { allowance: Allowance };
+export type Principal = AccessToken & Omit<Caller, "requestId"> & { allowance: Allowance };
 
 /**
  * What is known of access tokens. `tokens`: what each says, which its mark has proven for good. `principals`: what the database
@@ -74,6 +74,7 @@ async function loadPrincipal({ storage }: AuthenticateDeps, token: AccessToken):
   return {
     ...token,
     clientId: row.client_id,
+    keyName: row.name,
     allowance: {
       revision: row.revision,
       rateLimit: row.rate_limit,
@@ -106,6 +107,7 @@ const findStanding = statement((db, token: AccessToken) =>
     )
     .select([
       "key.client_id",
+      "key.name",
       "key.reserved_rate_limit",
       "store.rate_limit",
       "store.revision",

@@ -40,12 +40,19 @@ export function createGate(deps: Deps): Gate {
 
   async function enter(
     operation: Operation,
-    { authorization, customerToken, source }: Knock,
+    { authorization, customerToken, source, requestId }: Knock,
   ): Promise<Passage> {
     const principal = await authenticate(deps, authorization).catch(async (error) => {
       if (error instanceof Problem) await enterAnonymous(source);
       throw error;
     });
+    const caller = { ...principal, requestId };
+    // While nobody can tell, it is.
+    const isGood = () =>
+      authenticate(deps, authorization).then(
+        () => true,
+        (error) => !(error instanceof Problem),
+      );
     const draw = {
       storeId: principal.storeId,
       keyId: principal.keyId,
@@ -58,17 +65,17 @@ export function createGate(deps: Deps): Gate {
     if (!isAllowed(operation, principal, brought !== undefined)) {
       await enterAnonymous(source);
       const headers = rateLimitHeaders(await deps.limiter.look(draw));
-      return { caller: principal, headers, refusal: new Problem("not_permitted") };
+      return { caller, headers, isGood, refusal: new Problem("not_permitted") };
     }
     const decision = await deps.limiter.take(draw);
     const headers = rateLimitHeaders(decision, decision.retryAfterSeconds);
-    if (!decision.allowed) return { caller: principal, headers, refusal: refusalOf(decision, deps.random) };
+    if (!decision.allowed) return { caller, headers, isGood, refusal: refusalOf(decision, deps.random) };
     deps.lastUsed.noteKey(principal.storeId, principal.keyId);
-    if (brought === undefined) return { caller: principal, headers };
+    if (brought === undefined) return { caller, headers, isGood };
     const find = isGateway(operation) ? findRemembered : findSignedIn;
     const customer = await find(deps, principal.storeId, brought);
-    if (!customer) return { caller: principal, headers, refusal: new Problem("customer_token_invalid") };
-    return { caller: { ...principal, customer }, headers };
+    if (!customer) return { caller, headers, isGood, refusal: new Problem("customer_token_invalid") };
+    return { caller: { ...caller, customer }, headers, isGood };
   }
 
   return { enter, enterAnonymous };

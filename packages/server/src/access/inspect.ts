@@ -2,6 +2,7 @@ import type * as contract from "../contract/access-tokens.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { deleteToken, findToken } from "../customers/customer-token.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
+import { byCaller } from "../events/event.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
 import { deleteOld } from "../storage/delete-old.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -58,11 +59,12 @@ export async function revokeToken(
   deps: Deps,
   authorization: string | undefined,
   body: Body,
+  requestId: string,
 ): Promise<Output<typeof contract.revokeToken>> {
   const client = await authenticateClient(deps, readCredentials(authorization, body));
   const customerToken = await findToken(deps, client.storeId, body.token);
   if (customerToken) {
-    await deleteToken(deps, client.storeId, customerToken.id);
+    await deleteToken(deps, byCaller({ ...client, requestId }), customerToken.id);
     return {};
   }
   const token = await findPrincipal(deps, body.token);

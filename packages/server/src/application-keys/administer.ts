@@ -1,5 +1,8 @@
 import { sql } from "kysely";
 import { Problem } from "../contract/problem.ts";
+import { changesOf } from "../events/changes.ts";
+import type { By } from "../events/event.ts";
+import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { newCredential } from "../lib/secrets.ts";
@@ -9,17 +12,16 @@ import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { type ApplicationKey, getApplicationKey, type KeyWithSecret } from "./application-key.ts";
+import { noteKey } from "./note-key.ts";
+import { presentMembers } from "./present.ts";
 import { insertSecret } from "./secret.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
 export type KeyChange = { name: string; reservedRateLimit?: number | undefined };
 
-export async function createApplicationKey(
-  deps: Deps,
-  storeId: string,
-  change: KeyChange,
-): Promise<KeyWithSecret> {
+export async function createApplicationKey(deps: Deps, by: By, change: KeyChange): Promise<KeyWithSecret> {
+  const { storeId } = by;
   const created = await changeStore(deps, storeId, async (trx, { rateLimit, totalReserved }) => {
     const reserved = change.reservedRateLimit ?? 0;
     refuseOverLimit(rateLimit, totalReserved, reserved);
@@ -27,10 +29,9 @@ export async function createApplicationKey(
       name: change.name,
       reserved,
     });
-    return {
-      key: await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, id),
-      clientSecret,
-    };
+    const key = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, id);
+    await noteKey(trx, deps, by, "application_key.created", key);
+    return { key, clientSecret };
   });
   if (!created) throw new Problem("token_invalid");
   return created;
@@ -64,17 +65,25 @@ export async function insertApplicationKey(
 
 export async function updateApplicationKey(
   deps: Deps,
-  storeId: string,
+  by: By,
   keyId: string,
   { name, reservedRateLimit: reserved }: KeyChange,
 ): Promise<ApplicationKey> {
+  const { storeId } = by;
   const updated = await changeStore(deps, storeId, async (trx, { rateLimit, totalReserved }) => {
     // With the new reservation in the place of its own, the total is within the limit.
     const atLeast = reserved === undefined ? 0 : totalReserved + reserved - rateLimit;
     const change = { storeId, keyId, name, reserved: reserved ?? null, atLeast, now: deps.clock.now() };
-    const isChanged = await changeKey.first(trx, change);
-    const key = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, keyId);
-    if (!isChanged) refuseOverLimit(rateLimit, totalReserved - key.reservedRateLimit, reserved ?? 0);
+    const before = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, keyId);
+    const changed = await changeKey.first(trx, change);
+    if (!changed) refuseOverLimit(rateLimit, totalReserved - before.reservedRateLimit, reserved ?? 0);
+    const key = {
+      ...before,
+      name,
+      ...(changed && { reservedRateLimit: changed.reserved, updatedAt: changed.at }),
+    };
+    const changes = changesOf(presentMembers(before), presentMembers(key));
+    if (changes) await noteKey(trx, deps, by, "application_key.updated", key, changes);
     return key;
   });
   if (!updated) throw new Problem("application_key_not_found");
@@ -103,18 +112,21 @@ const changeKey = statement((db, change: Change) =>
     .where("store_id", "=", change.storeId)
     .where("id", "=", change.keyId)
     .where("reserved_rate_limit", ">=", change.atLeast)
-    .returning("id"),
+    .returning(["reserved_rate_limit as reserved", "updated_at as at"]),
 );
 
-export async function deleteApplicationKey(deps: Deps, storeId: string, keyId: string): Promise<undefined> {
-  const deleted = await changeStore(deps, storeId, (trx) =>
-    trx
+export async function deleteApplicationKey(deps: Deps, by: By, keyId: string): Promise<undefined> {
+  const deleted = await changeStore(deps, by.storeId, async (trx) => {
+    const row = await trx
       .deleteFrom("application_keys")
-      .where("store_id", "=", storeId)
+      .where("store_id", "=", by.storeId)
       .where("id", "=", keyId)
       .returning("id")
-      .executeTakeFirst(),
-  );
+      .executeTakeFirst();
+    const resource = { type: "application_key", id: keyId };
+    if (row) await noteEvents(trx, deps, by, [{ type: "application_key.deleted", subject: keyId, resource }]);
+    return row;
+  });
   if (!deleted) throw new Problem("application_key_not_found");
 }
 

@@ -22,7 +22,7 @@ const toIsoOrNull = (instantMs: number | null): string | null =>
 
 const selfUrl = (publicUrl: string, keyId: string): string => `${publicUrl}/v2/application-keys/${keyId}`;
 
-const presentMembers = (key: ApplicationKey): Output<typeof contract.getApplicationKey>["data"] => ({
+export const presentMembers = (key: ApplicationKey): Output<typeof contract.getApplicationKey>["data"] => ({
   id: key.id,
   type: "application_key",
   name: key.name,

@@ -1,5 +1,6 @@
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
+import type { By } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { hashesEqual, hashSecret, newCredential } from "../lib/secrets.ts";
@@ -8,6 +9,7 @@ import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { getApplicationKey, type KeyWithSecret } from "./application-key.ts";
+import { noteKey } from "./note-key.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
@@ -41,10 +43,11 @@ export async function insertSecret(
 /** A new secret beside the old ones, none of which lives longer than the grace given now. */
 export async function rotateSecret(
   deps: Deps,
-  storeId: string,
+  by: By,
   keyId: string,
   graceSeconds = DEFAULT_GRACE_SECONDS,
 ): Promise<KeyWithSecret> {
+  const { storeId } = by;
   const rotated = await changeStore(deps, storeId, async (trx) => {
     const now = deps.clock.now();
     const read = { storage: { db: trx }, clock: deps.clock };
@@ -61,6 +64,7 @@ export async function rotateSecret(
     const clientSecret = await insertSecret(trx, deps, storeId, keyId);
     const key = await getApplicationKey(read, storeId, keyId);
     if (key.secrets.length > limits.liveSecrets) throw new Problem("too_many_live_secrets");
+    await noteKey(trx, deps, by, "application_key.rotated", key);
     return { key, clientSecret };
   });
   if (!rotated) throw new Problem("application_key_not_found");

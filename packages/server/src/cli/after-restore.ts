@@ -3,6 +3,7 @@ import { type Ended, endWhatCameBack } from "../after-restore.ts";
 import { rotateSecret } from "../application-keys/secret.ts";
 import { type CarriedOver, carryOver } from "../carry-over.ts";
 import { readDatabaseUrlOf } from "../config.ts";
+import { byOperator } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { connectStorage, refuseMissingFile } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -81,7 +82,7 @@ async function rotateAll(deps: Deps): Promise<NewSecret[]> {
     .execute();
   const secrets: NewSecret[] = [];
   for (const { id, store_id } of keys) {
-    const { key, clientSecret } = await rotateSecret(deps, store_id, id, 0);
+    const { key, clientSecret } = await rotateSecret(deps, byOperator(store_id), id, 0);
     secrets.push({ store_id, application_key_id: id, client_id: key.clientId, client_secret: clientSecret });
   }
   return secrets;

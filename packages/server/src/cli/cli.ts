@@ -34,6 +34,11 @@ const commands: Record<string, Command> = {
     does: "administer a store's application keys",
     load: async () => (await import("./key.ts")).key,
   },
+  events: {
+    usage: "events verify|tail",
+    does: "verify a store's log of events, or follow it",
+    load: async () => (await import("./events.ts")).events,
+  },
   doctor: {
     usage: "doctor <discovery-url>",
     does: "examine an identity provider against the nine requirements",

@@ -6,6 +6,7 @@ import {
 } from "../application-keys/application-key.ts";
 import { rotateSecret } from "../application-keys/secret.ts";
 import { limits } from "../contract/limits.ts";
+import { byOperator } from "../events/event.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -44,7 +45,7 @@ async function create(args: string[]): Promise<void> {
     reservedRateLimit: readWhole(options.reserve, "--reserve", 0),
   };
   const created = await ofStore(options.store, (deps, storeId) =>
-    createApplicationKey(deps, storeId, change),
+    createApplicationKey(deps, byOperator(storeId), change),
   );
   printWithSecret(created, options.json);
 }
@@ -79,7 +80,7 @@ async function rotate(args: string[]): Promise<void> {
     throw operatorFault(`--grace-seconds must be a whole number from 0 to ${limits.graceSeconds}`);
   }
   printWithSecret(
-    await ofStore(options.store, (deps, storeId) => rotateSecret(deps, storeId, keyId, seconds)),
+    await ofStore(options.store, (deps, storeId) => rotateSecret(deps, byOperator(storeId), keyId, seconds)),
     options.json,
   );
 }
@@ -92,7 +93,7 @@ async function remove(args: string[]): Promise<void> {
   });
   if (!options) return;
   const keyId = required(options.id, "--id");
-  await ofStore(options.store, (deps, storeId) => deleteApplicationKey(deps, storeId, keyId));
+  await ofStore(options.store, (deps, storeId) => deleteApplicationKey(deps, byOperator(storeId), keyId));
   console.log(options.json ? JSON.stringify({ deleted: keyId }) : `deleted ${keyId}`);
 }
 

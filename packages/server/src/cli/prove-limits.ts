@@ -1,6 +1,7 @@
 import { createApplicationKey, deleteApplicationKey } from "../application-keys/administer.ts";
 import type { KeyWithSecret } from "../application-keys/application-key.ts";
 import type { Grant } from "../contract/permissions.ts";
+import { byOperator } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { capacityOf } from "../rate-limit/fair-share.ts";
@@ -71,7 +72,7 @@ export async function proveLimits(args: string[]): Promise<void> {
         throw operatorFault("interrupted; the keys made for the proof are deleted");
       report(proof, seconds, store.rateLimit);
     } finally {
-      for (const keyId of keyIds) await deleteApplicationKey(deps, storeId, keyId);
+      for (const keyId of keyIds) await deleteApplicationKey(deps, byOperator(storeId), keyId);
     }
   });
 }
@@ -84,7 +85,7 @@ async function makeKeys(deps: Deps, storeId: string, part: number, keyIds: strin
   ];
   const made: Made[] = [];
   for (const { name, reserved } of wanted) {
-    const created = await createApplicationKey(deps, storeId, {
+    const created = await createApplicationKey(deps, byOperator(storeId), {
       name: `prove-limits ${name}`,
       reservedRateLimit: reserved,
     });

@@ -1,5 +1,6 @@
 import { createStore } from "../create-store.ts";
 import { deleteStore } from "../delete-store.ts";
+import { byOperator } from "../events/event.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { updateStoreAsOperator } from "../stores/administer.ts";
 import { DEFAULT_RATE_LIMIT, listStores, type Store } from "../stores/store.ts";
@@ -93,7 +94,7 @@ async function update(args: string[]): Promise<void> {
     const { maxRateLimit } = change;
     if (change.rateLimit === undefined && maxRateLimit !== undefined && maxRateLimit < rateLimit)
       throw operatorFault(`the store's limit is ${rateLimit}, above ${maxRateLimit}: lower --rate-limit too`);
-    return updateStoreAsOperator(deps, id, change);
+    return updateStoreAsOperator(deps, byOperator(id), change);
   });
   if (options.json) console.log(JSON.stringify({ store: toJson(updated) }));
   else printStores([updated]);

@@ -145,3 +145,30 @@ export const deleteCustomer = operation({
   ids,
   success: { status: 204, description: "The customer is gone" },
 });
+
+export const eraseCustomer = operation({
+  id: "eraseCustomer",
+  tag: "Customers",
+  method: "POST",
+  path: "/v2/customers/{id}/erase",
+  summary: "Erase a customer: delete it, and take its data out of the log of events",
+  description:
+    "For somebody who asks to be forgotten. The customer is deleted if it is still there. In every event about it `data` becomes `(erased)` and the " +
+    "salt goes; numbers, hashes and digests stay, so that the log still verifies. It cannot be undone.",
+  access: ["customers", "write"],
+  ids,
+  success: {
+    status: 200,
+    description: "How far it has come",
+    schema: z.strictObject({
+      data: z.strictObject({
+        type: z.literal("customer-erasure"),
+        id,
+        events: z.int().describe("How many events were erased by this request"),
+        complete: z
+          .boolean()
+          .describe("False: there are more, and the service goes on with them by itself, a round a second"),
+      }),
+    }),
+  },
+});

@@ -9,7 +9,18 @@ export type Gate = {
   enterAnonymous(source: string): Promise<void>;
 };
 
-export type Knock = { authorization: string | undefined; customerToken: string | undefined; source: string };
+export type Knock = {
+  authorization: string | undefined;
+  customerToken: string | undefined;
+  source: string;
+  requestId: string;
+};
 
 /** `headers` belong on the answer whatever comes of it; `refusal` is that answer, if it is no. */
-export type Passage = { caller: Caller; headers: Record<string, string>; refusal?: Problem };
+export type Passage = {
+  caller: Caller;
+  headers: Record<string, string>;
+  refusal?: Problem;
+  /** Whether the access token is still good. */
+  isGood(): Promise<boolean>;
+};

@@ -36,4 +36,7 @@ export const limits = {
   strangerRecordsKept: 10_000,
   strangerRecordsOfSourceAtOnce: 20,
   strangerRecordsOfSourcePerSecond: 1,
+  strangerEventsAtOnce: 100,
+  strangerEventsPerMinute: 6,
+  eventStreams: 20,
 } as const;

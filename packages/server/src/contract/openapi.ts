@@ -160,6 +160,7 @@ function parameters(operation: Operation, components: Components): unknown[] {
     ...query,
     ...(operation.idempotent ? [IDEMPOTENCY_KEY] : []),
     ...(operation.conditional ? [IF_MATCH] : []),
+    ...(operation.resumable ? [LAST_EVENT_ID] : []),
   ];
 }
 
@@ -176,6 +177,14 @@ const IF_MATCH = {
   in: "header",
   required: false,
   description: "The `ETag` of the answer that the change is based on; 409 when it is outdated",
+  schema: { type: "string" },
+};
+
+const LAST_EVENT_ID = {
+  name: "Last-Event-ID",
+  in: "header",
+  required: false,
+  description: "The id of the last message that was heard; goes before `after`",
   schema: { type: "string" },
 };
 

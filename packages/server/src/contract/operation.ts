@@ -17,6 +17,7 @@ export type Operation = {
     | "Realms"
     | "Identity providers"
     | "Application keys"
+    | "Events"
     | "Store"
     | "Gateway"
     | "Service";
@@ -43,6 +44,8 @@ export type Operation = {
   idempotent?: true;
   /** Takes `If-Match`, with versions that earlier answers named in `ETag`. */
   conditional?: true;
+  /** Takes `Last-Event-ID`. */
+  resumable?: true;
   success: {
     status: 200 | 201 | 204 | 303;
     description: string;

@@ -2,6 +2,7 @@ import * as token from "./access-tokens.ts";
 import * as key from "./application-keys.ts";
 import * as customerToken from "./customer-tokens.ts";
 import * as customer from "./customers.ts";
+import * as event from "./events.ts";
 import * as gateway from "./gateway.ts";
 import * as profile from "./oidc-profiles.ts";
 import type { Operation } from "./operation.ts";
@@ -25,6 +26,7 @@ export const operations: readonly Operation[] = [
   customer.getCustomer,
   customer.updateCustomer,
   customer.deleteCustomer,
+  customer.eraseCustomer,
   signOn.authorize,
   signOn.callback,
   signOn.backchannelLogout,
@@ -40,6 +42,9 @@ export const operations: readonly Operation[] = [
   key.deleteApplicationKey,
   key.rotateApplicationKey,
   key.dryRunApplicationKey,
+  event.listEvents,
+  event.streamEvents,
+  event.getEventHead,
   store.getStore,
   store.getStoreUsage,
   store.updateStore,

@@ -3,7 +3,23 @@
  * docs/errors.md adds. `oauth` is the error that an OAuth endpoint answers with (RFC 6749 5.2).
  */
 type Entry = { status: Status; means: string; remedy: string; oauth?: string };
-export type Status = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 414 | 415 | 422 | 429 | 431 | 500 | 503;
+export type Status =
+  | 400
+  | 401
+  | 403
+  | 404
+  | 405
+  | 408
+  | 409
+  | 410
+  | 413
+  | 414
+  | 415
+  | 422
+  | 429
+  | 431
+  | 500
+  | 503;
 
 export const problems = {
   // The request as such
@@ -313,6 +329,18 @@ export const problems = {
       "It must be signed, recent, for this client, and have the back-channel logout event and no nonce.",
     oauth: "invalid_request",
   },
+  events_gone: {
+    status: 410,
+    means: "Events after this number are no longer kept.",
+    remedy:
+      "Begin anew: read what you need from the lists, then follow the log from `meta.oldest_sequence` on, with `after` one below it. Events are kept for 90 days, unless the operator has chosen otherwise.",
+  },
+  streams_exceeded: {
+    status: 429,
+    means: "The store has as many streams of events open as it may have.",
+    remedy:
+      "Close one, or read the log with `GET /v2/events` and `after`. A store may have 20 on each instance.",
+  },
   sign_on_not_found: {
     status: 404,
     means: "There is no record of a sign-on with this id.",
@@ -491,6 +519,7 @@ export const titles: Record<Status, string> = {
   405: "Method Not Allowed",
   408: "Request Timeout",
   409: "Conflict",
+  410: "Gone",
   413: "Content Too Large",
   414: "URI Too Long",
   415: "Unsupported Media Type",

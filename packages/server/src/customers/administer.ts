@@ -1,13 +1,26 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Caller } from "../contract/caller.ts";
 import { Problem } from "../contract/problem.ts";
+import { changesOf } from "../events/changes.ts";
+import { byCaller } from "../events/event.ts";
+import { type Happening, noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { EmailAddress } from "../lib/email-address.ts";
+import { forChange } from "../storage/for-change.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { isUniqueViolation } from "../storage/unique-violation.ts";
-import { type Customer, findCustomer, fromRow, insertCustomer, refuseOthers } from "./customer.ts";
+import {
+  type Customer,
+  customerHappening,
+  findCustomer,
+  fromRow,
+  insertCustomer,
+  refuseOthers,
+} from "./customer.ts";
+import { tokenHappening } from "./customer-token.ts";
 import type { Passwords } from "./password.ts";
+import { presentMembers } from "./present.ts";
 
 type Deps = { storage: Storage; clock: Clock; passwords: Passwords };
 
@@ -23,16 +36,18 @@ export type NewCustomer = CustomerChange & { name: string; email: EmailAddress }
 
 export async function createCustomer(deps: Deps, caller: Caller, given: NewCustomer): Promise<Customer> {
   const passwordHash = (await hashOf(deps, caller, given)) ?? null;
-  return refuseTakenEmail(deps, (trx) =>
-    insertCustomer(trx, deps, caller.storeId, {
+  return refuseTakenEmail(deps, async (trx) => {
+    const customer = await insertCustomer(trx, deps, caller.storeId, {
       name: given.name,
       email: given.email,
       emailVerified: isBelievedOnEmails(caller) && given.emailVerified === true,
       passwordHash,
       externalRef: given.externalRef ?? null,
       authenticationMechanism: "password",
-    }),
-  );
+    });
+    await noteEvents(trx, deps, byCaller(caller), [customerHappening("customer.created", customer)]);
+    return customer;
+  });
 }
 
 /** A new password ends the customer's other sessions: whoever knew the old one may have started them. */
@@ -46,6 +61,12 @@ export async function updateCustomer(
   if (change.password !== undefined) await refuseOwnPassword(deps, caller, customerId);
   const passwordHash = await hashOf(deps, caller, change);
   return refuseTakenEmail(deps, async (trx) => {
+    const rows = trx
+      .selectFrom("customers")
+      .selectAll()
+      .where("store_id", "=", caller.storeId)
+      .where("id", "=", customerId);
+    const before = await forChange(deps.storage, rows).executeTakeFirst();
     const row = await trx
       .updateTable("customers")
       .set({
@@ -60,9 +81,19 @@ export async function updateCustomer(
       .where("id", "=", customerId)
       .returningAll()
       .executeTakeFirst();
-    if (!row) throw new Problem("customer_not_found");
-    if (passwordHash !== undefined) await endOtherSessions(trx, caller, customerId);
-    return fromRow(row);
+    if (!before || !row) throw new Problem("customer_not_found");
+    const isNewPassword = passwordHash !== undefined;
+    const ended = isNewPassword ? await endOtherSessions(trx, caller, customerId) : [];
+    const [was, is] = [fromRow(before), fromRow(row)];
+    const { password: _, ...members } = presentMembers(is);
+    const changes = changesOf(
+      isNewPassword ? { ...presentMembers(was), password: undefined } : presentMembers(was),
+      isNewPassword ? members : presentMembers(is),
+      isNewPassword ? ["password"] : [],
+    );
+    const updated = changes && { ...customerHappening("customer.updated", is), changes };
+    await noteEvents(trx, deps, byCaller(caller), [...(updated ? [updated] : []), ...ended]);
+    return is;
   });
 }
 
@@ -80,17 +111,22 @@ async function refuseOwnPassword({ storage }: Deps, caller: Caller, customerId: 
 
 /** Customer tokens and identities are deleted with the row, by their foreign keys. */
 export async function deleteCustomer(
-  { storage }: { storage: Storage },
+  deps: Pick<Deps, "storage" | "clock">,
   caller: Caller,
   customerId: string,
 ): Promise<undefined> {
   refuseOthers(caller, customerId);
-  const { numDeletedRows } = await storage.db
-    .deleteFrom("customers")
-    .where("store_id", "=", caller.storeId)
-    .where("id", "=", customerId)
-    .executeTakeFirst();
-  if (numDeletedRows === 0n) throw new Problem("customer_not_found");
+  await deps.storage.transact(async (trx) => {
+    const { numDeletedRows } = await trx
+      .deleteFrom("customers")
+      .where("store_id", "=", caller.storeId)
+      .where("id", "=", customerId)
+      .executeTakeFirst();
+    if (numDeletedRows === 0n) throw new Problem("customer_not_found");
+    const resource = { type: "customer", id: customerId };
+    const deleted = { type: "customer.deleted", subject: customerId, resource } as const;
+    await noteEvents(trx, deps, byCaller(caller), [deleted]);
+  });
 }
 
 /** Hashing takes long, and on SQLite a transaction holds up everybody else's: so always before one is opened. */
@@ -124,11 +160,12 @@ function emailVerifiedAfter(
   return { email_verified: sql<number>`case when email_key = ${email.key} then email_verified else 0 end` };
 }
 
-async function endOtherSessions(trx: Trx, caller: Caller, customerId: string): Promise<void> {
+async function endOtherSessions(trx: Trx, caller: Caller, customerId: string): Promise<Happening[]> {
   let others = trx
     .deleteFrom("customer_tokens")
     .where("store_id", "=", caller.storeId)
     .where("customer_id", "=", customerId);
   if (caller.customer) others = others.where("id", "!=", caller.customer.tokenId);
-  await others.execute();
+  const ended = await others.returningAll().execute();
+  return ended.map((token) => tokenHappening("customer_token.revoked", token));
 }

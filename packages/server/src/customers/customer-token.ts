@@ -1,6 +1,8 @@
 import { sql } from "kysely";
 import type { Caller, SignedIn } from "../contract/caller.ts";
 import { Problem } from "../contract/problem.ts";
+import { type By, byCaller } from "../events/event.ts";
+import { type Happening, noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Page, Place } from "../lib/condition.ts";
 import { newId } from "../lib/ids.ts";
@@ -13,6 +15,7 @@ import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { findCustomer, refuseOthers } from "./customer.ts";
+import { presentToken } from "./present.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
 /**
@@ -45,18 +48,27 @@ type IssueDeps = { publicUrl: string; clock: Clock; customerTokenSeconds: number
 const TYPE = "at+jwt";
 export const AMR: Record<Mechanism, string> = { password: "pwd", oidc: "fed" };
 
-/** Runs inside the transaction that settled the customer. The signer is fetched before, because that may read the database. */
+export const tokenHappening = (
+  type: "customer_token.created" | "customer_token.revoked",
+  token: Tables["customer_tokens"],
+): Happening => ({ type, subject: token.id, personId: token.customer_id, resource: presentToken(token) });
+
+/**
+ * Runs inside the transaction that settled the customer, and notes what happened there with the token that came of it. The
+ * signer is fetched before, because that may read the database.
+ */
 export async function issueToken(
   trx: Trx,
   deps: IssueDeps,
   signer: Signer,
   grant: TokenGrant,
+  { by, happened = [] }: { by: By; happened?: readonly Happening[] },
 ): Promise<IssuedToken> {
   const { storeId, customerId, mechanism, through } = grant;
   const issuedAt = Math.floor(deps.clock.now() / 1000) * 1000;
   const expiresAt = issuedAt + deps.customerTokenSeconds * 1000;
   const id = grant.tokenId ?? newId();
-  await insertToken.all(trx, {
+  const row = {
     id,
     store_id: storeId,
     customer_id: customerId,
@@ -67,7 +79,9 @@ export async function issueToken(
     idp_session: through?.idpSession ?? null,
     created_at: deps.clock.now(),
     expires_at: expiresAt,
-  });
+  };
+  await insertToken.all(trx, row);
+  await noteEvents(trx, deps, by, [...happened, tokenHappening("customer_token.created", row)]);
   const token = signJws(signer, TYPE, {
     iss: issuerOf(deps, storeId, grant.realmId),
     sub: customerId,
@@ -205,47 +219,69 @@ export async function listTokens(
 }
 
 export async function revokeToken(
-  { storage, clock }: ListDeps,
+  deps: ListDeps,
   caller: Caller,
   customerId: string,
   tokenId: string,
 ): Promise<undefined> {
-  await refuseUnknown(storage, caller, customerId);
-  const { numDeletedRows } = await storage.db
-    .deleteFrom("customer_tokens")
-    .where("store_id", "=", caller.storeId)
-    .where("customer_id", "=", customerId)
-    .where("id", "=", tokenId)
-    .where("expires_at", ">", clock.now())
-    .where(isOfLivingProfile)
-    .executeTakeFirst();
-  if (numDeletedRows === 0n) throw new Problem("customer_token_not_found");
+  await refuseUnknown(deps.storage, caller, customerId);
+  await deps.storage.transact(async (trx) => {
+    const revoked = await trx
+      .deleteFrom("customer_tokens")
+      .where("store_id", "=", caller.storeId)
+      .where("customer_id", "=", customerId)
+      .where("id", "=", tokenId)
+      .where("expires_at", ">", deps.clock.now())
+      .where(isOfLivingProfile)
+      .returningAll()
+      .execute();
+    if (revoked.length === 0) throw new Problem("customer_token_not_found");
+    await noteRevoked(trx, deps, byCaller(caller), revoked);
+  });
 }
 
+/** Of tokens that are no longer there. */
+export const noteRevoked = (
+  trx: Trx,
+  deps: { clock: Clock },
+  by: By,
+  tokens: readonly Tables["customer_tokens"][],
+): Promise<void> =>
+  noteEvents(
+    trx,
+    deps,
+    by,
+    tokens.map((token) => tokenHappening("customer_token.revoked", token)),
+  );
+
 /** By id alone, without asking whose it is: for callers that have verified the token itself. */
-export async function deleteToken(
-  { storage }: { storage: Storage },
-  storeId: string,
-  tokenId: string,
-): Promise<void> {
-  await storage.db
-    .deleteFrom("customer_tokens")
-    .where("store_id", "=", storeId)
-    .where("id", "=", tokenId)
-    .execute();
+export async function deleteToken(deps: ListDeps, by: By, tokenId: string): Promise<void> {
+  await deps.storage.transact(async (trx) => {
+    const revoked = await trx
+      .deleteFrom("customer_tokens")
+      .where("store_id", "=", by.storeId)
+      .where("id", "=", tokenId)
+      .returningAll()
+      .execute();
+    await noteRevoked(trx, deps, by, revoked);
+  });
 }
 
 export async function revokeAllTokens(
-  { storage }: { storage: Storage },
+  deps: ListDeps,
   caller: Caller,
   customerId: string,
 ): Promise<undefined> {
-  await refuseUnknown(storage, caller, customerId);
-  await storage.db
-    .deleteFrom("customer_tokens")
-    .where("store_id", "=", caller.storeId)
-    .where("customer_id", "=", customerId)
-    .execute();
+  await refuseUnknown(deps.storage, caller, customerId);
+  await deps.storage.transact(async (trx) => {
+    const revoked = await trx
+      .deleteFrom("customer_tokens")
+      .where("store_id", "=", caller.storeId)
+      .where("customer_id", "=", customerId)
+      .returningAll()
+      .execute();
+    await noteRevoked(trx, deps, byCaller(caller), revoked);
+  });
 }
 
 async function refuseUnknown({ db }: Storage, caller: Caller, customerId: string): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Caller } from "../contract/caller.ts";
 import { Problem } from "../contract/problem.ts";
+import type { Happening } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Condition, Page, Place, Sort } from "../lib/condition.ts";
 import { type EmailAddress, parseEmail } from "../lib/email-address.ts";
@@ -8,6 +9,7 @@ import { readPage } from "../storage/page.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
+import { presentMembers } from "./present.ts";
 
 /** Somebody who shops at a store. Without a password hash, one who cannot sign in with a password. */
 export type Customer = {
@@ -153,3 +155,13 @@ const insertRow = statement((db, row: Tables["customers"]) =>
     updated_at: row.updated_at,
   }),
 );
+
+export const customerHappening = (
+  type: "customer.created" | "customer.updated",
+  customer: Customer,
+): Happening => ({
+  type,
+  subject: customer.id,
+  personId: customer.id,
+  resource: presentMembers(customer),
+});

@@ -1,4 +1,5 @@
 import type { SelectQueryBuilder } from "kysely";
+import type { Happening } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { parseEmail } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
@@ -9,7 +10,7 @@ import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { cameSecond, isUniqueViolation } from "../storage/unique-violation.ts";
-import { insertCustomer } from "./customer.ts";
+import { type Customer, customerHappening, insertCustomer } from "./customer.ts";
 import { asksForProven, type LinkPolicy, type LinkReason, link, refusesNobody } from "./link.ts";
 
 /** What an identity provider has said of a person, and through which profile. */
@@ -54,6 +55,9 @@ const policyOf = ({ provisioning }: Through, { duplicateEmailPolicy }: Realm): L
   provisioning,
 });
 
+/** `happened`: what the transaction has changed to come to this, for whoever notes it. */
+type Settled = { customerId: string; happened: readonly Happening[] };
+
 /** The customer that an identity belongs to, linked or made if need be. */
 export async function settleIdentity(
   trx: Trx,
@@ -61,9 +65,9 @@ export async function settleIdentity(
   through: Through,
   realm: Realm,
   identity: ForeignIdentity,
-): Promise<{ customerId: string } | { reason: LinkReason }> {
+): Promise<Settled | { reason: LinkReason }> {
   const known = await findHeld(trx, deps, through, identity);
-  if (known !== undefined) return { customerId: known };
+  if (known !== undefined) return { customerId: known, happened: [] };
   // What is shared is the identity, with this person's other tabs, and the address, with whoever else has it: nobody waits
   // for a stranger. Identity before address, here as everywhere.
   await hold(trx, deps.storage, [
@@ -73,7 +77,7 @@ export async function settleIdentity(
   // Asked again, now that nobody else decides: a first sign-on in another tab may have been quicker. On SQLite nobody can be.
   const isShared = deps.storage.engine === "postgres";
   const quicker = isShared ? await findHeld(trx, deps, through, identity) : undefined;
-  if (quicker !== undefined) return { customerId: quicker };
+  if (quicker !== undefined) return { customerId: quicker, happened: [] };
   const policy = policyOf(through, realm);
   const proven = asksForProven(policy) ? await findProven(trx, through, identity) : [];
   const decision = link(identity.emailVerified, { linkedTo: undefined, proven }, policy);
@@ -82,9 +86,10 @@ export async function settleIdentity(
   const isFound = decision.action !== "create";
   if (isFound && !(await holdCustomer(trx, deps, through.storeId, decision.customerId)))
     return settleIdentity(trx, deps, through, realm, identity);
-  const customerId = isFound ? decision.customerId : await createCustomer(trx, deps, through, identity);
-  await insertIdentity(trx, deps, through, identity, customerId);
-  return { customerId };
+  const made = isFound ? undefined : await createCustomer(trx, deps, through, identity);
+  const customerId = isFound ? decision.customerId : (made as Customer).id;
+  const linked = await insertIdentity(trx, deps, through, identity, customerId);
+  return { customerId, happened: [...(made ? [customerHappening("customer.created", made)] : []), linked] };
 }
 
 /**
@@ -199,9 +204,9 @@ const createCustomer = async (
   deps: { clock: Clock },
   through: Through,
   identity: ForeignIdentity,
-): Promise<string> => {
+): Promise<Customer> => {
   const email = emailOf(identity);
-  const { id } = await insertCustomer(trx, deps, through.storeId, {
+  return insertCustomer(trx, deps, through.storeId, {
     name: identity.name ?? email.shown,
     email,
     emailVerified: identity.emailVerified,
@@ -209,7 +214,6 @@ const createCustomer = async (
     externalRef: null,
     authenticationMechanism: "oidc",
   });
-  return id;
 };
 
 async function insertIdentity(
@@ -218,7 +222,7 @@ async function insertIdentity(
   { id: profileId, storeId, realmId, clientId }: Through,
   { issuer, subject }: ForeignIdentity,
   customerId: string,
-): Promise<void> {
+): Promise<Happening> {
   const id = newId();
   const createdAt = clock.now();
   const identity = { id, storeId, realmId, profileId, issuer, clientId, subject, customerId, createdAt };
@@ -226,6 +230,20 @@ async function insertIdentity(
   await insertFiled.all(trx, identity).catch((error) => {
     throw isUniqueViolation(error) ? cameSecond(error) : error;
   });
+  return {
+    type: "customer.identity_linked",
+    subject: customerId,
+    personId: customerId,
+    resource: {
+      id,
+      type: "customer-identity",
+      customer_id: customerId,
+      realm_id: realmId,
+      profile_id: profileId,
+      issuer,
+      subject,
+    },
+  };
 }
 
 type Filed = Own & { id: string; realmId: string; clientId: string; customerId: string; createdAt: number };

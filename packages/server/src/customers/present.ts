@@ -4,6 +4,7 @@ import type * as contract from "../contract/customers.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks, toListParameters } from "../contract/paging.ts";
 import { toIso } from "../lib/clock.ts";
+import type { Tables } from "../storage/tables.ts";
 import type { CustomerChange, NewCustomer } from "./administer.ts";
 import type { Customer, CustomerList } from "./customer.ts";
 import type { Mechanism, TokenList } from "./customer-token.ts";
@@ -13,7 +14,7 @@ type Where = { publicUrl: string };
 const listUrl = (publicUrl: string): string => `${publicUrl}/v2/customers`;
 const selfUrl = (publicUrl: string, customerId: string): string => `${listUrl(publicUrl)}/${customerId}`;
 
-const presentMembers = (customer: Customer): Output<typeof contract.getCustomer>["data"] => ({
+export const presentMembers = (customer: Customer): Output<typeof contract.getCustomer>["data"] => ({
   id: customer.id,
   type: "customer",
   name: customer.name,
@@ -61,20 +62,25 @@ export const toNewCustomer = ({ data }: Input<typeof contract.createCustomer>["b
   email: data.email,
 });
 
+/** Never the token itself. */
+export const presentToken = (token: Tables["customer_tokens"]) => ({
+  type: "token" as const,
+  id: token.id,
+  customer_id: token.customer_id,
+  authentication_mechanism: token.mechanism as Mechanism,
+  profile_name: token.profile_name,
+  expires: token.expires_at / 1000,
+  meta: { timestamps: { created_at: toIso(token.created_at) } },
+});
+
 export const presentTokenList = (
   { publicUrl }: Where,
   caller: Caller,
   { tokens, place, page, customerId }: TokenList,
 ): Output<typeof tokenContract.listCustomerTokens> => ({
   data: tokens.map((token) => ({
-    type: "token",
-    id: token.id,
-    customer_id: token.customer_id,
-    authentication_mechanism: token.mechanism as Mechanism,
-    profile_name: token.profile_name,
+    ...presentToken(token),
     current: token.id === caller.customer?.tokenId,
-    expires: token.expires_at / 1000,
-    meta: { timestamps: { created_at: toIso(token.created_at) } },
   })),
   meta: presentPage(page, place),
   links: presentPageLinks(`${selfUrl(publicUrl, customerId)}/tokens`, page, place),

@@ -7,7 +7,7 @@ import type { Traces } from "../contract/traces.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { sourceOf, type TrustedProxies } from "../lib/source-address.ts";
-import { type Answer, headerOf, type Received } from "./message.ts";
+import { type Answer, headerOf, type Pieces, type Received } from "./message.ts";
 import { pageHeaders, problemPage } from "./pages.ts";
 import { oauthProblemBody, problemBody, problemHeaders, toProblem } from "./problem-response.ts";
 
@@ -48,6 +48,7 @@ export type Place = {
 
 /** What becomes known of a request on its way. `headers` belong on the answer whatever comes of it. */
 export type Exchange = {
+  requestId: string;
   caller: Caller | undefined;
   headers: Record<string, string>;
   source: string;
@@ -94,7 +95,7 @@ async function answer(
   const startedMs = deps.clock.monotonicMs();
   deps.inFlight.requests++;
   const source = sourceOf(received.peer, headerOf(received, "x-forwarded-for"), deps.proxies);
-  const state: Exchange = { caller: undefined, headers: {}, source };
+  const state: Exchange = { requestId, caller: undefined, headers: {}, source };
   let problem: Problem | undefined;
   let made: Answer;
   try {
@@ -139,12 +140,15 @@ export async function refuseUnread(
   throw problem;
 }
 
-/** A text is sent as it is, anything else as JSON. */
+/** A text, and what comes in pieces, is sent as it is; anything else as JSON. */
 export function respond(status: number, body: unknown, headers: Record<string, string>): Answer {
   if (body === undefined) return { status, headers, body };
   return {
     status,
     headers: { "Content-Type": "application/json", ...headers },
-    body: typeof body === "string" ? body : JSON.stringify(body),
+    body: typeof body === "string" || isPieces(body) ? body : JSON.stringify(body),
   };
 }
+
+const isPieces = (body: unknown): body is Pieces =>
+  typeof body === "object" && body !== null && Symbol.asyncIterator in body;

@@ -1,6 +1,6 @@
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
-import type { Serve } from "./message.ts";
+import type { Pieces, Serve } from "./message.ts";
 
 /** What a test may say of the connection that there is not. */
 type Env = { incoming?: { url?: string; socket?: { remoteAddress?: string; writable?: boolean } } };
@@ -19,8 +19,24 @@ export const toFetch =
       isGone: () => incoming?.socket?.writable === false,
       readBytes: () => readBytes(request),
     });
-    return new Response(request.method === "HEAD" ? null : body, { status, headers });
+    if (typeof body !== "object")
+      return new Response(request.method === "HEAD" ? null : body, { status, headers });
+    if (request.method === "HEAD") {
+      await body.return?.();
+      return new Response(null, { status, headers });
+    }
+    return new Response(toStream(body), { status, headers });
   };
+
+const toStream = (pieces: Pieces): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(Buffer.from(value));
+    },
+    cancel: async () => void (await pieces.return?.()),
+  });
 
 async function readBytes(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];

@@ -15,7 +15,14 @@ export type Received = {
   readBytes(): Promise<Uint8Array>;
 };
 
-export type Answer = { status: number; headers: Record<string, string>; body: string | undefined };
+/** A body that comes piece by piece: the next one is asked for when the last one was taken, and `return` when nobody wants more. */
+export type Pieces = AsyncIterableIterator<string>;
+
+export type Answer = {
+  status: number;
+  headers: Record<string, string>;
+  body: string | Pieces | undefined;
+};
 
 export type Serve = (received: Received) => Promise<Answer>;
 

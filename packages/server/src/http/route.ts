@@ -3,11 +3,11 @@ import type { Caller } from "../contract/caller.ts";
 import type { Input, Operation, Output } from "../contract/operation.ts";
 
 type Access<O extends Operation> = O["access"] extends "public"
-  ? object
+  ? { requestId: string }
   : O["access"] extends "browser"
     ? { browser: BrowserRequest }
     : O["access"] extends "client"
-      ? { authorization: string | undefined }
+      ? { authorization: string | undefined; requestId: string }
       : {
           caller: Caller;
           source: string;
@@ -15,10 +15,15 @@ type Access<O extends Operation> = O["access"] extends "public"
           isGone(): boolean;
           idempotencyKey: string | undefined;
           ifMatch: readonly string[] | undefined;
+          lastEventId: string | undefined;
+          /** Whether the access token is still good: for what goes on after the answer has begun. */
+          isGood(): Promise<boolean>;
         };
 
-/** A text stands for itself: JSON that was made once, or a body of another media type. */
-type Answer<O extends Operation> = O["access"] extends "browser" ? BrowserAnswer : Output<O> | string;
+/** A text stands for itself: JSON that was made once, or a body of another media type. So does what comes in pieces. */
+type Answer<O extends Operation> = O["access"] extends "browser"
+  ? BrowserAnswer
+  : Output<O> | string | AsyncIterableIterator<string>;
 
 type Handler<O extends Operation> = (request: Input<O> & Access<O>) => Promise<Answer<O>> | Answer<O>;
 

@@ -134,7 +134,8 @@ async function serve(
     const browser: BrowserRequest = { search: target.query, cookie, source: state.source };
     return respondToBrowser((await route.handle({ ...checked, browser })) as BrowserAnswer, state);
   }
-  const result = await route.handle({ ...checked, ...access, isGone: received.isGone });
+  const { requestId } = state;
+  const result = await route.handle({ ...checked, ...access, isGone: received.isGone, requestId });
   const { status, fields, mediaType, cacheControl, version } = operation.success;
   if (fields) return respond(status, undefined, result as Record<string, string>);
   return respond(status, result, {
@@ -176,10 +177,11 @@ async function passGate(
   }
   if (authorization === undefined && isForm(received) && !operation.everywhereBelow)
     return refuseUnread(deps, state, new Problem("token_misplaced"));
-  const { caller, headers, refusal } = await deps.gate.enter(operation, {
+  const { caller, headers, refusal, isGood } = await deps.gate.enter(operation, {
     authorization,
     customerToken: customerTokenOf(received),
     source: state.source,
+    requestId: state.requestId,
   });
   state.caller = caller;
   Object.assign(state.headers, headers);
@@ -189,6 +191,8 @@ async function passGate(
     source: state.source,
     idempotencyKey: operation.idempotent && idempotencyKeyOf(received),
     ifMatch: operation.conditional && readIfMatch(headerOf(received, "if-match")),
+    lastEventId: operation.resumable && headerOf(received, "last-event-id"),
+    isGood,
   };
 }
 

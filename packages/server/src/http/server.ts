@@ -10,7 +10,7 @@ import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import { type ProblemCode, titles } from "../contract/problems.ts";
 import { newId } from "../lib/ids.ts";
-import type { Answer, Serve } from "./message.ts";
+import type { Answer, Pieces, Serve } from "./message.ts";
 import { problemBody, toProblem } from "./problem-response.ts";
 
 /** Told of what never reached a route, so that its request id is in the log, too. */
@@ -60,9 +60,47 @@ export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
 }
 
 /** The length is said, because Node would send a body of unknown length in chunks. */
-function send(outgoing: ServerResponse, { status, headers, body = "" }: Answer): void {
+async function send(outgoing: ServerResponse, { status, headers, body = "" }: Answer): Promise<void> {
+  if (typeof body === "object") return sendPieces(outgoing, status, headers, body);
   if (status !== 204) headers["Content-Length"] = String(Buffer.byteLength(body));
   outgoing.writeHead(status, headers).end(body);
+}
+
+/** A client that has taken nothing for this long is cut off: what we have written waits in memory until then, and no more comes. */
+const TAKEN_WITHIN_MS = 10_000;
+
+/** Each piece when the client has taken the one before. */
+async function sendPieces(
+  outgoing: ServerResponse,
+  status: number,
+  headers: Record<string, string>,
+  pieces: Pieces,
+): Promise<void> {
+  const end = () => void pieces.return?.();
+  outgoing.once("close", end);
+  outgoing.writeHead(status, headers);
+  if (outgoing.req.method === "HEAD") end();
+  for await (const piece of pieces) {
+    if (outgoing.destroyed) return;
+    if (!outgoing.write(piece) && !(await isDrained(outgoing))) return void outgoing.destroy();
+  }
+  outgoing.end();
+}
+
+/** False: the client has gone, or takes nothing. */
+function isDrained(outgoing: ServerResponse): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => settle(false), TAKEN_WITHIN_MS);
+    const onDrain = () => settle(true);
+    const onClose = () => settle(false);
+    function settle(isTaken: boolean): void {
+      clearTimeout(timer);
+      outgoing.off("drain", onDrain).off("close", onClose);
+      resolve(isTaken);
+    }
+    outgoing.once("drain", onDrain).once("close", onClose);
+    if (outgoing.destroyed) onClose();
+  });
 }
 
 function readBytes(incoming: IncomingMessage): Promise<Uint8Array> {

@@ -1,9 +1,12 @@
 import { Problem } from "../contract/problem.ts";
+import type { By } from "../events/event.ts";
+import { noteEvents } from "../events/note.ts";
 import { toIso } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { getRealm } from "../realms/realm.ts";
-import type { Storage } from "../storage/storage.ts";
+import { atMost } from "../storage/at-most.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { type AskDeps, acceptDocument } from "./accept.ts";
 import { rememberFormer } from "./adoption.ts";
@@ -50,16 +53,17 @@ export type ProfileChange = {
 
 export async function createProfile(
   deps: Deps,
-  storeId: string,
+  by: By,
   realmId: string,
   given: NewProfile,
 ): Promise<ProfileView> {
+  const { storeId } = by;
   await getRealm(deps, storeId, realmId);
   const key = { storeId, realmId, profileId: newId() };
   const { discoveryUrl, enabled = true } = given;
   const metadata = await acceptDocument(deps, { storeId, discoveryUrl, enabled });
   const now = deps.clock.now();
-  await changeProfile(deps, key, given, (trx) =>
+  await changeProfile(deps, by, key, given, (trx) =>
     trx
       .insertInto("oidc_profiles")
       .values({
@@ -93,6 +97,7 @@ export async function createProfile(
  */
 export async function updateProfile(
   deps: Deps,
+  by: By,
   key: ProfileKey,
   change: ProfileChange,
   basedOn?: readonly string[],
@@ -107,7 +112,7 @@ export async function updateProfile(
   // A rename works while the provider is down; what depends on the provider does not.
   const mustAsk = isElsewhere || (change.enabled === true && (!before.enabled || !before.metadata));
   const documents = mustAsk ? await askAgain(deps, before, change, isMoved) : {};
-  await changeProfile(deps, key, change, async (trx) => {
+  await changeProfile(deps, by, key, change, async (trx) => {
     const columns = { ...columnsOf(deps, key, change, isElsewhere), ...documents };
     const dependsOnRead = basedOn !== undefined || OF_THE_PROVIDER.some((name) => name in columns);
     const condition = dependsOnRead ? { updated_at: before.updatedAt } : {};
@@ -164,17 +169,40 @@ function columnsOf(
   };
 }
 
-export async function deleteProfile(deps: Deps, key: ProfileKey): Promise<undefined> {
+export async function deleteProfile(deps: Deps, by: By, key: ProfileKey): Promise<undefined> {
   await getProfile(deps, key);
   await changeStore(deps, key.storeId, async (trx) => {
     const profile = await findProfile(trx, key);
-    if (profile) await rememberFormer(trx, profile);
+    if (!profile) return;
+    await rememberFormer(trx, profile);
     await trx
       .deleteFrom("oidc_profiles")
       .where("store_id", "=", key.storeId)
       .where("realm_id", "=", key.realmId)
       .where("id", "=", key.profileId)
       .execute();
+    const ended = await countTokens(trx, deps, key);
+    const resource = { type: "oidc-profile", id: key.profileId, ended_customer_tokens: ended };
+    await noteEvents(trx, deps, by, [{ type: "oidc_profile.deleted", subject: key.profileId, resource }]);
   });
   await deps.calls.forget(key.profileId);
+}
+
+/** Up to here tokens are counted; there may be millions. */
+const COUNTED_TOKENS = 10_000;
+
+/** How many customer tokens end with a profile: their rows stay until they expire. */
+async function countTokens(trx: Trx, { clock }: Deps, { storeId, profileId }: ProfileKey): Promise<number> {
+  const some = trx
+    .selectFrom("customer_tokens")
+    .select("id")
+    .where("store_id", "=", storeId)
+    .where("profile_id", "=", profileId)
+    .where("expires_at", ">", clock.now())
+    .limit(atMost(COUNTED_TOKENS));
+  const { total } = await trx
+    .selectFrom(some.as("some"))
+    .select(({ fn }) => fn.countAll<number>().as("total"))
+    .executeTakeFirstOrThrow();
+  return total;
 }

@@ -1,6 +1,8 @@
 import { Problem } from "../contract/problem.ts";
+import type { By } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { Calls } from "./calls.ts";
 import { changeProfile, writeColumns } from "./change-profile.ts";
 import type { Metadata } from "./discovery.ts";
 import { accepted, digestOf } from "./drift.ts";
@@ -13,16 +15,21 @@ import {
   viewProfile,
 } from "./profile.ts";
 
-type Deps = { storage: Storage; clock: Clock };
+type Deps = { storage: Storage; clock: Clock; calls: Calls };
 
 /**
  * Accepts the document whose digest was shown, as it is stored, and no other: the provider is not asked, because it may say
  * something else by now. Other hosts than before were approved, so every instance drops what it knew of the provider.
  */
-export async function approveDrift(deps: Deps, key: ProfileKey, digest: string): Promise<ProfileView> {
+export async function approveDrift(
+  deps: Deps,
+  by: By,
+  key: ProfileKey,
+  digest: string,
+): Promise<ProfileView> {
   const shown = pendingOf(await getProfile(deps, key), digest);
   const condition = { pending_metadata: JSON.stringify(shown) };
-  await changeProfile(deps, key, {}, async (trx) => {
+  await changeProfile(deps, by, key, { isApproval: true }, async (trx) => {
     if (await writeColumns(trx, deps, key, accepted(shown), condition)) return;
     throw refusalOf(await findProfile(trx, key));
   });

@@ -1,4 +1,7 @@
 import { Problem } from "../contract/problem.ts";
+import { changesOf } from "../events/changes.ts";
+import type { By } from "../events/event.ts";
+import { type Happening, noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { findRealm } from "../realms/realm.ts";
 import { getSettings, listDirectProfiles } from "../realms/settings.ts";
@@ -7,29 +10,66 @@ import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
 import { adoptIdentities } from "./adoption.ts";
+import type { Calls } from "./calls.ts";
 import type { Metadata } from "./discovery.ts";
+import { isSame } from "./drift.ts";
+import { driftHappening, profileHappening, shown } from "./happenings.ts";
 import { findProfile, type Profile, type ProfileKey } from "./profile.ts";
 
 export type Row = Tables["oidc_profiles"];
+
+type Deps = { storage: Storage; clock: Clock; calls: Pick<Calls, "healthOf"> };
 
 /**
  * The transaction around every write of a profile, under the store's lock. The rules that several profiles must keep together
  * are looked at after the write, on what is there then; a broken one undoes it.
  */
 export async function changeProfile(
-  deps: { storage: Storage },
+  deps: Deps,
+  by: By,
   key: ProfileKey,
-  { adoptIdentitiesOf }: { adoptIdentitiesOf?: string | undefined },
+  change: Change,
   write: (trx: Trx) => Promise<unknown>,
 ): Promise<void> {
+  const { adoptIdentitiesOf } = change;
   await changeStore(deps, key.storeId, async (trx) => {
     if (!(await findRealm(trx, key.storeId, key.realmId))) throw new Problem("realm_not_found");
+    const before = await findProfile(trx, key);
     await write(trx);
     const profile = await findProfile(trx, key);
     if (!profile) throw new Problem("profile_not_found");
     await refuseBrokenRules(trx, profile);
     await adopt(trx, key, { ...profile, adoptIdentitiesOf });
+    await noteEvents(trx, deps, by, happenings(deps, change, before, profile));
   });
+}
+
+type Change = {
+  /** The document that waited is accepted. */
+  isApproval?: true;
+  adoptIdentitiesOf?: string | undefined;
+  clientSecret?: string | undefined;
+  clientSecretNext?: string | null | undefined;
+};
+
+function happenings(deps: Deps, change: Change, before: Profile | undefined, after: Profile): Happening[] {
+  if (!before) return [profileHappening(deps, "oidc_profile.created", after)];
+  const changes = {
+    ...changesOf(shown(deps, before), shown(deps, after), [
+      ...(change.clientSecret === undefined ? [] : ["client_secret"]),
+      ...(change.clientSecretNext === undefined ? [] : ["client_secret_next"]),
+    ]),
+    ...(change.adoptIdentitiesOf !== undefined && {
+      adopt_identities_of: { before: null, after: change.adoptIdentitiesOf },
+    }),
+  };
+  const happened: Happening[] = [];
+  if (change.isApproval) happened.push(driftHappening(deps, "oidc_profile.drift_approved", before, after));
+  if (Object.keys(changes).length > 0)
+    happened.push({ ...profileHappening(deps, "oidc_profile.updated", after), changes });
+  if (after.pending && (!before.pending || !isSame(before.pending.metadata, after.pending.metadata)))
+    happened.push(driftHappening(deps, "oidc_profile.drift_detected", before, after));
+  return happened;
 }
 
 /** One statement decides: true when the profile was there and what the change depends on was still so. */

@@ -7,7 +7,8 @@ import { fetchDocument, type Metadata } from "./discovery.ts";
 import { examine } from "./doctor.ts";
 import { columnsFor, hasDrifted, isSame } from "./drift.ts";
 import { readKeys, type SigningKey, selectKey } from "./keys.ts";
-import { type Profile, saveDocuments } from "./profile.ts";
+import type { Profile } from "./profile.ts";
+import { saveDocuments } from "./save-documents.ts";
 
 /**
  * What we know of each identity provider, as last known good: read when it is needed and older than five minutes, used

@@ -23,22 +23,27 @@ export type Health = {
   forgetAlone(profileId: string): void;
   /** Reads what other instances have changed. */
   refresh(): Promise<void>;
+  /** Whose health is another than was last told, of those that were asked here: down at once, anything else when it has stood for a while. */
+  untold(): { profileId: string; status: HealthStatus }[];
+  told(profileId: string, status: HealthStatus): void;
 };
 
 /** `reached`: it could be asked, and no more is known. */
 type Outcome = "well" | "failed" | "reached";
-type Status = "up" | "degraded" | "down";
-type Standing = { status: Status; since: number };
+export type HealthStatus = "up" | "degraded" | "down";
+type Standing = { status: HealthStatus; since: number };
 type State = Standing & { failures: number; restUntilMs: number };
 
 export type HealthDeps = {
   clock: Clock;
   valkey?: Pick<Valkey, "run" | "isAway"> | undefined;
   /** Called once for each change of status, by the instance that has noted it; by each while Valkey is away. */
-  onHealthChanged?: (profileId: string, status: Status) => void;
+  onHealthChanged?: (profileId: string, status: HealthStatus) => void;
 };
 
 const DOWN_AFTER = 5;
+/** So that a provider that answers every second time does not fill the log. */
+const STANDS_MS = 10_000;
 const REST_MS = 10_000;
 const FORGOTTEN_AFTER_MS = 30 * 86_400_000;
 /** Profiles that are read at once: more keep other callers of Valkey waiting. */
@@ -47,6 +52,8 @@ const SLOT = "identity-providers";
 
 export function createHealth({ clock, valkey, onHealthChanged = () => {} }: HealthDeps): Health {
   const states = new Map<string, State>();
+  /** What was told last of each that was asked here; nothing yet after a start, because nobody knows what was told before. */
+  const lastTold = new Map<string, HealthStatus | undefined>();
   /** How far the changes of others have been read. */
   let born = "";
   let last = "0";
@@ -64,7 +71,7 @@ export function createHealth({ clock, valkey, onHealthChanged = () => {} }: Heal
     if (answer === undefined) return undefined;
     const [mayAsk, hasChanged, ...told] = answer as [number, number, ...Told];
     adopt(profileId, told);
-    if (hasChanged === 1) onHealthChanged(profileId, told[0] as Status);
+    if (hasChanged === 1) onHealthChanged(profileId, told[0] as HealthStatus);
     return mayAsk === 1;
   }
 
@@ -116,6 +123,7 @@ export function createHealth({ clock, valkey, onHealthChanged = () => {} }: Heal
       return true;
     },
     async note(profileId, outcome) {
+      if (!lastTold.has(profileId)) lastTold.set(profileId, undefined);
       const status = states.get(profileId)?.status ?? "up";
       // What is no change asks nobody.
       if (outcome === "well" && status === "up") return;
@@ -134,10 +142,24 @@ export function createHealth({ clock, valkey, onHealthChanged = () => {} }: Heal
     },
     async forget(profileId) {
       states.delete(profileId);
+      lastTold.delete(profileId);
       if (valkey) await tell("forget", profileId);
     },
     forgetAlone(profileId) {
       if (!valkey || valkey.isAway()) states.delete(profileId);
+    },
+    untold() {
+      const standings = [...lastTold].map(([profileId, told]) => {
+        const { status, since } = states.get(profileId) ?? { status: "up" as const, since: 0 };
+        return { profileId, status, since, told };
+      });
+      return standings.filter(
+        ({ status, since, told }) =>
+          status !== told && (status === "down" || clock.now() - since >= STANDS_MS),
+      );
+    },
+    told(profileId, status) {
+      if (lastTold.has(profileId)) lastTold.set(profileId, status);
     },
     async refresh() {
       if (!valkey) return;
@@ -149,7 +171,7 @@ export function createHealth({ clock, valkey, onHealthChanged = () => {} }: Heal
   };
 }
 
-type Told = [status: Status | "gone", since: number, failures: number, restMs: number];
+type Told = [status: HealthStatus | "gone", since: number, failures: number, restMs: number];
 
 function failuresAfter(failures: number, outcome: Outcome): number {
   if (outcome === "well") return 0;

@@ -11,11 +11,15 @@ import type { Report } from "./doctor.ts";
 import { digestOf } from "./drift.ts";
 import type { Profile, ProfileList, ProfileView } from "./profile.ts";
 
-type Where = { publicUrl: string; calls: Calls };
+type Where = { publicUrl: string; calls: Pick<Calls, "healthOf"> };
 type Reader = Pick<Caller, "grant">;
 type Answer = Output<typeof contract.getProfile>;
 
-const presentMembers = ({ calls }: Where, { grant }: Reader, profile: Profile): Answer["data"] => {
+export const presentMembers = (
+  { calls }: Pick<Where, "calls">,
+  { grant }: Reader,
+  profile: Profile,
+): Answer["data"] => {
   const health = calls.healthOf(profile.id) ?? { status: "up", since: profile.updatedAt };
   return {
     id: profile.id,
@@ -49,7 +53,7 @@ const MEMBERS = {
   userinfo_endpoint: "userinfoEndpoint",
 } as const satisfies Record<string, keyof Metadata>;
 
-function presentPending({ metadata, pending }: Profile): Answer["data"]["meta"]["pending_change"] {
+export function presentPending({ metadata, pending }: Profile): Answer["data"]["meta"]["pending_change"] {
   if (!pending) return null;
   const changes = Object.entries(MEMBERS).flatMap(([member, name]) => {
     const [before, after] = [metadata?.[name] ?? null, pending.metadata[name]];

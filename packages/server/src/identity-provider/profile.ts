@@ -117,22 +117,6 @@ export async function listProfiles(
   return { profiles: rows.map(profileOf), place, page, realmId };
 }
 
-/** Keeps what discovery found, while the address and the document that we went by are still the same: a move or an approval wins. */
-export async function saveDocuments(
-  { storage }: { storage: Storage },
-  profile: Profile,
-  columns: Partial<Pick<Tables["oidc_profiles"], "metadata" | "pending_metadata" | "pending_since">>,
-): Promise<void> {
-  await storage.db
-    .updateTable("oidc_profiles")
-    .set(columns)
-    .where("store_id", "=", profile.storeId)
-    .where("id", "=", profile.id)
-    .where("discovery_url", "=", profile.discoveryUrl)
-    .where("metadata", profile.metadata ? "=" : "is", profile.metadata && JSON.stringify(profile.metadata))
-    .execute();
-}
-
 /** The enabled profiles of a realm that a shopper may choose from, oldest first. */
 export async function listBrokered(db: Database, storeId: string, realmId: string): Promise<Profile[]> {
   const rows = await db

@@ -10,23 +10,28 @@ type Where = { publicUrl: string };
 const realmUrl = (publicUrl: string, realmId: string): string =>
   `${publicUrl}/v2/authentication-realms/${realmId}`;
 
-export const presentSettings = (
+export const presentSettingsMembers = (
   { publicUrl }: Where,
   { storeId, clientId, realmId }: AuthenticationSettings,
-): Output<typeof contract.getAuthenticationSettings> => ({
-  data: {
-    id: storeId,
-    type: "customer-authentication-settings",
-    client_id: clientId,
-    realm_id: realmId,
-    meta: { client_id: clientId },
-    relationships: {
-      "authentication-realm": {
-        data: { id: realmId, type: "authentication-realm", links: { self: realmUrl(publicUrl, realmId) } },
-      },
+): Output<typeof contract.getAuthenticationSettings>["data"] => ({
+  id: storeId,
+  type: "customer-authentication-settings",
+  client_id: clientId,
+  realm_id: realmId,
+  meta: { client_id: clientId },
+  relationships: {
+    "authentication-realm": {
+      data: { id: realmId, type: "authentication-realm", links: { self: realmUrl(publicUrl, realmId) } },
     },
   },
-  links: { self: `${publicUrl}/v2/customer-authentication-settings` },
+});
+
+export const presentSettings = (
+  where: Where,
+  settings: AuthenticationSettings,
+): Output<typeof contract.getAuthenticationSettings> => ({
+  data: presentSettingsMembers(where, settings),
+  links: { self: `${where.publicUrl}/v2/customer-authentication-settings` },
 });
 
 export const toSettingsChange = ({
@@ -36,7 +41,7 @@ export const toSettingsChange = ({
   realmId: data.realm_id,
 });
 
-const presentMembers = (realm: Realm): Output<typeof contract.getRealm>["data"] => ({
+export const presentMembers = (realm: Realm): Output<typeof contract.getRealm>["data"] => ({
   id: realm.id,
   type: "authentication-realm",
   name: realm.name,

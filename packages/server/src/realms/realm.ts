@@ -1,13 +1,18 @@
 import { Problem } from "../contract/problem.ts";
+import { changesOf } from "../events/changes.ts";
+import type { By } from "../events/event.ts";
+import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Page, Place } from "../lib/condition.ts";
 import { newId } from "../lib/ids.ts";
+import { forChange } from "../storage/for-change.ts";
 import { laterThan } from "../storage/later-than.ts";
 import { readPage } from "../storage/page.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
+import { presentMembers } from "./present.ts";
 import { isAllowedRedirectUri } from "./redirect-uri.ts";
 
 /** A way in for customers: where they may be sent back to, and what to do when two of them have one e-mail. */
@@ -78,13 +83,13 @@ export async function listRealms(
 export async function insertRealm(
   trx: Trx,
   { clock }: { clock: Clock },
-  storeId: string,
+  by: By,
   change: RealmChange & { name: string },
 ): Promise<Realm> {
   const now = clock.now();
   const row = {
     id: newId(),
-    store_id: storeId,
+    store_id: by.storeId,
     name: change.name,
     redirect_uris: JSON.stringify(change.redirectUris ?? []),
     duplicate_email_policy: change.duplicateEmailPolicy ?? "allowed",
@@ -92,45 +97,58 @@ export async function insertRealm(
     updated_at: now,
   };
   await trx.insertInto("authentication_realms").values(row).execute();
-  return realmOf(row);
+  const realm = realmOf(row);
+  const resource = presentMembers(realm);
+  await noteEvents(trx, { clock }, by, [
+    { type: "authentication_realm.created", subject: realm.id, resource },
+  ]);
+  return realm;
 }
 
 export async function createRealm(
   deps: Deps,
-  storeId: string,
+  by: By,
   change: RealmChange & { name: string },
 ): Promise<Realm> {
   refuseBadRedirectUris(change.redirectUris);
-  return deps.storage.transact((trx) => insertRealm(trx, deps, storeId, change));
+  return deps.storage.transact((trx) => insertRealm(trx, deps, by, change));
 }
 
-export async function updateRealm(
-  deps: Deps,
-  storeId: string,
-  realmId: string,
-  change: RealmChange,
-): Promise<Realm> {
+export async function updateRealm(deps: Deps, by: By, realmId: string, change: RealmChange): Promise<Realm> {
   refuseBadRedirectUris(change.redirectUris);
-  const row = await deps.storage.db
-    .updateTable("authentication_realms")
-    .set({
-      ...(change.name !== undefined && { name: change.name }),
-      ...(change.redirectUris !== undefined && { redirect_uris: JSON.stringify(change.redirectUris) }),
-      ...(change.duplicateEmailPolicy !== undefined && {
-        duplicate_email_policy: change.duplicateEmailPolicy,
-      }),
-      updated_at: laterThan("updated_at", deps.clock.now()),
-    })
-    .where("store_id", "=", storeId)
-    .where("id", "=", realmId)
-    .returningAll()
-    .executeTakeFirst();
-  if (!row) throw new Problem("realm_not_found");
-  return realmOf(row);
+  return deps.storage.transact(async (trx) => {
+    const rows = trx
+      .selectFrom("authentication_realms")
+      .selectAll()
+      .where("store_id", "=", by.storeId)
+      .where("id", "=", realmId);
+    const before = await forChange(deps.storage, rows).executeTakeFirst();
+    const row = await trx
+      .updateTable("authentication_realms")
+      .set({
+        ...(change.name !== undefined && { name: change.name }),
+        ...(change.redirectUris !== undefined && { redirect_uris: JSON.stringify(change.redirectUris) }),
+        ...(change.duplicateEmailPolicy !== undefined && {
+          duplicate_email_policy: change.duplicateEmailPolicy,
+        }),
+        updated_at: laterThan("updated_at", deps.clock.now()),
+      })
+      .where("store_id", "=", by.storeId)
+      .where("id", "=", realmId)
+      .returningAll()
+      .executeTakeFirst();
+    if (!before || !row) throw new Problem("realm_not_found");
+    const resource = presentMembers(realmOf(row));
+    const changes = changesOf(presentMembers(realmOf(before)), resource);
+    const updated = { type: "authentication_realm.updated", subject: realmId, resource } as const;
+    if (changes) await noteEvents(trx, deps, by, [{ ...updated, changes }]);
+    return realmOf(row);
+  });
 }
 
 /** Holds the store's lock, as making a profile and changing the settings do: the realm cannot come into use meanwhile. */
-export async function deleteRealm(deps: Deps, storeId: string, realmId: string): Promise<undefined> {
+export async function deleteRealm(deps: Deps, by: By, realmId: string): Promise<undefined> {
+  const { storeId } = by;
   await changeStore(deps, storeId, async (trx) => {
     const uses = (table: "customer_authentication_settings" | "oidc_profiles") =>
       trx
@@ -147,6 +165,8 @@ export async function deleteRealm(deps: Deps, storeId: string, realmId: string):
       .where("id", "=", realmId)
       .executeTakeFirst();
     if (numDeletedRows === 0n) throw new Problem("realm_not_found");
+    const resource = { type: "authentication-realm", id: realmId };
+    await noteEvents(trx, deps, by, [{ type: "authentication_realm.deleted", subject: realmId, resource }]);
   });
 }
 

@@ -1,8 +1,12 @@
 import { Problem } from "../contract/problem.ts";
+import { changesOf } from "../events/changes.ts";
+import type { By } from "../events/event.ts";
+import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
+import { presentSettingsMembers } from "./present.ts";
 import { findRealm } from "./realm.ts";
 
 /** Which realm a store's customers sign in to, and the client id that its storefronts use for that. */
@@ -38,10 +42,11 @@ const findSettings = statement((db, of: { storeId: string }) =>
 );
 
 export async function updateSettings(
-  deps: Deps,
-  storeId: string,
+  deps: Deps & { publicUrl: string },
+  by: By,
   change: SettingsChange,
 ): Promise<AuthenticationSettings> {
+  const { storeId } = by;
   await changeStore(deps, storeId, async (trx) => {
     const current = await getSettings({ storage: { db: trx } }, storeId);
     const clientId = change.clientId ?? current.clientId;
@@ -55,6 +60,12 @@ export async function updateSettings(
       .set({ client_id: clientId, realm_id: realmId, updated_at: deps.clock.now() })
       .where("store_id", "=", storeId)
       .execute();
+    const { relationships: _, ...before } = presentSettingsMembers(deps, current);
+    const { relationships, ...after } = presentSettingsMembers(deps, { storeId, clientId, realmId });
+    const changes = changesOf(before, after);
+    const resource = { ...after, relationships };
+    const updated = { type: "customer_authentication_settings.updated", subject: storeId, resource } as const;
+    if (changes) await noteEvents(trx, deps, by, [{ ...updated, changes }]);
   });
   return getSettings(deps, storeId);
 }

@@ -3,6 +3,7 @@ import { Problem } from "../contract/problem.ts";
 import { signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { type IssuedToken, issueToken } from "../customers/customer-token.ts";
 import { settleIdentity } from "../customers/identity.ts";
+import type { By } from "../events/event.ts";
 import type { Identity } from "../identity-provider/identify.ts";
 import type { Profile } from "../identity-provider/profile.ts";
 import { newId } from "../lib/ids.ts";
@@ -15,7 +16,8 @@ import { challengeOf } from "./attempt.ts";
 import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./code.ts";
 import { headOf, isRecorded, reasonOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
-import { type ClientGrant, noteUnusable, type RedeemDeps, whyNot } from "./redeem.ts";
+import type { ClientGrant, RedeemDeps } from "./redeem.ts";
+import { noteUnusable, whyNot } from "./replay.ts";
 import { findPlace } from "./sign-on-place.ts";
 
 /**
@@ -24,7 +26,7 @@ import { findPlace } from "./sign-on-place.ts";
  * storefront's business; PKCE ties the code to the storefront, which must show the verifier.
  */
 export type DirectDeps = RedeemDeps & AskDeps & { recordLimiter: RecordLimiter };
-type DirectGrant = ClientGrant & { source: string };
+type DirectGrant = ClientGrant & { source: string; by: By };
 
 type DirectPlace = { profile: Profile; realm: Realm };
 
@@ -67,7 +69,7 @@ export async function redeemDirect(
         throw signOnProblem("profile_disabled");
       const settled = await settleIdentity(trx, deps, current.profile, current.realm, identity);
       if ("reason" in settled) throw signOnProblem(settled.reason);
-      const issued = await issueToken(trx, deps, signer, {
+      const granted = {
         storeId: profile.storeId,
         realmId: profile.realmId,
         clientId: profile.clientId,
@@ -79,7 +81,9 @@ export async function redeemDirect(
           subject: identity.subject,
           idpSession: identity.idpSession,
         },
-      });
+      } as const;
+      const { happened } = settled;
+      const issued = await issueToken(trx, deps, signer, granted, { by: grant.by, happened });
       await settleDirectCode(trx, deps, profile, trail.id, issued.id);
       await onIssued(trx, issued);
       return issued;
@@ -152,5 +156,6 @@ function note(
 ): void {
   const { checks, timings } = trail;
   recorder.note({ ...headOf(trail), outcome, reason, error: null, checks, timings });
-  recorder.noteExchange({ ...headOf(trail), outcome, reason, customerId });
+  // What failed is told once: the record above says all there is.
+  if (outcome === "exchanged") recorder.noteExchange({ ...headOf(trail), outcome, reason, customerId });
 }

@@ -5,6 +5,7 @@ import { Problem } from "../contract/problem.ts";
 import { answerOnce, type Remember } from "../customers/answer-once.ts";
 import { type IssuedToken, issueToken } from "../customers/customer-token.ts";
 import { holdPassword, type SignInDeps, signInWithPassword } from "../customers/sign-in.ts";
+import { byCaller } from "../events/event.ts";
 import { isWellFormed } from "../lib/secrets.ts";
 import { getSettings } from "../realms/settings.ts";
 import { type DirectDeps, findDirectPlace, redeemDirect } from "./direct.ts";
@@ -39,13 +40,16 @@ type WithPassword = Exclude<Body["data"], WithCode>;
 
 async function withCode(
   deps: Deps,
-  { caller: { storeId }, source }: TokenRequest,
+  { caller, source }: TokenRequest,
   data: WithCode,
   remember: Remember<Answer>,
 ): Promise<IssuedToken> {
+  const { storeId, requestId } = caller;
   const grant = {
     storeId,
     source,
+    requestId,
+    by: byCaller(caller),
     clientCode: data.oauth_authorization_code,
     clientRedirectUri: data.oauth_redirect_uri,
     clientVerifier: data.oauth_code_verifier,
@@ -71,13 +75,14 @@ async function withPassword(
   return deps.storage.transact(async (trx) => {
     // A new password ends all sessions; one that was begun with the old password must not slip in behind it.
     if (!(await holdPassword(trx, customer))) throw new Problem("credentials_wrong");
-    const token = await issueToken(trx, deps, signer, {
+    const granted = {
       storeId: caller.storeId,
       realmId,
       clientId,
       customerId: customer.id,
       mechanism: "password",
-    });
+    } as const;
+    const token = await issueToken(trx, deps, signer, granted, { by: byCaller(caller) });
     await remember(trx, present(token));
     return token;
   });

@@ -65,7 +65,7 @@ function inWords(reason: string | null): { means: string; remedy: string } | und
   return Object.hasOwn(problems, reason) ? problemEntry(reason as ProblemCode) : undefined;
 }
 
-const presentMembers = (row: Row): Members => ({
+export const presentMembers = (row: Row): Members => ({
   id: row.id,
   type: "sign-on",
   reference: row.reference,

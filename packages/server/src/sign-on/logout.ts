@@ -1,6 +1,8 @@
 import { sql } from "kysely";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
+import { noteRevoked } from "../customers/customer-token.ts";
+import { byProvider } from "../events/event.ts";
 import type { Directory } from "../identity-provider/directory.ts";
 import { verifyLogoutToken } from "../identity-provider/logout-token.ts";
 import { findProfile } from "../identity-provider/profile.ts";
@@ -8,7 +10,7 @@ import type { Clock } from "../lib/clock.ts";
 import { getRealm } from "../realms/realm.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Recorder } from "./record.ts";
-import { recordHead } from "./redeem.ts";
+import { recordHead } from "./replay.ts";
 
 /** No session of a provider is called this: theirs have at least one character. */
 const UNNAMED = "";
@@ -25,6 +27,7 @@ export async function endIdpSession(
   deps: Deps,
   ids: { store: string; realm: string; profile: string },
   logoutToken: string,
+  requestId: string,
 ): Promise<Record<string, never>> {
   const key = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
   await getRealm(deps, key.storeId, key.realmId);
@@ -65,7 +68,8 @@ export async function endIdpSession(
     }
     // Codes first: whoever is redeeming one at this moment is waited for, and its token is then there to be deleted.
     const attempts = await codes.returningAll().execute();
-    await tokens.execute();
+    const revoked = await tokens.returningAll().execute();
+    await noteRevoked(trx, deps, byProvider(profile, requestId), revoked);
     return attempts;
   });
   for (const attempt of voided) {

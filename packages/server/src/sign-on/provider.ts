@@ -56,6 +56,7 @@ export async function redeemForClient(
   deps: RedeemDeps,
   ids: Ids,
   body: Input<typeof contract.realmToken>["body"],
+  requestId: string,
 ): Promise<Output<typeof contract.realmToken>> {
   const realm = await getRealm(deps, ids.store, ids.realm);
   if (body.grant_type !== "authorization_code")
@@ -69,6 +70,7 @@ export async function redeemForClient(
     clientRedirectUri: body.redirect_uri,
     clientVerifier: body.code_verifier,
     client: { realmId: realm.id, clientId },
+    requestId,
   };
   const signer = await deps.signingKeys.current();
   return redeem(deps, grant, async (trx, redeemed) => {

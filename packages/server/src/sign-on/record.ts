@@ -1,9 +1,14 @@
 import { setImmediate } from "node:timers/promises";
+import { limits } from "../contract/limits.ts";
 import type { ProblemCode } from "../contract/problems.ts";
 import type { SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
+import { byService } from "../events/event.ts";
+import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
-import { isUnavailable, type Storage } from "../storage/storage.ts";
+import { createCap } from "../rate-limit/cap.ts";
+import { isUnavailable, type Storage, type Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
+import { presentMembers } from "./list.ts";
 
 /**
  * What became of each sign-on, for the people who have to find out why one failed. Records are kept in memory and
@@ -78,6 +83,35 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
   let strangersWaiting = 0;
   let strangerStores = new Set<string>();
   let dropped = 0;
+  // What strangers cause stays in the log until it is old, whatever the records of it come to. Each instance counts for
+  // itself: a transaction does not wait for Valkey.
+  const strangerEvents = createCap(
+    { clock },
+    { name: "events", rate: limits.strangerEventsPerMinute / 60, burst: limits.strangerEventsAtOnce },
+  );
+
+  /** A record that a sign-on has failed, which was not there before, is an event. */
+  async function noteFailed(
+    trx: Trx,
+    rows: readonly Row[],
+    written: readonly { id: string }[],
+  ): Promise<void> {
+    const isNew = new Set(written.map(({ id }) => id));
+    const failed: Row[] = [];
+    for (const row of rows) {
+      if (!hasFailed(row) || !isNew.has(row.id)) continue;
+      const isLeft = row.by_stranger === 0 || (await strangerEvents.take(row.store_id)) === undefined;
+      if (isLeft) failed.push(row);
+    }
+    for (const [storeId, ofStore] of Map.groupBy(failed, (row) => row.store_id)) {
+      const happenings = ofStore.map((row) => ({
+        type: "sign_on.failed" as const,
+        subject: row.id,
+        resource: presentMembers(row),
+      }));
+      await noteEvents(trx, { clock }, byService(storeId), happenings);
+    }
+  }
 
   function keep(rows: Row[], row: Row): void {
     rows.push(row);
@@ -135,10 +169,10 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
       const [before, after] = [attempts, exchanges];
       attempts = [];
       exchanges = [];
-      const unwritten = await writeAll(before, (rows) => writeAttempts({ storage }, rows));
+      const unwritten = await writeAll(before, (rows) => writeWith(rows, writeAttempts));
       attempts = bounded([...unwritten, ...attempts]);
       strangersWaiting = countStrangers(attempts);
-      const unwrittenToo = await writeAll(after, (rows) => writeExchanges({ storage }, rows));
+      const unwrittenToo = await writeAll(after, (rows) => writeWith(rows, writeExchanges));
       exchanges = bounded([...unwrittenToo, ...exchanges]);
     },
     waiting: () => attempts.length + exchanges.length,
@@ -150,6 +184,13 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
     dropped: () => dropped,
     count,
   };
+
+  function writeWith(
+    rows: Row[],
+    write: (trx: Trx, rows: Row[]) => Promise<{ id: string }[]>,
+  ): Promise<void> {
+    return storage.transact(async (trx) => noteFailed(trx, rows, await write(trx, rows)));
+  }
 
   /** Says what is still to be written: what the database could not take now is kept for the next time. */
   async function writeAll(rows: Row[], write: (rows: Row[]) => Promise<void>): Promise<Row[]> {
@@ -180,26 +221,38 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
   }
 }
 
-/** The exchange may have been written first, by another instance: then its outcome is the later one, and stands. */
-async function writeAttempts({ storage }: { storage: Storage }, rows: Row[]): Promise<void> {
-  await storage.db
-    .insertInto("sign_ons")
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.column("id").doUpdateSet(({ ref }) => ({
-        profile_name: ref("excluded.profile_name"),
-        checks: ref("excluded.checks"),
-        timings: ref("excluded.timings"),
-        by_stranger: ref("excluded.by_stranger"),
-        started_at: ref("excluded.started_at"),
-      })),
-    )
+/**
+ * The exchange may have been written first, by another instance: then its outcome is the later one, and stands. Says which records
+ * were not there before.
+ */
+async function writeAttempts(trx: Trx, rows: Row[]): Promise<{ id: string }[]> {
+  const insert = (some: Row[]) => trx.insertInto("sign_ons").values(some);
+  const [failed, others] = [rows.filter(hasFailed), rows.filter((row) => !hasFailed(row))];
+  if (others.length > 0)
+    await insert(others)
+      .onConflict((conflict) =>
+        conflict.column("id").doUpdateSet(({ ref }) => ({
+          profile_name: ref("excluded.profile_name"),
+          checks: ref("excluded.checks"),
+          timings: ref("excluded.timings"),
+          by_stranger: ref("excluded.by_stranger"),
+          started_at: ref("excluded.started_at"),
+        })),
+      )
+      .execute();
+  if (failed.length === 0) return [];
+  return insert(failed)
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .returning("id")
     .execute();
 }
 
-async function writeExchanges({ storage }: { storage: Storage }, rows: Row[]): Promise<void> {
+const hasFailed = ({ outcome }: Row): boolean => outcome === "failed";
+
+/** Says which records say something else now. */
+async function writeExchanges(trx: Trx, rows: Row[]): Promise<{ id: string }[]> {
   const latest = [...new Map(rows.map((row) => [row.id, row])).values()];
-  await storage.db
+  return trx
     .insertInto("sign_ons")
     .values(latest)
     .onConflict((conflict) =>
@@ -211,7 +264,15 @@ async function writeExchanges({ storage }: { storage: Storage }, rows: Row[]): P
           customer_id: ref("excluded.customer_id"),
           updated_at: ref("excluded.updated_at"),
         }))
-        .whereRef("excluded.updated_at", ">=", "sign_ons.updated_at"),
+        .whereRef("excluded.updated_at", ">=", "sign_ons.updated_at")
+        .where(({ eb, or, ref }) =>
+          or([
+            eb("sign_ons.outcome", "<>", ref("excluded.outcome")),
+            eb("sign_ons.reason", "is distinct from", ref("excluded.reason")),
+            eb("sign_ons.customer_id", "is distinct from", ref("excluded.customer_id")),
+          ]),
+        ),
     )
+    .returning("id")
     .execute();
 }

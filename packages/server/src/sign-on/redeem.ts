@@ -1,4 +1,3 @@
-import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { ProblemCode } from "../contract/problems.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
@@ -6,6 +5,7 @@ import type { Traces } from "../contract/traces.ts";
 import { type IssuedToken, issueToken } from "../customers/customer-token.ts";
 import { settleIdentity } from "../customers/identity.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
+import { type By, byCustomer } from "../events/event.ts";
 import type { Identity } from "../identity-provider/identify.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
@@ -18,6 +18,7 @@ import { challengeOf } from "./attempt.ts";
 import { signOnProblem } from "./exits.ts";
 import type { Recorder } from "./record.ts";
 import { referenceOf } from "./reference.ts";
+import { noteUnusable, recordHead, type WhyNot, whyNot } from "./replay.ts";
 import { findPlace } from "./sign-on-place.ts";
 
 /** What a storefront brings for a code. `client` is set where the request says which client and realm it is for. */
@@ -27,6 +28,9 @@ export type ClientGrant = {
   clientRedirectUri: string;
   clientVerifier: string;
   client?: { realmId: string; clientId: string };
+  requestId: string;
+  /** Whose program brings it; without one, the customer comes alone. */
+  by?: By;
 };
 
 export type RedeemDeps = {
@@ -40,7 +44,7 @@ export type RedeemDeps = {
 };
 
 export type Redeemed = { token: IssuedToken; attempt: AttemptRow };
-type AttemptRow = Tables["sign_on_attempts"];
+export type AttemptRow = Tables["sign_on_attempts"];
 
 /** How the transaction ended: with a token, or with a refusal that it must not undo, since the code is void by then. */
 type Ending<T> =
@@ -74,7 +78,7 @@ export async function redeem<T>(
     if (!attempt) return whyNot(trx, deps, grant);
     const mismatch = mismatchOf(attempt, grant);
     if (mismatch) return fail(trx, attempt, mismatch.reason, new Problem(mismatch.code));
-    const redeemed = await signIn(trx, deps, signer, attempt);
+    const redeemed = await signIn(trx, deps, signer, attempt, grant);
     if ("reason" in redeemed) return fail(trx, attempt, redeemed.reason, refusalOf(attempt, redeemed.reason));
     return { ...redeemed, answer: await toAnswer(trx, redeemed) };
   });
@@ -124,9 +128,10 @@ const burn = statement((db, { id, storeId, tokenId, now }: Burning) =>
     .returning("id"),
 );
 
+/** What the request and the attempt do not agree on. */
 type Mismatch = { code: ProblemCode; reason: SignOnReason };
 
-function mismatchOf(attempt: AttemptRow, grant: ClientGrant): Mismatch | undefined {
+export function mismatchOf(attempt: AttemptRow, grant: ClientGrant): Mismatch | undefined {
   if (attempt.client_redirect_uri !== grant.clientRedirectUri)
     return { code: "redirect_uri_mismatch", reason: "redirect_uri_mismatch" };
   if (attempt.code_challenge !== challengeOf(grant.clientVerifier))
@@ -141,6 +146,7 @@ async function signIn(
   deps: RedeemDeps,
   signer: Signer,
   attempt: AttemptRow,
+  { by, requestId }: ClientGrant,
 ): Promise<Redeemed | { reason: SignOnReason }> {
   const { store_id: storeId, realm_id: realmId, profile_id: profileId } = attempt;
   // Here and not before: what was switched off, deleted or made stricter while we waited for our turn counts.
@@ -150,20 +156,27 @@ async function signIn(
   const identity: Identity = JSON.parse(attempt.identity ?? "null");
   const settled = await settleIdentity(trx, deps, profile, place.realm, identity);
   if ("reason" in settled) return settled;
-  const token = await issueToken(trx, deps, signer, {
-    ...(attempt.token_id !== null && { tokenId: attempt.token_id }),
-    storeId,
-    realmId,
-    clientId: attempt.client_id,
-    customerId: settled.customerId,
-    mechanism: "oidc",
-    through: {
-      profileId,
-      profileName: profile.name,
-      subject: identity.subject,
-      idpSession: identity.idpSession,
+  const { customerId, happened } = settled;
+  const token = await issueToken(
+    trx,
+    deps,
+    signer,
+    {
+      ...(attempt.token_id !== null && { tokenId: attempt.token_id }),
+      storeId,
+      realmId,
+      clientId: attempt.client_id,
+      customerId,
+      mechanism: "oidc",
+      through: {
+        profileId,
+        profileName: profile.name,
+        subject: identity.subject,
+        idpSession: identity.idpSession,
+      },
     },
-  });
+    { by: by ?? byCustomer(storeId, customerId, requestId), happened },
+  );
   return { token, attempt };
 }
 
@@ -188,62 +201,6 @@ function refusalOf(attempt: AttemptRow, reason: SignOnReason): Problem {
   return new Problem("sign_on_refused", { detail, meta: { reason, reference: referenceOf(attempt.id) } });
 }
 
-/** A refusal, and whose token was taken back with it. */
-type WhyNot = { refusal: Problem; replayed?: { attempt: AttemptRow; customerId: string } };
-
-/**
- * Why a code could not be burnt. A second use is refused; one with a wrong verifier or redirect URI, or one that comes too
- * late to be a retry, is a theft, and takes back what the first use gave.
- */
-export async function whyNot(
-  trx: Trx,
-  deps: RedeemDeps,
-  grant: ClientGrant,
-  codeHash = hashSecret(grant.clientCode),
-): Promise<WhyNot> {
-  const attempt = await trx
-    .selectFrom("sign_on_attempts")
-    .selectAll()
-    .where("code_hash", "=", codeHash)
-    .where("store_id", "=", grant.storeId)
-    .executeTakeFirst();
-  const isForeign = grant.client !== undefined && attempt?.realm_id !== grant.client.realmId;
-  if (!attempt || isForeign || attempt.state === "failed") return { refusal: new Problem("code_invalid") };
-  if (attempt.state === "code_issued") return { refusal: new Problem("code_expired") };
-  const ageMs = deps.clock.now() - (attempt.exchanged_at ?? 0);
-  const isTheft = mismatchOf(attempt, grant) !== undefined || ageMs > limits.replaySeconds * 1000;
-  const customerId = isTheft ? await takeBack(trx, attempt) : undefined;
-  return {
-    refusal: new Problem("code_already_used"),
-    ...(customerId !== undefined && { replayed: { attempt, customerId } }),
-  };
-}
-
-/** Whose token it was; undefined when it was gone already. */
-async function takeBack(trx: Trx, attempt: AttemptRow): Promise<string | undefined> {
-  if (attempt.token_id === null) return undefined;
-  const revoked = await trx
-    .deleteFrom("customer_tokens")
-    .where("store_id", "=", attempt.store_id)
-    .where("id", "=", attempt.token_id)
-    .returning("customer_id")
-    .executeTakeFirst();
-  return revoked?.customer_id;
-}
-
-/** After the commit: a transaction may be tried again, or fail at its end. */
-export function noteUnusable({ recorder }: RedeemDeps, { refusal, replayed }: WhyNot): void {
-  recorder.count("failed", refusal.code);
-  if (!replayed) return;
-  const { attempt, customerId } = replayed;
-  recorder.noteExchange({
-    ...recordHead(attempt),
-    outcome: "exchanged",
-    reason: "code_replayed",
-    customerId,
-  });
-}
-
 function noteEnding(
   { recorder }: RedeemDeps,
   ending: Extract<Ending<unknown>, { attempt: AttemptRow }>,
@@ -262,13 +219,3 @@ function noteEnding(
     });
   }
 }
-
-export const recordHead = (attempt: AttemptRow) => ({
-  id: attempt.id,
-  storeId: attempt.store_id,
-  realmId: attempt.realm_id,
-  profileId: attempt.profile_id,
-  profileName: null,
-  reference: referenceOf(attempt.id),
-  startedAt: attempt.exchanged_at ?? attempt.code_expires_at ?? attempt.forget_at,
-});

@@ -15,3 +15,20 @@ export async function hold(
   const locks = names.map((name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`);
   await sql`select ${sql.join(locks)}`.execute(trx);
 }
+
+/**
+ * The same without waiting: false when somebody else has it. Whoever has it and asks nothing for `pausedMs`, because its process
+ * is paused or its machine gone, is undone by the database, and the name is free again.
+ */
+export async function tryHold(
+  trx: Trx,
+  { engine }: Pick<Storage, "engine">,
+  name: string,
+  pausedMs: number,
+): Promise<boolean> {
+  if (engine === "sqlite") return true;
+  const { rows } = await sql<{ is_held: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as is_held,
+      set_config('idle_in_transaction_session_timeout', ${String(pausedMs)}, true)`.execute(trx);
+  return rows[0]?.is_held === true;
+}

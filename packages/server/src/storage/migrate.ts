@@ -10,6 +10,7 @@ import { bounds } from "./migrations/0006-bounds.ts";
 import { endings } from "./migrations/0007-endings.ts";
 import { lists } from "./migrations/0008-lists.ts";
 import { runningTotals } from "./migrations/0009-running-totals.ts";
+import { events } from "./migrations/0010-events.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
 /** In order; a migration that was released is never edited. */
@@ -22,6 +23,7 @@ export const migrations: readonly Migration[] = [
   endings,
   lists,
   runningTotals,
+  events,
 ];
 
 const ADVISORY_LOCK = 4_727_311_002;

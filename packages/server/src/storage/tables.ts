@@ -81,6 +81,48 @@ export type Tables = {
     store_id: string;
     former_profile_ids: string;
   };
+  event_erasures: {
+    store_id: string;
+    person_id: string;
+    asked_at: number;
+  };
+  event_heads: {
+    store_id: string;
+    last_sequence: number;
+    last_hash: string;
+    latest_time: number;
+    first_sequence: number;
+    forgotten_hash: string;
+    oldest_time: number | null;
+  };
+  event_outbox: {
+    position: number;
+    id: string;
+    store_id: string;
+    type: string;
+    subject: string;
+    actor_id: string | null;
+    person_id: string | null;
+    time: number;
+    data: string;
+  };
+  events: {
+    store_id: string;
+    sequence: number;
+    id: string;
+    type: string;
+    subject: string;
+    actor_id: string | null;
+    person_id: string | null;
+    source: string;
+    time: number;
+    latest_time: number;
+    salt: string | null;
+    digest: string;
+    previous_hash: string;
+    hash: string;
+    data: string;
+  };
   idempotent_answers: {
     key_hash: string;
     store_id: string;
@@ -105,6 +147,7 @@ export type Tables = {
     created_at: number;
     updated_at: number;
     former_profile_ids: string;
+    told_health: string | null;
   };
   schema_migrations: {
     version: number;

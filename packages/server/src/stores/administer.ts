@@ -1,7 +1,11 @@
 import { Problem } from "../contract/problem.ts";
+import { changesOf } from "../events/changes.ts";
+import type { By } from "../events/event.ts";
+import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { laterThan } from "../storage/later-than.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import { presentMembers } from "./present.ts";
 import { changeStore, findStore, type Store, type StoreLimits } from "./store.ts";
 
 type Deps = { storage: Storage; clock: Clock };
@@ -17,33 +21,35 @@ export async function getStore({ storage }: Deps, storeId: string): Promise<Stor
 }
 
 /** By an administrator of the store: its limit goes up to the operator's ceiling. */
-export const updateStore = (deps: Deps, storeId: string, change: StoreChange): Promise<Store> =>
-  writeStore(deps, storeId, change, ({ maxRateLimit }) => maxRateLimit);
+export const updateStore = (deps: Deps, by: By, change: StoreChange): Promise<Store> =>
+  writeStore(deps, by, change, ({ maxRateLimit }) => maxRateLimit);
 
 /** By the operator, who sets the ceiling. A limit above it raises it, unless another ceiling is named. */
 export const updateStoreAsOperator = (
   deps: Deps,
-  storeId: string,
+  by: By,
   { maxRateLimit, ...change }: OperatorChange,
 ): Promise<Store> =>
   writeStore(
     deps,
-    storeId,
+    by,
     change,
     (store) => maxRateLimit ?? Math.max(store.maxRateLimit, change.rateLimit ?? 0),
   );
 
 async function writeStore(
   deps: Deps,
-  storeId: string,
+  by: By,
   change: StoreChange,
   ceilingOf: (store: StoreLimits) => number,
 ): Promise<Store> {
+  const { storeId } = by;
   await changeStore(deps, storeId, async (trx, store) => {
     const rateLimit = change.rateLimit ?? store.rateLimit;
     const maxRateLimit = ceilingOf(store);
     refuseAboveCeiling(rateLimit, maxRateLimit);
     if (rateLimit < store.rateLimit) refuseBelowReserved(rateLimit, store.totalReserved);
+    const before = await findStore({ db: trx }, storeId);
     await trx
       .updateTable("stores")
       .set({
@@ -54,8 +60,19 @@ async function writeStore(
       })
       .where("id", "=", storeId)
       .execute();
+    const after = await findStore({ db: trx }, storeId);
+    if (before && after) await noteUpdate(trx, deps, by, before, after);
   });
   return getStore(deps, storeId);
+}
+
+async function noteUpdate(trx: Trx, deps: Deps, by: By, before: Store, after: Store): Promise<void> {
+  // The operator's ceiling stands in `meta`, because administrators cannot write it; it is changed all the same.
+  const shown = (store: Store) => ({ ...presentMembers(store), max_rate_limit: store.maxRateLimit });
+  const changes = changesOf(shown(before), shown(after));
+  if (!changes) return;
+  const resource = presentMembers(after);
+  await noteEvents(trx, deps, by, [{ type: "store.updated", subject: after.id, resource, changes }]);
 }
 
 function refuseAboveCeiling(rateLimit: number, maxRateLimit: number): void {

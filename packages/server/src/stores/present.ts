@@ -5,21 +5,23 @@ import { inForceBy } from "../rate-limit/in-force.ts";
 import type { StoreChange } from "./administer.ts";
 import type { Store } from "./store.ts";
 
+export const presentMembers = (store: Store): Output<typeof contract.getStore>["data"] => ({
+  id: store.id,
+  type: "store",
+  name: store.name,
+  rate_limit: store.rateLimit,
+  meta: {
+    max_rate_limit: store.maxRateLimit,
+    total_reserved_rate_limit: store.totalReserved,
+    timestamps: { created_at: toIso(store.createdAt), updated_at: toIso(store.updatedAt) },
+  },
+});
+
 export const presentStore = (
   { publicUrl }: { publicUrl: string },
   store: Store,
 ): Output<typeof contract.getStore> => ({
-  data: {
-    id: store.id,
-    type: "store",
-    name: store.name,
-    rate_limit: store.rateLimit,
-    meta: {
-      max_rate_limit: store.maxRateLimit,
-      total_reserved_rate_limit: store.totalReserved,
-      timestamps: { created_at: toIso(store.createdAt), updated_at: toIso(store.updatedAt) },
-    },
-  },
+  data: presentMembers(store),
   links: { self: `${publicUrl}/v2/store` },
 });
 

@@ -68,6 +68,8 @@ async function signIn(email: string, password = PASSWORD) {
 const callerOf = (customer?: { customerId: string; tokenId: string }): Caller => ({
   storeId: store.store.id,
   keyId: store.key.id,
+  keyName: "First key",
+  requestId: store.key.id,
   clientId: store.key.clientId,
   grant: customer ? "implicit" : "client_credentials",
   ...(customer && { customer: { ...customer, realmId: newId(), mechanism: "password" } }),

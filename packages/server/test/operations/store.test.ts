@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { updateApplicationKey } from "../../src/contract/application-keys.ts";
 import { getStore, updateStore } from "../../src/contract/store.ts";
+import { byOperator } from "../../src/events/event.ts";
 import { updateStoreAsOperator } from "../../src/stores/administer.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 
@@ -49,7 +50,7 @@ test.each([
   ["a name alone", { name: "Shop" }, [100, 100]],
 ])("the operator sets the ceiling: %s", async (_, change, [rateLimit, maxRateLimit]) => {
   const made = await latchkey.createStore(100);
-  await updateStoreAsOperator(latchkey, made.store.id, change);
+  await updateStoreAsOperator(latchkey, byOperator(made.store.id), change);
   const { body } = await made.call(getStore);
   expect(body.data).toMatchObject({ rate_limit: rateLimit, meta: { max_rate_limit: maxRateLimit } });
 });
@@ -57,7 +58,7 @@ test.each([
 test("the operator's ceiling is not put below the limit: what to do is said", async () => {
   const made = await latchkey.createStore(100);
   for (const change of [{ maxRateLimit: 99 }, { rateLimit: 50, maxRateLimit: 49 }])
-    await expect(updateStoreAsOperator(latchkey, made.store.id, change)).rejects.toThrow(
+    await expect(updateStoreAsOperator(latchkey, byOperator(made.store.id), change)).rejects.toThrow(
       expect.objectContaining({ code: "store_limit_above_ceiling" }),
     );
 });

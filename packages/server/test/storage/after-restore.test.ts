@@ -8,6 +8,7 @@ import { introspectToken, issueAccessToken } from "../../src/contract/access-tok
 import { getCustomer } from "../../src/contract/customers.ts";
 import { jwks } from "../../src/contract/sign-on.ts";
 import { getStore } from "../../src/contract/store.ts";
+import { byOperator } from "../../src/events/event.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Tables } from "../../src/storage/tables.ts";
@@ -97,7 +98,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     const { clock } = f.latchkey;
     const { clientSecret } = await rotateSecret(
       { storage: operator, clock },
-      f.store.store.id,
+      byOperator(f.store.store.id),
       f.store.key.id,
     );
     expect((await secretOf(f.store.key.clientSecret)).status).toBe(200);
@@ -137,7 +138,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
 
     test("secrets that were rotated since are as there, the new one included", async () => {
       const { clock } = f.latchkey;
-      await rotateSecret({ storage: operator, clock }, f.store.store.id, f.store.key.id);
+      await rotateSecret({ storage: operator, clock }, byOperator(f.store.store.id), f.store.key.id);
       expect(await secrets(restored)).not.toEqual(await secrets(operator));
       const carried = await carryOver(restored, operator);
       expect(carried).toEqual({ deletedKeys: 0, rotatedKeys: 1, passwords: 0 });
@@ -147,7 +148,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
 
     test("keys that were deleted since stay deleted, with their secrets", async () => {
       const { clock } = f.latchkey;
-      await deleteApplicationKey({ storage: operator, clock }, f.store.store.id, f.store.key.id);
+      await deleteApplicationKey({ storage: operator, clock }, byOperator(f.store.store.id), f.store.key.id);
       const carried = await carryOver(restored, operator);
       expect(carried).toEqual({ deletedKeys: 1, rotatedKeys: 0, passwords: 0 });
       expect(await secrets(restored)).toEqual([]);
@@ -155,7 +156,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
 
     test("nothing is carried over from a database that was itself restored since, and no key goes", async () => {
       const { clock } = f.latchkey;
-      await deleteApplicationKey({ storage: operator, clock }, f.store.store.id, f.store.key.id);
+      await deleteApplicationKey({ storage: operator, clock }, byOperator(f.store.store.id), f.store.key.id);
       await end();
       expect(await carryOver(restored, operator)).toBeUndefined();
       expect(await secrets(restored)).toHaveLength(1);

@@ -8,6 +8,7 @@ import {
 import { updateApplicationKey as putKey } from "../../src/contract/application-keys.ts";
 import { createStore } from "../../src/create-store.ts";
 import { deleteStore } from "../../src/delete-store.ts";
+import { byOperator } from "../../src/events/event.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { migrate, migrations } from "../../src/storage/migrate.ts";
 import { runningTotals } from "../../src/storage/migrations/0009-running-totals.ts";
@@ -115,7 +116,10 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
           if (what === "create" && byBefore) {
             if (fits) keys.push(await byReleaseBefore.create(storage, storeId, reserved));
           } else if (what === "create") {
-            const made = createApplicationKey(deps, storeId, { name: "n", reservedRateLimit: reserved });
+            const made = createApplicationKey(deps, byOperator(storeId), {
+              name: "n",
+              reservedRateLimit: reserved,
+            });
             await made.then(
               ({ key }) => expect(keys.push(key.id) > 0 && fits).toBe(true),
               ({ code }) => expect([code, fits]).toEqual(["reservation_exceeds_store_limit", false]),
@@ -125,11 +129,11 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
             await (byBefore ? byReleaseBefore.delete : deleteKey(deps))(storage, storeId, keyId);
             keys.splice(keys.indexOf(keyId), 1);
           } else if (what === "rename") {
-            await updateApplicationKey(deps, storeId, keyId, { name: "m" });
+            await updateApplicationKey(deps, byOperator(storeId), keyId, { name: "m" });
           } else if (byBefore) {
             if (fits) await byReleaseBefore.update(storage, storeId, keyId, reserved);
           } else {
-            const put = updateApplicationKey(deps, storeId, keyId, {
+            const put = updateApplicationKey(deps, byOperator(storeId), keyId, {
               name: "n",
               reservedRateLimit: reserved,
             });
@@ -166,7 +170,13 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
     seen.length = 0;
     expect((await store.call(putKey, { ids: { id: store.key.id }, json })).status).toBe(200);
     const shapes = seen.map((text) => /^(select|update|insert into|delete from)|from \w+/.exec(text));
-    expect(shapes.map((found) => found?.[0])).toEqual(["select", "update", "update", "select"]);
+    expect(shapes.map((found) => found?.[0])).toEqual([
+      "select",
+      "update",
+      "select",
+      "update",
+      "insert into",
+    ]);
     expect(seen.join()).not.toContain("sum(");
     await latchkey.close();
   });
@@ -174,7 +184,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
 
 const deleteKey =
   (deps: { storage: Storage; clock: typeof clock }) => (_: Storage, storeId: string, keyId: string) =>
-    deleteApplicationKey(deps, storeId, keyId);
+    deleteApplicationKey(deps, byOperator(storeId), keyId);
 
 async function reservedOf({ db }: Storage, keyId: string): Promise<number | undefined> {
   const row = await db

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { updateApplicationKey } from "../../src/application-keys/administer.ts";
 import { limits } from "../../src/contract/limits.ts";
 import { createStore, type NewStore } from "../../src/create-store.ts";
+import { byOperator } from "../../src/events/event.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { createLastUsed } from "../../src/rate-limit/last-used.ts";
 import { findRealm } from "../../src/realms/realm.ts";
@@ -369,14 +370,15 @@ describe.each(engines)("storage on $name", (engine) => {
       const { store, key } = await newStore(storage);
       const heard: (string | undefined)[] = [];
       storage.changes.listen((storeId) => heard.push(storeId));
-      await updateApplicationKey({ storage, clock }, store.id, key.id, { name: "x" });
+      await updateApplicationKey({ storage, clock }, byOperator(store.id), key.id, { name: "x" });
       expect(heard).toContain(store.id);
     });
 
     test("made by another process are heard within a second", async () => {
       const [here, there] = [await open(), await open()];
       const { store, key } = await newStore(there);
-      const change = () => updateApplicationKey({ storage: there, clock }, store.id, key.id, { name: "x" });
+      const change = () =>
+        updateApplicationKey({ storage: there, clock }, byOperator(store.id), key.id, { name: "x" });
       let heard = 0;
       here.changes.listen(() => heard++);
       // Once it has heard anything at all, it is listening.

@@ -11,7 +11,7 @@ import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { type Call, call } from "./call.ts";
 import { handClock } from "./clock.ts";
-import { watchLog } from "./silence.ts";
+import { expectSilentEvents, watchLog } from "./silence.ts";
 
 export const PUBLIC_URL = "https://keys.example";
 
@@ -65,6 +65,7 @@ export async function createTestApp(options: Options = {}): Promise<TestApp> {
     },
     async close() {
       await app.stop();
+      await expectSilentEvents(app, storage);
       await storage.close();
     },
   };

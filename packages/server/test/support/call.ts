@@ -33,7 +33,7 @@ export async function call(app: App, operation: Operation, request: Call = {}): 
   const response = await app.fetch(sent, {
     incoming: { socket: { remoteAddress: request.peer ?? "127.0.0.1" } },
   });
-  const text = await response.text();
+  const text = await textOf(response);
   expectSilence(app, sent, bodyOf(request), response, text);
   const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
   const body = isJson ? JSON.parse(text) : text === "" ? undefined : text;
@@ -65,6 +65,15 @@ export async function call(app: App, operation: Operation, request: Call = {}): 
   }
   expect(body.errors[0].status, what).toBe(String(response.status));
   return { status: response.status, headers: response.headers, body, code: codes[0], codes };
+}
+
+/** Of a stream, which has no end, what comes first. */
+async function textOf(response: Response): Promise<string> {
+  if (response.headers.get("content-type") !== "text/event-stream") return response.text();
+  const reader = response.body?.getReader();
+  const first = await reader?.read();
+  await reader?.cancel();
+  return Buffer.from(first?.value ?? []).toString();
 }
 
 /** A redirect, a page to choose from, or a page that says why not; never a script, and nothing of the request in it. */

@@ -1,0 +1,55 @@
+import { beforeEach, expect, test } from "vitest";
+import type { Admin, Event } from "../src/admin/index.ts";
+import { errorOf, openAdmin, openShop, type Shop } from "./support/shop.ts";
+
+let shop: Shop;
+let admin: Admin;
+beforeEach(async () => {
+  shop = await openShop();
+  admin = openAdmin(shop);
+  await shop.f.latchkey.app.tidy();
+});
+
+const rename = async (name: string) => {
+  await admin.store.update({ name });
+  await shop.f.latchkey.app.tidy();
+};
+
+test("a page, and how to ask for the next; filters and types go along", async () => {
+  for (const name of ["one", "two", "three"]) await rename(name);
+  const first = await admin.events.list({ types: ["store.*"], limit: 2 });
+  expect(first.data.map(({ type }) => type)).toEqual(["store.updated", "store.updated"]);
+  expect(first.next).toEqual({ types: ["store.*"], limit: 2, after: first.data[1]?.sequence });
+  const second = await admin.events.list(first.next);
+  expect([second.data.length, second.next]).toEqual([1, undefined]);
+  expect(second.data[0]?.sequence).toBe(second.lastSequence);
+  const none = await admin.events.list({ filter: "eq(subject,nobody)" });
+  expect(none.data).toEqual([]);
+});
+
+test("follow gives what is there and then what comes, each once and in order, and waits in between", async () => {
+  const seen: Event[] = [];
+  const { sequence } = await admin.events.head();
+  await rename("one");
+  shop.slept.length = 0;
+  for await (const event of admin.events.follow({ after: sequence, everyMs: 700 })) {
+    seen.push(event);
+    if (seen.length === 3) break;
+    await rename(`after ${seen.length}`);
+  }
+  expect(seen.map((event) => Number(event.sequence) - Number(sequence))).toEqual([1, 2, 3]);
+  expect(shop.slept).toEqual([700, 700]);
+});
+
+test("what is no longer kept is an error that says so", async () => {
+  const { db } = shop.f.latchkey.storage;
+  await db.updateTable("event_heads").set({ first_sequence: 3 }).execute();
+  const error = await errorOf(admin.events.follow({ after: "0" }).next());
+  expect(error).toMatchObject({ code: "events_gone", status: 410 });
+});
+
+test("a customer is erased", async () => {
+  const { data } = await admin.customers.create({ name: "Grace", email: "grace@shop.example" });
+  const erased = await admin.customers.erase(data.id);
+  expect(erased.data).toEqual({ type: "customer-erasure", id: data.id, events: 1, complete: true });
+});

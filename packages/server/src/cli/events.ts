@@ -1,0 +1,167 @@
+import { createPublicKey, type JsonWebKey } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type EventRow, presentEvent } from "../events/event.ts";
+import { HEAD_TYPE, readHead } from "../events/head.ts";
+import { readAfter, startAfter } from "../events/read.ts";
+import { readPublicKeys, type Verdict, verifyLog, type Witnessed } from "../events/verify.ts";
+import { toIso } from "../lib/clock.ts";
+import { readJws } from "../lib/jws.ts";
+import { operatorFault } from "../lib/operator-fault.ts";
+import type { Storage } from "../storage/storage.ts";
+import { isHelp, pick, readOptions, readWhole, required } from "./options.ts";
+import { createProgress } from "./progress.ts";
+import { requireStore } from "./require-store.ts";
+import { withStorage } from "./with-storage.ts";
+
+const USAGE = `latchkey events verify --store <store> [--head <jws>] [--keys <file>] [--json]
+latchkey events tail --store <store> [--after <sequence>] [--once] [--json]
+
+verify: walks the store's log and says whether it is whole. Exit 0, or 1 with the first sequence that was removed, altered or put
+elsewhere. What was erased verifies by its digest, what was forgotten by the hash that it left.
+  --head   the signature that GET /v2/events/head gave a witness: with it a log that was rewritten as a whole is found out, too
+  --keys   the key set that the witness kept beside it (/.well-known/jwks.json); without it, the keys of this database
+
+tail: shows the last ten events, or those after a sequence, and then each as it comes, until it is interrupted.
+  --once   ends after those that are there`;
+
+const actions: Record<string, (args: string[]) => Promise<void>> = { verify, tail };
+
+export async function events([action, ...args]: string[]): Promise<void> {
+  const act = pick(actions, action);
+  if (act) return act(args);
+  if (action !== undefined && !isHelp(action))
+    throw operatorFault(`events cannot ${JSON.stringify(action)}\n\n${USAGE}`);
+  console.log(USAGE);
+}
+
+async function verify(args: string[]): Promise<void> {
+  const options = readOptions(USAGE, args, {
+    store: { type: "string" },
+    head: { type: "string" },
+    keys: { type: "string" },
+    json: { type: "boolean" },
+  });
+  if (!options) return;
+  const storeId = required(options.store, "--store");
+  const verdict = await withStorage(async ({ storage }) => {
+    await requireStore({ storage }, storeId);
+    const witnessed =
+      options.head === undefined
+        ? undefined
+        : await readWitnessed(storage, storeId, options.head, options.keys);
+    const progress = createProgress("verifying");
+    return verifyLog({ storage }, storeId, witnessed, progress.show).finally(progress.end);
+  });
+  if (options.json) console.log(JSON.stringify(toJson(verdict)));
+  if (!verdict.isWhole) {
+    if (!options.json) throw operatorFault(describeFault(verdict));
+    process.exitCode = 1;
+  } else if (!options.json) console.log(describeWhole(verdict));
+}
+
+/** What a witness has kept, if one of our keys has signed it for this store. */
+async function readWitnessed(
+  { db }: Storage,
+  storeId: string,
+  text: string,
+  keysFile: string | undefined,
+): Promise<Witnessed> {
+  const jws = readJws(text);
+  if (jws?.typ !== HEAD_TYPE) throw operatorFault("--head is not the signature of a head");
+  const keys = keysFile === undefined ? await readPublicKeys(db) : readKeySet(keysFile);
+  const jwk = keys.find(({ kid }) => kid === jws.kid);
+  if (!jwk)
+    throw operatorFault(
+      `the key ${JSON.stringify(jws.kid)} that signed this head is not in ${keysFile ?? "the database"}: keys go when they were replaced. ` +
+        "Give --keys with the key set that the witness has kept",
+    );
+  if (!jws.isSignedBy(createPublicKey({ key: jwk as JsonWebKey, format: "jwk" })))
+    throw operatorFault("the signature of this head is not right: it was made up, or changed");
+  const { store, sequence, hash } = jws.claims;
+  if (store !== storeId) throw operatorFault("this head is another store's");
+  return { sequence: Number(sequence), hash: String(hash) };
+}
+
+function readKeySet(file: string): Record<string, unknown>[] {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")).keys;
+  } catch (cause) {
+    throw operatorFault(`cannot read a key set from ${file}: ${(cause as Error).message}`, cause);
+  }
+}
+
+const describeFault = ({ sequence, what }: Extract<Verdict, { isWhole: false }>): string =>
+  what === "removed"
+    ? `the log is not whole: sequence ${sequence} was removed`
+    : `the log is not whole: sequence ${sequence} was altered, or another event stands in its place`;
+
+function describeWhole({ events, erased, head }: Extract<Verdict, { isWhole: true }>): string {
+  const forgotten = head.first_sequence - 1;
+  return (
+    `whole: ${events} events, up to sequence ${head.last_sequence}` +
+    `${erased > 0 ? `, ${erased} of them erased` : ""}${forgotten > 0 ? `; the first ${forgotten} are no longer kept` : ""}`
+  );
+}
+
+const toJson = (verdict: Verdict) =>
+  verdict.isWhole
+    ? {
+        whole: true,
+        events: verdict.events,
+        erased: verdict.erased,
+        first_sequence: verdict.head.first_sequence,
+        last_sequence: verdict.head.last_sequence,
+      }
+    : { whole: false, sequence: verdict.sequence, what: verdict.what };
+
+const LOOK_EVERY_MS = 500;
+const SHOWN_FIRST = 10;
+const PAGE = 100;
+
+async function tail(args: string[]): Promise<void> {
+  const options = readOptions(USAGE, args, {
+    store: { type: "string" },
+    after: { type: "string" },
+    once: { type: "boolean" },
+    json: { type: "boolean" },
+  });
+  if (!options) return;
+  const storeId = required(options.store, "--store");
+  const after = options.after === undefined ? undefined : readWhole(options.after, "--after", 0);
+  await withStorage(async ({ storage }) => {
+    await requireStore({ storage }, storeId);
+    const head = await readHead(storage.db, storeId);
+    const last = Math.max(startAfter(head, undefined), head.last_sequence - SHOWN_FIRST);
+    let from = after === undefined ? last : startAfter(head, after);
+    for (;;) {
+      const to = Number.MAX_SAFE_INTEGER;
+      const rows = await readAfter.all(storage.db, { storeId, from, to, limit: PAGE });
+      for (const row of rows) console.log(options.json ? JSON.stringify(presentEvent(row)) : inWords(row));
+      from = rows.at(-1)?.sequence ?? from;
+      if (rows.length === PAGE) continue;
+      if (options.once) return;
+      await sleep(LOOK_EVERY_MS);
+    }
+  });
+}
+
+type Told = {
+  changes?: Record<string, { before: unknown; after: unknown } | string>;
+  actor: { type: string; id: string | null; name: string | null };
+};
+
+/** One line an event: number, time, what, to what, by whom, and what changed. */
+function inWords({ sequence, time, type, subject, data }: EventRow): string {
+  const head = `#${sequence}  ${toIso(time)}  ${type}  ${subject}`;
+  const told: Told | string = JSON.parse(data);
+  if (typeof told === "string") return `${head}  ${told}`;
+  const { actor, changes = {} } = told;
+  const by = [actor.type, actor.name ?? actor.id].filter((part) => part !== null).join(" ");
+  const changed = Object.entries(changes).map(([member, change]) =>
+    typeof change === "string"
+      ? `${member} ${change}`
+      : `${member} ${JSON.stringify(change.before)} -> ${JSON.stringify(change.after)}`,
+  );
+  return [`${head}  by ${by}`, ...changed].join("; ");
+}

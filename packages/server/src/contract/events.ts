@@ -1,0 +1,145 @@
+import { z } from "zod";
+import { filterParameter, instant, text } from "./filter.ts";
+import { operation } from "./operation.ts";
+import { id, pageQuery, timestamp, url } from "./shapes.ts";
+
+const hash = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{43}$/)
+  .describe("SHA-256, base64url");
+const sequence = z.string().regex(/^\d+$/).describe("The event's number in its store: from 1, without gaps");
+
+const change = z.union([
+  z.strictObject({ before: z.unknown(), after: z.unknown() }),
+  z.literal("(changed)").describe("A secret"),
+]);
+
+const happened = z.strictObject({
+  resource: z
+    .looseObject({ type: z.string(), id: z.string() })
+    .describe("As this API shows it to the back office; of a deletion its type and id"),
+  changes: z.record(z.string(), change).optional().describe("Of an update: the members that it changed"),
+  actor: z.strictObject({
+    type: z.enum(["application_key", "customer", "identity_provider", "operator", "service"]),
+    id: z.string().nullable(),
+    name: z.string().nullable(),
+  }),
+  request_id: z.string().nullable(),
+});
+
+const event = z
+  .strictObject({
+    specversion: z.literal("1.0"),
+    id,
+    source: url,
+    type: z.string().meta({ examples: ["customer.created"] }),
+    subject: z.string().describe("The id of the resource"),
+    time: timestamp.describe("When it happened. Numbers follow commits, so that times may be out of order"),
+    datacontenttype: z.literal("application/json"),
+    storeid: id,
+    sequence,
+    salt: z
+      .string()
+      .optional()
+      .describe("16 random bytes, base64url; deleted with the data when a person is erased"),
+    digest: hash.describe("SHA-256 over the bytes of the salt and the canonical form of `data`, RFC 8785"),
+    previoushash: z.union([hash, z.literal("")]).describe("`hash` of the event before; empty for the first"),
+    hash: hash.describe(
+      "SHA-256 over the canonical form of all members but `hash`, `data` and `salt`, RFC 8785",
+    ),
+    data: z.union([happened, z.literal("(erased)").describe("The person it was about was erased")]),
+  })
+  .meta({ id: "Event" });
+
+const after = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number)
+  .optional();
+
+export const listEvents = operation({
+  id: "listEvents",
+  tag: "Events",
+  method: "GET",
+  path: "/v2/events",
+  summary: "Read the store's log: what happened, and who did it",
+  description:
+    "Oldest first. `links.next` is there while there is more, also where a page has fewer events than asked for, or none, because those " +
+    "it looked at were not meant; once it is null, go on later with `after` and the `meta.last_sequence` of that answer. Whoever " +
+    "follows the numbers misses nothing, however late a change was committed.",
+  access: ["events", "read"],
+  query: z.object({
+    after: after.meta({
+      type: "string",
+      description: "Only events with a higher number than this; without it, from the oldest that is kept",
+    }),
+    types: z
+      .string()
+      .max(1024)
+      .regex(/^[a-z_]+\.([a-z_]+|\*)(,[a-z_]+\.([a-z_]+|\*))*$/)
+      .transform((given) => given.split(","))
+      .optional()
+      .meta({ type: "string", description: "Only these: `customer.created,customer_token.*`" }),
+    filter: filterParameter({ type: text("eq"), subject: text("eq"), actor: text("eq"), time: instant }),
+    "page[limit]": pageQuery.shape["page[limit]"],
+  }),
+  success: {
+    status: 200,
+    description: "One page of events",
+    schema: z.strictObject({
+      data: z.array(event),
+      meta: z.strictObject({
+        last_sequence: sequence.describe("The number of the store's last event; 0: none"),
+      }),
+      links: z.strictObject({ current: url, next: url.nullable() }),
+    }),
+  },
+  problems: ["events_gone"],
+});
+
+export const streamEvents = operation({
+  id: "streamEvents",
+  tag: "Events",
+  method: "GET",
+  path: "/v2/events/stream",
+  summary: "Follow the store's log as server-sent events",
+  description:
+    "Each message is an event as the list shows it; its id is the event's number. `Last-Event-ID` or `after` resumes after that number; without " +
+    "either, the stream begins with what happens next. A comment comes every 15 seconds. It ends when the access token does, and when the instance stops: connect again.",
+  access: ["events", "read"],
+  resumable: true,
+  query: z.object({
+    after: after.meta({ type: "string", description: "`Last-Event-ID` goes before it" }),
+  }),
+  success: {
+    status: 200,
+    description: "A stream without an end",
+    schema: z.string(),
+    mediaType: "text/event-stream",
+  },
+  problems: ["events_gone", "streams_exceeded"],
+});
+
+export const getEventHead = operation({
+  id: "getEventHead",
+  tag: "Events",
+  method: "GET",
+  path: "/v2/events/head",
+  summary: "Get the number and hash of the last event, signed",
+  description:
+    "For a witness outside: whoever keeps it can show later that the log up to there was not rewritten. Keep the key set of `/.well-known/jwks.json` beside it.",
+  access: ["events", "read"],
+  success: {
+    status: 200,
+    description: "The head of the log",
+    schema: z.strictObject({
+      data: z.strictObject({
+        sequence: sequence.describe("0: there is none yet"),
+        hash: z.union([hash, z.literal("")]),
+        signature: z
+          .string()
+          .describe("Compact JWS over `store`, `sequence`, `hash` and `time` by a key of the key set"),
+      }),
+    }),
+  },
+});

@@ -1,0 +1,87 @@
+import type { Clock } from "../lib/clock.ts";
+import { atMost } from "../storage/at-most.ts";
+import { inBatches } from "../storage/batches.ts";
+import { ROUND } from "../storage/delete-old.ts";
+import type { Database, Storage, Trx } from "../storage/storage.ts";
+import { ERASED } from "./event.ts";
+
+type Deps = { storage: Storage; clock: Clock };
+type Person = { storeId: string; personId: string };
+
+/** Whether the log holds data of this person, or is about to. */
+export async function isInLog(db: Database, { storeId, personId }: Person): Promise<boolean> {
+  const isIn = (table: "events" | "event_outbox" | "event_erasures") =>
+    db
+      .selectFrom(table)
+      .select("store_id")
+      .where("store_id", "=", storeId)
+      .where("person_id", "=", personId)
+      .limit(atMost(1))
+      .executeTakeFirst();
+  return [await isIn("event_outbox"), await isIn("events"), await isIn("event_erasures")].some(Boolean);
+}
+
+/** Written down before the first event is erased, so that whoever is interrupted goes on. */
+export async function beginErasure(trx: Trx, { clock }: Deps, { storeId, personId }: Person): Promise<void> {
+  await trx
+    .insertInto("event_erasures")
+    .values({ store_id: storeId, person_id: personId, asked_at: clock.now() })
+    .onConflict((conflict) => conflict.columns(["store_id", "person_id"]).doNothing())
+    .execute();
+}
+
+/**
+ * Replaces what the log says of a person, as much as fits into a round. The hash of an event covers its data by the digest alone, so
+ * the chain stays whole, and without the salt nobody can find out by trying what the data was.
+ */
+export async function eraseSome(
+  deps: Deps,
+  { storeId, personId }: Person,
+): Promise<{ events: number; isDone: boolean }> {
+  const { db } = deps.storage;
+  // Those that wait first: a row that the sequencer is just taking is waited for, and is in the log when we look there.
+  const { numUpdatedRows } = await db
+    .updateTable("event_outbox")
+    .set({ data: ERASED, person_id: null, actor_id: null })
+    .where("store_id", "=", storeId)
+    .where("person_id", "=", personId)
+    .executeTakeFirst();
+  const erase = async (limit: number) => {
+    const some = db
+      .selectFrom("events")
+      .select("sequence")
+      .where("store_id", "=", storeId)
+      .where("person_id", "=", personId)
+      .orderBy("sequence")
+      .limit(atMost(limit));
+    const erased = await db
+      .updateTable("events")
+      .set({ data: ERASED, salt: null, person_id: null, actor_id: null })
+      .where("store_id", "=", storeId)
+      .where("sequence", "in", some)
+      .executeTakeFirst();
+    return Number(erased.numUpdatedRows);
+  };
+  const { rows, isDone } = await inBatches(deps, erase, ROUND);
+  if (isDone)
+    await db
+      .deleteFrom("event_erasures")
+      .where("store_id", "=", storeId)
+      .where("person_id", "=", personId)
+      .execute();
+  return { events: Number(numUpdatedRows) + rows, isDone };
+}
+
+/** Goes on with erasures that a request has begun. True: there are more. */
+export async function goOnErasing(deps: Deps): Promise<boolean> {
+  const person = await deps.storage.db
+    .selectFrom("event_erasures")
+    .select(["store_id as storeId", "person_id as personId"])
+    .orderBy("store_id")
+    .orderBy("person_id")
+    .limit(atMost(1))
+    .executeTakeFirst();
+  if (!person) return false;
+  await eraseSome(deps, person);
+  return true;
+}

@@ -1,0 +1,111 @@
+import type { Caller } from "../contract/caller.ts";
+import { toIso } from "../lib/clock.ts";
+import type { Tables } from "../storage/tables.ts";
+
+/**
+ * One log of what happened in a store, which is also its audit: who did what to which resource. It is written in the
+ * transaction of the change (note.ts), numbered and chained afterwards (sequencer.ts), and read by its numbers.
+ *
+ *     change + outbox row, one commit  ->  sequencer: number, digest, hash  ->  list, stream, verify
+ */
+export const EVENT_TYPES = [
+  "customer.created",
+  "customer.updated",
+  "customer.deleted",
+  "customer.identity_linked",
+  "customer.identity_unlinked",
+  "customer.erased",
+  "customer_token.created",
+  "customer_token.revoked",
+  "sign_on.failed",
+  "sign_on.code_replayed",
+  "oidc_profile.created",
+  "oidc_profile.updated",
+  "oidc_profile.deleted",
+  "oidc_profile.health_changed",
+  "oidc_profile.drift_detected",
+  "oidc_profile.drift_approved",
+  "authentication_realm.created",
+  "authentication_realm.updated",
+  "authentication_realm.deleted",
+  "customer_authentication_settings.updated",
+  "application_key.created",
+  "application_key.updated",
+  "application_key.rotated",
+  "application_key.deleted",
+  "store.updated",
+] as const;
+
+export type EventType = (typeof EVENT_TYPES)[number];
+
+type Actor = {
+  type: "application_key" | "customer" | "identity_provider" | "operator" | "service";
+  id: string | null;
+  name: string | null;
+};
+
+/** In whose store, on whose behalf and in which request something is changed. */
+export type By = { storeId: string; actor: Actor; requestId: string | null };
+
+type KnownCaller = Pick<Caller, "storeId" | "keyId" | "keyName" | "customer" | "requestId">;
+
+/** A customer is named by the id alone: the log should not repeat whose it is in every line. */
+export const byCaller = ({ storeId, keyId, keyName, customer, requestId }: KnownCaller): By => ({
+  storeId,
+  actor: customer
+    ? { type: "customer", id: customer.customerId, name: null }
+    : { type: "application_key", id: keyId, name: keyName },
+  requestId,
+});
+
+export const byCustomer = (storeId: string, customerId: string, requestId: string | null): By => ({
+  storeId,
+  actor: { type: "customer", id: customerId, name: null },
+  requestId,
+});
+
+export const byProvider = (
+  profile: { storeId: string; id: string; name: string },
+  requestId: string | null,
+): By => ({
+  storeId: profile.storeId,
+  actor: { type: "identity_provider", id: profile.id, name: profile.name },
+  requestId,
+});
+
+/** The command line. */
+export const byOperator = (storeId: string): By => ({
+  storeId,
+  actor: { type: "operator", id: null, name: null },
+  requestId: null,
+});
+
+/** What nobody asked for: something that the service has noticed by itself. */
+export const byService = (storeId: string, requestId: string | null = null): By => ({
+  storeId,
+  actor: { type: "service", id: null, name: null },
+  requestId,
+});
+
+/** What stands in the place of a person's data, once they were erased. Kept as JSON, as all data is. */
+export const ERASED = '"(erased)"';
+
+export type EventRow = Tables["events"];
+
+/** CloudEvents 1.0 JSON: every attribute but `data` is a plain value, so one that is missing is left out. */
+export const presentEvent = (row: EventRow) => ({
+  specversion: "1.0" as const,
+  id: row.id,
+  source: row.source,
+  type: row.type,
+  subject: row.subject,
+  time: toIso(row.time),
+  datacontenttype: "application/json" as const,
+  storeid: row.store_id,
+  sequence: String(row.sequence),
+  ...(row.salt !== null && { salt: row.salt }),
+  digest: row.digest,
+  previoushash: row.previous_hash,
+  hash: row.hash,
+  data: JSON.parse(row.data),
+});

@@ -1,0 +1,70 @@
+import type { Clock } from "../lib/clock.ts";
+import { atMost } from "../storage/at-most.ts";
+import { inBatches } from "../storage/batches.ts";
+import { ROUND } from "../storage/delete-old.ts";
+import { forChange } from "../storage/for-change.ts";
+import type { Storage } from "../storage/storage.ts";
+
+type Deps = { storage: Storage; clock: Clock };
+
+const STORES_AT_ONCE = 20;
+
+/**
+ * Takes away what is older than the operator wants, from the beginning of each log: the hash of the last that went stays in the
+ * head, so that the rest still verifies. An event that is old but stands behind a younger one, because a clock went wrong, waits for
+ * that one. True: there are more.
+ */
+export async function forgetOldEvents(deps: Deps, { eventDays }: { eventDays: number }): Promise<boolean> {
+  const untilMs = deps.clock.now() - eventDays * 86_400_000;
+  const stores = await deps.storage.db
+    .selectFrom("event_heads")
+    .select("store_id")
+    .where("oldest_time", "<=", untilMs)
+    .orderBy("oldest_time")
+    .limit(atMost(STORES_AT_ONCE))
+    .execute();
+  let isBehind = stores.length === STORES_AT_ONCE;
+  for (const { store_id } of stores) {
+    const { isDone } = await inBatches(deps, (limit) => forgetSome(deps, store_id, untilMs, limit), ROUND);
+    isBehind ||= !isDone;
+  }
+  return isBehind;
+}
+
+function forgetSome({ storage }: Deps, storeId: string, untilMs: number, limit: number): Promise<number> {
+  return storage.transact(async (trx) => {
+    const heads = trx.selectFrom("event_heads").select("first_sequence").where("store_id", "=", storeId);
+    const head = await forChange(storage, heads).executeTakeFirst();
+    if (!head) return 0;
+    const rows = await trx
+      .selectFrom("events")
+      .select(["sequence", "time", "hash"])
+      .where("store_id", "=", storeId)
+      .where("sequence", ">=", head.first_sequence)
+      .orderBy("sequence")
+      .limit(atMost(limit + 1))
+      .execute();
+    const kept = rows.findIndex(({ time }) => time > untilMs);
+    const old = rows.slice(0, kept < 0 ? limit : kept);
+    const last = old.at(-1);
+    await trx
+      .updateTable("event_heads")
+      .set({
+        oldest_time: rows[old.length]?.time ?? null,
+        ...(last && { first_sequence: last.sequence + 1, forgotten_hash: last.hash }),
+      })
+      .where("store_id", "=", storeId)
+      .execute();
+    if (!last) return 0;
+    await trx
+      .deleteFrom("events")
+      .where("store_id", "=", storeId)
+      .where(
+        "sequence",
+        "in",
+        old.map(({ sequence }) => sequence),
+      )
+      .execute();
+    return old.length;
+  });
+}

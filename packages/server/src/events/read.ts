@@ -1,0 +1,214 @@
+import { setImmediate } from "node:timers/promises";
+import { sql } from "kysely";
+import type * as contract from "../contract/events.ts";
+import type { Input, Output } from "../contract/operation.ts";
+import { toListParameters } from "../contract/paging.ts";
+import { Problem } from "../contract/problem.ts";
+import type { Condition } from "../lib/condition.ts";
+import { atMost } from "../storage/at-most.ts";
+import { statement } from "../storage/statement.ts";
+import type { Database, Storage } from "../storage/storage.ts";
+import { EVENT_TYPES, type EventRow, presentEvent } from "./event.ts";
+import { type Head, readHead } from "./head.ts";
+
+type Asked = {
+  after?: number | undefined;
+  /** As they were asked for: exact types, and `prefix.*`. */
+  types?: readonly string[] | undefined;
+  conditions?: readonly Condition[] | undefined;
+  limit: number;
+};
+
+export const toEventQuery = (query: Input<typeof contract.listEvents>["query"]): Asked => ({
+  after: query.after,
+  types: query.types,
+  conditions: query.filter,
+  limit: query["page[limit]"],
+});
+
+type EventPage = { rows: EventRow[]; last: number; next: number | undefined; asked: Asked };
+
+/** How many events a page may look at one by one where only some of them are meant. */
+const LOOKED_AT = 5000;
+const SLICE = 500;
+
+/**
+ * One page in the order of the numbers. What is asked for leads along one index; what else it says is looked at event by event, up to a
+ * bound: then the page is short, and the next one goes on.
+ */
+export async function listEvents(
+  { storage: { db } }: { storage: Storage },
+  storeId: string,
+  asked: Asked,
+): Promise<EventPage> {
+  const head = await readHead(db, storeId);
+  const last = head.last_sequence;
+  let from = startAfter(head, asked.after);
+  const types = typesOf(asked);
+  const conditions = asked.conditions ?? [];
+  const rows: EventRow[] = [];
+  const end = (next?: number): EventPage => ({ rows, last, next, asked });
+  if (types?.size === 0) return end();
+  from = Math.max(from, (await findTime(db, storeId, conditions)) - 1);
+  const walk = walkFor(storeId, types, conditions);
+  for (let lookedAt = 0; ; ) {
+    const limit = lookedAt === 0 ? asked.limit + 1 : SLICE;
+    const found = await walk(db, { from, to: last, limit });
+    for (const row of found) {
+      if (!isMeant(row, types, conditions)) continue;
+      if (rows.length === asked.limit) return end(rows.at(-1)?.sequence);
+      rows.push(row);
+    }
+    if (found.length < limit) return end();
+    from = found.at(-1)?.sequence ?? last;
+    lookedAt += found.length;
+    if (lookedAt >= LOOKED_AT) return end(from);
+    await setImmediate();
+  }
+}
+
+/** Where to begin. What was forgotten cannot be followed: whoever has come no further must begin anew. */
+export function startAfter({ first_sequence: first }: Head, after: number | undefined): number {
+  if (after === undefined) return first - 1;
+  if (after + 1 >= first) return after;
+  throw new Problem("events_gone", {
+    detail: `The oldest event that is kept is number ${first}.`,
+    meta: { oldest_sequence: String(first) },
+  });
+}
+
+/** The types that are meant, each by its name; undefined: all. */
+function typesOf({ types, conditions = [] }: Asked): Set<string> | undefined {
+  const named = types?.flatMap((type) =>
+    type.endsWith(".*") ? EVENT_TYPES.filter((known) => known.startsWith(type.slice(0, -1))) : [type],
+  );
+  const wanted = conditions.filter(({ field }) => field === "type").map(({ value }) => String(value));
+  if (!named && wanted.length === 0) return undefined;
+  const all = new Set(named ?? wanted);
+  return new Set([...all].filter((type) => wanted.every((one) => one === type)));
+}
+
+type Part = { from: number; to: number; limit: number };
+type Walk = (db: Database, part: Part) => Promise<EventRow[]>;
+
+function walkFor(
+  storeId: string,
+  types: ReadonlySet<string> | undefined,
+  conditions: readonly Condition[],
+): Walk {
+  const asked = (name: string) => conditions.find(({ field }) => field === name)?.value;
+  const [subject, actor] = [asked("subject"), asked("actor")];
+  if (subject !== undefined)
+    return (db, part) => bySubject.all(db, { storeId, subject: String(subject), ...part });
+  if (actor !== undefined) return (db, part) => byActor.all(db, { storeId, actor: String(actor), ...part });
+  if (types) return (db, part) => byTypes(db, storeId, types, part);
+  return (db, part) => readAfter.all(db, { storeId, ...part });
+}
+
+const inOrder = (db: Database, { storeId, from, to, limit }: Part & { storeId: string }) =>
+  db
+    .selectFrom("events")
+    .selectAll()
+    .where("store_id", "=", storeId)
+    .where("sequence", ">", from)
+    .where("sequence", "<=", to)
+    .orderBy("sequence")
+    .limit(atMost(limit));
+
+/** All events of a store, from one number on. */
+export const readAfter = statement((db, of: Part & { storeId: string }) => inOrder(db, of));
+
+const bySubject = statement((db, of: Part & { storeId: string; subject: string }) =>
+  inOrder(db, of).where("subject", "=", of.subject),
+);
+const byActor = statement((db, of: Part & { storeId: string; actor: string }) =>
+  inOrder(db, of).where("actor_id", "=", of.actor),
+);
+
+/** Each type has its own run of the index: so many of each, and of those the first, are the first of all. */
+async function byTypes(
+  db: Database,
+  storeId: string,
+  types: ReadonlySet<string>,
+  { from, to, limit }: Part,
+): Promise<EventRow[]> {
+  const runs = [...types].map(
+    (type) => sql`select sequence from (select sequence from events
+      where store_id = ${storeId} and type = ${type} and sequence > ${from} and sequence <= ${to}
+      order by sequence limit ${atMost(limit)}) as run`,
+  );
+  const { rows } = await sql<{ sequence: number }>`${sql.join(runs, sql` union all `)}`.execute(db);
+  const first = rows.map(({ sequence }) => sequence).sort((a, b) => a - b);
+  if (first.length === 0) return [];
+  const found = await db
+    .selectFrom("events")
+    .selectAll()
+    .where("store_id", "=", storeId)
+    .where("sequence", "in", first.slice(0, limit))
+    .execute();
+  return found.sort((a, b) => a.sequence - b.sequence);
+}
+
+/**
+ * The first number that an event of this time can have. Times may be out of order, but the latest time so far only grows: before
+ * it has come to the time that is asked for, no event can have had it.
+ */
+async function findTime(db: Database, storeId: string, conditions: readonly Condition[]): Promise<number> {
+  const bounds = conditions.filter(({ field, operator }) => field === "time" && /^[eg]/.test(operator));
+  if (bounds.length === 0) return 0;
+  const time = Math.max(...bounds.map(({ value }) => Number(value)));
+  return (await findFirst.first(db, { storeId, time }))?.sequence ?? Number.MAX_SAFE_INTEGER;
+}
+
+const findFirst = statement((db, of: { storeId: string; time: number }) =>
+  db
+    .selectFrom("events")
+    .select("sequence")
+    .where("store_id", "=", of.storeId)
+    .where("latest_time", ">=", of.time)
+    .orderBy("latest_time")
+    .orderBy("sequence")
+    .limit(atMost(1)),
+);
+
+function isMeant(
+  row: EventRow,
+  types: ReadonlySet<string> | undefined,
+  conditions: readonly Condition[],
+): boolean {
+  if (types && !types.has(row.type)) return false;
+  return conditions.every(({ field, operator, value }) => {
+    if (field === "subject") return row.subject === value;
+    if (field === "actor") return row.actor_id === value;
+    return field !== "time" || COMPARED[operator as keyof typeof COMPARED](row.time, Number(value));
+  });
+}
+
+const COMPARED = {
+  eq: (a: number, b: number) => a === b,
+  gt: (a: number, b: number) => a > b,
+  ge: (a: number, b: number) => a >= b,
+  lt: (a: number, b: number) => a < b,
+  le: (a: number, b: number) => a <= b,
+};
+
+export function presentEventList(
+  { publicUrl }: { publicUrl: string },
+  { rows, last, next, asked }: EventPage,
+): Output<typeof contract.listEvents> {
+  const urlAfter = (after: number | undefined) => {
+    const parameters = {
+      ...(after !== undefined && { after }),
+      ...(asked.types && { types: asked.types.join(",") }),
+      ...toListParameters(asked.conditions ?? [], undefined),
+      "page[limit]": asked.limit,
+    };
+    const query = Object.entries(parameters).map((pair) => pair.map(encodeURIComponent).join("="));
+    return `${publicUrl}/v2/events?${query.join("&")}`;
+  };
+  return {
+    data: rows.map(presentEvent),
+    meta: { last_sequence: String(last) },
+    links: { current: urlAfter(asked.after), next: next === undefined ? null : urlAfter(next) },
+  };
+}

@@ -1,0 +1,255 @@
+import { randomBytes } from "node:crypto";
+import { sql } from "kysely";
+import type { Clock } from "../lib/clock.ts";
+import { atMost } from "../storage/at-most.ts";
+import { inBatches } from "../storage/batches.ts";
+import { tryHold } from "../storage/hold.ts";
+import { statement } from "../storage/statement.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import { digestOf, hashOf } from "./chain.ts";
+import { ERASED, type EventRow } from "./event.ts";
+import { onNoted } from "./note.ts";
+
+/**
+ * Numbers what was noted, store by store, and chains it. One at a time over all instances: whoever has the lock takes rows
+ * out of the outbox and puts them into the log in one transaction, so that a crash anywhere loses none and doubles none.
+ * Readers see numbers only after that commit, so none can appear behind one that was read, however late its change committed.
+ */
+export type Sequencer = {
+  /** Numbers what there is, unless another instance is at it. */
+  run(): Promise<void>;
+  /** From now on as soon as something was noted in this process. `run` once a second finds what others have noted. */
+  start(): void;
+  stop(): Promise<void>;
+  /** How long the oldest event waits that the last round found and could not number; 0 when there was none. */
+  behindMs(): number;
+};
+
+type Deps = {
+  storage: Storage;
+  clock: Clock;
+  publicUrl: string;
+  /** After the commit: the last number of each store that has new ones. */
+  onNumbered?: (lastByStore: ReadonlyMap<string, number>) => void;
+};
+
+/** Sign-ons commit one by one, and each round here takes a transaction of its own: those of a tenth of a second share one. */
+const GATHER_MS = 100;
+const HELD = "event sequencer";
+/** A paused instance loses the lock after this time, and another takes over with its next round. */
+const PAUSED_MS = 3000;
+
+export function createSequencer(deps: Deps): Sequencer {
+  const { storage } = deps;
+  let underWay: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isStarted = false;
+  let oldestAt: number | undefined;
+
+  /** After the round that is under way, which may have looked already. */
+  async function run(): Promise<void> {
+    while (underWay) await underWay.catch(() => {});
+    underWay = numberAll(deps, (time) => {
+      oldestAt = time;
+    }).finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  }
+
+  function wake(): void {
+    if (!isStarted || timer) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      // What cannot be done now is found by the next round.
+      run().catch(() => {});
+    }, GATHER_MS);
+    timer.unref();
+  }
+
+  onNoted(storage.db, wake);
+  storage.changes.listen(wake);
+  return {
+    run,
+    start() {
+      isStarted = true;
+    },
+    async stop() {
+      isStarted = false;
+      clearTimeout(timer);
+      await underWay?.catch(() => {});
+    },
+    behindMs: () => (oldestAt === undefined ? 0 : Math.max(0, deps.clock.now() - oldestAt)),
+  };
+}
+
+async function numberAll(deps: Deps, onOldest: (time: number | undefined) => void): Promise<void> {
+  // A look first: mostly there is nothing, and a look takes no lock.
+  const oldest = await findFirst.first(deps.storage.db, {});
+  onOldest(oldest?.time);
+  if (!oldest) return;
+  let isMore = true;
+  await inBatches(deps, async (limit) => {
+    const taken = isMore ? await numberSome(deps, limit) : 0;
+    // Whatever commits from here on wakes us again.
+    isMore = taken === limit;
+    if (taken > 0) onOldest(undefined);
+    return taken;
+  });
+}
+
+const findFirst = statement((db, _: object) =>
+  db.selectFrom("event_outbox").select("time").orderBy("position").limit(atMost(1)),
+);
+
+/** How many rows were taken; none where another instance is at it. */
+async function numberSome({ storage, publicUrl, onNumbered }: Deps, limit: number): Promise<number> {
+  const source = `${publicUrl}/v2/store`;
+  const done = await storage.transact(async (trx) => {
+    if (!(await tryHold(trx, storage, HELD, PAUSED_MS))) return { taken: 0, heads: [] };
+    const waiting = await takeSome(trx, limit);
+    if (waiting.length === 0) return { taken: 0, heads: [] };
+    const heads = await readHeads(trx, [...new Set(waiting.map((row) => row.store_id))]);
+    const numbered = chain(waiting, heads, source);
+    await insertEvents(trx, storage, numbered);
+    await writeHeads(trx, [...heads.values()]);
+    return { taken: waiting.length, heads: [...heads.values()] };
+  });
+  if (done.heads.length > 0)
+    onNumbered?.(new Map(done.heads.map((head) => [head.store_id, head.last_sequence])));
+  return done.taken;
+}
+
+type Waiting = Tables["event_outbox"];
+type Head = Tables["event_heads"];
+
+/**
+ * Takes by position, which the database gave out at the insert: whatever began after a commit has a higher one than that, by
+ * whichever instance and whatever its clock says. One statement, so that nothing can commit between the look and the deletion.
+ */
+async function takeSome(trx: Trx, limit: number): Promise<Waiting[]> {
+  const rows = await takeFirst.all(trx, { limit });
+  return rows.sort((a, b) => a.position - b.position);
+}
+
+const takeFirst = statement((db, of: { limit: number }) =>
+  db
+    .deleteFrom("event_outbox")
+    .where(
+      "position",
+      "in",
+      db.selectFrom("event_outbox").select("position").orderBy("position").limit(atMost(of.limit)),
+    )
+    .returningAll(),
+);
+
+/** The last number of each store, where there is one. A store that is gone, or going, has no log any more. */
+async function readHeads(trx: Trx, storeIds: readonly string[]): Promise<Map<string, Head>> {
+  const rows = await trx
+    .selectFrom("stores as store")
+    .leftJoin("event_heads as head", "head.store_id", "store.id")
+    .where("store.id", "in", storeIds)
+    .where("store.deleted_at", "is", null)
+    .selectAll("head")
+    .select("store.id as id")
+    .execute();
+  return new Map(
+    rows.map(({ id, ...head }) => [id, head.store_id === null ? emptyHead(id) : (head as Head)]),
+  );
+}
+
+const emptyHead = (storeId: string): Head => ({
+  store_id: storeId,
+  last_sequence: 0,
+  last_hash: "",
+  latest_time: 0,
+  first_sequence: 1,
+  forgotten_hash: "",
+  oldest_time: null,
+});
+
+const SALT_BYTES = 16;
+
+/** Moves the heads along. */
+function chain(waiting: readonly Waiting[], heads: Map<string, Head>, source: string): EventRow[] {
+  const salts = randomBytes(SALT_BYTES * waiting.length);
+  return waiting.flatMap(({ position: _, ...row }, at) => {
+    const head = heads.get(row.store_id);
+    if (!head) return [];
+    const salt = salts.subarray(at * SALT_BYTES, (at + 1) * SALT_BYTES);
+    head.last_sequence++;
+    head.latest_time = Math.max(head.latest_time, row.time);
+    head.oldest_time ??= row.time;
+    const event = {
+      ...row,
+      source,
+      sequence: head.last_sequence,
+      latest_time: head.latest_time,
+      digest: digestOf(salt, row.data),
+      previous_hash: head.last_hash,
+    };
+    head.last_hash = hashOf(event);
+    const isErased = row.data === ERASED;
+    return [{ ...event, salt: isErased ? null : salt.toString("base64url"), hash: head.last_hash }];
+  });
+}
+
+/**
+ * On PostgreSQL a statement is a round trip, so all are one, as one parameter: to build a statement of thousands of values takes
+ * longer than to run it. On SQLite there is no way to go, and one by one takes two thirds of the time.
+ */
+async function insertEvents(trx: Trx, { engine }: Storage, events: readonly EventRow[]): Promise<void> {
+  if (events.length === 0) return;
+  if (engine === "sqlite") for (const event of events) await insertOne.all(trx, event);
+  else await insertAll.all(trx, { rows: JSON.stringify(events.map(valuesOf)) });
+}
+
+const COLUMNS = [
+  ["store_id", "text"],
+  ["sequence", "bigint"],
+  ["id", "text"],
+  ["type", "text"],
+  ["subject", "text"],
+  ["actor_id", "text"],
+  ["person_id", "text"],
+  ["source", "text"],
+  ["time", "bigint"],
+  ["latest_time", "bigint"],
+  ["salt", "text"],
+  ["digest", "text"],
+  ["previous_hash", "text"],
+  ["hash", "text"],
+  ["data", "text"],
+] as const satisfies [keyof EventRow, string][];
+
+const valuesOf = (event: EventRow) => COLUMNS.map(([column]) => event[column]);
+const names = sql.join(COLUMNS.map(([column]) => sql.ref(column)));
+
+const insertOne = statement(
+  (_, event: EventRow) =>
+    sql<object>`insert into events (${names}) values (${sql.join(valuesOf(event).map((value) => sql`${value}`))})`,
+);
+
+const insertAll = statement((_, of: { rows: string }) => {
+  const values = COLUMNS.map(([, type], at) => sql`cast(value ->> ${sql.lit(at)} as ${sql.raw(type)})`);
+  return sql<object>`insert into events (${names})
+    select ${sql.join(values)} from json_array_elements(cast(${of.rows} as json)) as value`;
+});
+
+async function writeHeads(trx: Trx, heads: readonly Head[]): Promise<void> {
+  if (heads.length === 0) return;
+  await trx
+    .insertInto("event_heads")
+    .values(heads)
+    .onConflict((conflict) =>
+      conflict.column("store_id").doUpdateSet(({ ref }) => ({
+        last_sequence: ref("excluded.last_sequence"),
+        last_hash: ref("excluded.last_hash"),
+        latest_time: ref("excluded.latest_time"),
+        // What forgets old events moves the other end, maybe at this moment.
+        oldest_time: sql<number>`coalesce(event_heads.oldest_time, ${ref("excluded.oldest_time")})`,
+      })),
+    )
+    .execute();
+}

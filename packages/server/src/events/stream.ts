@@ -1,0 +1,172 @@
+import { limits } from "../contract/limits.ts";
+import { Problem } from "../contract/problem.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Storage } from "../storage/storage.ts";
+import { type EventRow, presentEvent } from "./event.ts";
+import { readHead } from "./head.ts";
+import { readAfter, startAfter } from "./read.ts";
+
+/**
+ * The log as it grows, for whoever holds a connection open. A stream reads a page when its store has new numbers and the page before
+ * was taken: a client that reads slowly costs one page of memory. New numbers are heard of at once from the sequencer of this
+ * process, and of those of other instances twice a second, with one question for all streams.
+ */
+export type Streams = {
+  open(request: StreamRequest): Promise<AsyncIterableIterator<string>>;
+  onNumbered(lastByStore: ReadonlyMap<string, number>): void;
+  /** Ends all of them, and takes no more. */
+  close(): void;
+  count(): number;
+};
+
+type StreamRequest = {
+  storeId: string;
+  after: number | undefined;
+  /** Whether the access token is still good. */
+  isGood(): Promise<boolean>;
+};
+
+type Deps = { storage: Storage; clock: Clock };
+
+const LOOK_EVERY_MS = 500;
+const COMMENT_EVERY_MS = 15_000;
+const PAGE = 100;
+/** How long a client waits before it connects again. */
+const RETRY_MS = 2000;
+
+export function createStreams({ storage, clock }: Deps): Streams {
+  const counts = new Map<string, number>();
+  const lasts = new Map<string, number>();
+  let tick = Promise.withResolvers<void>();
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  /** Lets every stream look again. */
+  function turn(): void {
+    tick.resolve();
+    tick = Promise.withResolvers<void>();
+  }
+
+  function note(storeId: string, last: number): void {
+    if (counts.has(storeId)) lasts.set(storeId, Math.max(last, lasts.get(storeId) ?? 0));
+  }
+
+  async function look(): Promise<void> {
+    const rows = await storage.db
+      .selectFrom("event_heads")
+      .select(["store_id", "last_sequence"])
+      .where("store_id", "in", [...counts.keys()])
+      .execute();
+    for (const row of rows) note(row.store_id, row.last_sequence);
+  }
+
+  function take(storeId: string): void {
+    const count = counts.get(storeId) ?? 0;
+    if (count >= limits.eventStreams || isClosed)
+      throw new Problem("streams_exceeded", {
+        meta: { streams: limits.eventStreams },
+        retryAfterSeconds: 5,
+      });
+    counts.set(storeId, count + 1);
+    timer ??= setInterval(() => {
+      // While the database is away, streams wait and say so by their comments.
+      look()
+        .catch(() => {})
+        .finally(turn);
+    }, LOOK_EVERY_MS).unref();
+  }
+
+  function release(storeId: string): void {
+    const count = (counts.get(storeId) ?? 1) - 1;
+    if (count > 0) counts.set(storeId, count);
+    else {
+      counts.delete(storeId);
+      lasts.delete(storeId);
+    }
+    if (counts.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  async function* pieces(
+    { storeId, isGood }: StreamRequest,
+    start: number,
+    isOver: () => boolean,
+  ): AsyncGenerator<string, void, undefined> {
+    // With the number alone, so that a client that hears nothing else still knows where to resume.
+    yield `retry: ${RETRY_MS}\nid: ${start}\n\n`;
+    let spokeAtMs = clock.monotonicMs();
+    for (let sequence = start; !isOver() && !isClosed && (await isGood()); ) {
+      const next = tick.promise;
+      const to = lasts.get(storeId) ?? 0;
+      const rows =
+        to > sequence ? await readAfter.all(storage.db, { storeId, from: sequence, to, limit: PAGE }) : [];
+      const last = rows.at(-1);
+      if (last) {
+        // Taken away by retention before this client had read it: it must begin anew, and hears so when it does.
+        if (rows[0]?.sequence !== sequence + 1) return;
+        sequence = last.sequence;
+        yield rows.map(message).join("");
+      } else if (clock.monotonicMs() - spokeAtMs >= COMMENT_EVERY_MS) yield ": still here\n\n";
+      else {
+        await next;
+        continue;
+      }
+      spokeAtMs = clock.monotonicMs();
+    }
+  }
+
+  return {
+    async open(request) {
+      const { storeId, after } = request;
+      const head = await readHead(storage.db, storeId);
+      const start = after === undefined ? head.last_sequence : startAfter(head, after);
+      take(storeId);
+      note(storeId, head.last_sequence);
+      let isOver = false;
+      const running = pieces(request, start, () => isOver);
+      const end = async () => {
+        if (!isOver) release(storeId);
+        isOver = true;
+        // It may be waiting for the next look.
+        turn();
+        return { done: true, value: undefined } as const;
+      };
+      const stream: AsyncIterableIterator<string> = {
+        [Symbol.asyncIterator]: () => stream,
+        next: async () => {
+          try {
+            const piece = await running.next();
+            if (piece.done) await end();
+            return piece;
+          } catch (error) {
+            await end();
+            throw error;
+          }
+        },
+        return: end,
+      };
+      return stream;
+    },
+    onNumbered(lastByStore) {
+      if (counts.size === 0) return;
+      for (const [storeId, last] of lastByStore) note(storeId, last);
+      turn();
+    },
+    close() {
+      isClosed = true;
+      turn();
+    },
+    count: () => [...counts.values()].reduce((sum, count) => sum + count, 0),
+  };
+}
+
+const message = (row: EventRow): string =>
+  `id: ${row.sequence}\ndata: ${JSON.stringify(presentEvent(row))}\n\n`;
+
+/** `Last-Event-ID` goes first: a browser sends it by itself when it connects again, with the address that it had before. */
+export function toResumed(lastEventId: string | undefined, after: number | undefined): number | undefined {
+  if (!lastEventId) return after;
+  if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
+  throw new Problem("parameter_invalid", { source: { header: "Last-Event-ID" } });
+}

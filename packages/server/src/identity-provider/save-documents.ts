@@ -1,0 +1,36 @@
+import { byService } from "../events/event.ts";
+import { noteEvents } from "../events/note.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import type { Calls } from "./calls.ts";
+import { driftHappening } from "./happenings.ts";
+import { type Profile, profileOf } from "./profile.ts";
+
+type Documents = Partial<Pick<Tables["oidc_profiles"], "metadata" | "pending_metadata" | "pending_since">>;
+
+/**
+ * Keeps what discovery found, while the address and the document that we went by are still the same: a move or an approval wins.
+ * That another document waits is told once, by whichever instance is the first to find it.
+ */
+export async function saveDocuments(
+  deps: { storage: Storage; clock: Clock; calls: Pick<Calls, "healthOf"> },
+  profile: Profile,
+  columns: Documents,
+): Promise<void> {
+  await deps.storage.transact(async (trx) => {
+    let saving = trx
+      .updateTable("oidc_profiles")
+      .set(columns)
+      .where("store_id", "=", profile.storeId)
+      .where("id", "=", profile.id)
+      .where("discovery_url", "=", profile.discoveryUrl)
+      .where("metadata", profile.metadata ? "=" : "is", profile.metadata && JSON.stringify(profile.metadata));
+    const { pending_metadata: pending } = columns;
+    if (pending) saving = saving.where("pending_metadata", "is distinct from", pending);
+    const row = await saving.returningAll().executeTakeFirst();
+    if (!row || !pending) return;
+    const happened = driftHappening(deps, "oidc_profile.drift_detected", profile, profileOf(row));
+    await noteEvents(trx, deps, byService(profile.storeId), [happened]);
+  });
+}

@@ -1,0 +1,45 @@
+import { byService } from "../events/event.ts";
+import { noteEvents } from "../events/note.ts";
+import type { Clock } from "../lib/clock.ts";
+import { forChange } from "../storage/for-change.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Calls } from "./calls.ts";
+import { profileHappening } from "./happenings.ts";
+import type { HealthStatus } from "./health.ts";
+import { profileOf } from "./profile.ts";
+
+type Deps = { storage: Storage; clock: Clock; calls: Calls };
+
+/** A round ends after so many: each is a transaction of its own. */
+const AT_ONCE = 50;
+
+/**
+ * Puts into the log that an identity provider is not well, or well again. Every instance has its own view, and the profile's row
+ * has what was told last: of several that see the same, the first tells it. Nothing told yet counts as up. True: there are more.
+ */
+export async function tellHealth(deps: Deps): Promise<boolean> {
+  const untold = deps.calls.untold();
+  for (const { profileId, status } of untold.slice(0, AT_ONCE)) {
+    await tell(deps, profileId, status);
+    deps.calls.told(profileId, status);
+  }
+  return untold.length > AT_ONCE;
+}
+
+function tell(deps: Deps, profileId: string, status: HealthStatus): Promise<void> {
+  return deps.storage.transact(async (trx) => {
+    const rows = trx.selectFrom("oidc_profiles").selectAll().where("id", "=", profileId);
+    const row = await forChange(deps.storage, rows).executeTakeFirst();
+    const before = row?.told_health ?? "up";
+    if (!row || before === status) return;
+    await trx
+      .updateTable("oidc_profiles")
+      .set({ told_health: status })
+      .where("store_id", "=", row.store_id)
+      .where("id", "=", profileId)
+      .execute();
+    const happening = profileHappening(deps, "oidc_profile.health_changed", profileOf(row));
+    const changes = { health: { before, after: status } };
+    await noteEvents(trx, deps, byService(row.store_id), [{ ...happening, changes }]);
+  });
+}

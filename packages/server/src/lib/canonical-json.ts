@@ -1,0 +1,23 @@
+/**
+ * RFC 8785: one text for one value, so that a digest over it can be made again by whoever has the value. Numbers and strings
+ * are written as JSON.stringify does, which is what the RFC asks for; members come in the order of their UTF-16 units.
+ */
+export function canonicalJson(value: unknown): string {
+  if (typeof value !== "object" || value === null) return primitive(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  const members = value as Record<string, unknown>;
+  let text = "";
+  for (const name of Object.keys(members).sort()) {
+    const member = members[name];
+    if (member === undefined) continue;
+    text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
+}
+
+function primitive(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (value === null || typeof value === "boolean") return String(value);
+  if (typeof value === "number" && Number.isFinite(value)) return JSON.stringify(value);
+  throw new TypeError(`JSON has no ${typeof value} such as this`);
+}

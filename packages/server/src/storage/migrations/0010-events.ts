@@ -1,0 +1,100 @@
+import { sql } from "kysely";
+import type { Migration } from "../migration.ts";
+import type { Storage, Trx } from "../storage.ts";
+
+/**
+ * The log of what happened: rows wait in `event_outbox` until the sequencer has numbered and chained them into `events`;
+ * `event_heads` has both ends of each store's log. The release before writes no events, and does not mind the tables.
+ */
+export const events: Migration = {
+  version: 10,
+  name: "events",
+  async up(trx, engine) {
+    await makeOutbox(trx, engine);
+    await makeEvents(trx);
+    await makeHeads(trx);
+    await makeErasures(trx);
+    // What was last told of an identity provider's health, by whichever instance saw it change.
+    await trx.schema.alterTable("oidc_profiles").addColumn("told_health", "text").execute();
+  },
+};
+
+/** Without a foreign key and with no index but its own: every sign-on writes here, and a row stays for a moment. */
+async function makeOutbox(trx: Trx, engine: Storage["engine"]): Promise<void> {
+  await trx.schema
+    .createTable("event_outbox")
+    .addColumn("position", engine === "postgres" ? "bigserial" : "integer", (c) => c.primaryKey())
+    .addColumn("id", "text", (c) => c.notNull())
+    .addColumn("store_id", "text", (c) => c.notNull())
+    .addColumn("type", "text", (c) => c.notNull())
+    .addColumn("subject", "text", (c) => c.notNull())
+    .addColumn("actor_id", "text")
+    .addColumn("person_id", "text")
+    .addColumn("time", "bigint", (c) => c.notNull())
+    .addColumn("data", "text", (c) => c.notNull())
+    .execute();
+  // Rows come and go at one end, so what is dead is cleared away by how much it is, not by its share of a table that is empty.
+  if (engine === "postgres")
+    await sql`alter table event_outbox set
+      (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`.execute(trx);
+}
+
+async function makeEvents(trx: Trx): Promise<void> {
+  await trx.schema
+    .createTable("events")
+    .addColumn("store_id", "text", (c) => c.notNull().references("stores.id").onDelete("cascade"))
+    .addColumn("sequence", "bigint", (c) => c.notNull())
+    .addColumn("id", "text", (c) => c.notNull())
+    .addColumn("type", "text", (c) => c.notNull())
+    .addColumn("subject", "text", (c) => c.notNull())
+    .addColumn("actor_id", "text")
+    .addColumn("person_id", "text")
+    .addColumn("source", "text", (c) => c.notNull())
+    .addColumn("time", "bigint", (c) => c.notNull())
+    // The latest time of this and all events before it: it never falls, so a time is found in it whatever clocks did.
+    .addColumn("latest_time", "bigint", (c) => c.notNull())
+    .addColumn("salt", "text")
+    .addColumn("digest", "text", (c) => c.notNull())
+    .addColumn("previous_hash", "text", (c) => c.notNull())
+    .addColumn("hash", "text", (c) => c.notNull())
+    .addColumn("data", "text", (c) => c.notNull())
+    .addPrimaryKeyConstraint("events_in_order", ["store_id", "sequence"])
+    .execute();
+  const index = (name: string, column: string) =>
+    trx.schema.createIndex(name).on("events").columns(["store_id", column, "sequence"]);
+  await index("events_of_type", "type").execute();
+  await index("events_of_subject", "subject").execute();
+  await index("events_by_time", "latest_time").execute();
+  await index("events_of_actor", "actor_id").where(sql.ref("actor_id"), "is not", null).execute();
+  await index("events_of_person", "person_id").where(sql.ref("person_id"), "is not", null).execute();
+}
+
+async function makeHeads(trx: Trx): Promise<void> {
+  await trx.schema
+    .createTable("event_heads")
+    .addColumn("store_id", "text", (c) => c.primaryKey().references("stores.id").onDelete("cascade"))
+    .addColumn("last_sequence", "bigint", (c) => c.notNull())
+    .addColumn("last_hash", "text", (c) => c.notNull())
+    .addColumn("latest_time", "bigint", (c) => c.notNull())
+    .addColumn("first_sequence", "bigint", (c) => c.notNull())
+    .addColumn("forgotten_hash", "text", (c) => c.notNull())
+    .addColumn("oldest_time", "bigint")
+    .execute();
+  await trx.schema
+    .createIndex("event_heads_by_age")
+    .on("event_heads")
+    .column("oldest_time")
+    .where(sql.ref("oldest_time"), "is not", null)
+    .execute();
+}
+
+/** Erasures that have begun and are not done: whoever was interrupted, the next goes on. */
+async function makeErasures(trx: Trx): Promise<void> {
+  await trx.schema
+    .createTable("event_erasures")
+    .addColumn("store_id", "text", (c) => c.notNull().references("stores.id").onDelete("cascade"))
+    .addColumn("person_id", "text", (c) => c.notNull())
+    .addColumn("asked_at", "bigint", (c) => c.notNull())
+    .addPrimaryKeyConstraint("event_erasures_by_person", ["store_id", "person_id"])
+    .execute();
+}

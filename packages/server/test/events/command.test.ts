@@ -1,0 +1,79 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { getEventHead } from "../../src/contract/events.ts";
+import { jwks } from "../../src/contract/sign-on.ts";
+import { updateStore } from "../../src/contract/store.ts";
+import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
+import { call } from "../support/call.ts";
+import { type Finished, latchkey as run } from "../support/command.ts";
+import { sqliteEngine, type TestDatabase } from "../support/engines.ts";
+
+let database: TestDatabase;
+let latchkey: TestApp;
+let store: TestStore;
+let signature: string;
+let keys: string;
+
+beforeAll(async () => {
+  database = await sqliteEngine.create();
+  latchkey = await createTestApp({ databaseUrl: database.url });
+  store = await latchkey.createStore();
+  for (const name of ["one", "two"])
+    await store.call(updateStore, { json: { data: { type: "store", name } } });
+  await latchkey.app.tidy();
+  signature = (await store.call(getEventHead)).body.data.signature;
+  keys = join(database.url.slice("sqlite:".length, database.url.lastIndexOf("/")), "keys.json");
+  writeFileSync(keys, JSON.stringify((await call(latchkey.app, jwks)).body));
+});
+afterAll(async () => {
+  await latchkey?.close();
+  await database?.drop();
+});
+
+const command = (...args: string[]): Promise<Finished> =>
+  run(["events", ...args], { LATCHKEY_DATABASE_URL: database.url });
+const verify = (...args: string[]) => command("verify", "--store", store.store.id, ...args);
+
+test("verify: exit 0 for a log that is whole, also to a witness; 1 with the first sequence that is not", async () => {
+  const whole = await verify();
+  expect([whole.code, whole.stdout]).toEqual([0, "whole: 4 events, up to sequence 4\n"]);
+  expect((await verify("--head", signature)).code).toBe(0);
+  expect((await verify("--head", signature, "--keys", keys)).code).toBe(0);
+  const { db } = latchkey.storage;
+  await db.updateTable("events").set({ time: 1 }).where("sequence", "=", 3).execute();
+  const altered = await verify();
+  expect([altered.code, altered.stderr]).toEqual([1, expect.stringContaining("sequence 3 was altered")]);
+  const json = await verify("--json");
+  expect([json.code, JSON.parse(json.stdout)]).toEqual([1, { whole: false, sequence: 3, what: "altered" }]);
+  await db.deleteFrom("events").where("sequence", "=", 2).execute();
+  expect((await verify()).stderr).toContain("sequence 2 was removed");
+});
+
+test("verify: a head that nobody of us has signed, or whose key is gone, is refused with the remedy", async () => {
+  const [header = "", payload = "", signed = ""] = signature.split(".");
+  const claims = { ...JSON.parse(Buffer.from(payload, "base64url").toString()), sequence: "3" };
+  const forged = [header, Buffer.from(JSON.stringify(claims)).toString("base64url"), signed].join(".");
+  expect(await verify("--head", forged)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("is not right"),
+  });
+  expect((await verify("--head", "x.y.z")).stderr).toContain("not the signature of a head");
+  await latchkey.storage.db.deleteFrom("signing_keys").execute();
+  expect((await verify("--head", signature)).stderr).toContain("Give --keys");
+  expect((await verify("--head", signature, "--keys", "/nowhere.json")).stderr).toContain(
+    "cannot read a key set",
+  );
+});
+
+test("tail: one line an event, in words or as JSON", async () => {
+  const words = await command("tail", "--store", store.store.id, "--once");
+  const lines = words.stdout.trim().split("\n");
+  expect(lines[0]).toMatch(
+    /^#1 {2}2026-01-01T00:00:00\.000Z {2}application_key\.created {2}\S+ {2}by operator$/,
+  );
+  expect(lines.at(-1)).toMatch(/^#4 .*store\.updated.* by application_key First key; name "one" -> "two"$/);
+  const json = await command("tail", "--store", store.store.id, "--after", "3", "--once", "--json");
+  expect(JSON.parse(json.stdout)).toMatchObject({ specversion: "1.0", sequence: "4", type: "store.updated" });
+  expect((await command("tail", "--store", "nobody", "--once")).code).toBe(1);
+});

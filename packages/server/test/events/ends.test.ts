@@ -1,0 +1,269 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  createCustomer,
+  deleteCustomer,
+  eraseCustomer,
+  getCustomer,
+  updateCustomer,
+} from "../../src/contract/customers.ts";
+import { getEventHead, listEvents } from "../../src/contract/events.ts";
+import { updateStore } from "../../src/contract/store.ts";
+import { readPublicKeys, verifyLog } from "../../src/events/verify.ts";
+import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
+import { call } from "../support/call.ts";
+import { engines, type TestDatabase } from "../support/engines.ts";
+import { isWhole, readLog, typesOf } from "../support/log.ts";
+
+const DAY_MS = 86_400_000;
+
+describe.each(engines)("the log on $name", (engine) => {
+  let database: TestDatabase;
+  let latchkey: TestApp;
+  let store: TestStore;
+
+  beforeEach(async ({ skip }) => {
+    if (!engine.isHere) skip("this engine is not installed");
+    database = await engine.create();
+    latchkey = await createTestApp({ databaseUrl: database.url });
+    store = await latchkey.createStore();
+  });
+  afterEach(async () => {
+    await latchkey?.close();
+    await database?.drop();
+  });
+
+  const rename = async (name: string) => {
+    // Tokens live for an hour, and these tests for months.
+    const token = await store.token();
+    await call(latchkey.app, updateStore, { token, json: { data: { type: "store", name } } });
+  };
+  const list = async (query: string) => call(latchkey.app, listEvents, { token: await store.token(), query });
+  const verdict = (witnessed?: { sequence: number; hash: string }) =>
+    verifyLog(latchkey, store.store.id, witnessed);
+
+  describe("verified", () => {
+    const ofStore = () => latchkey.storage.db.updateTable("events").where("store_id", "=", store.store.id);
+    beforeEach(async () => {
+      for (let at = 0; at < 8; at++) await rename(`n${at}`);
+      await latchkey.app.tidy();
+    });
+
+    test("is whole, and says how many events there are", async () => {
+      const seen: number[] = [];
+      const found = await verifyLog(latchkey, store.store.id, undefined, (done) => seen.push(done));
+      expect(found).toMatchObject({ isWhole: true, events: 10, erased: 0 });
+      expect(seen).toEqual([10]);
+    });
+
+    test("names the first event whose data, time, type, salt or hash was altered", async () => {
+      for (const change of [
+        { data: '{"resource":{}}' },
+        { data: '"(erased)"' },
+        { time: 1 },
+        { type: "store.x" },
+        { salt: "AAAAAAAAAAAAAAAAAAAAAA" },
+        { hash: "x" },
+        { subject: "x" },
+        { source: "https://else.example" },
+      ]) {
+        const rows = latchkey.storage.db
+          .selectFrom("events")
+          .selectAll()
+          .where("store_id", "=", store.store.id)
+          .where("sequence", "=", 5);
+        const before = await rows.executeTakeFirstOrThrow();
+        await ofStore().set(change).where("sequence", "=", 5).execute();
+        expect(await verdict(), JSON.stringify(change)).toEqual({
+          isWhole: false,
+          sequence: 5,
+          what: "altered",
+        });
+        await ofStore().set(before).where("sequence", "=", 5).execute();
+      }
+      expect(await verdict()).toMatchObject({ isWhole: true });
+    });
+
+    test("names the first event that was removed, from the middle, the beginning or the end", async () => {
+      const remove = (sequence: number) =>
+        latchkey.storage.db
+          .deleteFrom("events")
+          .where("store_id", "=", store.store.id)
+          .where("sequence", "=", sequence)
+          .execute();
+      for (const sequence of [10, 6, 1]) {
+        await remove(sequence);
+        expect(await verdict()).toEqual({ isWhole: false, sequence, what: "removed" });
+      }
+    });
+
+    test("names the first of two events that were swapped", async () => {
+      for (const [from, to] of [
+        [4, 99],
+        [7, 4],
+        [99, 7],
+      ] as const)
+        await ofStore().set({ sequence: to }).where("sequence", "=", from).execute();
+      expect(await verdict()).toEqual({ isWhole: false, sequence: 4, what: "altered" });
+    });
+
+    test("a log that was cut and whose head was rewritten is whole to itself, and not to a witness", async () => {
+      const { sequence, hash } = (await store.call(getEventHead)).body.data;
+      const witnessed = { sequence: Number(sequence), hash };
+      const { db } = latchkey.storage;
+      await db
+        .deleteFrom("events")
+        .where("store_id", "=", store.store.id)
+        .where("sequence", ">", 7)
+        .execute();
+      const last = await db
+        .selectFrom("events")
+        .select("hash")
+        .where("store_id", "=", store.store.id)
+        .where("sequence", "=", 7)
+        .executeTakeFirstOrThrow();
+      const cut = { last_sequence: 7, last_hash: last.hash };
+      await db.updateTable("event_heads").set(cut).where("store_id", "=", store.store.id).execute();
+      expect(await verdict()).toMatchObject({ isWhole: true });
+      expect(await verdict(witnessed)).toEqual({ isWhole: false, sequence: 8, what: "removed" });
+      await rename("goes on");
+      await rename("goes on and on");
+      await rename("as if nothing had been");
+      await latchkey.app.tidy();
+      expect(await verdict()).toMatchObject({ isWhole: true });
+      expect(await verdict(witnessed)).toEqual({ isWhole: false, sequence: 10, what: "altered" });
+    });
+
+    test("the keys that heads are signed with are public", async () => {
+      await store.call(getEventHead);
+      const [jwk] = await readPublicKeys(latchkey.storage.db);
+      expect(jwk).toMatchObject({ kty: "EC", alg: "ES256" });
+      expect(jwk).not.toHaveProperty("d");
+    });
+  });
+
+  describe("forgets what is older than the operator wants", () => {
+    /** Each round is what a service does in a minute. */
+    async function forget(): Promise<void> {
+      for (let round = 0; round < 3; round++) {
+        latchkey.clock.advance(61_000);
+        await latchkey.app.tidy();
+      }
+    }
+
+    test("and what is left still verifies; 410 for whoever has come no further, with the oldest there is", async () => {
+      for (let day = 0; day < 10; day++) {
+        await rename(`day ${day}`);
+        latchkey.clock.advance(10 * DAY_MS);
+        await latchkey.app.tidy();
+      }
+      await forget();
+      // The first two and one renaming are 100 days old.
+      const events = await list("page[limit]=100");
+      expect(events.body.data.map(({ sequence }: { sequence: string }) => Number(sequence))).toEqual([
+        5, 6, 7, 8, 9, 10, 11, 12,
+      ]);
+      expect(await isWhole(latchkey, store)).toBe(true);
+      const gone = await list("after=3");
+      expect([gone.status, gone.code]).toEqual([410, "events_gone"]);
+      expect(gone.body.errors[0].meta).toEqual({ oldest_sequence: "5" });
+      expect((await list("after=4")).body.data).toHaveLength(8);
+      await latchkey.storage.db.updateTable("events").set({ time: 1 }).where("sequence", "=", 5).execute();
+      expect(await verdict()).toEqual({ isWhole: false, sequence: 5, what: "altered" });
+    });
+
+    test("all of it, and goes on with the next number and the same chain", async () => {
+      const second = await latchkey.createStore();
+      await rename("one");
+      await latchkey.app.tidy();
+      latchkey.clock.advance(91 * DAY_MS);
+      await forget();
+      expect((await list("")).body).toMatchObject({ data: [], meta: { last_sequence: "3" } });
+      expect(await isWhole(latchkey, store)).toBe(true);
+      expect(await isWhole(latchkey, second)).toBe(true);
+      await rename("two");
+      await forget();
+      expect((await list("")).body.data.map(({ sequence }: { sequence: string }) => sequence)).toEqual(["4"]);
+      expect(await isWhole(latchkey, store)).toBe(true);
+      latchkey.clock.advance(91 * DAY_MS);
+      await forget();
+      expect((await list("")).body.data).toEqual([]);
+      expect(await isWhole(latchkey, store)).toBe(true);
+    });
+
+    test("an old event behind a young one waits for it: numbers have no gap", async () => {
+      await rename("one");
+      await latchkey.app.tidy();
+      const now = latchkey.clock.now();
+      latchkey.clock.set(now - 200 * DAY_MS);
+      await rename("the clock was wrong");
+      latchkey.clock.set(now);
+      await forget();
+      expect((await list("")).body.data).toHaveLength(4);
+      latchkey.clock.advance(91 * DAY_MS);
+      await forget();
+      expect((await list("")).body.data).toEqual([]);
+    });
+  });
+
+  describe("erases a person", () => {
+    const person = (name: string) => ({ type: "customer", name, email: `${name}@shop.example` });
+    const make = async (name: string) =>
+      (await store.call(createCustomer, { json: { data: person(name) } })).body.data.id as string;
+    const erase = (id: string) => store.call(eraseCustomer, { ids: { id } });
+
+    test("200: their data and salts go, everything else stays, and the log still verifies", async () => {
+      const [grace, bea] = [await make("grace"), await make("bea")];
+      const json = { data: { type: "customer", name: "grace the second" } };
+      await store.call(updateCustomer, { ids: { id: grace }, json });
+      await latchkey.app.tidy();
+      // One that is not numbered yet.
+      await store.call(updateCustomer, {
+        ids: { id: grace },
+        json: { data: { type: "customer", name: "grace III" } },
+      });
+      const before = await list("page[limit]=100");
+      const answer = await erase(grace);
+      expect(answer.body.data).toEqual({ type: "customer-erasure", id: grace, events: 3, complete: true });
+      expect((await store.call(getCustomer, { ids: { id: grace } })).status).toBe(404);
+      const events = await readLog(latchkey, store);
+      expect(typesOf(events).slice(2)).toEqual([
+        "customer.created",
+        "customer.created",
+        "customer.updated",
+        "customer.updated",
+        "customer.deleted",
+        "customer.erased",
+      ]);
+      for (const at of [2, 4, 5]) {
+        expect(events[at].data).toBe("(erased)");
+        expect(events[at]).not.toHaveProperty("salt");
+      }
+      expect(events[2].hash).toBe(before.body.data[2].hash);
+      expect(events[3].data.resource.email).toBe("bea@shop.example");
+      expect(events[7].data.resource).toEqual({ type: "customer", id: grace });
+      expect(JSON.stringify(events)).not.toContain("grace");
+      expect(await verdict()).toMatchObject({ isWhole: true, erased: 3 });
+      expect(bea).toBe(events[3].subject);
+    });
+
+    test("200 for somebody who was deleted before; 404 for nobody, and for another store's", async () => {
+      const id = await make("grace");
+      await store.call(deleteCustomer, { ids: { id } });
+      const other = await latchkey.createStore();
+      expect((await other.call(eraseCustomer, { ids: { id } })).code).toBe("customer_not_found");
+      expect((await erase(id)).body.data.events).toBe(1);
+      expect((await erase(id)).code).toBe("customer_not_found");
+      expect(JSON.stringify(await readLog(latchkey, store))).not.toContain("grace");
+    });
+
+    test("goes on by itself where a request did not come to the end of it", async () => {
+      const id = await make("grace");
+      await latchkey.app.tidy();
+      const order = { store_id: store.store.id, person_id: id, asked_at: 0 };
+      await latchkey.storage.db.insertInto("event_erasures").values(order).execute();
+      await latchkey.app.tidy();
+      expect((await readLog(latchkey, store)).at(-1)?.data).toBe("(erased)");
+      expect(await latchkey.storage.db.selectFrom("event_erasures").selectAll().execute()).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,39 @@
+import { getEventHead, listEvents } from "../../src/contract/events.ts";
+import { verifyLog } from "../../src/events/verify.ts";
+import type { TestApp, TestStore } from "./app.ts";
+import type { Answer } from "./call.ts";
+
+/** A store's log as its back office reads it, page by page. What was noted until now is numbered first. */
+export async function readLog(
+  latchkey: TestApp,
+  store: TestStore,
+  parameters = "",
+): Promise<Answer["body"][]> {
+  await latchkey.app.tidy();
+  const events: Answer["body"][] = [];
+  let query = `${parameters}&page[limit]=100`;
+  for (let pages = 0; pages < 1000; pages++) {
+    const { body } = await store.call(listEvents, { query });
+    events.push(...body.data);
+    if (body.links.next === null) return events;
+    query = body.links.next.slice(body.links.next.indexOf("?") + 1);
+  }
+  throw new Error("the log has no end");
+}
+
+export const typesOf = (events: Answer["body"][]): string[] => events.map(({ type }) => type);
+
+/** What happened while something was done: type, and who did it. */
+export async function happenedIn(
+  latchkey: TestApp,
+  store: TestStore,
+  work: () => Promise<unknown>,
+): Promise<Answer["body"][]> {
+  await latchkey.app.tidy();
+  const { body } = await store.call(getEventHead);
+  await work();
+  return readLog(latchkey, store, `after=${body.data.sequence}`);
+}
+
+export const isWhole = async ({ storage }: TestApp, { store }: TestStore): Promise<boolean> =>
+  (await verifyLog({ storage }, store.id)).isWhole;
