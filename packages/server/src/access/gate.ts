@@ -2,7 +2,7 @@ import type { Gate, Knock, Passage } from "../contract/gate.ts";
 import type { Operation } from "../contract/operation.ts";
 import { isPermitted } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
-import { findSignedIn, rememberSignedIn } from "../customers/customer-token.ts";
+import { findSignedIn, rememberSignedIn } from "../customers/signed-in.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
 import { networkOf } from "../lib/source-address.ts";
 import { ANONYMOUS, type Cap } from "../rate-limit/cap.ts";

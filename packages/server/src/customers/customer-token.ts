@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Caller, SignedIn } from "../contract/caller.ts";
+import type { Caller } from "../contract/caller.ts";
 import { Problem } from "../contract/problem.ts";
 import { type By, byCaller } from "../events/event.ts";
 import { type Happening, noteEvents } from "../events/note.ts";
@@ -7,8 +7,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Page, Place } from "../lib/condition.ts";
 import { newId } from "../lib/ids.ts";
 import { type Signer, signJws } from "../lib/jws.ts";
-import { createMemo } from "../lib/memo.ts";
-import { issuerOf, realmOfIssuer } from "../realms/issuer.ts";
+import { issuerOf } from "../realms/issuer.ts";
 import { deleteOld } from "../storage/delete-old.ts";
 import { readPage } from "../storage/page.ts";
 import { statement } from "../storage/statement.ts";
@@ -120,7 +119,7 @@ const isOfLivingProfile = sql<boolean>`(customer_tokens.profile_id is null or ex
   select 1 from oidc_profiles as profile
   where profile.store_id = customer_tokens.store_id and profile.id = customer_tokens.profile_id))`;
 
-type VerifyDeps = { publicUrl: string; storage: Storage; clock: Clock; signingKeys: SigningKeys };
+export type VerifyDeps = { publicUrl: string; storage: Storage; clock: Clock; signingKeys: SigningKeys };
 
 /** A good token of this store, with its row; its row is asked for every time, so that a revoked one is dead at once. */
 export async function findToken(
@@ -128,11 +127,11 @@ export async function findToken(
   storeId: string,
   text: string,
 ): Promise<Tables["customer_tokens"] | undefined> {
-  return (await find(deps, storeId, text))?.row;
+  return (await findLiving(deps, storeId, text))?.row;
 }
 
 /** What the text alone proves: ours, of this store, not expired. */
-async function readSigned(
+export async function readSigned(
   deps: VerifyDeps,
   storeId: string,
   text: string,
@@ -155,45 +154,13 @@ const findRow = statement((db, of: { storeId: string; tokenId: string; now: numb
     .where(isOfLivingProfile),
 );
 
-export async function findSignedIn(
-  deps: VerifyDeps,
-  storeId: string,
-  text: string,
-): Promise<SignedIn | undefined> {
-  const found = await find(deps, storeId, text);
-  if (!found) return undefined;
-  const { row, issuer } = found;
-  const realmId = realmOfIssuer(issuer);
-  return { customerId: row.customer_id, realmId, tokenId: row.id, mechanism: row.mechanism };
-}
-
-async function find(deps: VerifyDeps, storeId: string, text: string) {
+/** A living token of this store, and who has issued it. */
+export async function findLiving(deps: VerifyDeps, storeId: string, text: string) {
   const signed = await readSigned(deps, storeId, text);
   if (!signed) return undefined;
   const { tokenId, issuer } = signed;
   const row = await findRow.first(deps.storage.db, { storeId, tokenId, now: deps.clock.now() });
   return row && { row, issuer };
-}
-
-/** Less than the second within which a revoked token must be dead everywhere. */
-const REMEMBERED_MS = 800;
-const MAX_REMEMBERED = 20_000;
-
-/**
- * Whose token it is, as the database said at most so long ago: for gateways, which ask for every request of a page. Only
- * good ones are remembered, from before the database was asked, and never past their own end.
- */
-export function rememberSignedIn(): typeof findSignedIn {
-  const remembered = createMemo<{ signedIn: SignedIn; storeId: string; askedAtMs: number }>(MAX_REMEMBERED);
-  return async (deps, storeId, text) => {
-    const askedAtMs = deps.clock.monotonicMs();
-    const known = remembered.get(text);
-    const isFresh = known?.storeId === storeId && askedAtMs - known.askedAtMs < REMEMBERED_MS;
-    if (isFresh && (await readSigned(deps, storeId, text))) return known.signedIn;
-    const signedIn = await findSignedIn(deps, storeId, text);
-    if (signedIn) remembered.keep(text, { signedIn, storeId, askedAtMs });
-    return signedIn;
-  };
 }
 
 export type TokenList = {
