@@ -49,10 +49,10 @@ export async function listEvents(
   const rows: EventRow[] = [];
   const end = (next?: number): EventPage => ({ rows, last, next, asked });
   if (types?.size === 0) return end();
-  from = Math.max(from, (await findTime(db, storeId, conditions)) - 1);
+  from = Math.max(from, (await findTime(db, storeId, conditions, head)) - 1);
   const walk = walkFor(storeId, types, conditions);
   for (let lookedAt = 0; ; ) {
-    const limit = lookedAt === 0 ? asked.limit + 1 : SLICE;
+    const limit = lookedAt === 0 || types ? asked.limit + 1 : SLICE;
     const found = await walk(db, { from, to: last, limit });
     for (const row of found) {
       if (!isMeant(row, types, conditions)) continue;
@@ -125,7 +125,7 @@ const byActor = statement((db, of: Part & { storeId: string; actor: string }) =>
   inOrder(db, of).where("actor_id", "=", of.actor),
 );
 
-/** Each type has its own run of the index: so many of each, and of those the first, are the first of all. */
+/** Each type has its own run of the index: so many of each, and of those the first, are the first of all. So they are few. */
 async function byTypes(
   db: Database,
   storeId: string,
@@ -133,42 +133,44 @@ async function byTypes(
   { from, to, limit }: Part,
 ): Promise<EventRow[]> {
   const runs = [...types].map(
-    (type) => sql`select sequence from (select sequence from events
+    (type) => sql`select * from (select * from events
       where store_id = ${storeId} and type = ${type} and sequence > ${from} and sequence <= ${to}
       order by sequence limit ${atMost(limit)}) as run`,
   );
-  const { rows } = await sql<{ sequence: number }>`${sql.join(runs, sql` union all `)}`.execute(db);
-  const first = rows.map(({ sequence }) => sequence).sort((a, b) => a - b);
-  if (first.length === 0) return [];
-  const found = await db
-    .selectFrom("events")
-    .selectAll()
-    .where("store_id", "=", storeId)
-    .where("sequence", "in", first.slice(0, limit))
-    .execute();
-  return found.sort((a, b) => a.sequence - b.sequence);
+  const { rows } = await sql<EventRow>`${sql.join(runs, sql` union all `)}`.execute(db);
+  return rows.sort((a, b) => a.sequence - b.sequence).slice(0, limit);
 }
 
 /**
- * The first number that an event of this time can have. Times may be out of order, but the latest time so far only grows: before
- * it has come to the time that is asked for, no event can have had it.
+ * The first number that an event of this time can have. Times may be out of order, but the latest time so far only grows with the
+ * numbers: halving finds where it has come to the time that is asked for, and before that no event can have had it.
  */
-async function findTime(db: Database, storeId: string, conditions: readonly Condition[]): Promise<number> {
+async function findTime(
+  db: Database,
+  storeId: string,
+  conditions: readonly Condition[],
+  { first_sequence: first, last_sequence: last }: Head,
+): Promise<number> {
   const bounds = conditions.filter(({ field, operator }) => field === "time" && /^[eg]/.test(operator));
-  if (bounds.length === 0) return 0;
+  if (bounds.length === 0) return first;
   const time = Math.max(...bounds.map(({ value }) => Number(value)));
-  return (await findFirst.first(db, { storeId, time }))?.sequence ?? Number.MAX_SAFE_INTEGER;
+  let [low, high] = [first, last + 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const row = await findLatest.first(db, { storeId, sequence: middle });
+    // One that was taken away meanwhile was older than all that are kept.
+    if ((row?.time ?? 0) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
-const findFirst = statement((db, of: { storeId: string; time: number }) =>
+const findLatest = statement((db, of: { storeId: string; sequence: number }) =>
   db
     .selectFrom("events")
-    .select("sequence")
+    .select("latest_time as time")
     .where("store_id", "=", of.storeId)
-    .where("latest_time", ">=", of.time)
-    .orderBy("latest_time")
-    .orderBy("sequence")
-    .limit(atMost(1)),
+    .where("sequence", "=", of.sequence),
 );
 
 function isMeant(

@@ -4,6 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { tryHold } from "../storage/hold.ts";
+import { insertRows } from "../storage/insert-rows.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -36,6 +37,8 @@ type Deps = {
 
 /** Sign-ons commit one by one, and each round here takes a transaction of its own: those of a tenth of a second share one. */
 const GATHER_MS = 100;
+/** What a busy tenth of a second brings, in one transaction: some milliseconds on SQLite. */
+const LEAST_ROWS = 100;
 const HELD = "event sequencer";
 /** A paused instance loses the lock after this time, and another takes over with its next round. */
 const PAUSED_MS = 3000;
@@ -90,13 +93,14 @@ async function numberAll(deps: Deps, onOldest: (time: number | undefined) => voi
   onOldest(oldest?.time);
   if (!oldest) return;
   let isMore = true;
-  await inBatches(deps, async (limit) => {
+  const number = async (limit: number) => {
     const taken = isMore ? await numberSome(deps, limit) : 0;
     // Whatever commits from here on wakes us again.
     isMore = taken === limit;
     if (taken > 0) onOldest(undefined);
     return taken;
-  });
+  };
+  await inBatches(deps, number, { leastRows: LEAST_ROWS });
 }
 
 const findFirst = statement((db, _: object) =>
@@ -112,7 +116,7 @@ async function numberSome({ storage, publicUrl, onNumbered }: Deps, limit: numbe
     if (waiting.length === 0) return { taken: 0, heads: [] };
     const heads = await readHeads(trx, [...new Set(waiting.map((row) => row.store_id))]);
     const numbered = chain(waiting, heads, source);
-    await insertEvents(trx, storage, numbered);
+    await insertEvents(trx, numbered);
     await writeHeads(trx, [...heads.values()]);
     return { taken: waiting.length, heads: [...heads.values()] };
   });
@@ -195,47 +199,23 @@ function chain(waiting: readonly Waiting[], heads: Map<string, Head>, source: st
   });
 }
 
-/**
- * On PostgreSQL a statement is a round trip, so all are one, as one parameter: to build a statement of thousands of values takes
- * longer than to run it. On SQLite there is no way to go, and one by one takes two thirds of the time.
- */
-async function insertEvents(trx: Trx, { engine }: Storage, events: readonly EventRow[]): Promise<void> {
-  if (events.length === 0) return;
-  if (engine === "sqlite") for (const event of events) await insertOne.all(trx, event);
-  else await insertAll.all(trx, { rows: JSON.stringify(events.map(valuesOf)) });
-}
-
-const COLUMNS = [
-  ["store_id", "text"],
-  ["sequence", "bigint"],
-  ["id", "text"],
-  ["type", "text"],
-  ["subject", "text"],
-  ["actor_id", "text"],
-  ["person_id", "text"],
-  ["source", "text"],
-  ["time", "bigint"],
-  ["latest_time", "bigint"],
-  ["salt", "text"],
-  ["digest", "text"],
-  ["previous_hash", "text"],
-  ["hash", "text"],
-  ["data", "text"],
-] as const satisfies [keyof EventRow, string][];
-
-const valuesOf = (event: EventRow) => COLUMNS.map(([column]) => event[column]);
-const names = sql.join(COLUMNS.map(([column]) => sql.ref(column)));
-
-const insertOne = statement(
-  (_, event: EventRow) =>
-    sql<object>`insert into events (${names}) values (${sql.join(valuesOf(event).map((value) => sql`${value}`))})`,
-);
-
-const insertAll = statement((_, of: { rows: string }) => {
-  const values = COLUMNS.map(([, type], at) => sql`cast(value ->> ${sql.lit(at)} as ${sql.raw(type)})`);
-  return sql<object>`insert into events (${names})
-    select ${sql.join(values)} from json_array_elements(cast(${of.rows} as json)) as value`;
-});
+const insertEvents = insertRows("events", [
+  "store_id",
+  "sequence",
+  "id",
+  "type",
+  "subject",
+  "actor_id",
+  "person_id",
+  "source",
+  "time",
+  "latest_time",
+  "salt",
+  "digest",
+  "previous_hash",
+  "hash",
+  "data",
+]);
 
 async function writeHeads(trx: Trx, heads: readonly Head[]): Promise<void> {
   if (heads.length === 0) return;

@@ -13,6 +13,8 @@ const BATCH: Record<Storage["engine"], { leastRows: number; mostRows: number; ta
 
 type Deps = { storage: Pick<Storage, "engine">; clock: Clock };
 type Bounds = {
+  /** For rows that take so little that a transaction for a few of them costs more than they do. */
+  leastRows?: number;
   maxRows?: number;
   withinMs?: number;
   /** How often in a row the database may be away or too busy: the same rows are then tried again, a few at a time. */
@@ -30,10 +32,15 @@ const RETRY_MS = 1000;
 export async function inBatches(
   { storage: { engine }, clock }: Deps,
   work: (limit: number) => Promise<number>,
-  { maxRows = Number.POSITIVE_INFINITY, withinMs = Number.POSITIVE_INFINITY, retries = 0 }: Bounds = {},
+  {
+    maxRows = Number.POSITIVE_INFINITY,
+    withinMs = Number.POSITIVE_INFINITY,
+    retries = 0,
+    ...bounds
+  }: Bounds = {},
 ): Promise<{ rows: number; isDone: boolean }> {
   const startedMs = clock.monotonicMs();
-  const { leastRows, mostRows, targetMs } = BATCH[engine];
+  const { leastRows, mostRows, targetMs } = { ...BATCH[engine], ...bounds };
   let limit = leastRows;
   let failures = 0;
   for (let rows = 0; ; ) {

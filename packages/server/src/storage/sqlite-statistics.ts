@@ -57,12 +57,15 @@ function statisticOf({ table, name, columns, isUnique, isPartial }: Index): Stat
   return { tbl: table, idx: name, stat: left.join(" ") };
 }
 
+/** A table that lies in its key has no index for that: its statistics go by the table's own name. */
 async function listIndexes(db: Database): Promise<Index[]> {
   const { rows } = await sql<Index>`
-    select t.name as "table", l.name, l."unique" as "isUnique", l.partial as "isPartial",
+    select t.name as "table",
+      case when l.origin = 'pk' and t.sql like '%without rowid' then t.name else l.name end as name,
+      l."unique" as "isUnique", l.partial as "isPartial",
       (select group_concat(coalesce(name, '')) from (select name from pragma_index_info(l.name) order by seqno)) as columns
     from sqlite_master t join pragma_index_list(t.name) l
-    where t.type = 'table' and t.name not like 'sqlite%' order by t.name, l.name`.execute(db);
+    where t.type = 'table' and t.name not like 'sqlite%' order by t.name, name`.execute(db);
   return rows;
 }
 
