@@ -15,8 +15,8 @@ import { openPlaces } from "./places.ts";
  * How many events a second one sequencer numbers, with a log that is long already, and how long it holds the event loop; then how
  * many a second `latchkey events verify` walks over. `npm run bench:events [events] [events that are there before]`.
  */
-const EVENTS = Number(process.argv[2] ?? 50_000);
-const BEFORE = Number(process.argv[3] ?? 200_000);
+const EVENTS = Number(process.argv[2] ?? 20_000);
+const BEFORE = Number(process.argv[3] ?? 50_000);
 const STORES = 5;
 const clock = steadyClock();
 const publicUrl = "https://keys.example";
