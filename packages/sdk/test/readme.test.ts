@@ -65,7 +65,7 @@ const EXPECTED: Record<string, RegExp[]> = {
   "The signed-in customer": [/^Hostile this one$/],
   "When something goes wrong": [/^state_unknown This sign-in is not open in this browser any more\./],
   Options: [/^access_token POST .*200$/, /^settings GET .*200$/, /^providers GET .*200$/],
-  Administration: [/^lkid_\w+ lksk_\w+$|^R1 met/, /@shop\.example$|^R2 /],
+  Administration: [/^lkid_\w+ lksk_\w+$|^R1 met|^for await /, /@shop\.example$|^R2 |^\d+ events/],
 };
 
 test.each(examples.map((example, index) => [index + 1, titleOf(example), example] as const))(
