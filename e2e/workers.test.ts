@@ -134,7 +134,9 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
       } finally {
         process.kill(still, "SIGCONT");
       }
-      await until(async () => !(await readiness()).degraded?.some((note: string) => note.includes("workers do not")));
+      await until(
+        async () => !(await readiness()).degraded?.some((note: string) => note.includes("workers do not")),
+      );
     });
 
     test("a primary that stands still keeps nobody from answering", async () => {
@@ -154,7 +156,9 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
         process.kill(pid, "SIGCONT");
       }
       agent.destroy();
-      await until(async () => !(await readiness()).degraded?.some((note: string) => note.includes("workers do not")));
+      await until(
+        async () => !(await readiness()).degraded?.some((note: string) => note.includes("workers do not")),
+      );
     });
 
     test("one that is killed is replaced and logged, and the other serves on", async () => {
