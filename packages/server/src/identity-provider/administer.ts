@@ -181,7 +181,7 @@ export async function deleteProfile(deps: Deps, by: By, key: ProfileKey): Promis
       .where("realm_id", "=", key.realmId)
       .where("id", "=", key.profileId)
       .execute();
-    const ended = await countTokens(trx, deps, key);
+    const ended = await countTokens(trx, key);
     const resource = { type: "oidc-profile", id: key.profileId, ended_customer_tokens: ended };
     await noteEvents(trx, deps, by, [{ type: "oidc_profile.deleted", subject: key.profileId, resource }]);
   });
@@ -191,14 +191,13 @@ export async function deleteProfile(deps: Deps, by: By, key: ProfileKey): Promis
 /** Up to here tokens are counted; there may be millions. */
 const COUNTED_TOKENS = 10_000;
 
-/** How many customer tokens end with a profile: their rows stay until they expire. */
-async function countTokens(trx: Trx, { clock }: Deps, { storeId, profileId }: ProfileKey): Promise<number> {
+/** How many customer tokens end with a profile: their rows stay until they expire, those of the last minute included. */
+async function countTokens(trx: Trx, { storeId, profileId }: ProfileKey): Promise<number> {
   const some = trx
     .selectFrom("customer_tokens")
     .select("id")
     .where("store_id", "=", storeId)
     .where("profile_id", "=", profileId)
-    .where("expires_at", ">", clock.now())
     .limit(atMost(COUNTED_TOKENS));
   const { total } = await trx
     .selectFrom(some.as("some"))
