@@ -35,11 +35,14 @@ const SPECIFIER = /^((?:import|export)\b(?:[^"';]*?\bfrom)?\s*)"([^"]+)"/gm;
 
 function toBrowser(text: string, source: URL, sdkEntry: URL, homes: Home[]) {
   const imports: URL[] = [];
-  const code = (SUFFIX === ".ts" ? withoutTypes(text) : text).replaceAll(SPECIFIER, (_, before: string, specifier: string) => {
-    const target = specifier === SDK ? sdkEntry : relativeTo(source, specifier);
-    imports.push(target);
-    return `${before}"${pathOf(target, homes)}"`;
-  });
+  const code = (SUFFIX === ".ts" ? withoutTypes(text) : text).replaceAll(
+    SPECIFIER,
+    (_, before: string, specifier: string) => {
+      const target = specifier === SDK ? sdkEntry : relativeTo(source, specifier);
+      imports.push(target);
+      return `${before}"${pathOf(target, homes)}"`;
+    },
+  );
   return { code, imports };
 }
 
