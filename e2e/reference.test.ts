@@ -56,7 +56,7 @@ describe.skipIf(!hasChromium)("the API reference, in Chromium", () => {
     const create = page.locator("#createCustomer");
     expect(await create.locator("pre").textContent()).toContain(`Bearer ${token}`);
     await create.getByRole("button", { name: /^Send POST/ }).click();
-    await create.getByText(/^201 /).waitFor();
+    await create.locator("output", { hasText: /^201 / }).waitFor();
     const answer = (await create.locator("output").textContent()) as string;
     const { id } = JSON.parse(answer.slice(answer.indexOf("\n"))).data;
 
@@ -65,7 +65,7 @@ describe.skipIf(!hasChromium)("the API reference, in Chromium", () => {
     await get.getByLabel("id").fill(id);
     expect(await get.locator("pre").textContent()).toContain(`/v2/customers/${id}'`);
     await get.getByRole("button", { name: /^Send GET/ }).click();
-    await get.getByText(/^200 /).waitFor();
+    await get.locator("output", { hasText: /^200 / }).waitFor();
     expect(complaints).toEqual([]);
     await context.close();
   });
