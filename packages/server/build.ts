@@ -18,7 +18,7 @@ rmSync(folder, { recursive: true, force: true });
 const readJson = (path: string) => JSON.parse(readFileSync(path, "utf8"));
 const writeJson = (path: string, contents: object) =>
   writeFileSync(path, `${JSON.stringify(contents, null, 2)}\n`);
-const { scripts: _, name: __, private: ___, dependencies, ...server } = readJson(join(here, "package.json"));
+const { name: _, private: __, dependencies, ...server } = readJson(join(here, "package.json"));
 const { optionalDependencies, engines, description } = readJson(join(root, "package.json"));
 const demo = readJson(join(root, "packages/demo/package.json"));
 
