@@ -57,10 +57,11 @@ const GONE_AFTER_MS = 3000;
 /** A script that takes longer keeps all other stores waiting. */
 const CALLS_PER_SCRIPT = 200;
 
+/** Adds first: a server whose memory is full refuses that, and would let it pass after anything that takes away. */
 const BEAT = createScript(`
+redis.call('ZADD', slot, now, ARGV[3])
 redis.call('ZREMRANGEBYSCORE', slot, '-inf', now - ${GONE_AFTER_MS})
 redis.call('ZREMRANGEBYSCORE', slot, now + ${GONE_AFTER_MS}, '+inf')
-redis.call('ZADD', slot, now, ARGV[3])
 redis.call('PEXPIRE', slot, ${GONE_AFTER_MS})
 return { math.floor(now), redis.call('ZCARD', slot) }`);
 const LEAVE = createScript(`return { redis.call('ZREM', slot, ARGV[3]) }`);
@@ -209,9 +210,10 @@ export async function openValkey(options: Options): Promise<Valkey> {
         // What was given up is counted already.
         if (!mine.inFlight.delete(batch)) return;
         tellRoundTrip(performance.now() - batch.sentMs);
+        // It came too late there, by the server's clock.
+        if (!Array.isArray(answers)) return giveUp(batch.calls);
         counts.answered += batch.calls.length;
-        const all = Array.isArray(answers) ? answers : [];
-        for (const [at, { resolve }] of batch.calls.entries()) resolve(all[at]);
+        for (const [at, { resolve }] of batch.calls.entries()) resolve(answers[at]);
       },
       (cause) => lose(mine, cause),
     );
