@@ -161,6 +161,21 @@ describe("how many instances there are", () => {
     expect(one.instances()).toBe(2);
   });
 
+  test("is what others know, until Valkey has answered for the first time", async () => {
+    await server.stop();
+    let others = 3;
+    const log = pino({ level: "silent" });
+    const options = { urls: [server.url], log, answerWithinMs: PATIENT_MS };
+    const valkey = await openValkey({ ...options, countOthers: async () => others });
+    opened.push(valkey);
+    expect(valkey.instances()).toBe(4);
+    others = 1;
+    await until(() => valkey.instances() === 2);
+    await server.start();
+    await untilThere(valkey);
+    expect(valkey.instances()).toBe(1);
+  });
+
   test("one that was killed is forgotten after three seconds", async () => {
     const valkey = await open();
     await server.say("ZADD lk:{instances} 1000 killed");
