@@ -18,6 +18,7 @@ export type Operation = {
     | "Identity providers"
     | "Application keys"
     | "Events"
+    | "Integrations"
     | "Store"
     | "Gateway"
     | "Service";
@@ -47,7 +48,7 @@ export type Operation = {
   /** Takes `Last-Event-ID`. */
   resumable?: true;
   success: {
-    status: 200 | 201 | 204 | 303;
+    status: 200 | 201 | 202 | 204 | 303;
     description: string;
     schema?: z.ZodType;
     /** The answer has no body: these fields of its head are what it says. */

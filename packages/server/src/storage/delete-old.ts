@@ -11,6 +11,7 @@ type Swept = {
   idempotent_answers: "expires_at";
   sign_on_attempts: "forget_at";
   sign_ons: "started_at";
+  integration_deliveries: "forget_at";
 };
 
 /** What one sweep may do before others have their turn again. What is left waits for the next. */
