@@ -38,6 +38,8 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
   const { clock, inTurn } = deps;
   const startedMs = clock.monotonicMs();
   const underWay = new Map<string, Promise<void>>();
+  /** Those that are under way, and those of which nothing is written yet: in the database they are still due. */
+  const inHand = new Set<string>();
   let ended: Outcome[] = [];
   let integration = taken;
   let failure: unknown;
@@ -48,10 +50,10 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
     !isEnabled(integration) ||
     clock.monotonicMs() - startedMs >= TURN_MS;
 
-  async function send(row: DeliveryRow, event: EventRow | undefined): Promise<void> {
+  async function send(row: DeliveryRow, event: EventRow): Promise<void> {
     try {
-      const attempted =
-        event && (await attemptOnce(deps, integration, messageOf(integration, event, row.tries + 1)));
+      const message = messageOf(integration, event, row.tries + 1);
+      const attempted = await attemptOnce(deps, integration, message);
       ended.push({ row, attempted });
     } catch (error) {
       failure ??= error;
@@ -63,8 +65,12 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
   async function begin(): Promise<void> {
     const places = (integration.failing_since === null ? AT_A_TIME : AT_A_TIME_FAILING) - underWay.size;
     if (places <= 0) return;
-    const due = await inTurn(() => takeSome(deps, integration, underWay, places));
-    for (const { row, event } of due) underWay.set(row.id, send(row, event));
+    const due = await inTurn(() => takeSome(deps, integration, inHand, places));
+    for (const { row, event } of due) {
+      inHand.add(row.id);
+      if (event) underWay.set(row.id, send(row, event));
+      else ended.push({ row, attempted: undefined });
+    }
   }
 
   for (;;) {
@@ -77,6 +83,7 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
     const settled = await inTurn(() => settle(deps, integration, outcomes));
     // Another instance has it now, and sends again what was under way here.
     if (!settled) break;
+    for (const { row } of outcomes) inHand.delete(row.id);
     integration = settled.after;
     deps.onSettled(settled);
   }
@@ -90,16 +97,16 @@ type Due = { row: DeliveryRow; event: EventRow | undefined };
 async function takeSome(
   deps: RunDeps,
   integration: IntegrationRow,
-  underWay: ReadonlyMap<string, unknown>,
+  inHand: ReadonlySet<string>,
   places: number,
 ): Promise<Due[]> {
   const { db } = deps.storage;
   const of = { storeId: integration.store_id, id: integration.id };
   for (let pages = 0; ; pages++) {
-    const limit = places + underWay.size;
+    const limit = places + inHand.size;
     const retries = await findRetries.all(db, { ...of, now: deps.clock.now(), limit });
     const fresh = await findFresh.all(db, { ...of, limit });
-    const isNew = ({ id }: DeliveryRow) => !underWay.has(id);
+    const isNew = ({ id }: DeliveryRow) => !inHand.has(id);
     const [again, first] = [retries.filter(isNew), fresh.filter(isNew)];
     // Half of the places are for what was tried before, so that neither kind waits for the end of the other.
     const kept = again.slice(0, Math.max(Math.ceil(places / 2), places - first.length));

@@ -1,7 +1,7 @@
 import { createCustomer, updateCustomer } from "../../src/contract/customers.ts";
 import { listDeliveries } from "../../src/contract/deliveries.ts";
 import { createIntegration, getIntegration } from "../../src/contract/integrations.ts";
-import { createTestApp, type TestApp, type TestStore } from "./app.ts";
+import { type Caller, createTestApp, type TestApp, type TestStore } from "./app.ts";
 import type { Answer } from "./call.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
@@ -26,8 +26,17 @@ export type Hooks = {
 export async function openHooks(options: Parameters<typeof createTestApp>[0] = {}): Promise<Hooks> {
   const receiver = await startReceiver();
   const latchkey = await createTestApp({ allowedOrigins: [receiver.origin], ...options });
-  const store = await latchkey.createStore(1_000_000);
+  const made = await latchkey.createStore(1_000_000);
   let customers = 0;
+  let token = { is: "", untilMs: 0 };
+
+  /** With a token that is good, however much time has passed. */
+  const call: Caller = async (operation, request = {}) => {
+    if (latchkey.clock.monotonicMs() >= token.untilMs)
+      token = { is: await made.token(), untilMs: latchkey.clock.monotonicMs() + 1_800_000 };
+    return made.call(operation, { token: token.is, ...request });
+  };
+  const store = { ...made, call };
 
   const hooks: Hooks = {
     latchkey,
