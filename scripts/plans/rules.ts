@@ -41,6 +41,10 @@ export const NARROW: Record<
   events: ["sequence"],
   event_heads: ["store_id"],
   event_erasures: ["person_id"],
+  // A store has at most a hundred.
+  integrations: ["id", "store_id"],
+  deleted_integrations: ["id"],
+  integration_deliveries: ["id", "sequence"],
 };
 
 export type Exception = { from: string; sql: RegExp; reason: string };
@@ -79,7 +83,7 @@ export const EXCEPTIONS: readonly Exception[] = [
   },
   {
     from: "src/after-restore.ts",
-    sql: /^update "(stores|application_key_secrets)"/,
+    sql: /^update "(stores|application_key_secrets|integrations)"/,
     reason: "after a restore every store and secret is ended, before the service starts",
   },
   {
@@ -94,7 +98,7 @@ export const EXCEPTIONS: readonly Exception[] = [
   },
   {
     from: "src/sealed.ts",
-    sql: /^select "sealed_client_secret"/,
+    sql: /^select "sealed_(client_)?secret"/,
     reason: "a service looks once, when it starts, whether it can open what it has",
   },
   {

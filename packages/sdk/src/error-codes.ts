@@ -93,6 +93,16 @@ export type ProblemCode =
   | "sign_on_not_found"
   | "events_gone"
   | "streams_exceeded"
+  // Integrations
+  | "delivery_not_found"
+  | "event_type_unknown"
+  | "integration_disabled"
+  | "integration_not_found"
+  | "integration_type_unsupported"
+  | "replay_under_way"
+  | "tests_exceeded"
+  | "too_many_integrations"
+  | "webhook_url_not_allowed"
   // Application keys and the store's limit
   | "application_key_not_found"
   | "id_mismatch"

@@ -19,6 +19,7 @@ export type Operation = Access & {
     | "Identity providers"
     | "Application keys"
     | "Events"
+    | "Integrations"
     | "Store"
     | "Gateway"
     | "Service";
@@ -43,7 +44,7 @@ export type Operation = Access & {
   /** Takes `Last-Event-ID`. */
   resumable?: true;
   success: {
-    status: 200 | 201 | 204 | 303;
+    status: 200 | 201 | 202 | 204 | 303;
     description: string;
     schema?: z.ZodType;
     /** The answer has no body: these fields of its head are what it says. */
