@@ -63,6 +63,7 @@ const ROOMS: Record<string, string[]> = {
     "realms",
     "identity-provider",
     "customers",
+    "access",
   ],
   gateway: ["contract"],
   "create-store": ["lib", "storage", "events", "stores", "application-keys", "realms"],

@@ -1,4 +1,4 @@
-import { resealSigningKeys } from "./customers/signing-keys.ts";
+import { resealSigningKeys } from "./customers/key-rows.ts";
 import { resealSecrets } from "./identity-provider/client-secret.ts";
 import type { Keyring } from "./lib/keyring.ts";
 import { operatorFault } from "./lib/operator-fault.ts";
@@ -22,7 +22,11 @@ export async function refuseMissingKeys({ storage: { db }, keyring }: Deps): Pro
     .selectFrom("oidc_profiles")
     .select(["sealed_client_secret as sealed", "sealed_client_secret_next as next"])
     .execute();
-  const keys = await db.selectFrom("signing_keys").select("sealed_private_key as sealed").execute();
+  const keys = await db
+    .selectFrom("signing_keys")
+    .select("sealed_private_key as sealed")
+    .unionAll(db.selectFrom("id_token_keys").select("sealed_private_key as sealed"))
+    .execute();
   const sealed = [
     ...secrets.flatMap(({ sealed, next }) => [sealed, ...(next ? [next] : [])]),
     ...keys.map((key) => key.sealed),

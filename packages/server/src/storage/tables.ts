@@ -33,6 +33,7 @@ export type Tables = {
     duplicate_email_policy: string;
     created_at: number;
     updated_at: number;
+    id_token_signed_response_alg: string | null;
   };
   customer_authentication_settings: {
     store_id: string;
@@ -123,6 +124,13 @@ export type Tables = {
     hash: string;
     data: string;
   };
+  id_token_keys: {
+    kid: string;
+    public_jwk: string;
+    sealed_private_key: string;
+    created_at: number;
+    signs_from: number;
+  };
   idempotent_answers: {
     key_hash: string;
     store_id: string;
@@ -148,6 +156,7 @@ export type Tables = {
     updated_at: number;
     former_profile_ids: string;
     told_health: string | null;
+    propagate_logout: number | null;
   };
   schema_migrations: {
     version: number;
@@ -173,6 +182,8 @@ export type Tables = {
     exchanged_at: number | null;
     token_id: string | null;
     forget_at: number;
+    client_scope: string | null;
+    is_confidential: number | null;
   };
   sign_ons: {
     id: string;
