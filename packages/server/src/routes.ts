@@ -24,6 +24,7 @@ import * as realm from "./contract/realms.ts";
 import * as service from "./contract/service.ts";
 import * as signOn from "./contract/sign-on.ts";
 import * as record from "./contract/sign-ons.ts";
+import * as signOut from "./contract/sign-out.ts";
 import * as store from "./contract/store.ts";
 import { createCustomer, deleteCustomer, updateCustomer } from "./customers/administer.ts";
 import { getCustomer, listCustomers } from "./customers/customer.ts";
@@ -80,11 +81,13 @@ import { createRealm, deleteRealm, getRealm, listRealms, updateRealm } from "./r
 import { getSettings, updateSettings } from "./realms/settings.ts";
 import { authorize } from "./sign-on/authorize.ts";
 import { callback } from "./sign-on/callback.ts";
+import { endSession, signedOut } from "./sign-on/end-session.ts";
 import { issueCustomerToken } from "./sign-on/issue-customer-token.ts";
 import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on/list.ts";
 import { endIdpSession } from "./sign-on/logout.ts";
 import { describeRealm, redeemForClient } from "./sign-on/provider.ts";
 import { readStatistics } from "./sign-on/read-statistics.ts";
+import { readUserinfo } from "./sign-on/userinfo.ts";
 import { getStore, updateStore } from "./stores/administer.ts";
 import { presentChangedStore, presentStore, toStoreChange } from "./stores/present.ts";
 
@@ -108,10 +111,16 @@ export const routes = (app: Deps): Route[] => [
   on(customer.eraseCustomer,   ({ caller, ids }) => eraseCustomer(app, caller, ids.id)),
 
   on(signOn.authorize,         ({ ids, browser }) => authorize(app, ids, browser)),
+  on(signOn.authorizeByForm,   ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.callback,          ({ ids, browser }) => callback(app, ids, browser)),
   on(signOn.backchannelLogout, ({ ids, body, requestId }) => endIdpSession(app, ids, body.logout_token, requestId)),
   on(signOn.realmMetadata,     ({ ids }) => describeRealm(app, ids)),
-  on(signOn.realmToken,        ({ ids, body, requestId }) => redeemForClient(app, ids, body, requestId)),
+  on(signOn.realmToken,        ({ ids, ...request }) => redeemForClient(app, ids, request)),
+  on(signOn.userinfo,          ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
+  on(signOn.userinfoByPost,    ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
+  on(signOut.endSession,       ({ ids, browser, requestId }) => endSession(app, ids, browser, requestId)),
+  on(signOut.endSessionByForm, ({ ids, browser, requestId }) => endSession(app, ids, browser, requestId)),
+  on(signOut.signedOut,        ({ ids, browser }) => signedOut(app, ids, browser)),
   on(signOn.jwks,              async () => ({ keys: await app.signingKeys.published() })),
 
   on(record.listSignOns,       async ({ caller, query }) => presentSignOnList(app, await listSignOns(app, caller.storeId, toPage(query), query.filter, query.sort))),

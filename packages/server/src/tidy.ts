@@ -67,6 +67,7 @@ export function createTidying(deps: Deps): Tidying {
   let timers: NodeJS.Timeout[] = [];
   let forgotAtMs = clock.monotonicMs();
   let underWay: Promise<void> | undefined;
+  let preparing: Promise<unknown> | undefined;
 
   async function tidy(): Promise<void> {
     await doAll(log, everySecond);
@@ -87,10 +88,12 @@ export function createTidying(deps: Deps): Tidying {
       for (const timer of timers) timer.unref();
       deps.sequencer.start();
       deps.deliverer.start();
+      // Nobody waits for it: until it is there, ID tokens are signed with what there is.
+      preparing = doAll(log, { signing_keys: deps.signingKeys.prepare });
     },
     async stop() {
       for (const timer of timers) clearInterval(timer);
-      await underWay;
+      await Promise.all([underWay, preparing]);
       await deps.deliverer.stop();
       await tidy();
       await deps.sequencer.stop();

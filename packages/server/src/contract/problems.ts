@@ -310,8 +310,10 @@ export const problems = {
   // Sign-on in the browser
   sign_on_client_unknown: {
     status: 400,
-    means: "The client id is not the one of the store's customer authentication settings.",
-    remedy: "The storefront must send the `client_id` of `GET /v2/customer-authentication-settings`.",
+    means:
+      "The client id is neither that of the store's customer authentication settings nor one of its application keys'.",
+    remedy:
+      "Send the `client_id` of `GET /v2/customer-authentication-settings`, or, from a server that keeps a secret, that of an application key of the store.",
     oauth: "invalid_client",
   },
   redirect_uri_unregistered: {
@@ -334,6 +336,18 @@ export const problems = {
     status: 400,
     means: "This sign-on did not begin in this browser, or the browser keeps no cookies.",
     remedy: "Go back to the shop in this browser and sign in again.",
+  },
+  logout_hint_invalid: {
+    status: 400,
+    means: "The request to sign out does not say whose sign-in is to end.",
+    remedy:
+      "Send `id_token_hint`, an ID token that this realm has given your storefront; one that has expired will do. With `client_id`, send that of the ID token.",
+  },
+  logout_uri_unregistered: {
+    status: 400,
+    means: "You are signed out. The address to go back to is not registered for this realm.",
+    remedy:
+      "Send one of the realm's `redirect_uris` as `post_logout_redirect_uri`, byte for byte, with a `state` of at most 2048 characters.",
   },
   logout_token_invalid: {
     status: 400,

@@ -14,6 +14,7 @@ import { events } from "./migrations/0010-events.ts";
 import { integrations } from "./migrations/0011-integrations.ts";
 import { statistics } from "./migrations/0012-statistics.ts";
 import { members } from "./migrations/0014-members.ts";
+import { openidProvider } from "./migrations/0015-openid-provider.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
 /** In order; a migration that was released is never edited. */
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = [
   integrations,
   statistics,
   members,
+  openidProvider,
 ];
 
 const ADVISORY_LOCK = 4_727_311_002;

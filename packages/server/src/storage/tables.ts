@@ -35,6 +35,7 @@ export type Tables = {
     created_at: number;
     updated_at: number;
     purpose: string;
+    id_token_signed_response_alg: string | null;
   };
   customer_authentication_settings: {
     store_id: string;
@@ -129,6 +130,13 @@ export type Tables = {
     hash: string;
     data: string;
   };
+  id_token_keys: {
+    kid: string;
+    public_jwk: string;
+    sealed_private_key: string;
+    created_at: number;
+    signs_from: number;
+  };
   idempotent_answers: {
     key_hash: string;
     store_id: string;
@@ -211,6 +219,7 @@ export type Tables = {
     updated_at: number;
     former_profile_ids: string;
     told_health: string | null;
+    propagate_logout: number | null;
   };
   schema_migrations: {
     version: number;
@@ -236,6 +245,8 @@ export type Tables = {
     exchanged_at: number | null;
     token_id: string | null;
     forget_at: number;
+    client_scope: string | null;
+    is_confidential: number | null;
   };
   sign_on_statistics: {
     store_id: string;
