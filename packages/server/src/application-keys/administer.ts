@@ -67,14 +67,15 @@ export async function updateApplicationKey(
   deps: Deps,
   by: By,
   keyId: string,
-  { name, reservedRateLimit: reserved }: KeyChange,
+  { reservedRateLimit: reserved, ...given }: Omit<KeyChange, "name"> & { name?: string | undefined },
 ): Promise<ApplicationKey> {
   const { storeId } = by;
   const updated = await changeStore(deps, storeId, async (trx, { rateLimit, totalReserved }) => {
     // With the new reservation in the place of its own, the total is within the limit.
     const atLeast = reserved === undefined ? 0 : totalReserved + reserved - rateLimit;
-    const change = { storeId, keyId, name, reserved: reserved ?? null, atLeast, now: deps.clock.now() };
     const before = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, keyId);
+    const { name = before.name } = given;
+    const change = { storeId, keyId, name, reserved: reserved ?? null, atLeast, now: deps.clock.now() };
     const changed = await changeKey.first(trx, change);
     if (!changed) refuseOverLimit(rateLimit, totalReserved - before.reservedRateLimit, reserved ?? 0);
     const key = {
