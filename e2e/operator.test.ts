@@ -116,7 +116,7 @@ test("`latchkey dev` on another database of the folder, and --reset of that, lea
     expect(kept[`other.db.${file}`], file).toBeTruthy();
     expect(statSync(join(place.folder, `other.db.${file}`)).mode & 0o777, file).toBe(0o600);
   }
-}, 30_000);
+});
 
 test("`latchkey dev --reset` does not reset a PostgreSQL, says so and changes nothing", async () => {
   const env = { LATCHKEY_DATABASE_URL: "postgres://127.0.0.1:1/x" };
@@ -157,7 +157,7 @@ describe("what cannot be done is said in words that name the option", () => {
     expect(await update("--name", "x")).toContain("is being deleted");
     const key = await latchkey(["key", "create", "--store", made.store.id, "--name", "x"], place.env);
     expect([key.code, key.stderr]).toEqual([1, expect.stringContaining("is being deleted")]);
-  }, 30_000);
+  });
 
   test.each([
     [["after-restore", "--replaced", "latchkey.db"], 1, "--replaced must be sqlite:<path>"],
