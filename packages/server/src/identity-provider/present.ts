@@ -97,6 +97,14 @@ export function presentProfile(where: Where, reader: Reader, profile: ProfileVie
   };
 }
 
+/** As the API shows it, but for its health, which only running instances know. */
+export function presentAtRest({ publicUrl }: Pick<Where, "publicUrl">, profile: ProfileView) {
+  const where = { publicUrl, calls: { healthOf: () => undefined } };
+  const { data, links } = presentProfile(where, { grant: "client_credentials" }, profile);
+  const { health: _, ...meta } = data.meta;
+  return { ...data, meta, links };
+}
+
 export const presentProfileList = (
   where: Where,
   reader: Reader,

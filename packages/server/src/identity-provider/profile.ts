@@ -84,6 +84,22 @@ const findRow = statement((db, of: ProfileKey) =>
     .where("id", "=", of.profileId),
 );
 
+/** For whoever knows only the profile's id. */
+export async function getRealmOf(
+  { storage }: { storage: Storage },
+  storeId: string,
+  profileId: string,
+): Promise<string> {
+  const row = await storage.db
+    .selectFrom("oidc_profiles")
+    .select("realm_id")
+    .where("store_id", "=", storeId)
+    .where("id", "=", profileId)
+    .executeTakeFirst();
+  if (!row) throw new Problem("profile_not_found");
+  return row.realm_id;
+}
+
 export async function getProfile(deps: { storage: Storage }, key: ProfileKey): Promise<Profile> {
   await getRealm(deps, key.storeId, key.realmId);
   const profile = await findProfile(deps.storage.db, key);
