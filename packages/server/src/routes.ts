@@ -52,6 +52,7 @@ import {
   presentProfile,
   presentProfileList,
   presentReport,
+  toApproval,
   toNewProfile,
   toProfileChange,
 } from "./identity-provider/present.ts";
@@ -95,7 +96,7 @@ export const routes = (app: Deps): Route[] => [
 
   on(signOn.authorize,         ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.callback,          ({ ids, browser }) => callback(app, ids, browser)),
-  on(signOn.backchannelLogout, ({ ids, body, requestId }) => endIdpSession(app, ids, body.logout_token, requestId)),
+  on(signOn.backchannelLogout, ({ ids, body, requestId, source }) => endIdpSession(app, ids, body.logout_token, { requestId, source })),
   on(signOn.realmMetadata,     ({ ids }) => describeRealm(app, ids)),
   on(signOn.realmToken,        ({ ids, body, requestId }) => redeemForClient(app, ids, body, requestId)),
   on(signOn.jwks,              async () => ({ keys: await app.signingKeys.published() })),
@@ -133,7 +134,7 @@ export const routes = (app: Deps): Route[] => [
   on(profile.updateProfile,    async ({ caller, ids, body, ifMatch }) => presentProfile(app, caller, await updateProfile(app, byCaller(caller), profileKey(caller, ids), toProfileChange(body), ifMatch))),
   on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, byCaller(caller), profileKey(caller, ids))),
   on(profile.checkProfile,     async ({ caller, ids }) => presentReport(app, await checkProfile(app, profileKey(caller, ids)))),
-  on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, byCaller(caller), profileKey(caller, ids), body.data.digest))),
+  on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, byCaller(caller), profileKey(caller, ids), toApproval(body)))),
 
   on(gateway.checkAtGateway,   ({ caller, query }) => checkAtGateway(caller, query)),
 

@@ -73,12 +73,19 @@ export const updateAuthenticationSettings = operation({
 
 export const duplicateEmailPolicy = z.enum(["allowed", "api_only", "disallowed"]);
 
+const profileUpdates = z
+  .enum(["always", "first"])
+  .describe(
+    "Whether name and e-mail of a customer follow the identity provider at each sign-on, or are taken over at the first alone. An e-mail follows only where the linking rules would let it in",
+  );
+
 const realmMembers = {
   id,
   type: z.literal("authentication-realm"),
   name: z.string(),
   redirect_uris: z.array(z.string()),
   duplicate_email_policy: duplicateEmailPolicy,
+  profile_updates: profileUpdates,
   relationships: z.strictObject({
     origin: z.strictObject({
       data: z.strictObject({ id, type: z.literal("customer-authentication-settings") }),
@@ -96,6 +103,7 @@ const writableRealm = {
     .optional()
     .meta({ examples: [["https://shop.example/signed-in"]] }),
   duplicate_email_policy: duplicateEmailPolicy.optional().meta({ examples: ["allowed"] }),
+  profile_updates: profileUpdates.optional().meta({ examples: ["always"] }),
 };
 
 const ids = { id: "realm_not_found" } as const;

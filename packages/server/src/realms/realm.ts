@@ -22,16 +22,21 @@ export type Realm = {
   name: string;
   redirectUris: string[];
   duplicateEmailPolicy: DuplicateEmailPolicy;
+  profileUpdates: ProfileUpdates;
   createdAt: number;
   updatedAt: number;
 };
 
 export type DuplicateEmailPolicy = "allowed" | "api_only" | "disallowed";
 
+/** Whether name and e-mail of a customer follow the identity provider at each sign-on, or are taken over at the first alone. */
+export type ProfileUpdates = "always" | "first";
+
 export type RealmChange = {
   name?: string | undefined;
   redirectUris?: string[] | undefined;
   duplicateEmailPolicy?: DuplicateEmailPolicy | undefined;
+  profileUpdates?: ProfileUpdates | undefined;
 };
 
 type Deps = { storage: Storage; clock: Clock };
@@ -42,6 +47,7 @@ export const realmOf = (row: Tables["authentication_realms"]): Realm => ({
   name: row.name,
   redirectUris: JSON.parse(row.redirect_uris),
   duplicateEmailPolicy: row.duplicate_email_policy as DuplicateEmailPolicy,
+  profileUpdates: (row.profile_updates ?? "always") as ProfileUpdates,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
@@ -93,6 +99,7 @@ export async function insertRealm(
     name: change.name,
     redirect_uris: JSON.stringify(change.redirectUris ?? []),
     duplicate_email_policy: change.duplicateEmailPolicy ?? "allowed",
+    profile_updates: change.profileUpdates ?? null,
     created_at: now,
     updated_at: now,
   };
@@ -131,6 +138,7 @@ export async function updateRealm(deps: Deps, by: By, realmId: string, change: R
         ...(change.duplicateEmailPolicy !== undefined && {
           duplicate_email_policy: change.duplicateEmailPolicy,
         }),
+        ...(change.profileUpdates !== undefined && { profile_updates: change.profileUpdates }),
         updated_at: laterThan("updated_at", deps.clock.now()),
       })
       .where("store_id", "=", by.storeId)

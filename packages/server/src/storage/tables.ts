@@ -33,6 +33,7 @@ export type Tables = {
     duplicate_email_policy: string;
     created_at: number;
     updated_at: number;
+    profile_updates: string | null;
   };
   customer_authentication_settings: {
     store_id: string;
@@ -80,6 +81,7 @@ export type Tables = {
     id: string;
     store_id: string;
     former_profile_ids: string;
+    former_issuers: string | null;
   };
   event_erasures: {
     store_id: string;
@@ -148,6 +150,11 @@ export type Tables = {
     updated_at: number;
     former_profile_ids: string;
     told_health: string | null;
+    former_issuers: string | null;
+    issuer_found: string | null;
+    issuer_found_at: number | null;
+    read_at: number | null;
+    refused_logout: string | null;
   };
   schema_migrations: {
     version: number;
@@ -190,6 +197,7 @@ export type Tables = {
     started_at: number;
     updated_at: number;
     by_stranger: number;
+    idp_answer: string | null;
   };
   signing_keys: {
     kid: string;
