@@ -36,6 +36,7 @@ const SLICES = [
   "realms",
   "identity-provider",
   "customers",
+  "members",
   "sign-on",
   "gateway",
 ];
@@ -53,6 +54,7 @@ const ROOMS: Record<string, string[]> = {
   realms: ["lib", "contract", "storage", "events", "stores"],
   "identity-provider": ["lib", "contract", "storage", "counters", "events", "rate-limit", "stores", "realms"],
   customers: ["lib", "contract", "storage", "counters", "events", "rate-limit", "realms"],
+  members: ["lib", "contract", "storage", "events", "stores"],
   "sign-on": [
     "lib",
     "contract",
@@ -60,9 +62,12 @@ const ROOMS: Record<string, string[]> = {
     "counters",
     "events",
     "rate-limit",
+    "stores",
     "realms",
     "identity-provider",
     "customers",
+    "members",
+    "access",
   ],
   gateway: ["contract"],
   "create-store": ["lib", "storage", "events", "stores", "application-keys", "realms"],

@@ -1,5 +1,6 @@
 import { introspectToken, revokeToken } from "./access/inspect.ts";
 import { issueAccessToken } from "./access/issue.ts";
+import { describeCaller } from "./access/me.ts";
 import {
   createApplicationKey,
   deleteApplicationKey,
@@ -16,6 +17,7 @@ import * as customerToken from "./contract/customer-tokens.ts";
 import * as customer from "./contract/customers.ts";
 import * as event from "./contract/events.ts";
 import * as gateway from "./contract/gateway.ts";
+import * as member from "./contract/members.ts";
 import * as profile from "./contract/oidc-profiles.ts";
 import { toPage } from "./contract/paging.ts";
 import * as realm from "./contract/realms.ts";
@@ -56,6 +58,9 @@ import {
   toProfileChange,
 } from "./identity-provider/present.ts";
 import { listProfiles, profileKey, viewProfile } from "./identity-provider/profile.ts";
+import { createMember, deleteMember, updateMember } from "./members/administer.ts";
+import { getMember, listMembers } from "./members/member.ts";
+import { presentMember, presentMemberList, toMemberChange, toNewMember } from "./members/present.ts";
 import {
   presentRealm,
   presentRealmList,
@@ -63,7 +68,7 @@ import {
   toRealmChange,
   toSettingsChange,
 } from "./realms/present.ts";
-import { createRealm, deleteRealm, getRealm, listRealms, updateRealm } from "./realms/realm.ts";
+import { createRealm, deleteRealm, getVisibleRealm, listRealms, updateRealm } from "./realms/realm.ts";
 import { getSettings, updateSettings } from "./realms/settings.ts";
 import { authorize } from "./sign-on/authorize.ts";
 import { callback } from "./sign-on/callback.ts";
@@ -71,13 +76,14 @@ import { issueCustomerToken } from "./sign-on/issue-customer-token.ts";
 import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on/list.ts";
 import { endIdpSession } from "./sign-on/logout.ts";
 import { describeRealm, redeemForClient } from "./sign-on/provider.ts";
+import { redeemForMember } from "./sign-on/redeem-for-member.ts";
 import { getStore, updateStore } from "./stores/administer.ts";
 import { presentChangedStore, presentStore, toStoreChange } from "./stores/present.ts";
 
 /** The switchboard: every operation of the contract, and what does it. */
 // biome-ignore format: one operation a line
 export const routes = (app: Deps): Route[] => [
-  on(token.issueAccessToken,   ({ authorization, body }) => issueAccessToken(app, authorization, body)),
+  on(token.issueAccessToken,   ({ authorization, body, requestId }) => body.grant_type === "authorization_code" ? redeemForMember(app, body, requestId) : issueAccessToken(app, authorization, body)),
   on(token.introspectToken,    ({ authorization, body }) => introspectToken(app, authorization, body)),
   on(token.revokeToken,        ({ authorization, body, requestId }) => revokeToken(app, authorization, body, requestId)),
 
@@ -111,6 +117,13 @@ export const routes = (app: Deps): Route[] => [
   on(key.rotateApplicationKey, async ({ caller, ids, body }) => show.presentKeyWithSecret(app, await rotateSecret(app, byCaller(caller), ids.id, body?.data.grace_seconds))),
   on(key.dryRunApplicationKey, async ({ caller, ids, body }) => show.presentForesight(app, await dryRun(app, caller.storeId, ids.id, show.toKeyChange(body)))),
 
+  on(member.getMe,             ({ caller }) => describeCaller(app, caller)),
+  on(member.listMembers,       async ({ caller, query }) => presentMemberList(app, await listMembers(app, caller.storeId, toPage(query)))),
+  on(member.createMember,      async ({ caller, body }) => presentMember(app, await createMember(app, byCaller(caller), toNewMember(body)))),
+  on(member.getMember,         async ({ caller, ids }) => presentMember(app, await getMember(app, caller.storeId, ids.id))),
+  on(member.updateMember,      async ({ caller, ids, body }) => presentMember(app, await updateMember(app, byCaller(caller), ids.id, toMemberChange(body)))),
+  on(member.deleteMember,      ({ caller, ids }) => deleteMember(app, byCaller(caller), ids.id)),
+
   on(event.listEvents,         async ({ caller, query }) => presentEventList(app, await listEvents(app, caller.storeId, toEventQuery(query)))),
   on(event.streamEvents,       ({ caller, query, lastEventId, isGood }) => app.streams.open({ storeId: caller.storeId, after: toResumed(lastEventId, query.after), isGood })),
   on(event.getEventHead,       ({ caller }) => signHead(app, caller.storeId)),
@@ -121,13 +134,13 @@ export const routes = (app: Deps): Route[] => [
 
   on(realm.getAuthenticationSettings,    async ({ caller }) => presentSettings(app, await getSettings(app, caller.storeId))),
   on(realm.updateAuthenticationSettings, async ({ caller, body }) => presentSettings(app, await updateSettings(app, byCaller(caller), toSettingsChange(body)))),
-  on(realm.listRealms,         async ({ caller, query }) => presentRealmList(app, await listRealms(app, caller.storeId, toPage(query)))),
+  on(realm.listRealms,         async ({ caller, query }) => presentRealmList(app, await listRealms(app, caller, toPage(query)))),
   on(realm.createRealm,        async ({ caller, body }) => presentRealm(app, await createRealm(app, byCaller(caller), toRealmChange(body)))),
-  on(realm.getRealm,           async ({ caller, ids }) => presentRealm(app, await getRealm(app, caller.storeId, ids.id))),
+  on(realm.getRealm,           async ({ caller, ids }) => presentRealm(app, await getVisibleRealm(app, caller, ids.id))),
   on(realm.updateRealm,        async ({ caller, ids, body }) => presentRealm(app, await updateRealm(app, byCaller(caller), ids.id, toRealmChange(body)))),
   on(realm.deleteRealm,        ({ caller, ids }) => deleteRealm(app, byCaller(caller), ids.id)),
 
-  on(profile.listProfiles,     async ({ caller, ids, query }) => presentProfileList(app, caller, await listProfiles(app, caller.storeId, ids.realm, toPage(query)))),
+  on(profile.listProfiles,     async ({ caller, ids, query }) => presentProfileList(app, caller, await listProfiles(app, caller, ids.realm, toPage(query)))),
   on(profile.createProfile,    async ({ caller, ids, body }) => presentProfile(app, caller, await createProfile(app, byCaller(caller), ids.realm, toNewProfile(body)))),
   on(profile.getProfile,       async ({ caller, ids }) => presentProfile(app, caller, await viewProfile(app, profileKey(caller, ids), caller))),
   on(profile.updateProfile,    async ({ caller, ids, body, ifMatch }) => presentProfile(app, caller, await updateProfile(app, byCaller(caller), profileKey(caller, ids), toProfileChange(body), ifMatch))),

@@ -5,6 +5,7 @@ import { createApplicationKey, getApplicationKey } from "../src/contract/applica
 import { issueCustomerToken } from "../src/contract/customer-tokens.ts";
 import { createCustomer } from "../src/contract/customers.ts";
 import { checkAtGateway } from "../src/contract/gateway.ts";
+import { createMember } from "../src/contract/members.ts";
 import { createProfile } from "../src/contract/oidc-profiles.ts";
 import type { Operation } from "../src/contract/operation.ts";
 import { operations } from "../src/contract/operations.ts";
@@ -26,7 +27,7 @@ let latchkey: TestApp;
 let store: TestStore;
 let token: string;
 /** Things that an operation may change or delete, other than those that the call depends on. */
-const targets = { key: "", realm: "", profile: "", customer: "", customerToken: "" };
+const targets = { key: "", realm: "", profile: "", customer: "", customerToken: "", member: "" };
 
 /** No identity provider can be reached; a profile that is not enabled can be saved all the same. */
 const nowhere: Egress = { send: async () => Promise.reject(egressFault("host_unknown")) };
@@ -51,6 +52,7 @@ beforeAll(async () => {
   targets.realm = await make(createRealm, { type: "authentication-realm", name: "Target" });
   targets.profile = await make(createProfile, PROFILE);
   targets.customer = await make(createCustomer, { type: "customer", name: "Target", ...CREDENTIALS });
+  targets.member = await make(createMember, { type: "member", email: "target@shop.example", role: "viewer" });
   targets.customerToken = await make(issueCustomerToken, { type: "token", ...CREDENTIALS });
 });
 // What is refused counts against its source; every test starts with a full allowance.
@@ -85,6 +87,7 @@ const idsFor = ({ tag }: Operation): Record<string, string> => ({
       Realms: targets.realm,
       "Identity providers": targets.profile,
       Customers: targets.customer,
+      Members: targets.member,
       "Customer tokens": targets.customerToken,
     }[tag as string] ?? targets.key,
 });
@@ -94,6 +97,7 @@ function dataFor({ id, tag }: Operation): object {
   if (tag === "Identity providers") return PROFILE;
   if (tag === "Customer tokens") return { type: "token", ...CREDENTIALS };
   if (tag === "Customers") return { type: "customer", name: "n", email: "new@shop.example" };
+  if (tag === "Members") return { type: "member", email: "new@shop.example", role: "viewer" };
   if (tag === "Store") return { type: "store", name: "n" };
   if (id === "updateAuthenticationSettings") return { type: "customer-authentication-settings" };
   if (tag === "Realms") return { type: "authentication-realm", name: "n" };

@@ -34,6 +34,11 @@ const commands: Record<string, Command> = {
     does: "administer a store's application keys",
     load: async () => (await import("./key.ts")).key,
   },
+  member: {
+    usage: "member add|list|remove",
+    does: "administer the people of a store, who sign in at the console",
+    load: async () => (await import("./member.ts")).member,
+  },
   events: {
     usage: "events verify|tail",
     does: "verify a store's log of events, or follow it",

@@ -11,9 +11,8 @@ import { type Clock, toIso } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import type { Storage } from "../storage/storage.ts";
 import { isHelp, pick, readName, readOptions, readRole, readWhole, required } from "./options.ts";
-import { requireStore } from "./require-store.ts";
+import { ofStore } from "./require-store.ts";
 import { formatTable } from "./table.ts";
-import { withStorage } from "./with-storage.ts";
 
 const USAGE = `latchkey key create --store <store> --name <name> [--reserve <requests per second>] [--role <role>] [--json]
 latchkey key list --store <store> [--json]
@@ -108,17 +107,6 @@ async function remove(args: string[]): Promise<void> {
 }
 
 type Deps = { storage: Storage; clock: Clock };
-
-function ofStore<T>(
-  storeId: string | undefined,
-  work: (deps: Deps, storeId: string) => Promise<T>,
-): Promise<T> {
-  const id = required(storeId, "--store");
-  return withStorage(async (deps) => {
-    await requireStore(deps, id);
-    return work(deps, id);
-  });
-}
 
 async function listAll(deps: Deps, storeId: string): Promise<ApplicationKey[]> {
   const keys: ApplicationKey[] = [];

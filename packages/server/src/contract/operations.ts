@@ -4,6 +4,7 @@ import * as customerToken from "./customer-tokens.ts";
 import * as customer from "./customers.ts";
 import * as event from "./events.ts";
 import * as gateway from "./gateway.ts";
+import * as member from "./members.ts";
 import * as profile from "./oidc-profiles.ts";
 import type { Operation } from "./operation.ts";
 import * as realm from "./realms.ts";
@@ -42,6 +43,12 @@ export const operations: readonly Operation[] = [
   key.deleteApplicationKey,
   key.rotateApplicationKey,
   key.dryRunApplicationKey,
+  member.getMe,
+  member.listMembers,
+  member.createMember,
+  member.getMember,
+  member.updateMember,
+  member.deleteMember,
   event.listEvents,
   event.streamEvents,
   event.getEventHead,

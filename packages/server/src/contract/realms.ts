@@ -75,10 +75,15 @@ export const updateAuthenticationSettings = operation({
 
 export const duplicateEmailPolicy = z.enum(["allowed", "api_only", "disallowed"]);
 
+const purpose = z
+  .enum(["customers", "members"])
+  .describe("Who signs in there: the shop's customers, or the people of the store, at the console");
+
 const realmMembers = {
   id,
   type: z.literal("authentication-realm"),
   name: z.string(),
+  purpose,
   redirect_uris: z.array(z.string()),
   duplicate_email_policy: duplicateEmailPolicy,
   relationships: z.strictObject({
@@ -92,6 +97,7 @@ const realm = z.strictObject(realmMembers).meta({ id: "AuthenticationRealm" });
 const realmAnswer = z.strictObject({ data: realm, links });
 
 const writableRealm = {
+  purpose: purpose.optional().meta({ examples: ["customers"] }),
   redirect_uris: z
     .array(z.string().max(limits.redirectUriLength))
     .max(limits.redirectUris)
@@ -128,6 +134,9 @@ export const createRealm = operation({
   method: "POST",
   path: "/v2/authentication-realms",
   summary: "Create an authentication realm",
+  description:
+    "`purpose` is `customers` unless it says otherwise, and stays. A store has at most one realm for `members`: public tokens do not see it, its " +
+    "redirect URIs are the console's unless others are given, and its client id is `members`.",
   access: ["authentication_settings", "write"],
   role: "administrator",
   body: {
@@ -140,7 +149,7 @@ export const createRealm = operation({
     }),
   },
   success: { status: 201, description: "The realm", schema: realmAnswer },
-  problems: ["redirect_uri_invalid"],
+  problems: ["redirect_uri_invalid", "members_realm_exists"],
 });
 
 export const getRealm = operation({
@@ -171,7 +180,7 @@ export const updateRealm = operation({
     }),
   },
   success: { status: 200, description: "The realm as it is now", schema: realmAnswer },
-  problems: ["id_mismatch", "redirect_uri_invalid"],
+  problems: ["id_mismatch", "redirect_uri_invalid", "realm_purpose_fixed"],
 });
 
 export const deleteRealm = operation({

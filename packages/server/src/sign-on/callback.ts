@@ -9,6 +9,7 @@ import type { Profile } from "../identity-provider/profile.ts";
 import { readCookie } from "../lib/cookie.ts";
 import { newId } from "../lib/ids.ts";
 import { hashesEqual } from "../lib/secrets.ts";
+import { foreseeMember } from "../members/sign-in.ts";
 import type { Realm } from "../realms/realm.ts";
 import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { type Attempt, browserCookieName, digest, idpSecretsOf, openAttempt, type Place } from "./attempt.ts";
@@ -158,6 +159,9 @@ async function refuseUnwelcome(
   realm: Realm,
   identity: Identity,
 ): Promise<void> {
-  const reason = await foreseeRefusal(storage.db, profile, realm, identity);
+  const reason =
+    realm.purpose === "members"
+      ? await foreseeMember(storage.db, profile, identity)
+      : await foreseeRefusal(storage.db, profile, realm, identity);
   if (reason) throw signOnProblem(reason);
 }

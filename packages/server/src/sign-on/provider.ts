@@ -6,7 +6,7 @@ import { type Customer, findCustomer } from "../customers/customer.ts";
 import { AMR } from "../customers/customer-token.ts";
 import { type Signer, signJws } from "../lib/jws.ts";
 import { issuerOf } from "../realms/issuer.ts";
-import { getRealm } from "../realms/realm.ts";
+import { getCustomerRealm } from "../realms/realm.ts";
 import { getSettings } from "../realms/settings.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type RedeemDeps, type Redeemed, redeem } from "./redeem.ts";
@@ -19,7 +19,7 @@ export async function describeRealm(
   deps: { publicUrl: string; storage: Storage },
   ids: Ids,
 ): Promise<Output<typeof contract.realmMetadata>> {
-  const realm = await getRealm(deps, ids.store, ids.realm);
+  const realm = await getCustomerRealm(deps, ids.store, ids.realm);
   const issuer = issuerOf(deps, realm.storeId, realm.id);
   return {
     issuer,
@@ -58,7 +58,7 @@ export async function redeemForClient(
   body: Input<typeof contract.realmToken>["body"],
   requestId: string,
 ): Promise<Output<typeof contract.realmToken>> {
-  const realm = await getRealm(deps, ids.store, ids.realm);
+  const realm = await getCustomerRealm(deps, ids.store, ids.realm);
   if (body.grant_type !== "authorization_code")
     throw new Problem("grant_unsupported", { detail: "This endpoint takes the grant authorization_code." });
   // Before the code is touched: who does not know the client id has no business with its codes.

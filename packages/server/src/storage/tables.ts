@@ -164,6 +164,7 @@ export type Tables = {
     updated_at: number;
     former_profile_ids: string;
     told_health: string | null;
+    purpose: string;
   };
   schema_migrations: {
     version: number;
