@@ -144,4 +144,4 @@ test("starting again keeps the store and its credentials; --reset begins anew, b
   expect(await started(["dev"])).toBe(first);
   expect(await started(["dev", "--reset"])).not.toBe(first);
   own.leave();
-}, 60_000);
+}, 180_000);

@@ -88,15 +88,11 @@ export async function getVisibleRealm(
   realmId: string,
 ): Promise<Realm> {
   const realm = await getRealm(deps, caller.storeId, realmId);
-  refuseHidden(caller, realm);
+  if (realm.purpose !== "customers" && !isBackOffice(caller)) throw new Problem("realm_not_found");
   return realm;
 }
 
 export type Reader = Pick<Caller, "storeId" | "grant">;
-
-export function refuseHidden(caller: Pick<Caller, "grant">, { purpose }: Pick<Realm, "purpose">): void {
-  if (purpose !== "customers" && !isBackOffice(caller)) throw new Problem("realm_not_found");
-}
 
 /** A realm as an OpenID provider, which only one for customers is. */
 export async function getCustomerRealm(

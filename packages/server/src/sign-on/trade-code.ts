@@ -41,10 +41,10 @@ export type TradeDeps = {
 
 export type AttemptRow = Tables["sign_on_attempts"];
 /** With the id of the token that it is traded for. */
-export type BurntAttempt = AttemptRow & { token_id: string };
+type BurntAttempt = AttemptRow & { token_id: string };
 
 /** A realm and a profile that are there and may be used. */
-export type UsablePlace = SignOnPlace & { profile: NonNullable<SignOnPlace["profile"]> };
+type UsablePlace = SignOnPlace & { profile: NonNullable<SignOnPlace["profile"]> };
 
 /** What the code was traded for. `customerId`: whom the record names. */
 type Traded<T> = { customerId: string | null; answer: T };
