@@ -38,6 +38,7 @@ const SLICES = [
   "customers",
   "members",
   "sign-on",
+  "integrations",
   "gateway",
 ];
 const ROOMS: Record<string, string[]> = {
@@ -69,6 +70,7 @@ const ROOMS: Record<string, string[]> = {
     "members",
     "access",
   ],
+  integrations: ["lib", "contract", "storage", "events", "stores", "identity-provider"],
   gateway: ["contract"],
   "create-store": ["lib", "storage", "events", "stores", "application-keys", "realms"],
   "delete-store": ["lib", "storage"],
@@ -83,11 +85,12 @@ const ROOMS: Record<string, string[]> = {
   tidy: ["lib", "storage", "http", ...SLICES],
   routes: ["deps", "contract", "http", ...SLICES],
   app: ["lib", "access", "deps", "metrics", "tidy", "http", "readiness", "routes"],
-  sealed: ["lib", "storage", "identity-provider", "customers"],
+  sealed: ["lib", "storage", "identity-provider", "customers", "integrations"],
   main: ["app", "config", "contract", "http", "sealed", "traces", "lib", "storage", "counters", "workers"],
   cli: [
     "main",
     "workers",
+    "metrics",
     "config",
     "create-store",
     "delete-store",

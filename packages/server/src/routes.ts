@@ -15,8 +15,10 @@ import * as token from "./contract/access-tokens.ts";
 import * as key from "./contract/application-keys.ts";
 import * as customerToken from "./contract/customer-tokens.ts";
 import * as customer from "./contract/customers.ts";
+import * as delivery from "./contract/deliveries.ts";
 import * as event from "./contract/events.ts";
 import * as gateway from "./contract/gateway.ts";
+import * as integration from "./contract/integrations.ts";
 import * as member from "./contract/members.ts";
 import * as profile from "./contract/oidc-profiles.ts";
 import { toPage } from "./contract/paging.ts";
@@ -58,6 +60,17 @@ import {
   toProfileChange,
 } from "./identity-provider/present.ts";
 import { listProfiles, profileKey, viewProfile } from "./identity-provider/profile.ts";
+import {
+  createIntegration,
+  deleteIntegration,
+  rotateSecret as rotateWebhookSecret,
+  updateIntegration,
+} from "./integrations/administer.ts";
+import { listDeliveries, redeliver } from "./integrations/delivery.ts";
+import { getIntegration, listIntegrations } from "./integrations/integration.ts";
+import * as hook from "./integrations/present.ts";
+import { replayEvents } from "./integrations/replay.ts";
+import { testIntegration } from "./integrations/test-message.ts";
 import { createMember, deleteMember, updateMember } from "./members/administer.ts";
 import { getMember, listMembers } from "./members/member.ts";
 import { presentMember, presentMemberList, toMemberChange, toNewMember } from "./members/present.ts";
@@ -76,6 +89,7 @@ import { issueCustomerToken } from "./sign-on/issue-customer-token.ts";
 import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on/list.ts";
 import { endIdpSession } from "./sign-on/logout.ts";
 import { describeRealm, redeemForClient } from "./sign-on/provider.ts";
+import { readStatistics } from "./sign-on/read-statistics.ts";
 import { redeemForMember } from "./sign-on/redeem-for-member.ts";
 import { getStore, updateStore } from "./stores/administer.ts";
 import { presentChangedStore, presentStore, toStoreChange } from "./stores/present.ts";
@@ -107,6 +121,7 @@ export const routes = (app: Deps): Route[] => [
   on(signOn.jwks,              async () => ({ keys: await app.signingKeys.published() })),
 
   on(record.listSignOns,       async ({ caller, query }) => presentSignOnList(app, await listSignOns(app, caller.storeId, toPage(query), query.filter, query.sort))),
+  on(record.getSignOnStatistics, ({ caller, query }) => readStatistics(app, caller.storeId, query)),
   on(record.getSignOn,         async ({ caller, ids }) => presentSignOn(app, await getSignOn(app, caller.storeId, ids.id))),
 
   on(key.listApplicationKeys,  async ({ caller, query }) => show.presentKeyList(app, await listApplicationKeys(app, caller.storeId, toPage(query)))),
@@ -127,6 +142,17 @@ export const routes = (app: Deps): Route[] => [
   on(event.listEvents,         async ({ caller, query }) => presentEventList(app, await listEvents(app, caller.storeId, toEventQuery(query)))),
   on(event.streamEvents,       ({ caller, query, lastEventId, isGood }) => app.streams.open({ storeId: caller.storeId, after: toResumed(lastEventId, query.after), isGood })),
   on(event.getEventHead,       ({ caller }) => signHead(app, caller.storeId)),
+
+  on(integration.listIntegrations,        async ({ caller, query }) => hook.presentIntegrationList(app, caller, await listIntegrations(app, caller.storeId, toPage(query)))),
+  on(integration.createIntegration,       async ({ caller, body }) => hook.presentWithSecret(app, caller, await createIntegration(app, byCaller(caller), hook.toNewIntegration(body)))),
+  on(integration.getIntegration,          async ({ caller, ids }) => hook.presentIntegration(app, caller, await getIntegration(app, caller.storeId, ids.id))),
+  on(integration.updateIntegration,       async ({ caller, ids, body }) => hook.presentIntegration(app, caller, await updateIntegration(app, byCaller(caller), ids.id, hook.toIntegrationChange(body)))),
+  on(integration.deleteIntegration,       ({ caller, ids }) => deleteIntegration(app, byCaller(caller), ids.id)),
+  on(integration.rotateIntegrationSecret, async ({ caller, ids }) => hook.presentWithSecret(app, caller, await rotateWebhookSecret(app, byCaller(caller), ids.id))),
+  on(delivery.listDeliveries,             async ({ caller, ids, query }) => hook.presentDeliveryList(app, await listDeliveries(app, caller.storeId, ids.id, toPage(query), query.filter))),
+  on(delivery.redeliver,                  async ({ caller, ids }) => ({ data: hook.presentDelivery(await redeliver(app, caller.storeId, ids)) })),
+  on(delivery.replayEvents,               async ({ caller, ids, body }) => hook.presentIntegration(app, caller, await replayEvents(app, caller.storeId, ids.id, body.data))),
+  on(delivery.testIntegration,            ({ caller, ids }) => testIntegration(app, byCaller(caller), ids.id)),
 
   on(store.getStore,           async ({ caller }) => presentStore(app, await getStore(app, caller.storeId))),
   on(store.getStoreUsage,      async ({ caller, query }) => show.presentUsage(app, await readUsage(app, caller.storeId, query.seconds))),

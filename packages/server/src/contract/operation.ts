@@ -20,6 +20,7 @@ export type Operation = Access & {
     | "Application keys"
     | "Members"
     | "Events"
+    | "Integrations"
     | "Store"
     | "Gateway"
     | "Service";
@@ -44,7 +45,7 @@ export type Operation = Access & {
   /** Takes `Last-Event-ID`. */
   resumable?: true;
   success: {
-    status: 200 | 201 | 204 | 303;
+    status: 200 | 201 | 202 | 204 | 303;
     description: string;
     schema?: z.ZodType;
     /** The answer has no body: these fields of its head are what it says. */

@@ -36,6 +36,7 @@ const permissions = {
   // What stands behind a gateway knows programs and customers; a person's token for the console is not for it.
   gateway: { implicit: ["own"], customer: ["own"], client_credentials: ["own"], member: [] },
   events: forBackOffice(),
+  integrations: forBackOffice(),
 } as const satisfies Record<string, Record<CallerKind, readonly Action[]>>;
 
 function forBackOffice() {

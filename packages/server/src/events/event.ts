@@ -37,6 +37,10 @@ export const EVENT_TYPES = [
   "member.updated",
   "member.deleted",
   "store.updated",
+  "integration.created",
+  "integration.updated",
+  "integration.deleted",
+  "integration.disabled",
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -18,7 +18,8 @@ export type Purpose =
   | "sign-on-attempt"
   | "idp-nonce"
   | "idp-verifier"
-  | "idempotent-answer";
+  | "idempotent-answer"
+  | "webhook-secret";
 
 export const KEY_ID_BYTES = 4;
 

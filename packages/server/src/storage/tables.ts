@@ -78,6 +78,10 @@ export type Tables = {
     created_at: number;
     updated_at: number;
   };
+  deleted_integrations: {
+    id: string;
+    store_id: string;
+  };
   deleted_profiles: {
     id: string;
     store_id: string;
@@ -130,6 +134,49 @@ export type Tables = {
     store_id: string;
     sealed_answer: string;
     expires_at: number;
+  };
+  integration_deliveries: {
+    id: string;
+    store_id: string;
+    integration_id: string;
+    sequence: number;
+    event_id: string;
+    type: string;
+    subject: string;
+    status: string;
+    reason: string | null;
+    tries: number;
+    attempts: string;
+    next_attempt_at: number | null;
+    forget_at: number | null;
+    created_at: number;
+    updated_at: number;
+  };
+  integrations: {
+    id: string;
+    store_id: string;
+    name: string;
+    description: string;
+    enabled: number;
+    observes: string;
+    url: string;
+    format: string;
+    sealed_secret_key: string | null;
+    sealed_secret: string;
+    sealed_previous_secret: string | null;
+    previous_until: number | null;
+    failing_since: number | null;
+    disabled_reason: string | null;
+    last_delivery: string | null;
+    sequence: number;
+    replay_after: number | null;
+    replay_before: number | null;
+    due_at: number | null;
+    lease: string | null;
+    lease_until: number;
+    is_slow: number;
+    created_at: number;
+    updated_at: number;
   };
   members: {
     id: string;
@@ -191,6 +238,21 @@ export type Tables = {
     token_id: string | null;
     forget_at: number;
   };
+  sign_on_statistics: {
+    store_id: string;
+    step: string;
+    starts_at: number;
+    profile_id: string;
+    figures: string;
+    forget_at: number;
+  };
+  sign_on_tallies: {
+    position: number;
+    store_id: string;
+    profile_id: string;
+    minute: number;
+    figures: string;
+  };
   sign_ons: {
     id: string;
     store_id: string;
@@ -207,6 +269,7 @@ export type Tables = {
     started_at: number;
     updated_at: number;
     by_stranger: number;
+    counted: number | null;
   };
   signing_keys: {
     kid: string;
