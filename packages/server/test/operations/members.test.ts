@@ -133,6 +133,12 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       );
     });
 
+    test("409 for a body with another id than the path's", async () => {
+      const id = await side.invite(somebody(), "viewer");
+      const other = await side.invite(somebody(), "viewer");
+      expect((await change(id, { id: other, name: "n" })).code).toBe("id_mismatch");
+    });
+
     test("400 without a role, with one that is none, and for what is no e-mail", async () => {
       const email = somebody();
       expect((await f.store.call(createMember, member({ email }))).code).toBe("member_missing");

@@ -339,6 +339,15 @@ describe("the members' realm", () => {
     const ids = { realm: side.realmId, id: side.profileId };
     const answer = await f.store.call(updateProfile, { ids, json });
     expect([answer.status, answer.code]).toEqual([422, "members_profile_direct"]);
+    const fresh = {
+      ...json.data,
+      name: "Direct",
+      discovery_url: f.idp.discoveryUrl,
+      client_id: f.idp.clientId,
+      client_secret: f.idp.clientSecrets[0],
+    };
+    const made = await f.store.call(createProfile, { ids: { realm: side.realmId }, json: { data: fresh } });
+    expect([made.status, made.code]).toEqual([422, "members_profile_direct"]);
   });
 });
 
