@@ -1,7 +1,9 @@
+export type { GetToken } from "../access.ts";
 export { ApiError, type Fault } from "../api-error.ts";
 export type { ErrorCode, ProblemCode, SdkErrorCode, SignOnErrorCode } from "../error-codes.ts";
 export type { Exchange, Fetch } from "../exchange.ts";
 export { type Admin, type AdminOptions, createAdmin } from "./admin.ts";
 export type { EventPage, EventQuery } from "./events.ts";
 export type { Listing, ListQuery, Page, PageQuery } from "./listing.ts";
+export { type MemberCode, redeemMemberCode } from "./member.ts";
 export type * from "./types.ts";

@@ -46,7 +46,7 @@ export async function dev({ reset, yes }: { reset: boolean; yes: boolean }): Pro
   // Only here: what serves in production does not know of the demo.
   const { startDemo } = await import("@latchkey/demo");
   demo = await startDemo({ apiUrl: config.publicUrl, ...credentials, ports });
-  console.log(banner(config, credentials, demo));
+  console.log(banner(config, credentials, demo, await hasConsole(config)));
 }
 
 /** The same as the last time if they are free: identities belong to the address of their provider. */
@@ -136,12 +136,26 @@ async function firstStore(
   return made;
 }
 
-function banner({ publicUrl }: Config, credentials: Credentials, demo: Demo): string {
+/** Whether this build has the console. */
+const hasConsole = ({ publicUrl }: Config): Promise<boolean> =>
+  fetch(`${publicUrl}/console/`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+function banner(
+  { publicUrl }: Config,
+  credentials: Credentials,
+  { shopUrl, knobsUrl, members }: Demo,
+  withConsole: boolean,
+): string {
+  const people = members.map(({ name, role }) => `${name} (${role})`).join(" or ");
+  const console = withConsole ? `\n    console        ${publicUrl}/console/   (sign in as ${people})` : "";
   return `
   Latchkey runs. Open the shop and sign in:
 
-    shop           ${demo.shopUrl}
-    practice IdP   ${demo.knobsUrl}   (break it with a switch, and see what the shop says)
+    shop           ${shopUrl}${console}
+    practice IdP   ${knobsUrl}   (break it with a switch, and see what the shop says)
     service        ${publicUrl}
     API reference  ${publicUrl}/docs
 

@@ -155,6 +155,7 @@ const saveProblems = [
   "direct_profile_exists",
   "direct_client_id_mismatch",
   "direct_pkce_missing",
+  "members_profile_direct",
   "adoption_impossible",
   "discovery_tries_exceeded",
 ] as const;
