@@ -12,11 +12,12 @@ import {
 import { presentMembers } from "../application-keys/present.ts";
 import { rotateSecret } from "../application-keys/secret.ts";
 import { limits } from "../contract/limits.ts";
+import { ROLES } from "../contract/roles.ts";
 import { byOperator } from "../events/event.ts";
 import { toIso } from "../lib/clock.ts";
 import { usageFault } from "../lib/operator-fault.ts";
 import { confirm } from "./confirm.ts";
-import { ifGiven, readName, readWhole } from "./options.ts";
+import { ifGiven, readChoice, readName, readWhole } from "./options.ts";
 import { fromStore, ofStore } from "./require-store.ts";
 import {
   nextOf,
@@ -31,10 +32,13 @@ type Json = { json: boolean };
 type OfStore = Json & { store: string };
 type FromStore = Json & { store: string | undefined };
 
-export async function create(given: OfStore & { name: string; reserve: string }): Promise<void> {
+export async function create(
+  given: OfStore & { name: string; reserve: string; role: string },
+): Promise<void> {
   const change = {
     name: readName(given.name),
     reservedRateLimit: readWhole(given.reserve, "--reserve", 0),
+    role: readRole(given.role),
   };
   const created = await ofStore(given.store, (deps, storeId) =>
     createApplicationKey(deps, byOperator(storeId), change),
@@ -53,8 +57,15 @@ export async function list(given: FromStore & PageGiven): Promise<void> {
       name: "application_keys",
       rows: keys,
       present: presentMembers,
-      head: ["id", "name", "client id", "reserved/s", "last used"],
-      toCells: (key) => [key.id, key.name, key.clientId, key.reservedRateLimit, whenUsed(key.lastUsedAt)],
+      head: ["id", "name", "client id", "role", "reserved/s", "last used"],
+      toCells: (key) => [
+        key.id,
+        key.name,
+        key.clientId,
+        key.role,
+        key.reservedRateLimit,
+        whenUsed(key.lastUsedAt),
+      ],
       empty: `this store has no keys; \`latchkey key create --store ${storeId} --name <name>\` makes one`,
       next: nextOf(place),
     },
@@ -66,15 +77,16 @@ export async function show({ argument, store, json }: FromStore & { argument: st
   print(await fromStore(store, (deps, storeId) => getApplicationKey(deps, storeId, argument)), json);
 }
 
-type Change = OfStore & { id: string; name: string | undefined; reserve: string | undefined };
+type Change = OfStore & { id: string } & Record<"name" | "reserve" | "role", string | undefined>;
 
 export async function update(given: Change): Promise<void> {
   const change = {
     name: ifGiven(given.name, readName),
     reservedRateLimit: ifGiven(given.reserve, (text) => readWhole(text, "--reserve", 0)),
+    role: ifGiven(given.role, readRole),
   };
   if (Object.values(change).every((value) => value === undefined))
-    throw usageFault("nothing to change: say --name or --reserve");
+    throw usageFault("nothing to change: say --name, --reserve or --role");
   const updated = await ofStore(given.store, (deps, storeId) =>
     updateApplicationKey(deps, byOperator(storeId), given.id, change),
   );
@@ -106,6 +118,8 @@ export async function remove({
   console.log(json ? JSON.stringify({ deleted: id }) : `deleted ${id}`);
 }
 
+const readRole = (text: string) => readChoice(text, "--role", ROLES);
+
 const whenUsed = (lastUsedAt: number | null): string => (lastUsedAt === null ? "never" : toIso(lastUsedAt));
 
 function print(key: ApplicationKey, json: boolean): void {
@@ -118,6 +132,7 @@ const printKey = (key: ApplicationKey): void =>
     id: key.id,
     name: key.name,
     "client id": key.clientId,
+    role: key.role,
     reserved: `${key.reservedRateLimit} requests per second`,
     "last used": whenUsed(key.lastUsedAt),
     created: toIso(key.createdAt),
@@ -135,7 +150,7 @@ function printWithSecret({ key, clientSecret }: KeyWithSecret, { json }: Json): 
     console.log(JSON.stringify({ application_key: { ...presentMembers(key), client_secret: clientSecret } }));
     return;
   }
-  console.log(`key            ${key.id}  ${key.name}, ${key.reservedRateLimit} requests per second reserved
+  console.log(`key            ${key.id}  ${key.name}, ${key.role}, ${key.reservedRateLimit} requests per second reserved
 client id      ${key.clientId}
 client secret  ${clientSecret}
 

@@ -59,6 +59,7 @@ describe("what is typed", () => {
       store: "x",
       name: "n",
       reserve: "0",
+      role: "administrator",
       json: false,
     });
   });

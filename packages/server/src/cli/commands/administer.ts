@@ -14,6 +14,10 @@ import {
 const NAME = { value: "<name>", says: "1 to 255 characters" } as const;
 const RATE = { value: "<n>", says: "requests per second that all its keys share" } as const;
 const MAX_RATE = { value: "<n>", says: "how far its administrators may raise that themselves" } as const;
+const ROLE = {
+  value: "<role>",
+  says: "what the key's client_credentials tokens may do: viewer, support or administrator",
+} as const;
 const RESERVE = { value: "<n>", says: "requests per second that this key is never refused" } as const;
 const STORE_ID = { value: "<store>", says: "the store's id", required: true } as const;
 const KEY_ID = { value: "<key>", says: "the key's id", required: true } as const;
@@ -75,6 +79,7 @@ export const keyCommands: Command[] = [
       ...OF_STORE,
       name: { ...NAME, required: true },
       reserve: { ...RESERVE, default: "0" },
+      role: { ...ROLE, default: "administrator" },
       ...jsonOption('{"application_key": {…, "client_secret"}}'),
     },
     load: async () => (await import("../key.ts")).create,
@@ -98,12 +103,13 @@ export const keyCommands: Command[] = [
   }),
   command({
     name: "key update",
-    does: "Changes a key's name or reservation. What is not named stays.",
+    does: "Changes a key's name, reservation or role. What is not named stays.",
     options: {
       ...OF_STORE,
       id: KEY_ID,
       name: NAME,
       reserve: RESERVE,
+      role: ROLE,
       ...jsonOption('{"application_key": {…}}'),
     },
     load: async () => (await import("../key.ts")).update,
