@@ -79,6 +79,7 @@ export const presentMembers = (row: Row): Members => ({
   means: inWords(row.reason)?.means ?? null,
   remedy: inWords(row.reason)?.remedy ?? null,
   customer_id: row.customer_id,
+  idp_answer: row.idp_answer === null ? null : JSON.parse(row.idp_answer),
   checks: JSON.parse(row.checks),
   timings: JSON.parse(row.timings),
   meta: { timestamps: { started_at: toIso(row.started_at), updated_at: toIso(row.updated_at) } },
