@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
 import { readAllowedOrigins } from "../config.ts";
+import { toDiscoveryUrl } from "../identity-provider/discovery.ts";
 import { examine, type Report } from "../identity-provider/doctor.ts";
 import { createEgress } from "../identity-provider/egress.ts";
 import { presentReportMembers } from "../identity-provider/present.ts";
@@ -11,7 +12,8 @@ import { readOptions, takeArgument } from "./options.ts";
 const USAGE = `latchkey doctor <discovery-url> [--json]
 
 Reads an identity provider's discovery document and keys, and says for each of the nine requirements whether it is met.
-The issuer's own address does as well. LATCHKEY_EGRESS_ALLOW=http://127.0.0.1:9000 lets it look at one that is not public.
+The issuer's own address does as well. LATCHKEY_EGRESS_ALLOW=http://127.0.0.1:9000 lets it look at one that is not public,
+NODE_EXTRA_CA_CERTS=<file> at one whose certificate comes from an authority of your own.
 Exit code 0: no requirement is missed.`;
 
 export async function doctor(args: string[]): Promise<void> {
@@ -21,7 +23,7 @@ export async function doctor(args: string[]): Promise<void> {
   if (!url) throw operatorFault(`which identity provider?\n\n${USAGE}`);
   const allowedOrigins = readAllowedOrigins(process.env);
   const { send } = createEgress({ allowedOrigins });
-  const report = await examine({ send, clock: steadyClock(), allowedOrigins }, url);
+  const report = await examine({ send, clock: steadyClock(), allowedOrigins }, url.trim());
   console.log(options.json ? JSON.stringify(presentReportMembers(report)) : format(report));
   if (report.checks.some(({ status }) => status === "not_met")) process.exitCode = 1;
 }
@@ -44,6 +46,10 @@ function format(report: Report): string {
   const count = (status: CheckStatus) => report.checks.filter((check) => check.status === status).length;
   return [
     "",
+    ...(report.provider
+      ? [`provider ${report.provider.name}: docs/guides/providers/${report.provider.key}.md has its recipe`]
+      : []),
+    `asked    ${toDiscoveryUrl(report.discoveryUrl)}`,
     `issuer   ${report.issuer ?? "not known"}`,
     `hosts    ${report.hosts.join(", ") || "not known"}`,
     `answered ${report.answerMs === null ? "not at all" : `in ${report.answerMs} ms`}${report.clockOffsetSeconds === null ? "" : `, its clock is ${report.clockOffsetSeconds} s from ours`}`,

@@ -268,6 +268,15 @@ const report = z
     endpoint_hosts: z.array(z.string()),
     checks: z.array(check),
     warnings: z.array(z.string()),
+    provider: z
+      .strictObject({
+        key: z.string(),
+        name: z.string(),
+        guide: z.string().describe("Its recipe, in this project's documentation"),
+        console: z.record(z.string(), z.string()).describe("Where in its console each thing is set"),
+      })
+      .nullable()
+      .describe("Which provider it is, if its document gives it away"),
     answer_ms: z.int().nullable().describe("How long the discovery document took"),
     clock_offset_seconds: z.int().nullable().describe("The identity provider's clock minus ours"),
   })
