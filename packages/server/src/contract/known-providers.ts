@@ -69,8 +69,10 @@ export const knownProviders: readonly KnownProvider[] = [
       email: "Clients → your client → Client scopes: add email as Default; Users → the person → Email",
       encryption:
         "Clients → your client → Advanced → Fine grain OpenID Connect configuration: empty both encryption algorithms",
-      audience: "Clients → your client → Client scopes → the dedicated scope → Mappers: Audience, Add to ID token off",
-      signing: "Clients → your client → Advanced → Fine grain OpenID Connect configuration → ID token signature algorithm",
+      audience:
+        "Clients → your client → Client scopes → the dedicated scope → Mappers: Audience, Add to ID token off",
+      signing:
+        "Clients → your client → Advanced → Fine grain OpenID Connect configuration → ID token signature algorithm",
       logout: "Clients → your client → Settings → Logout settings → Backchannel logout URL",
     },
   },
@@ -79,7 +81,10 @@ export const knownProviders: readonly KnownProvider[] = [
     name: "Microsoft Entra ID",
     seen: null,
     recognisedBy: [
-      { issuer: /^https:\/\/(login\.microsoftonline\.(com|us)|sts\.windows\.net|login\.partner\.microsoftonline\.cn)\// },
+      {
+        issuer:
+          /^https:\/\/(login\.microsoftonline\.(com|us)|sts\.windows\.net|login\.partner\.microsoftonline\.cn)\//,
+      },
       { issuer: /^https:\/\/[^/]+\.ciamlogin\.com\// },
     ],
     issuer: "https://login.microsoftonline.com/<tenant id>/v2.0",
@@ -113,7 +118,8 @@ export const knownProviders: readonly KnownProvider[] = [
     name: "Okta",
     seen: null,
     recognisedBy: [{ issuer: /^https:\/\/[^/]+\.(okta|oktapreview|okta-emea|okta-gov)\.com(\/|$)/ }],
-    issuer: "https://<org>.okta.com, or https://<org>.okta.com/oauth2/default for a custom authorization server",
+    issuer:
+      "https://<org>.okta.com, or https://<org>.okta.com/oauth2/default for a custom authorization server",
     steps: [
       "Applications → Create App Integration → OIDC - OpenID Connect → Web Application.",
       "Grant type: Authorization Code. Sign-in redirect URIs: the profile's `callback-endpoint` link.",
@@ -132,15 +138,20 @@ export const knownProviders: readonly KnownProvider[] = [
       callback: "Applications → your app → General → Login → Sign-in redirect URIs",
       secret: "Applications → your app → General → Client Credentials → Client secrets",
       method: "Applications → your app → General → Client Credentials → Client authentication: Client secret",
-      code_flow: "Applications → your app → General → Grant type: Authorization Code; Require pushed authorization requests off",
-      email: "Security → API → Authorization Servers → your server → Scopes and Access Policies; Directory → People → the person",
+      code_flow:
+        "Applications → your app → General → Grant type: Authorization Code; Require pushed authorization requests off",
+      email:
+        "Security → API → Authorization Servers → your server → Scopes and Access Policies; Directory → People → the person",
     },
   },
   {
     key: "auth0",
     name: "Auth0",
     seen: null,
-    recognisedBy: [{ issuer: /^https:\/\/[^/]+\.auth0\.com\/$/ }, { mfa_challenge_endpoint: /\/mfa\/challenge$/ }],
+    recognisedBy: [
+      { issuer: /^https:\/\/[^/]+\.auth0\.com\/$/ },
+      { mfa_challenge_endpoint: /\/mfa\/challenge$/ },
+    ],
     issuer: "https://<tenant>.<region>.auth0.com/ with the slash at its end, or your custom domain with one",
     steps: [
       "Applications → Create Application → Regular Web Applications.",
@@ -165,7 +176,8 @@ export const knownProviders: readonly KnownProvider[] = [
       code_flow: "Applications → your app → Settings → Advanced Settings → Grant Types: Authorization Code",
       email: "Authentication → the connection → its attributes and permissions",
       encryption: "Applications → APIs → token encryption off",
-      signing: "Applications → your app → Settings → Advanced Settings → OAuth → JsonWebToken Signature Algorithm: RS256",
+      signing:
+        "Applications → your app → Settings → Advanced Settings → OAuth → JsonWebToken Signature Algorithm: RS256",
     },
   },
   {
@@ -215,7 +227,8 @@ export const knownProviders: readonly KnownProvider[] = [
     console: {
       callback: "User pool → App clients → your client → Login pages → Allowed callback URLs",
       secret: "User pool → App clients → your client → Client secret",
-      code_flow: "User pool → App clients → your client → Login pages → OAuth grant types: Authorization code grant",
+      code_flow:
+        "User pool → App clients → your client → Login pages → OAuth grant types: Authorization code grant",
       email:
         "User pool → App clients → your client → Login pages → OpenID Connect scopes: Email; Attribute permissions: read email",
     },
@@ -236,7 +249,9 @@ export const knownProviders: readonly KnownProvider[] = [
       "Resources: allow the scope email. Attribute Mappings: `email` from Email Address. Switch the application on.",
       "PingFederate: Applications → OAuth → Clients: Client Authentication Client Secret, Redirect URIs, grant Authorization Code, and an OpenID Connect policy that fulfils `email`.",
     ],
-    answers: ["Which claims are in the ID token and which in UserInfo is up to the mappings; either will do."],
+    answers: [
+      "Which claims are in the ID token and which in UserInfo is up to the mappings; either will do.",
+    ],
     attention: {
       R2: "PingOne lets you choose Post or a signed token instead: choose Client Secret Basic.",
       R3: "PAR Requirement must not be Required.",
@@ -245,17 +260,26 @@ export const knownProviders: readonly KnownProvider[] = [
     console: {
       callback: "Applications → your app → Configuration → Redirect URIs",
       secret: "Applications → your app → Overview → Client Secret",
-      method: "Applications → your app → Configuration → Token Endpoint Authentication Method: Client Secret Basic",
-      code_flow: "Applications → your app → Configuration → Grant Type: Authorization Code; PAR Requirement: Optional",
+      method:
+        "Applications → your app → Configuration → Token Endpoint Authentication Method: Client Secret Basic",
+      code_flow:
+        "Applications → your app → Configuration → Grant Type: Authorization Code; PAR Requirement: Optional",
       email: "Applications → your app → Resources: email; Attribute Mappings: email",
-      encryption: "PingFederate: OAuth → Clients → your client → ID Token Key Management Encryption Algorithm: No Encryption",
+      encryption:
+        "PingFederate: OAuth → Clients → your client → ID Token Key Management Encryption Algorithm: No Encryption",
     },
   },
   {
     key: "dex",
     name: "dex",
     seen: "2.45.1",
-    recognisedBy: [{ device_authorization_endpoint: /\/device\/code$/, jwks_uri: /\/keys$/, authorization_endpoint: /\/auth$/ }],
+    recognisedBy: [
+      {
+        device_authorization_endpoint: /\/device\/code$/,
+        jwks_uri: /\/keys$/,
+        authorization_endpoint: /\/auth$/,
+      },
+    ],
     issuer: "what `issuer` says in its configuration, such as https://<host>/dex",
     steps: [
       "In the configuration file, under `staticClients`: `id`, `secret`, `name`, and `redirectURIs` with the profile's `callback-endpoint` link.",
@@ -312,7 +336,12 @@ export const knownProviders: readonly KnownProvider[] = [
     key: "zitadel",
     name: "ZITADEL",
     seen: null,
-    recognisedBy: [{ authorization_endpoint: /\/oauth\/v2\/authorize$/, introspection_endpoint: /\/oauth\/v2\/introspect$/ }],
+    recognisedBy: [
+      {
+        authorization_endpoint: /\/oauth\/v2\/authorize$/,
+        introspection_endpoint: /\/oauth\/v2\/introspect$/,
+      },
+    ],
     issuer: "https://<instance>.zitadel.cloud, or your own domain",
     steps: [
       "Project → New application → Web → CODE. A project of its own for this application.",
@@ -331,8 +360,10 @@ export const knownProviders: readonly KnownProvider[] = [
       callback: "Project → your application → Redirect Settings",
       secret: "Project → your application → Actions → Regenerate Client Secret",
       method: "Project → your application → OIDC Configuration → Authentication Method: Basic",
-      code_flow: "Project → your application → OIDC Configuration → Response Types: Code; Grant Types: Authorization Code",
-      email: "Project → your application → Token Settings → User Info inside ID Token; the person's contact information",
+      code_flow:
+        "Project → your application → OIDC Configuration → Response Types: Code; Grant Types: Authorization Code",
+      email:
+        "Project → your application → Token Settings → User Info inside ID Token; the person's contact information",
       audience: "Project: no other application in it; the project id stays in aud",
     },
   },
@@ -340,7 +371,10 @@ export const knownProviders: readonly KnownProvider[] = [
     key: "authentik",
     name: "authentik",
     seen: null,
-    recognisedBy: [{ issuer: /\/application\/o\/[^/]+\/$/ }, { authorization_endpoint: /\/application\/o\/authorize\/$/ }],
+    recognisedBy: [
+      { issuer: /\/application\/o\/[^/]+\/$/ },
+      { authorization_endpoint: /\/application\/o\/authorize\/$/ },
+    ],
     issuer: "https://<host>/application/o/<application slug>/ with the slash at its end",
     steps: [
       "Applications → Applications → Create with Provider → OAuth2/OpenID Provider.",
@@ -369,7 +403,11 @@ export const knownProviders: readonly KnownProvider[] = [
     name: "LemonLDAP::NG",
     seen: "2.16.1",
     recognisedBy: [
-      { authorization_endpoint: /\/oauth2\/authorize$/, end_session_endpoint: /\/oauth2\/logout$/, jwks_uri: /\/oauth2\/jwks$/ },
+      {
+        authorization_endpoint: /\/oauth2\/authorize$/,
+        end_session_endpoint: /\/oauth2\/logout$/,
+        jwks_uri: /\/oauth2\/jwks$/,
+      },
     ],
     issuer: "the portal's URL",
     steps: [
@@ -389,7 +427,8 @@ export const knownProviders: readonly KnownProvider[] = [
       R4: "Without `email` among the exported attributes there is none.",
     },
     console: {
-      callback: "OpenID Connect Relying Parties → yours → Options → Basic → Allowed redirection addresses for login",
+      callback:
+        "OpenID Connect Relying Parties → yours → Options → Basic → Allowed redirection addresses for login",
       secret: "OpenID Connect Relying Parties → yours → Options → Basic → Client secret",
       email: "OpenID Connect Relying Parties → yours → Exported attributes: email",
       signing: "OpenID Connect Relying Parties → yours → Options → Security → ID Token signature algorithm",

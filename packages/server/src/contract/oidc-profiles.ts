@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
+import { providerReport } from "./provider-report.ts";
 import { clientId } from "./realms.ts";
 import { id, name, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
 
@@ -252,36 +253,6 @@ export const deleteProfile = operation({
   success: { status: 204, description: "The profile is gone" },
 });
 
-const check = z.strictObject({
-  id: z.string().describe("R1 to R9, in the order of the requirements on an identity provider"),
-  requirement: z.string(),
-  status: z.enum(["met", "not_met", "unknown"]).describe("unknown: only a live sign-on can tell"),
-  evidence: z.string(),
-  remedy: z.string().nullable(),
-});
-
-const report = z
-  .strictObject({
-    type: z.literal("oidc-profile-checks"),
-    discovery_url: z.string(),
-    issuer: z.string().nullable(),
-    endpoint_hosts: z.array(z.string()),
-    checks: z.array(check),
-    warnings: z.array(z.string()),
-    provider: z
-      .strictObject({
-        key: z.string(),
-        name: z.string(),
-        guide: z.string().describe("Its recipe, in this project's documentation"),
-        console: z.record(z.string(), z.string()).describe("Where in its console each thing is set"),
-      })
-      .nullable()
-      .describe("Which provider it is, if its document gives it away"),
-    answer_ms: z.int().nullable().describe("How long the discovery document took"),
-    clock_offset_seconds: z.int().nullable().describe("The identity provider's clock minus ours"),
-  })
-  .meta({ id: "IdentityProviderReport" });
-
 export const checkProfile = operation({
   id: "checkProfile",
   tag: "Identity providers",
@@ -293,7 +264,7 @@ export const checkProfile = operation({
   success: {
     status: 200,
     description: "What was found, requirement by requirement",
-    schema: z.strictObject({ data: report, links }),
+    schema: z.strictObject({ data: providerReport, links }),
   },
   problems: ["discovery_tries_exceeded"],
 });
