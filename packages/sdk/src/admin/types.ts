@@ -11,6 +11,9 @@ export type Answer<T, Links = SelfLink> = { data: T; links: Links };
 /** What a change of limits is answered with beside it: by then every instance goes by the new figures. */
 export type InForce = { meta: { effective_by: string } };
 
+/** In rising order: a role may do what those before it may. */
+export type Role = "viewer" | "support" | "administrator";
+
 export type ApplicationKey = {
   id: string;
   type: "application_key";
@@ -18,6 +21,8 @@ export type ApplicationKey = {
   client_id: string;
   /** Requests per second that nobody else can take from this key. */
   reserved_rate_limit: number;
+  /** What its `client_credentials` tokens may do. */
+  role: Role;
   meta: {
     timestamps: Timestamps & { last_used_at: string | null };
     secrets: { created_at: string; last_used_at: string | null; expires_at: string | null }[];
@@ -25,7 +30,11 @@ export type ApplicationKey = {
 };
 /** The secret is shown when it is made, and never again. */
 export type ApplicationKeyWithSecret = ApplicationKey & { client_secret: string };
-export type ApplicationKeyFields = { name: string; reserved_rate_limit?: number | undefined };
+export type ApplicationKeyFields = {
+  name: string;
+  reserved_rate_limit?: number | undefined;
+  role?: Role | undefined;
+};
 export type ApplicationKeyListMeta = { total_reserved_rate_limit: number; rate_limit: number };
 
 type BeforeAfter = { before: number; after: number };
@@ -61,6 +70,8 @@ export type Realm = {
   name: string;
   redirect_uris: string[];
   duplicate_email_policy: DuplicateEmailPolicy;
+  /** How ID tokens are signed. */
+  id_token_signed_response_alg: "RS256" | "ES256";
   /** Whether name and e-mail of a customer follow the identity provider. */
   profile_updates: "always" | "first";
   relationships: { origin: { data: { id: string; type: "customer-authentication-settings" } } };
@@ -70,6 +81,7 @@ export type RealmChange = {
   name?: string | undefined;
   redirect_uris?: string[] | undefined;
   duplicate_email_policy?: DuplicateEmailPolicy | undefined;
+  id_token_signed_response_alg?: Realm["id_token_signed_response_alg"] | undefined;
   profile_updates?: Realm["profile_updates"] | undefined;
 };
 export type NewRealm = RealmChange & { name: string };
@@ -83,6 +95,8 @@ export type Profile = {
   enabled: boolean;
   flow: "brokered" | "direct";
   provisioning: "create" | "existing";
+  /** Whether who signs out here is sent on to the identity provider. */
+  propagate_logout: boolean;
   meta: Timestamps & {
     issuer: string | null;
     endpoint_hosts: string[];
@@ -113,6 +127,7 @@ export type ProfileLinks = SelfLink & {
   /** What to register at the identity provider. */
   "callback-endpoint": string;
   "backchannel-logout-endpoint": string;
+  "signed-out-endpoint": string;
   "client-discovery-url": string;
 };
 export type ProfileChange = {
@@ -124,6 +139,7 @@ export type ProfileChange = {
   enabled?: boolean | undefined;
   flow?: Profile["flow"] | undefined;
   provisioning?: Profile["provisioning"] | undefined;
+  propagate_logout?: boolean | undefined;
   /** A deleted profile's id. Where the issuer becomes another: the profile's own carries its people over, null leaves them behind. */
   adopt_identities_of?: string | null | undefined;
   /** The profile's name, where its people are carried over. */
@@ -139,6 +155,7 @@ export type NewProfile = {
   enabled?: boolean | undefined;
   flow?: Profile["flow"] | undefined;
   provisioning?: Profile["provisioning"] | undefined;
+  propagate_logout?: boolean | undefined;
   adopt_identities_of?: string | undefined;
 };
 /** What becomes of the people of a profile whose issuer is another from now on. */
@@ -198,6 +215,36 @@ export type SignOn = {
   checks: { check: string; passed: boolean; expected?: string | undefined; found?: string | undefined }[];
   timings: Record<string, number>;
   meta: { timestamps: { started_at: string; updated_at: string } };
+};
+
+export type StatisticsQuery = {
+  /** ISO 8601; without it, 60 steps before `to`. */
+  from?: string | undefined;
+  /** ISO 8601; without it, now. */
+  to?: string | undefined;
+  /** Without it, `hour`. At most 1,000 steps are answered. */
+  step?: "minute" | "hour" | "day" | undefined;
+};
+export type SignOnStatistics = {
+  data: {
+    from: string;
+    profile_id: string | null;
+    outcomes: Record<string, number>;
+    reasons: Record<string, number>;
+    idp_ms: { p50: number | null; p95: number | null };
+  }[];
+  meta: { step: "minute" | "hour" | "day"; from: string; to: string; kept_from: string };
+};
+
+type PerSecond = { asked: number[]; refused: number[] };
+export type StoreUsage = {
+  type: "store-usage";
+  from: string;
+  to: string;
+  rate_limit: number;
+  shared_pool: number;
+  keys: ({ id: string; name: string; reserved_rate_limit: number } & PerSecond)[];
+  other_keys?: ({ count: number } & PerSecond) | undefined;
 };
 
 export type Store = {

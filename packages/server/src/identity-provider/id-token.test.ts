@@ -47,6 +47,7 @@ beforeAll(async () => {
     enabled: true,
     flow: "brokered",
     provisioning: "create",
+    propagateLogout: false,
     metadata: null,
     pending: null,
     formerIds: [],

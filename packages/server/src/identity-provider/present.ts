@@ -2,6 +2,7 @@ import type { Caller } from "../contract/caller.ts";
 import type * as contract from "../contract/oidc-profiles.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks } from "../contract/paging.ts";
+import { isBackOffice } from "../contract/permissions.ts";
 import { type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import { show } from "../lib/show.ts";
@@ -21,7 +22,7 @@ type Answer = Output<typeof contract.getProfile>;
 
 export const presentMembers = (
   { calls, clock }: Pick<Where, "calls" | "clock">,
-  { grant }: Reader,
+  reader: Reader,
   profile: Profile,
 ): Answer["data"] => {
   const health = shownHealth(calls, clock, profile);
@@ -34,12 +35,13 @@ export const presentMembers = (
     enabled: profile.enabled,
     flow: profile.flow,
     provisioning: profile.provisioning,
+    propagate_logout: profile.propagateLogout,
     meta: {
       issuer: profile.metadata?.issuer ?? null,
       endpoint_hosts: profile.metadata ? hostsOf(profile.metadata) : [],
       health: { status: health.status, since: toIso(health.since) },
       // An implicit token is public: how a store is administered is nobody's business but its own.
-      ...(grant === "client_credentials" && {
+      ...(isBackOffice(reader) && {
         has_client_secret: hasSecret(profile),
         has_next_client_secret: profile.sealedClientSecretNext !== null,
         pending_change: presentPending(profile),
@@ -90,6 +92,7 @@ function presentLinks({ publicUrl }: Where, profile: Profile): Answer["links"] {
       profile.flow === "direct" ? directLink(profile) : `${signOn}/authorize?profile=${id}`,
     "callback-endpoint": `${signOn}/profiles/${id}/callback`,
     "backchannel-logout-endpoint": `${signOn}/profiles/${id}/backchannel-logout`,
+    "signed-out-endpoint": `${signOn}/profiles/${id}/signed-out`,
     "client-discovery-url": `${signOn}/.well-known/openid-configuration`,
   };
 }
@@ -110,6 +113,14 @@ export function presentProfile(where: Where, reader: Reader, profile: ProfileVie
     data: { ...members, meta: { ...meta, ...(adoptable && { adoptable }) } },
     links: presentLinks(where, profile),
   };
+}
+
+/** As the API shows it, but for its health, which only running instances know. */
+export function presentAtRest(where: Omit<Where, "calls">, profile: ProfileView) {
+  const calls = { healthOf: () => undefined };
+  const { data, links } = presentProfile({ ...where, calls }, { grant: "client_credentials" }, profile);
+  const { health: _, ...meta } = data.meta;
+  return { ...data, meta, links };
 }
 
 export const presentProfileList = (
@@ -166,6 +177,7 @@ export const toProfileChange = ({ data }: Input<typeof contract.updateProfile>["
   enabled: data.enabled,
   flow: data.flow,
   provisioning: data.provisioning,
+  propagateLogout: data.propagate_logout,
   adoptIdentitiesOf: data.adopt_identities_of,
   confirm: data.confirm,
 });
