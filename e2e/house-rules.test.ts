@@ -211,6 +211,8 @@ describe("files", () => {
       "packages/server/src/contract/problems.ts",
       "packages/server/src/contract/sign-on-reasons.ts",
       "packages/server/src/contract/known-providers.ts",
+      // Made from the migrations.
+      "packages/server/src/storage/tables.ts",
     ]);
     const long = sources.filter((path) => !tables.has(path) && read(path).split("\n").length > 301);
     expect(long).toEqual([]);
