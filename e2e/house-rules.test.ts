@@ -210,10 +210,13 @@ describe("files", () => {
   });
 
   test("have at most 300 lines", () => {
-    // One table of problems, and one of reasons, is worth more than short files.
+    // One table of problems, one of reasons and one of providers is worth more than short files.
     const tables = new Set([
       "packages/server/src/contract/problems.ts",
       "packages/server/src/contract/sign-on-reasons.ts",
+      "packages/server/src/contract/known-providers.ts",
+      // Made from the migrations.
+      "packages/server/src/storage/tables.ts",
     ]);
     const long = sources.filter((path) => !tables.has(path) && read(path).split("\n").length > 301);
     expect(long).toEqual([]);

@@ -206,6 +206,8 @@ export type ProfileReport = {
     remedy: string | null;
   }[];
   warnings: string[];
+  /** Which provider it is, if its document gives it away. */
+  provider: { key: string; name: string; guide: string; console: Record<string, string> } | null;
   answer_ms: number | null;
   clock_offset_seconds: number | null;
 };

@@ -42,7 +42,7 @@ export const MEMBERS_CLIENT_ID = "members";
 export type DuplicateEmailPolicy = "allowed" | "api_only" | "disallowed";
 
 /** Whether name and e-mail of a customer follow the identity provider at each sign-on, or are taken over at the first alone. */
-export type ProfileUpdates = "always" | "first";
+type ProfileUpdates = "always" | "first";
 
 export type RealmChange = {
   purpose?: Purpose | undefined;
