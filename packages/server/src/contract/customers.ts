@@ -58,14 +58,14 @@ export const listCustomers = operation({
       updated_at: instant,
     }),
     sort: sortParameter(
-      ["created_at", "updated_at", "name", "email"],
-      "the oldest first, or in the order of the field whose beginning, or whose time, it is narrowed by",
+      ["created_at", "updated_at", "name", "email", "id"],
+      "the newest first, or in the order of the field whose beginning, or whose time, it is narrowed by",
     ),
   }),
   success: {
     status: 200,
     description:
-      "One page of customers. Unless `sort` says otherwise oldest first; or, narrowed by how a name or an e-mail begins or by `updated_at`, in the order of that",
+      "One page of customers. Unless `sort` says otherwise newest first; or, narrowed by how a name or an e-mail begins or by `updated_at`, in the order of that",
     schema: z.strictObject({
       data: z.array(z.strictObject({ ...customerMembers, links })),
       meta: z.strictObject(pageMeta),

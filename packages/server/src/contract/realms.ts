@@ -49,6 +49,61 @@ export const getAuthenticationSettings = operation({
   },
 });
 
+export const getAuthenticationSettingsById = operation({
+  id: "getAuthenticationSettingsById",
+  tag: "Realms",
+  method: "GET",
+  path: "/v2/settings/customer-authentication/{id}",
+  summary: "Get the customer authentication settings by their id",
+  description: "The same as without the id, for clients that ask so. A store has one of them.",
+  access: ["authentication_settings", "read"],
+  ids: { id: "settings_not_found" },
+  success: { status: 200, description: "The settings", schema: settingsAnswer },
+});
+
+/** The shape in which the family's command-line client looks for the realm to sign in to. */
+const settingsFor = (type: "settings" | "account_authentication_settings") =>
+  z.strictObject({
+    data: z.strictObject({
+      id: id.describe("The store's"),
+      type: z.literal(type),
+      meta: z.strictObject({ client_id: z.string() }),
+      relationships: z.strictObject({
+        authentication_realm: z.strictObject({
+          data: z.strictObject({ id, type: z.literal("authentication-realm"), links }),
+        }),
+      }),
+    }),
+    links,
+  });
+
+export const getStoreSettings = operation({
+  id: "getStoreSettings",
+  tag: "Realms",
+  method: "GET",
+  path: "/v2/settings",
+  summary: "Get where customers sign in, as the family's command-line client asks",
+  description: "The realm and client id of the customer authentication settings, in another shape.",
+  access: ["authentication_settings", "read"],
+  success: { status: 200, description: "The settings", schema: settingsFor("settings") },
+});
+
+export const getAccountAuthenticationSettings = operation({
+  id: "getAccountAuthenticationSettings",
+  tag: "Realms",
+  method: "GET",
+  path: "/v2/settings/account-authentication",
+  summary: "Get where customers sign in, as the family's command-line client asks for its `login` commands",
+  description:
+    "We have customers and no accounts: realm and client id are those of the customer authentication settings.",
+  access: ["authentication_settings", "read"],
+  success: {
+    status: 200,
+    description: "The settings",
+    schema: settingsFor("account_authentication_settings"),
+  },
+});
+
 export const updateAuthenticationSettings = operation({
   id: "updateAuthenticationSettings",
   tag: "Realms",

@@ -14,7 +14,7 @@ import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
 import { presentMembers } from "./present.ts";
-import { isAllowedRedirectUri } from "./redirect-uri.ts";
+import { faultOfRedirectUri } from "./redirect-uri.ts";
 
 /** A way in for customers: where they may be sent back to, and what to do when two of them have one e-mail. */
 export type Realm = {
@@ -180,11 +180,14 @@ export async function deleteRealm(deps: Deps, by: By, realmId: string): Promise<
 }
 
 function refuseBadRedirectUris(redirectUris: readonly string[] | undefined): void {
-  const faults = (redirectUris ?? []).flatMap((uri, index) =>
-    isAllowedRedirectUri(uri)
-      ? []
-      : [{ code: "redirect_uri_invalid" as const, source: { pointer: `/data/redirect_uris/${index}` } }],
-  );
+  const faults = (redirectUris ?? []).flatMap((uri, index) => {
+    const fault = faultOfRedirectUri(uri);
+    if (fault === undefined) return [];
+    const source = { pointer: `/data/redirect_uris/${index}` };
+    return [
+      { code: "redirect_uri_invalid" as const, detail: `\`redirect_uris[${index}]\`: ${fault}.`, source },
+    ];
+  });
   const [first, ...others] = faults;
   if (first) throw Problem.of([first, ...others]);
 }

@@ -30,6 +30,7 @@ export const LISTS = {
   customer_tokens: byAge,
   customers: {
     fields: {
+      id,
       created_at: createdAt,
       updated_at: plain("updated_at"),
       name: lower("name"),
@@ -42,8 +43,9 @@ export const LISTS = {
       { keys: [lower("name"), bytes("name"), createdAt, id] },
       { keys: [createdAt, id] },
       { keys: [plain("updated_at"), id] },
+      { keys: [id] },
     ],
-    order: { field: "created_at", descending: false },
+    order: { field: "created_at", descending: true },
   },
   sign_ons: {
     fields: {
