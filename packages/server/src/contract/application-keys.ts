@@ -56,6 +56,7 @@ export const listApplicationKeys = operation({
   method: "GET",
   path: "/v2/application-keys",
   summary: "List the store's application keys",
+  description: "With what all of them have reserved, and the store's limit.",
   access: ["application_keys", "read"],
   query: pageQuery,
   success: {
@@ -79,6 +80,7 @@ export const createApplicationKey = operation({
   method: "POST",
   path: "/v2/application-keys",
   summary: "Create an application key",
+  description: "The answer is the only one that shows the secret: keep it.",
   access: ["application_keys", "write"],
   body: { schema: writable },
   success: {
@@ -95,6 +97,7 @@ export const getApplicationKey = operation({
   method: "GET",
   path: "/v2/application-keys/{id}",
   summary: "Get an application key",
+  description: "Without its secret, which is shown once.",
   access: ["application_keys", "read"],
   ids,
   success: { status: 200, description: "The key", schema: z.strictObject({ data: key, links }) },

@@ -48,6 +48,7 @@ export const listCustomers = operation({
   method: "GET",
   path: "/v2/customers",
   summary: "List the store's customers",
+  description: "`filter` narrows, `sort` orders; `links.next` leads through a list of any length.",
   access: ["customers", "read"],
   query: pageQuery.extend({
     filter: filterParameter({

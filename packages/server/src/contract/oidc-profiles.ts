@@ -22,7 +22,7 @@ const profileMembers = {
   id,
   type: z.literal("oidc-profile"),
   name: z.string(),
-  discovery_url: z.string(),
+  discovery_url: z.string().meta({ format: "uri" }),
   client_id: z.string(),
   enabled: z.boolean(),
   flow,
@@ -96,7 +96,7 @@ const discoveryUrl = z
   .string()
   .min(1)
   .max(2048)
-  .meta({ examples: ["https://idp.example/.well-known/openid-configuration"] });
+  .meta({ format: "uri", examples: ["https://idp.example/.well-known/openid-configuration"] });
 
 const ofRealm = { realm: "realm_not_found" } as const;
 const ofProfile = { realm: "realm_not_found", id: "profile_not_found" } as const;
@@ -119,6 +119,7 @@ export const listProfiles = operation({
   method: "GET",
   path: LIST,
   summary: "List the identity providers of a realm",
+  description: "A storefront shows a button for each, which leads to its `authorization-endpoint` link.",
   access: ["authentication_settings", "read"],
   ids: ofRealm,
   query: pageQuery,
@@ -164,6 +165,7 @@ export const getProfile = operation({
   method: "GET",
   path: ONE,
   summary: "Get an identity provider",
+  description: "The client secret is never shown. `ETag` is for `If-Match` of a change.",
   access: ["authentication_settings", "read"],
   ids: ofProfile,
   success: { status: 200, description: "The profile", ...versioned },
@@ -219,7 +221,7 @@ const check = z.strictObject({
 const report = z
   .strictObject({
     type: z.literal("oidc-profile-checks"),
-    discovery_url: z.string(),
+    discovery_url: z.string().meta({ format: "uri" }),
     issuer: z.string().nullable(),
     endpoint_hosts: z.array(z.string()),
     checks: z.array(check),
@@ -235,6 +237,7 @@ export const checkProfile = operation({
   method: "POST",
   path: `${ONE}/checks`,
   summary: "Examine an identity provider now",
+  description: "Asks the identity provider now, and says of each of the nine requirements what was found.",
   access: ["authentication_settings", "write"],
   ids: ofProfile,
   success: {

@@ -41,6 +41,7 @@ export const getAuthenticationSettings = operation({
   method: "GET",
   ...settingsPaths,
   summary: "Get the customer authentication settings",
+  description: "What a storefront needs to begin a sign-on.",
   access: ["authentication_settings", "read"],
   success: {
     status: 200,
@@ -110,13 +111,14 @@ export const updateAuthenticationSettings = operation({
   method: "PUT",
   ...settingsPaths,
   summary: "Change the client id or the realm that customers sign in with",
+  description: "Members that are absent stay as they are.",
   access: ["authentication_settings", "write"],
   body: {
     schema: z.object({
       data: z.object({
         type: z.literal("customer-authentication-settings"),
         client_id: clientId.optional(),
-        realm_id: z.string().max(64).optional(),
+        realm_id: z.string().max(64).optional().meta({ format: "uuid" }),
       }),
     }),
   },
@@ -134,7 +136,7 @@ const realmMembers = {
   id,
   type: z.literal("authentication-realm"),
   name: z.string(),
-  redirect_uris: z.array(z.string()),
+  redirect_uris: z.array(z.string().meta({ format: "uri" })),
   duplicate_email_policy: duplicateEmailPolicy,
   id_token_signed_response_alg: idTokenAlgorithm.describe("How its ID tokens are signed"),
   relationships: z.strictObject({
@@ -149,7 +151,7 @@ const realmAnswer = z.strictObject({ data: realm, links });
 
 const writableRealm = {
   redirect_uris: z
-    .array(z.string().max(limits.redirectUriLength))
+    .array(z.string().max(limits.redirectUriLength).meta({ format: "uri" }))
     .max(limits.redirectUris)
     .optional()
     .meta({ examples: [["https://shop.example/signed-in"]] }),
@@ -168,6 +170,7 @@ export const listRealms = operation({
   method: "GET",
   path: "/v2/authentication-realms",
   summary: "List the store's authentication realms",
+  description: "A store begins with one, which its customers sign in to.",
   access: ["authentication_settings", "read"],
   query: pageQuery,
   success: {
@@ -187,6 +190,8 @@ export const createRealm = operation({
   method: "POST",
   path: "/v2/authentication-realms",
   summary: "Create an authentication realm",
+  description:
+    "A way in of its own: identity providers, redirect URIs, what to do when two people have one e-mail.",
   access: ["authentication_settings", "write"],
   body: {
     schema: z.object({
@@ -207,6 +212,7 @@ export const getRealm = operation({
   method: "GET",
   path: "/v2/authentication-realms/{id}",
   summary: "Get an authentication realm",
+  description: "With the redirect URIs that storefronts may use.",
   access: ["authentication_settings", "read"],
   ids,
   success: { status: 200, description: "The realm", schema: realmAnswer },
@@ -236,6 +242,7 @@ export const deleteRealm = operation({
   method: "DELETE",
   path: "/v2/authentication-realms/{id}",
   summary: "Delete an authentication realm",
+  description: "Not one that the settings name, nor one that has identity providers.",
   access: ["authentication_settings", "write"],
   ids,
   success: { status: 204, description: "The realm is gone" },

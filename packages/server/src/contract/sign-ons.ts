@@ -41,6 +41,8 @@ export const listSignOns = operation({
   method: "GET",
   path: "/v2/sign-ons",
   summary: "List sign-ons: what came of each, and why",
+  description:
+    "What became of sign-ons, newest first: outcome, reason, the provider and a reference to find one by.",
   access: ["sign_ons", "read"],
   query: pageQuery.extend({
     filter: filterParameter({
@@ -71,6 +73,8 @@ export const getSignOn = operation({
   method: "GET",
   path: "/v2/sign-ons/{id}",
   summary: "Get one sign-on with every check that was made",
+  description:
+    "Every check with what was expected and found, and how long each step took. Never a token, code or secret.",
   access: ["sign_ons", "read"],
   ids: { id: "sign_on_not_found" },
   success: { status: 200, description: "The sign-on", schema: z.strictObject({ data: signOn, links }) },
