@@ -39,6 +39,12 @@ export async function endWhatCameBack(
     .set({ expires_at: now })
     .where("expires_at", ">", now)
     .executeTakeFirst();
+  // The same holds for secrets of webhooks: what was rotated out signs nothing any more.
+  await db
+    .updateTable("integrations")
+    .set({ sealed_previous_secret: null, previous_until: null })
+    .where("sealed_previous_secret", "is not", null)
+    .execute();
   const { numDeletedRows: signingKeys } = await db.deleteFrom("signing_keys").executeTakeFirst();
   const { numDeletedRows: idTokenKeys } = await db.deleteFrom("id_token_keys").executeTakeFirst();
   let rows = 0;

@@ -14,8 +14,10 @@ import * as token from "./contract/access-tokens.ts";
 import * as key from "./contract/application-keys.ts";
 import * as customerToken from "./contract/customer-tokens.ts";
 import * as customer from "./contract/customers.ts";
+import * as delivery from "./contract/deliveries.ts";
 import * as event from "./contract/events.ts";
 import * as gateway from "./contract/gateway.ts";
+import * as integration from "./contract/integrations.ts";
 import * as profile from "./contract/oidc-profiles.ts";
 import { toPage } from "./contract/paging.ts";
 import * as realm from "./contract/realms.ts";
@@ -53,10 +55,22 @@ import {
   presentProfile,
   presentProfileList,
   presentReport,
+  toApproval,
   toNewProfile,
   toProfileChange,
 } from "./identity-provider/present.ts";
 import { listProfiles, profileKey, viewProfile } from "./identity-provider/profile.ts";
+import {
+  createIntegration,
+  deleteIntegration,
+  rotateSecret as rotateWebhookSecret,
+  updateIntegration,
+} from "./integrations/administer.ts";
+import { listDeliveries, redeliver } from "./integrations/delivery.ts";
+import { getIntegration, listIntegrations } from "./integrations/integration.ts";
+import * as hook from "./integrations/present.ts";
+import { replayEvents } from "./integrations/replay.ts";
+import { testIntegration } from "./integrations/test-message.ts";
 import {
   presentRealm,
   presentRealmList,
@@ -74,6 +88,7 @@ import { issueCustomerToken } from "./sign-on/issue-customer-token.ts";
 import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on/list.ts";
 import { endIdpSession } from "./sign-on/logout.ts";
 import { describeRealm, redeemForClient } from "./sign-on/provider.ts";
+import { readStatistics } from "./sign-on/read-statistics.ts";
 import { readUserinfo } from "./sign-on/userinfo.ts";
 import { getStore, updateStore } from "./stores/administer.ts";
 import { presentChangedStore, presentStore, toStoreChange } from "./stores/present.ts";
@@ -100,7 +115,7 @@ export const routes = (app: Deps): Route[] => [
   on(signOn.authorize,         ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.authorizeByForm,   ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.callback,          ({ ids, browser }) => callback(app, ids, browser)),
-  on(signOn.backchannelLogout, ({ ids, body, requestId }) => endIdpSession(app, ids, body.logout_token, requestId)),
+  on(signOn.backchannelLogout, ({ ids, body, requestId, source }) => endIdpSession(app, ids, body.logout_token, { requestId, source })),
   on(signOn.realmMetadata,     ({ ids }) => describeRealm(app, ids)),
   on(signOn.realmToken,        ({ ids, ...request }) => redeemForClient(app, ids, request)),
   on(signOn.userinfo,          ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
@@ -111,6 +126,7 @@ export const routes = (app: Deps): Route[] => [
   on(signOn.jwks,              async () => ({ keys: await app.signingKeys.published() })),
 
   on(record.listSignOns,       async ({ caller, query }) => presentSignOnList(app, await listSignOns(app, caller.storeId, toPage(query), query.filter, query.sort))),
+  on(record.getSignOnStatistics, ({ caller, query }) => readStatistics(app, caller.storeId, query)),
   on(record.getSignOn,         async ({ caller, ids }) => presentSignOn(app, await getSignOn(app, caller.storeId, ids.id))),
 
   on(key.listApplicationKeys,  async ({ caller, query }) => show.presentKeyList(app, await listApplicationKeys(app, caller.storeId, toPage(query)))),
@@ -124,6 +140,17 @@ export const routes = (app: Deps): Route[] => [
   on(event.listEvents,         async ({ caller, query }) => presentEventList(app, await listEvents(app, caller.storeId, toEventQuery(query)))),
   on(event.streamEvents,       ({ caller, query, lastEventId, isGood }) => app.streams.open({ storeId: caller.storeId, after: toResumed(lastEventId, query.after), isGood })),
   on(event.getEventHead,       ({ caller }) => signHead(app, caller.storeId)),
+
+  on(integration.listIntegrations,        async ({ caller, query }) => hook.presentIntegrationList(app, await listIntegrations(app, caller.storeId, toPage(query)))),
+  on(integration.createIntegration,       async ({ caller, body }) => hook.presentWithSecret(app, await createIntegration(app, byCaller(caller), hook.toNewIntegration(body)))),
+  on(integration.getIntegration,          async ({ caller, ids }) => hook.presentIntegration(app, await getIntegration(app, caller.storeId, ids.id))),
+  on(integration.updateIntegration,       async ({ caller, ids, body }) => hook.presentIntegration(app, await updateIntegration(app, byCaller(caller), ids.id, hook.toIntegrationChange(body)))),
+  on(integration.deleteIntegration,       ({ caller, ids }) => deleteIntegration(app, byCaller(caller), ids.id)),
+  on(integration.rotateIntegrationSecret, async ({ caller, ids }) => hook.presentWithSecret(app, await rotateWebhookSecret(app, byCaller(caller), ids.id))),
+  on(delivery.listDeliveries,             async ({ caller, ids, query }) => hook.presentDeliveryList(app, await listDeliveries(app, caller.storeId, ids.id, toPage(query), query.filter))),
+  on(delivery.redeliver,                  async ({ caller, ids }) => ({ data: hook.presentDelivery(await redeliver(app, caller.storeId, ids)) })),
+  on(delivery.replayEvents,               async ({ caller, ids, body }) => hook.presentIntegration(app, await replayEvents(app, caller.storeId, ids.id, body.data))),
+  on(delivery.testIntegration,            ({ caller, ids }) => testIntegration(app, byCaller(caller), ids.id)),
 
   on(store.getStore,           async ({ caller }) => presentStore(app, await getStore(app, caller.storeId))),
   on(store.getStoreUsage,      async ({ caller, query }) => show.presentUsage(app, await readUsage(app, caller.storeId, query.seconds))),
@@ -146,7 +173,7 @@ export const routes = (app: Deps): Route[] => [
   on(profile.updateProfile,    async ({ caller, ids, body, ifMatch }) => presentProfile(app, caller, await updateProfile(app, byCaller(caller), profileKey(caller, ids), toProfileChange(body), ifMatch))),
   on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, byCaller(caller), profileKey(caller, ids))),
   on(profile.checkProfile,     async ({ caller, ids }) => presentReport(app, await checkProfile(app, profileKey(caller, ids)))),
-  on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, byCaller(caller), profileKey(caller, ids), body.data.digest))),
+  on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, byCaller(caller), profileKey(caller, ids), toApproval(body)))),
 
   on(gateway.checkAtGateway,   ({ caller, query }) => checkAtGateway(caller, query)),
 

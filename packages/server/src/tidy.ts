@@ -9,8 +9,12 @@ import { forgetOldEvents } from "./events/forget.ts";
 import type { Sequencer } from "./events/sequencer.ts";
 import { describeCause } from "./http/observe.ts";
 import type { Calls } from "./identity-provider/calls.ts";
+import type { Directory } from "./identity-provider/directory.ts";
 import type { DiscoveryTries } from "./identity-provider/discovery-tries.ts";
+import { probeProviders } from "./identity-provider/probe.ts";
 import { tellHealth } from "./identity-provider/tell-health.ts";
+import type { Deliverer } from "./integrations/deliverer.ts";
+import { forgetDeletedIntegrations, forgetOldDeliveries } from "./integrations/forget.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Cap } from "./rate-limit/cap.ts";
 import type { LastUsed } from "./rate-limit/last-used.ts";
@@ -20,6 +24,7 @@ import { forgetOldAttempts } from "./sign-on/code.ts";
 import { forgetStrangers, tidyRecords } from "./sign-on/forget-records.ts";
 import type { Recorder } from "./sign-on/record.ts";
 import type { RecordLimiter } from "./sign-on/record-limiter.ts";
+import { addUpTallies, countUncounted, forgetOldStatistics } from "./sign-on/statistics.ts";
 import type { Storage } from "./storage/storage.ts";
 
 const TIDY_EVERY_MS = 1000;
@@ -39,7 +44,9 @@ type Deps = {
   signInThrottle: SignInThrottle;
   signingKeys: SigningKeys;
   calls: Calls;
+  directory: Directory;
   sequencer: Sequencer;
+  deliverer: Deliverer;
   recorder: Recorder;
   recordLimiter: RecordLimiter;
   codeSeconds: number;
@@ -59,13 +66,18 @@ type Chores = Record<string, () => unknown>;
 
 export function createTidying(deps: Deps): Tidying {
   const { clock, log } = deps;
-  const { everySecond, everyMinute } = choresOf(deps);
+  const { whileRunning, everySecond, everyMinute } = choresOf(deps);
   let timers: NodeJS.Timeout[] = [];
   let forgotAtMs = clock.monotonicMs();
   let underWay: Promise<void> | undefined;
   let preparing: Promise<unknown> | undefined;
 
   async function tidy(): Promise<void> {
+    await doAll(log, whileRunning);
+    await write();
+  }
+
+  async function write(): Promise<void> {
     await doAll(log, everySecond);
     if (clock.monotonicMs() - forgotAtMs < FORGET_EVERY_MS) return;
     const isBehind = await doAll(log, everyMinute);
@@ -83,26 +95,33 @@ export function createTidying(deps: Deps): Tidying {
       timers = [setInterval(tidyOnce, TIDY_EVERY_MS), setInterval(deps.calls.refresh, REFRESH_EVERY_MS)];
       for (const timer of timers) timer.unref();
       deps.sequencer.start();
+      deps.deliverer.start();
       // Nobody waits for it: until it is there, ID tokens are signed with what there is.
       preparing = doAll(log, { signing_keys: deps.signingKeys.prepare });
     },
     async stop() {
       for (const timer of timers) clearInterval(timer);
       await Promise.all([underWay, preparing]);
-      await tidy();
+      await deps.deliverer.stop();
+      await write();
       await deps.sequencer.stop();
     },
   };
 }
 
-const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => ({
+const choresOf = (deps: Deps): Record<"whileRunning" | "everySecond" | "everyMinute", Chores> => ({
+  // Whoever stops asks nobody any more.
+  whileRunning: { probes: () => probeProviders(deps) },
   everySecond: {
     last_used: deps.lastUsed.flush,
     records: deps.recorder.flush,
+    // After the records: what they change in the figures is there by then.
+    statistics: () => addUpTallies(deps),
     use: () => deps.useLog.flush(),
     health: () => tellHealth(deps),
     // After those that note something.
     events: deps.sequencer.run,
+    webhooks: deps.deliverer.look,
     erasures: () => goOnErasing(deps),
   },
   everyMinute: {
@@ -115,9 +134,14 @@ const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => (
     customer_tokens: () => forgetExpiredTokens(deps),
     answers: () => forgetOldAnswers(deps),
     attempts: () => forgetOldAttempts(deps),
+    old_statistics: () => forgetOldStatistics(deps),
     old_records: () => tidyRecords(deps, deps),
-    strangers: () => forgetStrangers(deps, deps.recorder.takeStrangerStores()),
+    strangers: async () =>
+      (await countUncounted(deps)) || forgetStrangers(deps, deps.recorder.takeStrangerStores()),
     old_events: () => forgetOldEvents(deps, deps),
+    old_deliveries: () => forgetOldDeliveries(deps),
+    deleted_integrations: () => forgetDeletedIntegrations(deps),
+    failing_integrations: deps.deliverer.count,
     signing_keys: deps.signingKeys.maintain,
   },
 });

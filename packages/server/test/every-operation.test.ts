@@ -5,6 +5,7 @@ import { createApplicationKey, getApplicationKey } from "../src/contract/applica
 import { issueCustomerToken } from "../src/contract/customer-tokens.ts";
 import { createCustomer } from "../src/contract/customers.ts";
 import { checkAtGateway } from "../src/contract/gateway.ts";
+import { createIntegration } from "../src/contract/integrations.ts";
 import { createProfile } from "../src/contract/oidc-profiles.ts";
 import type { Operation } from "../src/contract/operation.ts";
 import { operations } from "../src/contract/operations.ts";
@@ -26,7 +27,7 @@ let latchkey: TestApp;
 let store: TestStore;
 let token: string;
 /** Things that an operation may change or delete, other than those that the call depends on. */
-const targets = { key: "", realm: "", profile: "", customer: "", customerToken: "" };
+const targets = { key: "", realm: "", profile: "", customer: "", customerToken: "", integration: "" };
 
 /** No identity provider can be reached; a profile that is not enabled can be saved all the same. */
 const nowhere: Egress = { send: async () => Promise.reject(egressFault("host_unknown")) };
@@ -37,6 +38,14 @@ const PROFILE = {
   client_id: "c",
   client_secret: "s",
   enabled: false,
+};
+
+const INTEGRATION = {
+  type: "integration",
+  name: "Target",
+  integration_type: "webhook",
+  observes: ["customer.*"],
+  configuration: { url: "https://hooks.example" },
 };
 
 const CREDENTIALS = { email: "target@shop.example", password: "correct horse" };
@@ -50,6 +59,7 @@ beforeAll(async () => {
   targets.key = await make(createApplicationKey, { type: "application_key", name: "Target" });
   targets.realm = await make(createRealm, { type: "authentication-realm", name: "Target" });
   targets.profile = await make(createProfile, PROFILE);
+  targets.integration = await make(createIntegration, INTEGRATION);
   targets.customer = await make(createCustomer, { type: "customer", name: "Target", ...CREDENTIALS });
   targets.customerToken = await make(issueCustomerToken, { type: "token", ...CREDENTIALS });
 });
@@ -80,11 +90,13 @@ const idsFor = ({ tag }: Operation): Record<string, string> => ({
   realm: targets.realm,
   profile: targets.profile,
   customer: targets.customer,
+  delivery: UNKNOWN,
   id:
     {
       Realms: targets.realm,
       "Identity providers": targets.profile,
       Customers: targets.customer,
+      Integrations: targets.integration,
       "Customer tokens": targets.customerToken,
     }[tag as string] ?? targets.key,
 });
@@ -94,6 +106,8 @@ function dataFor({ id, tag }: Operation): object {
   if (tag === "Identity providers") return PROFILE;
   if (tag === "Customer tokens") return { type: "token", ...CREDENTIALS };
   if (tag === "Customers") return { type: "customer", name: "n", email: "new@shop.example" };
+  if (id === "replayEvents") return { after: 0 };
+  if (tag === "Integrations") return INTEGRATION;
   if (tag === "Store") return { type: "store", name: "n" };
   if (id === "updateAuthenticationSettings") return { type: "customer-authentication-settings" };
   if (tag === "Realms") return { type: "authentication-realm", name: "n" };
@@ -311,7 +325,7 @@ describe.each(withBody)("%s", (_, operation) => {
     expect((await send("{}", { "content-type": "application/json" })).codes).toContain("member_missing");
     const wrong = JSON.stringify({
       ...(operation.body?.grants && { ...grantOf(operation), client_id: 7 }),
-      data: { grace_seconds: "x", name: 7, type: 7, digest: 7 },
+      data: { grace_seconds: "x", name: 7, type: 7, digest: 7, after: "x" },
       token: 7,
       logout_token: 7,
     });
@@ -348,7 +362,7 @@ describe.each(withQuery)("%s", (_, operation) => {
   });
 
   test("400 for a parameter that is out of bounds", async () => {
-    const query = "page[limit]=0&seconds=0&after=x";
+    const query = "page[limit]=0&seconds=0&after=x&step=week";
     const answer = await call(latchkey.app, operation, { ...goodRequest(operation), query });
     expect(answer.code).toBe("parameter_invalid");
   });

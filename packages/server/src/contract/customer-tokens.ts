@@ -65,6 +65,7 @@ export const issueCustomerToken = operation({
     "`oidc` redeems the code of a sign-on through an identity provider; `email` or `password`, or no mechanism at all, takes an e-mail and a password. The answer is the same for both. " +
     "With `Idempotency-Key`, the same request may be repeated for 30 seconds and gets the same answer.",
   access: ["customer_tokens", "create"],
+  role: "administrator",
   idempotent: true,
   body: {
     schema: z.object({ data: z.discriminatedUnion("authentication_mechanism", [withCode, withPassword]) }),
@@ -90,6 +91,7 @@ export const listCustomerTokens = operation({
   summary: "List a customer's live tokens",
   description: "Those that are good now: id, when and how it was issued, until when; never the token itself.",
   access: ["customer_tokens", "own"],
+  role: "viewer",
   ids: ofCustomer,
   query: pageQuery,
   success: {
@@ -122,6 +124,7 @@ export const revokeCustomerTokens = operation({
   summary: "Sign a customer out everywhere",
   description: "Signs the customer out everywhere. Codes that were not redeemed yet stay what they are.",
   access: ["customer_tokens", "own"],
+  role: "support",
   ids: ofCustomer,
   success: { status: 204, description: "None of the customer's tokens works any more" },
 });
@@ -134,6 +137,7 @@ export const revokeCustomerToken = operation({
   summary: "Revoke one of a customer's tokens",
   description: "Ends one session. It is refused everywhere within a second.",
   access: ["customer_tokens", "own"],
+  role: "support",
   ids: { ...ofCustomer, id: "customer_token_not_found" },
   success: { status: 204, description: "The token does not work any more" },
 });

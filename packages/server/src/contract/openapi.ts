@@ -117,6 +117,7 @@ function describe(operation: Operation, components: Components): unknown {
     summary: operation.summary,
     ...(operation.description && { description: operation.description }),
     security: security(operation),
+    ...(operation.role && { "x-latchkey-role": operation.role }),
     parameters: parameters(operation, components),
     ...(body && { requestBody: requestBody(body, components) }),
     ...(operation.legForm && { requestBody: legForm(operation, components) }),

@@ -2,8 +2,10 @@ import * as token from "./access-tokens.ts";
 import * as key from "./application-keys.ts";
 import * as customerToken from "./customer-tokens.ts";
 import * as customer from "./customers.ts";
+import * as delivery from "./deliveries.ts";
 import * as event from "./events.ts";
 import * as gateway from "./gateway.ts";
+import * as integration from "./integrations.ts";
 import * as profile from "./oidc-profiles.ts";
 import type { Operation } from "./operation.ts";
 import * as realm from "./realms.ts";
@@ -41,6 +43,7 @@ export const operations: readonly Operation[] = [
   signOut.signedOut,
   signOn.jwks,
   record.listSignOns,
+  record.getSignOnStatistics,
   record.getSignOn,
   key.listApplicationKeys,
   key.createApplicationKey,
@@ -52,6 +55,16 @@ export const operations: readonly Operation[] = [
   event.listEvents,
   event.streamEvents,
   event.getEventHead,
+  integration.listIntegrations,
+  integration.createIntegration,
+  integration.getIntegration,
+  integration.updateIntegration,
+  integration.deleteIntegration,
+  integration.rotateIntegrationSecret,
+  delivery.listDeliveries,
+  delivery.redeliver,
+  delivery.replayEvents,
+  delivery.testIntegration,
   store.getStore,
   store.getStoreUsage,
   store.updateStore,

@@ -55,6 +55,12 @@ export const problems = {
     remedy:
       "No index finds what this filter means in this order. A condition that leaves fewer rows is an e-mail, a reference, or a shorter time; an order that fits is that of the field that is filtered. At most 20,000 rows are looked at.",
   },
+  statistics_range_unfit: {
+    status: 422,
+    means: "The figures of this range cannot be answered at once.",
+    remedy:
+      "`detail` says what to change: `from` comes before `to`, and between them lie at most 1,000 steps and 25,000 figures. Ask for a longer `step` or a shorter range.",
+  },
   request_malformed: {
     status: 400,
     means: "The request is not well-formed HTTP/1.1.",
@@ -131,6 +137,13 @@ export const problems = {
     means: "This kind of access token may not do this.",
     remedy:
       "Administration needs a token of the `client_credentials` grant; an `implicit` token is for storefronts.",
+  },
+  role_insufficient: {
+    status: 403,
+    means: "The role of this access token may not do this.",
+    remedy:
+      "`meta.needs` names the least role that may. An administrator gives it to the application key or the member; it counts within a second, for tokens of before too.",
+    oauth: "unauthorized_client",
   },
   client_unknown: {
     status: 401,
@@ -360,6 +373,54 @@ export const problems = {
     remedy:
       "Close one, or read the log with `GET /v2/events` and `after`. A store may have 20 on each instance.",
   },
+  integration_not_found: {
+    status: 404,
+    means: "There is no integration with this id.",
+    remedy: "Check the id against `GET /v2/integrations`.",
+  },
+  delivery_not_found: {
+    status: 404,
+    means: "This integration has no delivery with this id.",
+    remedy:
+      "Check the id against the integration's `deliveries`. A delivery is kept for 14 days after its last attempt; `replay` sends older events.",
+  },
+  too_many_integrations: {
+    status: 409,
+    means: "The store has 100 integrations, and can have no more.",
+    remedy: "Delete one that is no longer needed, or let one integration observe more types of events.",
+  },
+  integration_type_unsupported: {
+    status: 422,
+    means: "The only type of integration is `webhook`.",
+    remedy: "Send `integration_type: webhook`, and let a program of your own pass messages on to a queue.",
+  },
+  webhook_url_not_allowed: {
+    status: 422,
+    means: "Webhooks are not sent to this address.",
+    remedy:
+      "The address is https, on port 443, with a public host name and without user information or fragment. An address inside your own network must be allowed by the operator (LATCHKEY_EGRESS_ALLOW).",
+  },
+  event_type_unknown: {
+    status: 422,
+    means: "There are no events of this type.",
+    remedy:
+      "Name a type such as `customer.created`, or all that begin alike: `customer.*`. docs/events.md has the types.",
+  },
+  integration_disabled: {
+    status: 409,
+    means: "The integration is disabled, so that nothing is sent.",
+    remedy: "Enable it first. `POST …/test` sends one message to a disabled integration, too.",
+  },
+  replay_under_way: {
+    status: 409,
+    means: "A replay of this integration is still under way.",
+    remedy: "Wait until it is done: `meta.replay` of the integration shows what is left of it.",
+  },
+  tests_exceeded: {
+    status: 429,
+    means: "The store has several test messages under way.",
+    remedy: "Wait for `Retry-After` seconds. A store may have 5 at once on each instance.",
+  },
   sign_on_not_found: {
     status: 404,
     means: "There is no record of a sign-on with this id.",
@@ -461,8 +522,14 @@ export const problems = {
   },
   client_secret_required: {
     status: 422,
-    means: "A changed discovery URL or client id needs the client secret in the same request.",
+    means:
+      "A changed discovery URL or client id needs the client secret in the same request; so does a profile that is to be enabled and has none yet.",
     remedy: "Send `client_secret` too: a secret is never sent to a place that it was not entered for.",
+  },
+  confirmation_wrong: {
+    status: 422,
+    means: "`confirm` is not the name of the profile.",
+    remedy: "Send the profile's name, to the letter, if its people shall be carried over to the new issuer.",
   },
   idp_requirement_not_met: {
     status: 422,
@@ -480,6 +547,13 @@ export const problems = {
     means: "The identities of that profile cannot be taken over.",
     remedy:
       "`adopt_identities_of` names a deleted profile of this realm that had the same issuer and client id; `meta.adoptable` of the profile lists those.",
+  },
+  identities_left_behind: {
+    status: 409,
+    means:
+      "The issuer would be another, and nobody has said what becomes of the people who signed on before.",
+    remedy:
+      "`meta.identities` says how many they are. Repeat the request with `adopt_identities_of`: this profile's own id carries them over, if the provider still calls each by the same subject, and `confirm` must be the profile's name; `null` leaves them behind, and they become new customers.",
   },
   profile_changed: {
     status: 409,

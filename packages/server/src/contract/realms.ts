@@ -43,6 +43,7 @@ export const getAuthenticationSettings = operation({
   summary: "Get the customer authentication settings",
   description: "What a storefront needs to begin a sign-on.",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   success: {
     status: 200,
     description: "The settings, with the client id and realm id that sign-on needs",
@@ -58,6 +59,7 @@ export const getAuthenticationSettingsById = operation({
   summary: "Get the customer authentication settings by their id",
   description: "The same as without the id, for clients that ask so. A store has one of them.",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   ids: { id: "settings_not_found" },
   success: { status: 200, description: "The settings", schema: settingsAnswer },
 });
@@ -86,6 +88,7 @@ export const getStoreSettings = operation({
   summary: "Get where customers sign in, as the family's command-line client asks",
   description: "The realm and client id of the customer authentication settings, in another shape.",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   success: { status: 200, description: "The settings", schema: settingsFor("settings") },
 });
 
@@ -98,6 +101,7 @@ export const getAccountAuthenticationSettings = operation({
   description:
     "We have customers and no accounts: realm and client id are those of the customer authentication settings.",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   success: {
     status: 200,
     description: "The settings",
@@ -113,6 +117,7 @@ export const updateAuthenticationSettings = operation({
   summary: "Change the client id or the realm that customers sign in with",
   description: "Members that are absent stay as they are.",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   body: {
     schema: z.object({
       data: z.object({
@@ -131,6 +136,11 @@ export const updateAuthenticationSettings = operation({
 export const duplicateEmailPolicy = z.enum(["allowed", "api_only", "disallowed"]);
 
 export const idTokenAlgorithm = z.enum(["RS256", "ES256"]);
+const profileUpdates = z
+  .enum(["always", "first"])
+  .describe(
+    "Whether name and e-mail of a customer follow the identity provider at each sign-on, or are taken over at the first alone. An e-mail follows only where the linking rules would let it in",
+  );
 
 const realmMembers = {
   id,
@@ -139,6 +149,7 @@ const realmMembers = {
   redirect_uris: z.array(z.string().meta({ format: "uri" })),
   duplicate_email_policy: duplicateEmailPolicy,
   id_token_signed_response_alg: idTokenAlgorithm.describe("How its ID tokens are signed"),
+  profile_updates: profileUpdates,
   relationships: z.strictObject({
     origin: z.strictObject({
       data: z.strictObject({ id, type: z.literal("customer-authentication-settings") }),
@@ -160,6 +171,7 @@ const writableRealm = {
     description: "How ID tokens are signed; `RS256` for a new realm, because client libraries assume it",
     examples: ["RS256"],
   }),
+  profile_updates: profileUpdates.optional().meta({ examples: ["always"] }),
 };
 
 const ids = { id: "realm_not_found" } as const;
@@ -172,6 +184,7 @@ export const listRealms = operation({
   summary: "List the store's authentication realms",
   description: "A store begins with one, which its customers sign in to.",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   query: pageQuery,
   success: {
     status: 200,
@@ -193,6 +206,7 @@ export const createRealm = operation({
   description:
     "A way in of its own: identity providers, redirect URIs, what to do when two people have one e-mail.",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   body: {
     schema: z.object({
       data: z.object({
@@ -214,6 +228,7 @@ export const getRealm = operation({
   summary: "Get an authentication realm",
   description: "With the redirect URIs that storefronts may use.",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   ids,
   success: { status: 200, description: "The realm", schema: realmAnswer },
 });
@@ -226,6 +241,7 @@ export const updateRealm = operation({
   summary: "Change an authentication realm",
   description: "Members that are absent stay as they are.",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids,
   body: {
     schema: z.object({
@@ -244,6 +260,7 @@ export const deleteRealm = operation({
   summary: "Delete an authentication realm",
   description: "Not one that the settings name, nor one that has identity providers.",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids,
   success: { status: 204, description: "The realm is gone" },
   problems: ["realm_in_use", "realm_has_profiles"],

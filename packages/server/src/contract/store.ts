@@ -26,6 +26,7 @@ export const getStore = operation({
   summary: "Get the store that the access token belongs to",
   description: "The store that the access token is of, with its rate limit.",
   access: ["store", "read"],
+  role: "viewer",
   success: { status: 200, description: "The store", schema: z.strictObject({ data: store, links }) },
 });
 
@@ -40,6 +41,7 @@ export const getStoreUsage = operation({
   description:
     "Over all instances where they share a Valkey, else of the instance that answers. At most two seconds behind.",
   access: ["store", "read"],
+  role: "viewer",
   query: z.object({
     seconds: z.coerce.number().int().min(1).max(3600).default(60).describe("How far back"),
   }),
@@ -82,6 +84,7 @@ export const updateStore = operation({
   summary: "Rename the store, or change its rate limit up to `meta.max_rate_limit`",
   description: "Changes the rate limit, up to what the operator of the service allows.",
   access: ["store", "write"],
+  role: "administrator",
   body: {
     schema: z.object({
       data: z.object({

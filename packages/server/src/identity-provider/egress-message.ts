@@ -5,6 +5,8 @@ export type EgressRequest = {
   headers?: Record<string, string>;
   body?: string;
   maxBytes: number;
+  /** Of a longer answer the beginning will do: the rest is not read. Otherwise it counts as none. */
+  cutsAnswer?: true;
   /** Whose connections may be used, and kept for the next time. Without it the connection is used once. */
   keptFor?: string;
 };
@@ -27,6 +29,9 @@ export type EgressReason =
   | "host_unknown"
   | "host_not_public"
   | "connect_failed"
+  | "tls_name"
+  | "tls_unknown_authority"
+  | "tls_expired"
   | "tls_failed"
   | "too_slow"
   | "too_large"

@@ -19,7 +19,8 @@ export type Purpose =
   | "sign-out"
   | "idp-nonce"
   | "idp-verifier"
-  | "idempotent-answer";
+  | "idempotent-answer"
+  | "webhook-secret";
 
 export const KEY_ID_BYTES = 4;
 

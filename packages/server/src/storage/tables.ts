@@ -24,6 +24,7 @@ export type Tables = {
     last_used_at: number | null;
     created_at: number;
     updated_at: number;
+    role: string;
   };
   authentication_realms: {
     id: string;
@@ -33,7 +34,9 @@ export type Tables = {
     duplicate_email_policy: string;
     created_at: number;
     updated_at: number;
+    purpose: string;
     id_token_signed_response_alg: string | null;
+    profile_updates: string | null;
   };
   customer_authentication_settings: {
     store_id: string;
@@ -77,10 +80,15 @@ export type Tables = {
     created_at: number;
     updated_at: number;
   };
+  deleted_integrations: {
+    id: string;
+    store_id: string;
+  };
   deleted_profiles: {
     id: string;
     store_id: string;
     former_profile_ids: string;
+    former_issuers: string | null;
   };
   event_erasures: {
     store_id: string;
@@ -137,6 +145,63 @@ export type Tables = {
     sealed_answer: string;
     expires_at: number;
   };
+  integration_deliveries: {
+    id: string;
+    store_id: string;
+    integration_id: string;
+    sequence: number;
+    event_id: string;
+    type: string;
+    subject: string;
+    status: string;
+    reason: string | null;
+    tries: number;
+    attempts: string;
+    next_attempt_at: number | null;
+    forget_at: number | null;
+    created_at: number;
+    updated_at: number;
+  };
+  integrations: {
+    id: string;
+    store_id: string;
+    name: string;
+    description: string;
+    enabled: number;
+    observes: string;
+    url: string;
+    format: string;
+    sealed_secret_key: string | null;
+    sealed_secret: string;
+    sealed_previous_secret: string | null;
+    previous_until: number | null;
+    failing_since: number | null;
+    disabled_reason: string | null;
+    last_delivery: string | null;
+    sequence: number;
+    replay_after: number | null;
+    replay_before: number | null;
+    due_at: number | null;
+    lease: string | null;
+    lease_until: number;
+    is_slow: number;
+    created_at: number;
+    updated_at: number;
+  };
+  members: {
+    id: string;
+    store_id: string;
+    name: string;
+    email: string;
+    email_key: string;
+    role: string;
+    profile_id: string | null;
+    issuer: string | null;
+    subject: string | null;
+    last_signed_in_at: number | null;
+    created_at: number;
+    updated_at: number;
+  };
   oidc_profiles: {
     id: string;
     store_id: string;
@@ -157,6 +222,11 @@ export type Tables = {
     former_profile_ids: string;
     told_health: string | null;
     propagate_logout: number | null;
+    former_issuers: string | null;
+    issuer_found: string | null;
+    issuer_found_at: number | null;
+    read_at: number | null;
+    refused_logout: string | null;
   };
   schema_migrations: {
     version: number;
@@ -185,6 +255,21 @@ export type Tables = {
     client_scope: string | null;
     is_confidential: number | null;
   };
+  sign_on_statistics: {
+    store_id: string;
+    step: string;
+    starts_at: number;
+    profile_id: string;
+    figures: string;
+    forget_at: number;
+  };
+  sign_on_tallies: {
+    position: number;
+    store_id: string;
+    profile_id: string;
+    minute: number;
+    figures: string;
+  };
   sign_ons: {
     id: string;
     store_id: string;
@@ -201,6 +286,8 @@ export type Tables = {
     started_at: number;
     updated_at: number;
     by_stranger: number;
+    counted: number | null;
+    idp_answer: string | null;
   };
   signing_keys: {
     kid: string;
