@@ -172,7 +172,8 @@ export const getIntegration = operation({
   method: "GET",
   path: "/v2/integrations/{id}",
   summary: "Get an integration",
-  description: "With its state and its last delivery. The signing secret is shown once, when it is made or rotated.",
+  description:
+    "With its state and its last delivery. The signing secret is shown once, when it is made or rotated.",
   access: ["integrations", "read"],
   role: "viewer",
   ids,
