@@ -420,7 +420,7 @@ describe("openid-client as the storefront", () => {
     expect(tokens.token_type).toBe("bearer");
     expect(tokens.expiresIn()).toBeGreaterThan(86_000);
     const header = JSON.parse(Buffer.from(tokens.id_token?.split(".")[0] ?? "", "base64url").toString());
-    expect(header.alg).toBe("ES256");
+    expect(header.alg).toBe("RS256");
     expect(tokens.claims()).toMatchObject({
       iss: f.issuer,
       sub: expect.any(String),
@@ -453,9 +453,9 @@ describe("openid-client as the storefront", () => {
     expect(config.serverMetadata().supportsPKCE()).toBe(true);
     expect(config.serverMetadata()).toMatchObject({
       issuer: f.issuer,
-      id_token_signing_alg_values_supported: ["ES256"],
+      id_token_signing_alg_values_supported: ["RS256", "ES256"],
       authorization_response_iss_parameter_supported: true,
-      token_endpoint_auth_methods_supported: ["none"],
+      token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
     });
   });
 

@@ -99,6 +99,7 @@ export type ProblemCode =
   | "attempt_invalid"
   | "browser_changed"
   | "logout_hint_invalid"
+  | "settings_not_found"
   | "logout_token_invalid"
   | "logout_uri_unregistered"
   | "redirect_uri_unregistered"

@@ -80,11 +80,12 @@ import {
   presentRealm,
   presentRealmList,
   presentSettings,
+  presentSettingsAs,
   toRealmChange,
   toSettingsChange,
 } from "./realms/present.ts";
 import { createRealm, deleteRealm, getVisibleRealm, listRealms, updateRealm } from "./realms/realm.ts";
-import { getSettings, updateSettings } from "./realms/settings.ts";
+import { getSettings, getSettingsById, updateSettings } from "./realms/settings.ts";
 import { authorize } from "./sign-on/authorize.ts";
 import { callback } from "./sign-on/callback.ts";
 import { endSession, signedOut } from "./sign-on/end-session.ts";
@@ -169,6 +170,9 @@ export const routes = (app: Deps): Route[] => [
   on(store.updateStore,        async ({ caller, body }) => presentChangedStore(app, await updateStore(app, byCaller(caller), toStoreChange(body)))),
 
   on(realm.getAuthenticationSettings,    async ({ caller }) => presentSettings(app, await getSettings(app, caller.storeId))),
+  on(realm.getAuthenticationSettingsById, async ({ caller, ids }) => presentSettings(app, await getSettingsById(app, caller.storeId, ids.id))),
+  on(realm.getStoreSettings,   async ({ caller }) => presentSettingsAs(app, await getSettings(app, caller.storeId), "settings", "/v2/settings")),
+  on(realm.getAccountAuthenticationSettings, async ({ caller }) => presentSettingsAs(app, await getSettings(app, caller.storeId), "account_authentication_settings", "/v2/settings/account-authentication")),
   on(realm.updateAuthenticationSettings, async ({ caller, body }) => presentSettings(app, await updateSettings(app, byCaller(caller), toSettingsChange(body)))),
   on(realm.listRealms,         async ({ caller, query }) => presentRealmList(app, await listRealms(app, caller, toPage(query)))),
   on(realm.createRealm,        async ({ caller, body }) => presentRealm(app, await createRealm(app, byCaller(caller), toRealmChange(body)))),

@@ -55,7 +55,8 @@ export async function identifyClient(
   { storage }: { storage: Storage },
   clientId: string | undefined,
 ): Promise<Client> {
-  if (clientId === undefined) throw new Problem("client_credentials_missing");
+  if (clientId === undefined)
+    throw new Problem("client_credentials_missing", { detail: "`client_id` is missing." });
   if (!isWellFormed("lkid", clientId)) throw new Problem("client_id_mistyped");
   const client = await findClient(storage.db, clientId);
   if (!client) throw new Problem("client_unknown");
@@ -80,7 +81,10 @@ export async function authenticateClient(
   deps: ClientDeps,
   { clientId, clientSecret }: Credentials,
 ): Promise<Client> {
-  if (clientSecret === undefined) throw new Problem("client_credentials_missing");
+  if (clientSecret === undefined) {
+    const missing = clientId === undefined ? "`client_id` and `client_secret` are" : "`client_secret` is";
+    throw new Problem("client_credentials_missing", { detail: `${missing} missing.` });
+  }
   const client = await identifyClient(deps, clientId);
   if (!isWellFormed("lksk", clientSecret)) throw new Problem("client_secret_mistyped");
   const { verdict, secretId } = await checkSecret(deps, client.storeId, client.keyId, clientSecret);

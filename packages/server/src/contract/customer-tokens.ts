@@ -15,7 +15,11 @@ const withCode = z.object({
     .min(1)
     .max(4096)
     .describe("The `code` that came back to the storefront"),
-  oauth_redirect_uri: z.string().min(1).max(2048).describe("The same as in the authorization request"),
+  oauth_redirect_uri: z
+    .string()
+    .min(1)
+    .max(2048)
+    .meta({ description: "The same as in the authorization request", format: "uri" }),
   oauth_code_verifier: codeVerifier,
 });
 
@@ -85,6 +89,7 @@ export const listCustomerTokens = operation({
   method: "GET",
   path: LIST,
   summary: "List a customer's live tokens",
+  description: "Those that are good now: id, when and how it was issued, until when; never the token itself.",
   access: ["customer_tokens", "own"],
   role: "viewer",
   ids: ofCustomer,
@@ -117,6 +122,7 @@ export const revokeCustomerTokens = operation({
   method: "DELETE",
   path: LIST,
   summary: "Sign a customer out everywhere",
+  description: "Signs the customer out everywhere. Codes that were not redeemed yet stay what they are.",
   access: ["customer_tokens", "own"],
   role: "support",
   ids: ofCustomer,
@@ -129,6 +135,7 @@ export const revokeCustomerToken = operation({
   method: "DELETE",
   path: `${LIST}/{id}`,
   summary: "Revoke one of a customer's tokens",
+  description: "Ends one session. It is refused everywhere within a second.",
   access: ["customer_tokens", "own"],
   role: "support",
   ids: { ...ofCustomer, id: "customer_token_not_found" },

@@ -48,6 +48,7 @@ export const listCustomers = operation({
   method: "GET",
   path: "/v2/customers",
   summary: "List the store's customers",
+  description: "`filter` narrows, `sort` orders; `links.next` leads through a list of any length.",
   access: ["customers", "read"],
   role: "viewer",
   query: pageQuery.extend({
@@ -59,14 +60,14 @@ export const listCustomers = operation({
       updated_at: instant,
     }),
     sort: sortParameter(
-      ["created_at", "updated_at", "name", "email"],
-      "the oldest first, or in the order of the field whose beginning, or whose time, it is narrowed by",
+      ["created_at", "updated_at", "name", "email", "id"],
+      "the newest first, or in the order of the field whose beginning, or whose time, it is narrowed by",
     ),
   }),
   success: {
     status: 200,
     description:
-      "One page of customers. Unless `sort` says otherwise oldest first; or, narrowed by how a name or an e-mail begins or by `updated_at`, in the order of that",
+      "One page of customers. Unless `sort` says otherwise newest first; or, narrowed by how a name or an e-mail begins or by `updated_at`, in the order of that",
     schema: z.strictObject({
       data: z.array(z.strictObject({ ...customerMembers, links })),
       meta: z.strictObject(pageMeta),

@@ -44,6 +44,7 @@ export const listDeliveries = operation({
   path: "/v2/integrations/{id}/deliveries",
   alias: "/v2/integrations/{id}/logs",
   summary: "List what was sent to an integration, and what it answered",
+  description: "Each with its attempts: status, milliseconds, and the beginning of what was answered.",
   access: ["integrations", "read"],
   role: "viewer",
   ids,

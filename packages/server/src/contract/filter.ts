@@ -11,21 +11,21 @@ const COMPARISONS = ["eq", "gt", "ge", "lt", "le"] as const;
 export const text = (...operators: Operator[]): Field => ({ kind: "text", operators });
 export const instant: Field = { kind: "instant", operators: COMPARISONS };
 
-/** A filter that does not parse is refused: one that was ignored would show, or let delete, too much. */
+/** An empty one is none. One that does not parse is refused: one that was ignored would show, or let delete, too much. */
 export const filterParameter = (fields: Fields) =>
   z
     .string()
     .max(2048)
     .transform((given, context): Condition[] => {
-      const conditions = parseFilter(given, fields);
-      if (conditions) return conditions;
-      context.addIssue({ code: "custom", message: "a filter" });
+      const read = parseFilter(given, fields);
+      if (Array.isArray(read)) return read;
+      context.addIssue({ code: "custom", message: read.fault });
       return z.NEVER;
     })
     .optional()
     .meta({
       type: "string",
-      description: `Conditions joined by \`:\`, all of which must hold: ${describeFields(fields)}.${describeLike(fields)} Instants are ISO 8601.`,
+      description: `Conditions joined by \`:\`, all of which must hold: ${describeFields(fields)}.${describeLike(fields)} Instants are ISO 8601. An empty filter is none.`,
     });
 
 /** An instant on its own, in the same form as in a filter. */
@@ -45,7 +45,9 @@ export const instantParameter = (description: string) =>
 export const sortParameter = (names: readonly [string, ...string[]], otherwise: string) =>
   z
     .string()
-    .regex(new RegExp(`^-?(${names.join("|")})$`))
+    .regex(new RegExp(`^-?(${names.join("|")})$`), {
+      error: `expected one of ${names.join(", ")}, with - in front for the other way round`,
+    })
     .transform((given): Sort => ({ field: given.replace("-", ""), descending: given.startsWith("-") }))
     .optional()
     .meta({
@@ -63,20 +65,35 @@ const describeFields = (fields: Fields): string =>
     .map(([name, { operators }]) => `\`${name}\` (${operators.join(", ")})`)
     .join(", ");
 
+type Unread = { fault: string };
+
 /** Values may hold commas, colons and brackets, but not `):`, which ends a condition. */
-function parseFilter(given: string, fields: Fields): Condition[] | undefined {
-  const conditions = given.split(/(?<=\)):/).map((part) => parseCondition(part, fields));
-  return conditions.every((condition) => condition !== undefined) ? conditions : undefined;
+function parseFilter(given: string, fields: Fields): Condition[] | Unread {
+  if (given === "") return [];
+  const conditions: Condition[] = [];
+  for (const part of given.split(/(?<=\)):/)) {
+    const read = parseCondition(part, fields);
+    if ("fault" in read) return read;
+    conditions.push(read);
+  }
+  return conditions;
 }
 
-function parseCondition(part: string, fields: Fields): Condition | undefined {
-  const [, operator, field, given] = /^([a-z]+)\(([a-z_]+),(.+)\)$/s.exec(part) ?? [];
-  const known = field !== undefined && Object.hasOwn(fields, field) ? fields[field] : undefined;
-  if (!known || given === undefined || !known.operators.includes(operator as Operator)) return undefined;
+/** Names of ours are said back, and what is no more than a word; nothing else of what was sent. */
+function parseCondition(part: string, fields: Fields): Condition | Unread {
+  const [, operator = "", field = "", given = ""] = /^([a-z]+)\(([a-z_]+),(.+)\)$/s.exec(part) ?? [];
+  if (field === "") return { fault: "expected operator(field,value), several joined by a colon" };
+  const known = Object.hasOwn(fields, field) ? fields[field] : undefined;
+  if (!known)
+    return { fault: `unknown field \`${shown(field)}\`; known are ${Object.keys(fields).join(", ")}` };
+  if (!known.operators.includes(operator as Operator))
+    return { fault: `\`${field}\` takes ${known.operators.join(", ")}, not \`${shown(operator)}\`` };
   const value = known.kind === "instant" ? parseInstant(given) : given;
-  if (value === undefined) return undefined;
-  return { field: field as string, operator: operator as Operator, value };
+  if (value === undefined) return { fault: `\`${field}\` takes an instant, such as 2026-01-31T09:30:00Z` };
+  return { field, operator: operator as Operator, value };
 }
+
+const shown = (word: string): string => word.slice(0, 40);
 
 function parseInstant(given: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z)?$/.test(given)) return undefined;

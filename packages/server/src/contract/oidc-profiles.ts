@@ -13,7 +13,7 @@ const profileMembers = {
   id,
   type: z.literal("oidc-profile"),
   name: z.string(),
-  discovery_url: z.string(),
+  discovery_url: z.string().meta({ format: "uri" }),
   client_id: z.string(),
   enabled: z.boolean(),
   flow,
@@ -87,7 +87,7 @@ const discoveryUrl = z
   .trim()
   .min(1)
   .max(2048)
-  .meta({ examples: ["https://idp.example/.well-known/openid-configuration"] });
+  .meta({ format: "uri", examples: ["https://idp.example/.well-known/openid-configuration"] });
 
 const ofRealm = { realm: "realm_not_found" } as const;
 const ofProfile = { realm: "realm_not_found", id: "profile_not_found" } as const;
@@ -113,6 +113,7 @@ export const listProfiles = operation({
   method: "GET",
   path: LIST,
   summary: "List the identity providers of a realm",
+  description: "A storefront shows a button for each, which leads to its `authorization-endpoint` link.",
   access: ["authentication_settings", "read"],
   role: "viewer",
   ids: ofRealm,
@@ -167,6 +168,7 @@ export const getProfile = operation({
   method: "GET",
   path: ONE,
   summary: "Get an identity provider",
+  description: "The client secret is never shown. `ETag` is for `If-Match` of a change.",
   access: ["authentication_settings", "read"],
   role: "viewer",
   ids: ofProfile,
@@ -221,6 +223,7 @@ export const checkProfile = operation({
   method: "POST",
   path: `${ONE}/checks`,
   summary: "Examine an identity provider now",
+  description: "Asks the identity provider now, and says of each of the nine requirements what was found.",
   access: ["authentication_settings", "write"],
   role: "support",
   ids: ofProfile,

@@ -55,8 +55,19 @@ export function openapiDocument(publicUrl: string) {
   };
 }
 
-/** zod gives every integer the bounds of safe integers; they are left out, because the contract does not set them. */
-function override({ jsonSchema }: { jsonSchema: { minimum?: number; maximum?: number } }): void {
+type Schema = { minimum?: number; maximum?: number; pattern?: string; format?: string };
+
+/** Classes of Unicode, which the tools of other languages do not read. What stands instead takes a little more than we do. */
+const CLASSES = /\\[pP]\{/;
+const NO_CONTROL_CHARACTERS = "^[^\\x00-\\x1f\\x7f]*$";
+
+/**
+ * zod gives every integer the bounds of safe integers; they are left out, because the contract does not set them. So is a pattern
+ * beside a format that says the same.
+ */
+function override({ jsonSchema }: { jsonSchema: Schema }): void {
+  if (jsonSchema.format === "date-time" || jsonSchema.format === "uuid") delete jsonSchema.pattern;
+  if (CLASSES.test(jsonSchema.pattern ?? "")) jsonSchema.pattern = NO_CONTROL_CHARACTERS;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
@@ -107,24 +118,61 @@ function describe(operation: Operation, components: Components): unknown {
     ...(operation.description && { description: operation.description }),
     security: security(operation),
     ...(operation.role && { "x-latchkey-role": operation.role }),
-    ...((operation.ids || operation.query || operation.idempotent || operation.conditional) && {
-      parameters: parameters(operation, components),
-    }),
+    parameters: parameters(operation, components),
     ...(body && { requestBody: requestBody(body, components) }),
+    ...(operation.legForm && { requestBody: legForm(operation, components) }),
     responses: {
       [success.status]: {
         description: success.description,
-        ...(success.status === 303 && {
-          headers: { Location: { required: true, schema: { type: "string", format: "uri" } } },
-        }),
-        ...(success.version && { headers: { ETag: { required: true, schema: { type: "string" } } } }),
-        ...(success.fields && { headers: headers(success.fields, components) }),
+        headers: {
+          ...fieldsOf(operation, success.status, []),
+          ...(success.version && { ETag: field("Which version this is; for `If-Match`") }),
+          ...(success.fields && headers(success.fields, components)),
+        },
         ...(success.schema && {
           content: { [mediaType]: { schema: components.refer(success.schema, "input") } },
         }),
       },
       ...problemResponses(operation, components),
     },
+  };
+}
+
+type Field = { description: string; required: boolean; schema: { type: string; format?: string } };
+
+const field = (description: string, required = true): Field => ({
+  description,
+  required,
+  schema: { type: "string" },
+});
+
+/** The fields of an answer's head beside those that every answer of the web has. */
+function fieldsOf(
+  operation: Operation,
+  status: number,
+  codes: readonly ProblemCode[],
+): Record<string, Field> {
+  const isOfBearer = typeof operation.access !== "string";
+  const isCounted = isOfBearer && status !== 401;
+  const isRefusedByToken = status === 401 || codes.includes("not_permitted");
+  return {
+    "X-Request-Id": field("Names this request in our log"),
+    ...(isCounted && {
+      // Not of what is refused before the access token was looked at.
+      RateLimit: field("What is left of the limits (draft-ietf-httpapi-ratelimit-headers)", status < 400),
+      "RateLimit-Policy": field("The limits: requests per second", status < 400),
+    }),
+    ...((status === 429 || status === 503) && {
+      "Retry-After": field("Seconds to wait before the next try"),
+    }),
+    ...(isRefusedByToken && { "WWW-Authenticate": field("How to show who is asking", status === 401) }),
+    ...(status === 303 && {
+      Location: { ...field("Where the browser goes"), schema: { type: "string", format: "uri" } },
+    }),
+    ...(status === 303 &&
+      operation.path.endsWith("/authorize") && {
+        "Set-Cookie": field("Ties the sign-on to the browser, where it has no such cookie yet", false),
+      }),
   };
 }
 
@@ -155,10 +203,13 @@ function parameters(operation: Operation, components: Components): unknown[] {
     required: true,
     schema: { type: "string", format: "uuid" },
   }));
-  const query = Object.entries(operation.query?.shape ?? {}).map(([name, shape]) => ({
+  const shapes = { ...operation.query?.shape, ...operation.legQuery?.shape };
+  const query = Object.entries(shapes).map(([name, shape]) => ({
     name,
     in: "query",
-    required: false,
+    // A leg's parameters may also stand in its form.
+    required:
+      name in (operation.legQuery?.shape ?? {}) && !operation.legForm && !(shape as z.ZodType).isOptional(),
     description: (shape as z.ZodType).meta()?.description,
     schema: components.refer(shape as z.ZodType, "output"),
   }));
@@ -204,6 +255,15 @@ function requestBody(body: NonNullable<Operation["body"]>, components: Component
   };
 }
 
+const legForm = ({ legQuery }: Operation, components: Components): unknown => ({
+  required: true,
+  content: {
+    "application/x-www-form-urlencoded": {
+      schema: legQuery ? components.refer(legQuery, "input") : { type: "object" },
+    },
+  },
+});
+
 function problemResponses(operation: Operation, components: Components): Record<string, unknown> {
   const isPage = operation.access === "browser";
   const shape = operation.access === "client" ? oauthProblemBody : problemBody;
@@ -213,6 +273,7 @@ function problemResponses(operation: Operation, components: Components): Record<
       status,
       {
         description: codes.map((code) => `\`${code}\`: ${problemEntry(code).means}`).join("\n\n"),
+        headers: fieldsOf(operation, status, codes),
         content: isPage
           ? { "text/html": { schema: { type: "string" } } }
           : { "application/json": { schema: components.refer(shape, "output") } },

@@ -337,6 +337,11 @@ export const problems = {
     means: "This sign-on did not begin in this browser, or the browser keeps no cookies.",
     remedy: "Go back to the shop in this browser and sign in again.",
   },
+  settings_not_found: {
+    status: 404,
+    means: "There are no settings with this id.",
+    remedy: "Their id is the store's; `GET /v2/customer-authentication-settings` needs none.",
+  },
   logout_hint_invalid: {
     status: 400,
     means: "The request to sign out does not say whose sign-in is to end.",

@@ -12,7 +12,7 @@ const check = z.strictObject({
 export const providerReport = z
   .strictObject({
     type: z.literal("oidc-profile-checks"),
-    discovery_url: z.string(),
+    discovery_url: z.string().meta({ format: "uri" }),
     issuer: z.string().nullable(),
     endpoint_hosts: z.array(z.string()),
     checks: z.array(check),

@@ -41,6 +41,7 @@ export const getAuthenticationSettings = operation({
   method: "GET",
   ...settingsPaths,
   summary: "Get the customer authentication settings",
+  description: "What a storefront needs to begin a sign-on.",
   access: ["authentication_settings", "read"],
   role: "viewer",
   success: {
@@ -50,12 +51,71 @@ export const getAuthenticationSettings = operation({
   },
 });
 
+export const getAuthenticationSettingsById = operation({
+  id: "getAuthenticationSettingsById",
+  tag: "Realms",
+  method: "GET",
+  path: "/v2/settings/customer-authentication/{id}",
+  summary: "Get the customer authentication settings by their id",
+  description: "The same as without the id, for clients that ask so. A store has one of them.",
+  access: ["authentication_settings", "read"],
+  role: "viewer",
+  ids: { id: "settings_not_found" },
+  success: { status: 200, description: "The settings", schema: settingsAnswer },
+});
+
+/** The shape in which the family's command-line client looks for the realm to sign in to. */
+const settingsFor = (type: "settings" | "account_authentication_settings") =>
+  z.strictObject({
+    data: z.strictObject({
+      id: id.describe("The store's"),
+      type: z.literal(type),
+      meta: z.strictObject({ client_id: z.string() }),
+      relationships: z.strictObject({
+        authentication_realm: z.strictObject({
+          data: z.strictObject({ id, type: z.literal("authentication-realm"), links }),
+        }),
+      }),
+    }),
+    links,
+  });
+
+export const getStoreSettings = operation({
+  id: "getStoreSettings",
+  tag: "Realms",
+  method: "GET",
+  path: "/v2/settings",
+  summary: "Get where customers sign in, as the family's command-line client asks",
+  description: "The realm and client id of the customer authentication settings, in another shape.",
+  access: ["authentication_settings", "read"],
+  role: "viewer",
+  success: { status: 200, description: "The settings", schema: settingsFor("settings") },
+});
+
+export const getAccountAuthenticationSettings = operation({
+  id: "getAccountAuthenticationSettings",
+  tag: "Realms",
+  method: "GET",
+  path: "/v2/settings/account-authentication",
+  summary: "Get where customers sign in, as the family's command-line client asks for its `login` commands",
+  description:
+    "We have customers and no accounts: realm and client id are those of the customer authentication settings.",
+  access: ["authentication_settings", "read"],
+  role: "viewer",
+  success: {
+    status: 200,
+    description: "The settings",
+    schema: settingsFor("account_authentication_settings"),
+  },
+});
+
 export const updateAuthenticationSettings = operation({
   id: "updateAuthenticationSettings",
   tag: "Realms",
   method: "PUT",
   ...settingsPaths,
   summary: "Change the client id or the realm that customers sign in with",
+  description: "Members that are absent stay as they are.",
   access: ["authentication_settings", "write"],
   role: "administrator",
   body: {
@@ -63,7 +123,7 @@ export const updateAuthenticationSettings = operation({
       data: z.object({
         type: z.literal("customer-authentication-settings"),
         client_id: clientId.optional(),
-        realm_id: z.string().max(64).optional(),
+        realm_id: z.string().max(64).optional().meta({ format: "uuid" }),
       }),
     }),
   },
@@ -90,7 +150,7 @@ const realmMembers = {
   type: z.literal("authentication-realm"),
   name: z.string(),
   purpose,
-  redirect_uris: z.array(z.string()),
+  redirect_uris: z.array(z.string().meta({ format: "uri" })),
   duplicate_email_policy: duplicateEmailPolicy,
   id_token_signed_response_alg: idTokenAlgorithm.describe("How its ID tokens are signed"),
   profile_updates: profileUpdates,
@@ -107,7 +167,7 @@ const realmAnswer = z.strictObject({ data: realm, links });
 const writableRealm = {
   purpose: purpose.optional().meta({ examples: ["customers"] }),
   redirect_uris: z
-    .array(z.string().max(limits.redirectUriLength))
+    .array(z.string().max(limits.redirectUriLength).meta({ format: "uri" }))
     .max(limits.redirectUris)
     .optional()
     .meta({ examples: [["https://shop.example/signed-in"]] }),
@@ -127,6 +187,7 @@ export const listRealms = operation({
   method: "GET",
   path: "/v2/authentication-realms",
   summary: "List the store's authentication realms",
+  description: "A store begins with one, which its customers sign in to.",
   access: ["authentication_settings", "read"],
   role: "viewer",
   query: pageQuery,
@@ -148,8 +209,9 @@ export const createRealm = operation({
   path: "/v2/authentication-realms",
   summary: "Create an authentication realm",
   description:
-    "`purpose` is `customers` unless it says otherwise, and stays. A store has at most one realm for `members`: public tokens do not see it, its " +
-    "redirect URIs are the console's unless others are given, and its client id is `members`.",
+    "A way in of its own: identity providers, redirect URIs, what to do when two people have one e-mail. `purpose` is `customers` unless it " +
+    "says otherwise, and stays. A store has at most one realm for `members`: public tokens do not see it, its redirect URIs are the " +
+    "console's unless others are given, and its client id is `members`.",
   access: ["authentication_settings", "write"],
   role: "administrator",
   body: {
@@ -171,6 +233,7 @@ export const getRealm = operation({
   method: "GET",
   path: "/v2/authentication-realms/{id}",
   summary: "Get an authentication realm",
+  description: "With the redirect URIs that storefronts may use.",
   access: ["authentication_settings", "read"],
   role: "viewer",
   ids,
@@ -202,6 +265,7 @@ export const deleteRealm = operation({
   method: "DELETE",
   path: "/v2/authentication-realms/{id}",
   summary: "Delete an authentication realm",
+  description: "Not one that the settings name, nor one that has identity providers.",
   access: ["authentication_settings", "write"],
   role: "administrator",
   ids,

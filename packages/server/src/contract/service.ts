@@ -8,6 +8,7 @@ export const live = operation({
   path: "/health/live",
   unlimited: true,
   summary: "The process lives",
+  description: "For whoever restarts processes that hang. It asks nothing of the database.",
   access: "public",
   success: { status: 200, description: "It does", schema: z.strictObject({ status: z.literal("live") }) },
 });
@@ -19,6 +20,7 @@ export const ready = operation({
   path: "/health/ready",
   unlimited: true,
   summary: "The instance can serve",
+  description: "For balancers: 503, with the reason, while this instance should be sent no requests.",
   access: "public",
   success: {
     status: 200,
@@ -46,6 +48,7 @@ export const metrics = operation({
   path: "/metrics",
   unlimited: true,
   summary: "Figures for Prometheus",
+  description: "docs/operations.md says what each figure means.",
   access: "public",
   success: { status: 200, description: "Prometheus text", schema: z.string(), mediaType: "text/plain" },
 });
@@ -56,6 +59,7 @@ export const openapi = operation({
   method: "GET",
   path: "/openapi.json",
   summary: "This document",
+  description: "What this service takes and answers, as `/docs` shows it.",
   access: "public",
   success: { status: 200, description: "OpenAPI 3.1", schema: z.looseObject({ openapi: z.string() }) },
 });

@@ -5,7 +5,9 @@ import { limits } from "./limits.ts";
 /** Shapes that several operations share. */
 
 export const id = z.uuid().describe("UUIDv7");
-export const timestamp = z.iso.datetime({ precision: 3 }).describe("ISO 8601, UTC, with milliseconds");
+export const timestamp = z.iso
+  .datetime({ precision: 3 })
+  .meta({ description: "ISO 8601, UTC, with milliseconds", examples: ["2026-01-31T09:30:00.000Z"] });
 export const url = z.url();
 
 /** What people call things: not blank, at most 255 characters, nothing that breaks a line or a terminal. */
@@ -18,7 +20,7 @@ export const name = z
 
 export const emailAddress = z
   .string()
-  .meta({ examples: ["ada@shop.example"] })
+  .meta({ format: "email", examples: ["ada@shop.example"] })
   .transform((given, context): EmailAddress => {
     const parsed = parseEmail(given);
     if (parsed) return parsed;

@@ -135,6 +135,7 @@ export const realmMetadata = operation({
   method: "GET",
   path: `${REALM}/.well-known/openid-configuration`,
   summary: "The realm as an OpenID provider",
+  description: "OpenID Connect Discovery 1.0. It lists what there is and nothing else.",
   access: "public",
   ids: ofRealm,
   success: {
@@ -170,6 +171,8 @@ export const jwks = operation({
   method: "GET",
   path: "/.well-known/jwks.json",
   summary: "The keys that customer tokens and ID tokens are signed with",
+  description:
+    "For whoever checks our tokens by themselves. Keep it for five minutes; look again when a token names a key that is not in it.",
   access: "public",
   success: {
     status: 200,
@@ -218,7 +221,7 @@ export const realmToken = operation({
     schema: z.object({
       grant_type: z.literal("authorization_code"),
       code: z.string().min(1).max(4096),
-      redirect_uri: z.string().min(1).max(2048),
+      redirect_uri: z.string().min(1).max(2048).meta({ format: "uri" }),
       ...clientFields,
       code_verifier: codeVerifier,
     }),

@@ -61,6 +61,8 @@ export const listSignOns = operation({
   method: "GET",
   path: "/v2/sign-ons",
   summary: "List sign-ons: what came of each, and why",
+  description:
+    "What became of sign-ons, newest first: outcome, reason, the provider and a reference to find one by.",
   access: ["sign_ons", "read"],
   role: "viewer",
   query: pageQuery.extend({
@@ -92,6 +94,8 @@ export const getSignOn = operation({
   method: "GET",
   path: "/v2/sign-ons/{id}",
   summary: "Get one sign-on with every check that was made",
+  description:
+    "Every check with what was expected and found, and how long each step took. Never a token, code or secret.",
   access: ["sign_ons", "read"],
   role: "viewer",
   ids: { id: "sign_on_not_found" },
@@ -115,7 +119,7 @@ export const getSignOnStatistics = operation({
   query: z.object({
     from: instantParameter("From the step that this lies in. Without it: 60 steps before `to`"),
     to: instantParameter("Up to this instant, which is not part of it. Without it: now"),
-    step: step.default("hour"),
+    step: step.default("hour").meta({ description: "How long a step is; `hour` if absent" }),
   }),
   success: {
     status: 200,

@@ -24,6 +24,7 @@ export const getStore = operation({
   method: "GET",
   path: "/v2/store",
   summary: "Get the store that the access token belongs to",
+  description: "The store that the access token is of, with its rate limit.",
   access: ["store", "read"],
   role: "viewer",
   success: { status: 200, description: "The store", schema: z.strictObject({ data: store, links }) },
@@ -81,6 +82,7 @@ export const updateStore = operation({
   method: "PUT",
   path: "/v2/store",
   summary: "Rename the store, or change its rate limit up to `meta.max_rate_limit`",
+  description: "Changes the rate limit, up to what the operator of the service allows.",
   access: ["store", "write"],
   role: "administrator",
   body: {

@@ -47,7 +47,7 @@ function readQuery(shape: z.ZodObject, search: string): unknown {
     if (values.length > 1) {
       faults.push({
         code: "parameter_invalid",
-        detail: "The parameter is given twice.",
+        detail: `\`${name}\` is given twice.`,
         source: { parameter: name },
       });
     }
@@ -56,7 +56,7 @@ function readQuery(shape: z.ZodObject, search: string): unknown {
   const isStrict = shape.def.catchall !== undefined;
   for (const name of isStrict ? new Set(sent.keys()) : []) {
     if (Object.hasOwn(shape.shape, name)) continue;
-    const detail = `There is no such parameter; known are ${Object.keys(shape.shape).join(", ")}.`;
+    const detail = `There is no parameter of one of these names; known are ${Object.keys(shape.shape).join(", ")}.`;
     faults.push({ code: "parameter_invalid", detail, source: { parameter: name } });
   }
   const checked = shape.safeParse(known);
@@ -67,7 +67,7 @@ function readQuery(shape: z.ZodObject, search: string): unknown {
       const parameter = String(issue.path[0]);
       return {
         code: "parameter_invalid",
-        detail: `The parameter ${parameter} is out of bounds.`,
+        detail: `\`${parameter}\`: ${said(issue) ?? "out of bounds"}.`,
         source: { parameter },
       };
     }),
@@ -85,7 +85,7 @@ function checkBody({ schema, optional }: NonNullable<Operation["body"]>, sent: u
 /** RFC 6749 5.2 has an error of its own for it, and what another grant would need is nothing to complain of. */
 function refuseOtherGrant({ grants }: NonNullable<Operation["body"]>, sent: unknown): void {
   const given = (sent as { grant_type?: unknown } | null | undefined)?.grant_type;
-  if (!grants || given === undefined || grants.includes(given as string)) return;
+  if (!grants || typeof given !== "string" || grants.includes(given)) return;
   const detail = `This endpoint takes the grant ${grants.join(" or ")}.`;
   throw new Problem("grant_unsupported", { detail, source: { pointer: "/grant_type" } });
 }
@@ -101,9 +101,25 @@ function memberFault(issue: z.core.$ZodIssue, body: unknown): Fault {
     (part, step) => (part as Record<PropertyKey, unknown> | null)?.[step],
     body,
   );
-  if (value === undefined) return { code: "member_missing", source };
-  return { code: "member_invalid", detail: `Expected ${expected(issue)}.`, source };
+  const name = nameOf(issue.path);
+  if (value === undefined) return { code: "member_missing", detail: `\`${name}\` is missing.`, source };
+  return { code: "member_invalid", detail: `\`${name}\`: expected ${expected(issue)}.`, source };
 }
+
+/** As people write it: `redirect_uris[6]`. The envelope goes without saying. */
+function nameOf(path: readonly PropertyKey[]): string {
+  const within = path[0] === "data" && path.length > 1 ? path.slice(1) : path;
+  const written = within
+    .map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`))
+    .join("");
+  return written.replace(/^\./, "") || "the body";
+}
+
+/** What a shape of ours says of a text that it does not take. */
+const said = (issue: z.core.$ZodIssue): string | undefined =>
+  (issue.code === "custom" || issue.code === "invalid_format") && !issue.message.startsWith("Invalid")
+    ? issue.message
+    : undefined;
 
 /** In our own words, from our own figures: nothing of what the caller sent is said back. */
 function expected(issue: z.core.$ZodIssue): string {
@@ -113,7 +129,7 @@ function expected(issue: z.core.$ZodIssue): string {
     case "too_small":
       return issue.origin === "string"
         ? `at least ${issue.minimum} character${issue.minimum === 1 ? "" : "s"}`
-        : `at least ${issue.minimum}`;
+        : `at least ${issue.minimum}${issue.origin === "array" ? " of them" : ""}`;
     case "too_big":
       return issue.origin === "string" ? `at most ${issue.maximum} characters` : `at most ${issue.maximum}`;
     case "invalid_value":

@@ -34,6 +34,20 @@ export const presentSettings = (
   links: { self: `${where.publicUrl}/v2/customer-authentication-settings` },
 });
 
+/** The same for clients that look for it elsewhere: the family's command-line client before it signs somebody in. */
+export const presentSettingsAs = <T extends string>(
+  where: Where,
+  settings: AuthenticationSettings,
+  type: T,
+  path: string,
+) => {
+  const { id, meta, relationships } = presentSettingsMembers(where, settings);
+  return {
+    data: { id, type, meta, relationships: { authentication_realm: relationships["authentication-realm"] } },
+    links: { self: `${where.publicUrl}${path}` },
+  };
+};
+
 export const toSettingsChange = ({
   data,
 }: Input<typeof contract.updateAuthenticationSettings>["body"]): SettingsChange => ({

@@ -17,7 +17,7 @@ import type { Tables } from "../storage/tables.ts";
 import { isUniqueViolation } from "../storage/unique-violation.ts";
 import { changeStore } from "../stores/store.ts";
 import { presentMembers } from "./present.ts";
-import { isAllowedRedirectUri } from "./redirect-uri.ts";
+import { faultOfRedirectUri } from "./redirect-uri.ts";
 
 /** A way in: where people may be sent back to, and what to do when two customers have one e-mail. */
 export type Realm = {
@@ -245,11 +245,14 @@ export async function deleteRealm(deps: Deps, by: By, realmId: string): Promise<
 }
 
 function refuseBadRedirectUris(redirectUris: readonly string[] | undefined): void {
-  const faults = (redirectUris ?? []).flatMap((uri, index) =>
-    isAllowedRedirectUri(uri)
-      ? []
-      : [{ code: "redirect_uri_invalid" as const, source: { pointer: `/data/redirect_uris/${index}` } }],
-  );
+  const faults = (redirectUris ?? []).flatMap((uri, index) => {
+    const fault = faultOfRedirectUri(uri);
+    if (fault === undefined) return [];
+    const source = { pointer: `/data/redirect_uris/${index}` };
+    return [
+      { code: "redirect_uri_invalid" as const, detail: `\`redirect_uris[${index}]\`: ${fault}.`, source },
+    ];
+  });
   const [first, ...others] = faults;
   if (first) throw Problem.of([first, ...others]);
 }

@@ -2,15 +2,27 @@
  * Where a storefront may be sent back to. What is registered is compared byte for byte later, so only the one spelling
  * that a URL parser leaves alone is taken: no default port, upper-case host, dot segment, backslash or odd character.
  */
-export function isAllowedRedirectUri(text: string): boolean {
+export const isAllowedRedirectUri = (text: string): boolean => faultOfRedirectUri(text) === undefined;
+
+/** What is wrong with it, in words that say nothing of it back. */
+export function faultOfRedirectUri(text: string): string | undefined {
   // The characters of RFC 3986, and no others.
-  if (!/^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/.test(text) || !URL.canParse(text)) return false;
+  if (!/^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/.test(text))
+    return "only the characters of a URL are allowed; others must be percent-encoded, a host in punycode";
+  if (!URL.canParse(text)) return "it must be an absolute URL, such as https://shop.example/signed-in";
   const url = new URL(text);
+  const isLocal = url.hostname === "localhost" || url.hostname === "127.0.0.1";
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLocal))
+    return "it must begin with https://, or with http:// on localhost or 127.0.0.1";
+  if (text.includes("#")) return "it must have no fragment";
+  if (url.username !== "" || url.password !== "") return "it must have no user information before the host";
+  const host = /^[a-z]+:\/\/([^/?]*)/i.exec(text)?.[1] ?? "";
+  if (/[A-Z]/.test(host)) return "the host must be in lower case, as browsers send it";
+  if (!isHost(url.hostname)) return "the host must be a name of letters, digits and hyphens, or an address";
   const withPath = url.pathname === "/" ? text.replace(url.origin, `${url.origin}/`) : text;
-  if (url.href !== text && url.href !== withPath) return false;
-  if (text.includes("#") || url.username !== "" || url.password !== "" || !isHost(url.hostname)) return false;
-  if (url.protocol === "https:") return true;
-  return url.protocol === "http:" && (url.hostname === "localhost" || url.hostname === "127.0.0.1");
+  if (url.href !== text && url.href !== withPath)
+    return "it must be written as browsers send it: no default port, no dot segments, scheme and host in lower case";
+  return undefined;
 }
 
 /** A name of letters, digits and hyphens, or an address. */

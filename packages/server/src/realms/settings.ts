@@ -37,6 +37,16 @@ export async function getSettings(
   return { storeId, clientId: row.client_id, realmId: row.realm_id };
 }
 
+/** A store has one of them, under its own id. */
+export function getSettingsById(
+  deps: { storage: { db: Database } },
+  storeId: string,
+  settingsId: string,
+): Promise<AuthenticationSettings> {
+  if (settingsId !== storeId) throw new Problem("settings_not_found");
+  return getSettings(deps, storeId);
+}
+
 const findSettings = statement((db, of: { storeId: string }) =>
   db.selectFrom("customer_authentication_settings").selectAll().where("store_id", "=", of.storeId),
 );

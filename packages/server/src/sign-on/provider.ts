@@ -91,7 +91,8 @@ async function knowClient(
   credentials: Credentials,
 ): Promise<{ clientId: string; authenticatedAs?: string }> {
   const { clientId, clientSecret } = credentials;
-  if (clientId === undefined) throw new Problem("client_credentials_missing");
+  if (clientId === undefined)
+    throw new Problem("client_credentials_missing", { detail: "`client_id` is missing." });
   const isKey = isWellFormed("lkid", clientId);
   if (clientSecret === undefined || !isKey) {
     const settings = await getSettings(deps, storeId);

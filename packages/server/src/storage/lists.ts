@@ -43,6 +43,7 @@ export const LISTS = {
   },
   customers: {
     fields: {
+      id,
       created_at: createdAt,
       updated_at: plain("updated_at"),
       name: lower("name"),
@@ -55,8 +56,9 @@ export const LISTS = {
       { keys: [lower("name"), bytes("name"), createdAt, id] },
       { keys: [createdAt, id] },
       { keys: [plain("updated_at"), id] },
+      { keys: [id] },
     ],
-    order: { field: "created_at", descending: false },
+    order: { field: "created_at", descending: true },
   },
   sign_ons: {
     fields: {

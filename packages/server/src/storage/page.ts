@@ -51,7 +51,9 @@ export async function readPage<T extends Listed>(
   const narrowings = conditions.map((condition) => toNarrowing(list, condition));
   if (only) narrowings.push({ ranges: [], isExact: false, check: only });
   const { inOrder, byFilter } = findRoute(list, narrowings, sort);
-  const { descending: isDescending } = sort ?? list.order;
+  // What is narrowed by how a text begins comes in the order of that text, which people read from its beginning.
+  const isByText = inOrder.keys[inOrder.fixed]?.form !== "plain" && inOrder.fixed < inOrder.keys.length;
+  const isDescending = sort ? sort.descending : list.order.descending && !isByText;
   const view: View = { storage, table, of, isDescending };
   const nameOf = () => fingerprint([table, of, inOrder.keys, isDescending, conditions]);
   const after = page.after === undefined ? undefined : readCursor(nameOf(), inOrder, page.after);

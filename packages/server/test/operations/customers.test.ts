@@ -527,7 +527,10 @@ describe.each(engines)("on $name", (engine) => {
       here.clock.set(Date.parse("2026-01-01") + index * 1000);
       await create({ name, email: `${"Cust"}${index}@Shop.example`, external_ref: `ref:(${index})` }, shop);
     }
-    expect(await namesOf("")).toEqual(["Ada", "Bea", "a_b", "axb", "100%"]);
+    const newestFirst = ["100%", "axb", "a_b", "Bea", "Ada"];
+    for (const query of ["", "filter=", "sort=-id", "sort=-created_at"])
+      expect(await namesOf(query), query).toEqual(newestFirst);
+    expect(await namesOf("sort=id")).toEqual(newestFirst.toReversed());
     for (const [filter, names] of [
       ["eq(email,CUST1@shop.EXAMPLE)", ["Bea"]],
       ["eq(email,cust1)", []],
@@ -542,14 +545,13 @@ describe.each(engines)("on $name", (engine) => {
       ["like(name,\\*)", []],
       ["eq(external_ref,ref:(2))", ["a_b"]],
       ["gt(created_at,2026-01-01T00:00:03.000Z)", ["100%"]],
-      ["ge(created_at,2026-01-01T00:00:03.000Z)", ["axb", "100%"]],
+      ["ge(created_at,2026-01-01T00:00:03.000Z)", ["100%", "axb"]],
       ["lt(created_at,2026-01-01T00:00:01Z)", ["Ada"]],
       ["eq(created_at,2026-01-01)", ["Ada"]],
-      ["le(updated_at,2026-01-01T00:00:01Z):like(name,*a)", ["Ada", "Bea"]],
+      ["le(updated_at,2026-01-01T00:00:01Z):like(name,*a)", ["Bea", "Ada"]],
     ] as const) {
       expect(await namesOf(`filter=${filter}`), filter).toEqual(names);
     }
-    expect(await namesOf("sort=-created_at")).toEqual(["100%", "axb", "a_b", "Bea", "Ada"]);
     expect(await namesOf("sort=-email&filter=like(name,*a)")).toEqual(["Bea", "Ada"]);
 
     const { data, meta, links } = await list(
@@ -568,6 +570,13 @@ describe.each(engines)("on $name", (engine) => {
     }
     expect(seen).toEqual(["100%", "axb", "a_b", "Bea", "Ada"]);
     expect(await namesOf(new URL(links.last).search.slice(1))).toEqual(["Ada"]);
+    const byId: string[] = [];
+    for (let query = "sort=id&page[limit]=2"; query !== ""; ) {
+      const page = await list(query);
+      byId.push(...page.data.map((customer: { name: string }) => customer.name));
+      query = page.links.next === null ? "" : new URL(page.links.next).search.slice(1);
+    }
+    expect(byId).toEqual(newestFirst.toReversed());
   });
 
   test("a list has the store's own customers only, whatever it is narrowed by", async () => {
@@ -590,14 +599,24 @@ describe.each(engines)("on $name", (engine) => {
   });
 });
 
-test.each([
-  "filter=",
-  "filter=eq(password,x)",
-  "filter=email",
-  "filter=eq(email,x",
-  "sort=password",
-  "sort=",
-])("400 for %s: a list that ignored it would show too much", async (query) => {
-  const answer = await store.call(listCustomers, { query });
-  expect([answer.status, answer.code]).toEqual([400, "parameter_invalid"]);
+test("400 says which parameter is wrong and what it takes, in the text itself", async () => {
+  const said = async (query: string) => (await store.call(listCustomers, { query })).body.errors[0].detail;
+  expect(await said("filter=eq(foo,1)")).toBe(
+    "`filter`: unknown field `foo`; known are email, name, external_ref, created_at, updated_at.",
+  );
+  expect(await said("filter=gt(email,a)")).toBe("`filter`: `email` takes eq, like, not `gt`.");
+  expect(await said("filter=gt(created_at,soon)")).toMatch(/^`filter`: `created_at` takes an instant/);
+  expect(await said("filter=evil")).toBe(
+    "`filter`: expected operator(field,value), several joined by a colon.",
+  );
+  expect(await said("sort=password")).toMatch(/^`sort`: expected one of created_at, /);
+  expect(await said("page[limit]=0")).toBe("`page[limit]`: out of bounds.");
 });
+
+test.each(["filter=eq(password,x)", "filter=email", "filter=eq(email,x", "sort=password", "sort="])(
+  "400 for %s: a list that ignored it would show too much",
+  async (query) => {
+    const answer = await store.call(listCustomers, { query });
+    expect([answer.status, answer.code]).toEqual([400, "parameter_invalid"]);
+  },
+);

@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { issueAccessToken } from "../../src/contract/access-tokens.ts";
 import { createProfile } from "../../src/contract/oidc-profiles.ts";
 import {
   createRealm,
   deleteRealm,
+  getAccountAuthenticationSettings,
   getAuthenticationSettings,
+  getAuthenticationSettingsById,
   getRealm,
+  getStoreSettings,
   listRealms,
   updateAuthenticationSettings,
   updateRealm,
@@ -29,6 +33,57 @@ const create = (data: object, by = store) =>
   by.call(createRealm, { json: { data: { type: "authentication-realm", ...data } } });
 const update = (id: string, data: object) =>
   store.call(updateRealm, { ids: { id }, json: { data: { type: "authentication-realm", ...data } } });
+
+test("200 where other clients of this API family look for the realm and the client id: by id, and as their command line asks", async () => {
+  const own = await settings();
+  const token = await store.token("implicit");
+  const byId = (id: string) => call(latchkey.app, getAuthenticationSettingsById, { token, ids: { id } });
+  expect((await byId(own.id)).body.data).toEqual(own);
+  expect((await byId(other.store.id)).code).toBe("settings_not_found");
+  for (const operation of [getStoreSettings, getAccountAuthenticationSettings]) {
+    const { body } = await call(latchkey.app, operation, { token });
+    expect(body.data.relationships.authentication_realm.data.id).toBe(own.realm_id);
+    expect(body.data.meta.client_id).toBe(own.client_id);
+  }
+});
+
+test("200 for `Authorization: Bearer: <token>`, as published clients write it; 401 for a colon elsewhere", async () => {
+  const token = await store.token("implicit");
+  const ask = async (authorization: string) =>
+    (await call(latchkey.app, getAuthenticationSettings, { headers: { authorization } })).status;
+  expect(await ask(`Bearer: ${token}`)).toBe(200);
+  for (const wrong of [`Bearer :${token}`, `Bearer:: ${token}`, `Bearer:${token}`, `Bearer ${token}:`])
+    expect(await ask(wrong)).toBe(401);
+});
+
+test("400 and 422 name the member in their text, as people write it", async () => {
+  const details = async (answer: Promise<{ body: { errors: { detail: string }[] } }>) =>
+    (await answer).body.errors.map(({ detail }) => detail);
+  const uris = [
+    ...Array<string>(6).fill("https://shop.example/"),
+    "https://SHOP.example/",
+    "http://shop.example/",
+  ];
+  expect(await details(create({ name: "x", redirect_uris: uris }))).toEqual([
+    "`redirect_uris[6]`: the host must be in lower case, as browsers send it.",
+    "`redirect_uris[7]`: it must begin with https://, or with http:// on localhost or 127.0.0.1.",
+  ]);
+  expect(await details(create({}))).toEqual(["`name` is missing."]);
+  expect(await details(create({ name: 7, redirect_uris: [7] }))).toEqual([
+    "`name`: expected a value of type string.",
+    "`redirect_uris[0]`: expected a value of type string.",
+  ]);
+  expect(await details(store.call(createRealm, { json: {} }))).toEqual(["`data` is missing."]);
+  const form = { grant_type: "implicit" };
+  const { body } = await call(latchkey.app, issueAccessToken, { form: { ...form, grant_type: "device" } });
+  expect([body.error, body.error_description]).toEqual([
+    "unsupported_grant_type",
+    "This endpoint takes the grant implicit or client_credentials.",
+  ]);
+  expect((await call(latchkey.app, issueAccessToken, { form })).body.error_description).toContain(
+    "`client_id`",
+  );
+});
 
 test("200 gives the client id and realm id of a new store, where the seed and existing clients look (seed 4.1)", async () => {
   const { body } = await call(latchkey.app, getAuthenticationSettings, {

@@ -1,0 +1,114 @@
+import { describe, expect, test } from "vitest";
+import { openapiDocument } from "../src/contract/openapi.ts";
+
+/** What must be true of the document, so that people and the tools of other languages can go by it. */
+
+type Response = { headers?: Record<string, unknown> };
+type Parameter = { name: string; in: string; required: boolean; description?: string; schema: Schema };
+type Schema = { pattern?: string; format?: string; examples?: unknown[]; description?: string };
+type Described = {
+  operationId: string;
+  summary: string;
+  description?: string;
+  security: object[];
+  parameters: Parameter[];
+  responses: Record<string, Response>;
+};
+
+const document = openapiDocument("https://keys.example");
+const operations = Object.values(document.paths).flatMap((path) =>
+  Object.values(path as Record<string, Described>).map((one): [string, Described] => [one.operationId, one]),
+);
+const get = (id: string): Described => operations.find(([name]) => name === id)?.[1] as Described;
+
+/** Every object of the document, with the name that it stands under. */
+function* within(value: unknown, name = ""): Generator<[string, Record<string, unknown>]> {
+  if (typeof value !== "object" || value === null) return;
+  if (!Array.isArray(value)) yield [name, value as Record<string, unknown>];
+  for (const [key, part] of Object.entries(value)) yield* within(part, Array.isArray(value) ? name : key);
+}
+const all = [...within(document)];
+
+describe.each(operations)("%s", (_, operation) => {
+  test("has a description, which is more than its summary", () => {
+    expect(operation.description ?? "").toMatch(/^.{15,}$/s);
+    expect(operation.description).not.toBe(operation.summary);
+  });
+
+  test("declares the fields of its answers", () => {
+    for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
+      const names = Object.keys(headers);
+      expect(names).toContain("X-Request-Id");
+      if (status === "401") expect(names).toContain("WWW-Authenticate");
+      if (status === "429" || status === "503") expect(names).toContain("Retry-After");
+      if (status === "303") expect(names).toContain("Location");
+      const isOfBearer = operation.security.some((one) => "bearer" in one);
+      if (isOfBearer && status !== "401")
+        expect(names).toEqual(expect.arrayContaining(["RateLimit", "RateLimit-Policy"]));
+    }
+  });
+
+  test("says of every parameter what it is, and ids are UUIDs", () => {
+    for (const { name, schema, description, in: place } of operation.parameters) {
+      if (place === "path") expect(schema.format, name).toBe("uuid");
+      else expect(description ?? ("const" in schema ? "one value" : ""), name).not.toBe("");
+    }
+  });
+});
+
+test("authorize declares every parameter that it reads, those that it needs as required, and its cookie", () => {
+  const { parameters, responses } = get("authorize");
+  const query = parameters.filter((one) => one.in === "query");
+  expect(query.filter(({ required }) => required).map(({ name }) => name)).toEqual([
+    "scope",
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "state",
+    "code_challenge_method",
+    "code_challenge",
+  ]);
+  expect(query.filter(({ required }) => !required).map(({ name }) => name)).toEqual([
+    "profile",
+    "nonce",
+    "max_age",
+    "display",
+    "prompt",
+    "ui_locales",
+  ]);
+  expect(Object.keys(responses["303"]?.headers ?? {})).toContain("Set-Cookie");
+});
+
+test("patterns are those that every language reads: no classes of Unicode, no looking behind, and whole texts", () => {
+  const patterns = all.flatMap(([, { pattern }]) => (typeof pattern === "string" ? [pattern] : []));
+  expect(patterns.length).toBeGreaterThan(3);
+  for (const pattern of patterns) {
+    expect(pattern).not.toMatch(/\\[pP]\{|\(\?<|\\u/);
+    expect(pattern).toMatch(/^\^.*\$$/);
+    expect(() => new RegExp(pattern)).not.toThrow();
+  }
+});
+
+test("what is called a URI or a URL has the format of one", () => {
+  const named = all.filter(
+    ([name, { type }]) => type === "string" && /(_ur[il]|_endpoint|-endpoint|-discovery-url)$/.test(name),
+  );
+  expect(named.length).toBeGreaterThan(5);
+  for (const [name, { format }] of named) expect([name, format]).toEqual([name, "uri"]);
+});
+
+test("dates are of this decade, and every example is one that its own shape takes", () => {
+  const dates = JSON.stringify(document).match(/\b\d{4}-\d\d-\d\dT/g) ?? [];
+  expect(dates.length).toBeGreaterThan(0);
+  for (const date of dates) expect(date).toMatch(/^202\d/);
+  for (const [name, { examples, type, pattern, maxLength, minLength, enum: values }] of all)
+    for (const example of Array.isArray(examples) ? examples : []) {
+      if (type === "string") expect(typeof example, name).toBe("string");
+      if (type === "boolean") expect(typeof example, name).toBe("boolean");
+      if (type === "integer") expect(Number.isInteger(example), name).toBe(true);
+      if (typeof pattern === "string") expect(example).toMatch(new RegExp(pattern));
+      if (Array.isArray(values)) expect(values).toContain(example);
+      if (typeof maxLength === "number") expect(String(example).length).toBeLessThanOrEqual(maxLength);
+      if (typeof minLength === "number") expect(String(example).length).toBeGreaterThanOrEqual(minLength);
+    }
+});
