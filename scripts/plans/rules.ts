@@ -5,6 +5,7 @@ import type { Tables } from "../../packages/server/src/storage/tables.ts";
  */
 export const SMALL: Partial<Record<keyof Tables, string>> = {
   schema_migrations: "a row a migration",
+  sealed_keys: "one, for digests of e-mail addresses",
   signing_keys: "one in use, the next, and those of the last month",
   event_outbox: "what was noted a moment ago: the sequencer takes it out",
   sign_on_tallies: "what was noted in the last second: it is added up and taken out",
@@ -15,7 +16,10 @@ export const SMALL: Partial<Record<keyof Tables, string>> = {
  * sorted. A read by anything else, such as the store, a profile or a time, needs a limit, in the order of its index.
  */
 export const NARROW: Record<
-  Exclude<keyof Tables, "schema_migrations" | "signing_keys" | "event_outbox" | "sign_on_tallies">,
+  Exclude<
+    keyof Tables,
+    "schema_migrations" | "sealed_keys" | "signing_keys" | "event_outbox" | "sign_on_tallies"
+  >,
   readonly string[]
 > = {
   stores: ["id"],
@@ -34,7 +38,7 @@ export const NARROW: Record<
   customer_identities: ["id", "customer_id", "subject"],
   customer_tokens: ["id", "customer_id", "subject", "idp_session"],
   sign_on_attempts: ["id", "code_hash", "subject", "idp_session"],
-  sign_ons: ["id", "reference"],
+  sign_ons: ["id", "reference", "email_digest"],
   // Of one store and step.
   sign_on_statistics: ["starts_at"],
   events: ["sequence"],

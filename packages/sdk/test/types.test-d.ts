@@ -90,6 +90,7 @@ export type AdminAnswers = [
   Holds<Equal<Given<AdminProfiles["get"]>, Output<typeof profiles.getProfile>>>,
   Holds<Equal<Given<AdminProfiles["update"]>, Output<typeof profiles.updateProfile>>>,
   Holds<Equal<Given<AdminProfiles["check"]>, Output<typeof profiles.checkProfile>>>,
+  Holds<Equal<Given<AdminProfiles["testSignOn"]>, Output<typeof profiles.testSignOn>>>,
   Holds<Equal<Given<AdminProfiles["approveDrift"]>, Output<typeof profiles.approveDrift>>>,
   Holds<Equal<Listed<Admin["customers"]["list"]>, Item<typeof customers.listCustomers>>>,
   Holds<Equal<Given<Admin["customers"]["create"]>, Output<typeof customers.createCustomer>>>,

@@ -72,6 +72,7 @@ import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign
 import { endIdpSession } from "./sign-on/logout.ts";
 import { describeRealm, redeemForClient } from "./sign-on/provider.ts";
 import { readStatistics } from "./sign-on/read-statistics.ts";
+import { beginTest, offerTest } from "./sign-on/test-sign-on.ts";
 import { getStore, updateStore } from "./stores/administer.ts";
 import { presentChangedStore, presentStore, toStoreChange } from "./stores/present.ts";
 
@@ -96,6 +97,7 @@ export const routes = (app: Deps): Route[] => [
 
   on(signOn.authorize,         ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.callback,          ({ ids, browser }) => callback(app, ids, browser)),
+  on(signOn.beginTest,         ({ ids, browser }) => beginTest(app, ids, browser)),
   on(signOn.backchannelLogout, ({ ids, body, requestId }) => endIdpSession(app, ids, body.logout_token, requestId)),
   on(signOn.realmMetadata,     ({ ids }) => describeRealm(app, ids)),
   on(signOn.realmToken,        ({ ids, body, requestId }) => redeemForClient(app, ids, body, requestId)),
@@ -135,6 +137,7 @@ export const routes = (app: Deps): Route[] => [
   on(profile.updateProfile,    async ({ caller, ids, body, ifMatch }) => presentProfile(app, caller, await updateProfile(app, byCaller(caller), profileKey(caller, ids), toProfileChange(body), ifMatch))),
   on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, byCaller(caller), profileKey(caller, ids))),
   on(profile.checkProfile,     async ({ caller, ids }) => presentReport(app, await checkProfile(app, profileKey(caller, ids)))),
+  on(profile.testSignOn,       ({ caller, ids }) => offerTest(app, profileKey(caller, ids))),
   on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, byCaller(caller), profileKey(caller, ids), body.data.digest))),
 
   on(gateway.checkAtGateway,   ({ caller, query }) => checkAtGateway(caller, query)),

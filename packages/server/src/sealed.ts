@@ -1,3 +1,4 @@
+import { resealDigestKey } from "./customers/email-digest.ts";
 import { resealSigningKeys } from "./customers/signing-keys.ts";
 import { resealSecrets } from "./identity-provider/client-secret.ts";
 import type { Keyring } from "./lib/keyring.ts";
@@ -5,7 +6,7 @@ import { operatorFault } from "./lib/operator-fault.ts";
 import { keyIdOfSealed } from "./lib/seal.ts";
 import type { Storage } from "./storage/storage.ts";
 
-/** What is kept sealed under the master key: client secrets of identity providers, and our signing keys. */
+/** What is kept sealed under the master key: client secrets of identity providers, our signing keys, the key for e-mail addresses. */
 
 type Deps = { storage: Storage; keyring: Keyring };
 
@@ -13,7 +14,10 @@ type Deps = { storage: Storage; keyring: Keyring };
 export async function resealAll(deps: Deps): Promise<{ resealed: number; kept: number }> {
   const secrets = await resealSecrets(deps);
   const keys = await resealSigningKeys(deps);
-  return { resealed: secrets.resealed + keys.resealed, kept: secrets.kept + keys.kept };
+  const digests = await resealDigestKey(deps);
+  const all = [secrets, keys, digests];
+  const sum = (of: "resealed" | "kept") => all.reduce((total, part) => total + part[of], 0);
+  return { resealed: sum("resealed"), kept: sum("kept") };
 }
 
 /** A service that cannot open what it has would fail at the first sign-on; it refuses to start instead. */
@@ -23,9 +27,10 @@ export async function refuseMissingKeys({ storage: { db }, keyring }: Deps): Pro
     .select(["sealed_client_secret as sealed", "sealed_client_secret_next as next"])
     .execute();
   const keys = await db.selectFrom("signing_keys").select("sealed_private_key as sealed").execute();
+  const others = await db.selectFrom("sealed_keys").select("sealed_key as sealed").execute();
   const sealed = [
     ...secrets.flatMap(({ sealed, next }) => [sealed, ...(next ? [next] : [])]),
-    ...keys.map((key) => key.sealed),
+    ...[...keys, ...others].map((key) => key.sealed),
   ];
   const ids = new Set(sealed.map(keyIdOfSealed));
   const missing = [...ids].filter((id) => !keyring.find("client-secret", Buffer.from(id, "hex")));

@@ -125,6 +125,12 @@ function profiles(api: Api, realmId: string) {
         method: "POST",
         path: `${path}${pathOf(id)}/checks`,
       }),
+    /** An address at which somebody signs in once, to see every check. Nothing comes of it but a record. */
+    testSignOn: async (id: string) =>
+      api<wire.Answer<wire.TestSignOn, wire.ProfileLinks>>({
+        method: "POST",
+        path: `${path}${pathOf(id)}/test-sign-on`,
+      }),
     /** Accepts what the identity provider has changed: what `meta.pending_change` showed, by its digest, and nothing else. */
     approveDrift: async (id: string, digest: string) =>
       api<wire.Answer<wire.Profile, wire.ProfileLinks>>({

@@ -139,6 +139,9 @@ export type ProfileReport = {
   clock_offset_seconds: number | null;
 };
 
+/** `url` is for one browser, once, until `expires_at`. */
+export type TestSignOn = { type: "test-sign-on"; url: string; expires_at: string };
+
 export type { Customer };
 export type CustomerFields = {
   password?: string | undefined;
@@ -158,12 +161,20 @@ export type SignOn = {
   realm_id: string;
   profile_id: string | null;
   profile_name: string | null;
-  outcome: "code_issued" | "exchanged" | "failed" | "expired";
+  outcome: "code_issued" | "exchanged" | "failed" | "expired" | "tested";
   reason: string | null;
   error: string | null;
   means: string | null;
   remedy: string | null;
   customer_id: string | null;
+  /** A test sign-on: it made no customer and no token. */
+  test: boolean;
+  /** As the storefront sent it. */
+  redirect_uri: string | null;
+  browser: string | null;
+  operating_system: string | null;
+  /** By /24 or /64. */
+  network: string | null;
   checks: { check: string; passed: boolean; expected?: string | undefined; found?: string | undefined }[];
   timings: Record<string, number>;
   meta: { timestamps: { started_at: string; updated_at: string } };

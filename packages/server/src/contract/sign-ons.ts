@@ -4,8 +4,10 @@ import { operation } from "./operation.ts";
 import { id, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
 
 const outcome = z
-  .enum(["code_issued", "exchanged", "failed", "expired"])
-  .describe("code_issued: the storefront has yet to redeem its code; expired: it never did");
+  .enum(["code_issued", "exchanged", "failed", "expired", "tested"])
+  .describe(
+    "code_issued: the storefront has yet to redeem its code; expired: it never did; tested: a test sign-on that came through",
+  );
 
 const signOnMembers = {
   id,
@@ -20,6 +22,14 @@ const signOnMembers = {
   means: z.string().nullable().describe("The reason in words"),
   remedy: z.string().nullable().describe("What to do about it"),
   customer_id: id.nullable(),
+  test: z.boolean().describe("A test sign-on of an administrator: it made no customer and no token"),
+  redirect_uri: z
+    .string()
+    .nullable()
+    .describe("Where the storefront wanted the shopper back, as it was sent"),
+  browser: z.string().nullable().describe("In words: `Chrome 126`"),
+  operating_system: z.string().nullable().describe("In words: `Windows`"),
+  network: z.string().nullable().describe("Where it came from, by /24 or /64"),
   checks: z.array(
     z.strictObject({
       check: z.string(),
@@ -41,10 +51,13 @@ export const listSignOns = operation({
   method: "GET",
   path: "/v2/sign-ons",
   summary: "List sign-ons: what came of each, and why",
+  description:
+    "`reference` is found in any spelling: lower case, spaces, no dash, `O` for `0`, `I` and `L` for `1`. `email` takes a whole address: it is kept as a keyed digest, not as it is.",
   access: ["sign_ons", "read"],
   query: pageQuery.extend({
     filter: filterParameter({
       reference: text("eq"),
+      email: text("eq"),
       profile_id: text("eq"),
       outcome: text("eq"),
       reason: text("eq"),

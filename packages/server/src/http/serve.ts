@@ -11,6 +11,7 @@ import { createPaths } from "./paths.ts";
 import { readRequest } from "./read-request.ts";
 import type { Route } from "./route.ts";
 import { routedPath, type Target, targetOf } from "./target.ts";
+import { testPage } from "./test-page.ts";
 
 /** A page of ours for people, with its own headers. */
 export type Page = { path: string; respond(): Promise<Answer> };
@@ -131,7 +132,8 @@ async function serve(
   const checked = await readRequest(operation, received, parameters, target.query);
   if (operation.access === "browser") {
     const cookie = headerOf(received, "cookie");
-    const browser: BrowserRequest = { search: target.query, cookie, source: state.source };
+    const userAgent = headerOf(received, "user-agent");
+    const browser: BrowserRequest = { search: target.query, cookie, source: state.source, userAgent };
     return respondToBrowser((await route.handle({ ...checked, browser })) as BrowserAnswer, state);
   }
   const { requestId } = state;
@@ -150,6 +152,7 @@ function respondToBrowser(answer: BrowserAnswer, state: Exchange): Answer {
   if (answer.failure) state.failure = answer.failure;
   const headers: Record<string, string> = answer.setCookie ? { "Set-Cookie": answer.setCookie } : {};
   if ("choice" in answer) return respond(200, choicePage(answer.choice), { ...headers, ...pageHeaders });
+  if ("report" in answer) return respond(200, testPage(answer.report), { ...headers, ...pageHeaders });
   return respond(303, undefined, { ...headers, Location: answer.location });
 }
 

@@ -4,7 +4,7 @@ import { atMost } from "../storage/at-most.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database } from "../storage/storage.ts";
 import type { Profile } from "./profile.ts";
-import type { Check, RequirementId } from "./requirements.ts";
+import { type Check, type RequirementId, requirements } from "./requirements.ts";
 
 /** What only a live token can show, and the reasons for which a sign-on is refused where it is not so. */
 const SHOWN_LIVE: Partial<Record<RequirementId, readonly SignOnReason[]>> = {
@@ -45,7 +45,19 @@ export async function withLiveEvidence(
   });
 }
 
-const WORKED = new Set(["code_issued", "exchanged", "expired"]);
+/** What one sign-on says of the requirements that only a live token can show. */
+export const judgeSignOn = (reason: SignOnReason | null): Check[] =>
+  (Object.entries(SHOWN_LIVE) as [RequirementId, readonly SignOnReason[]][]).map(([id, ownReasons]) => {
+    const about = { id, requirement: requirements[id] };
+    if (reason === null)
+      return { ...about, status: "met", evidence: "This sign-on has shown it.", remedy: null };
+    if (!ownReasons.includes(reason))
+      return { ...about, status: "unknown", evidence: "This sign-on did not come far enough.", remedy: null };
+    const { means, remedy } = signOnReasonEntry(reason);
+    return { ...about, status: "not_met", evidence: means, remedy };
+  });
+
+const WORKED = new Set(["code_issued", "exchanged", "expired", "tested"]);
 const REASONS = new Set<string | null>(Object.values(SHOWN_LIVE).flat());
 
 const findLatest = statement((db, of: { storeId: string; profileId: string; since: number }) =>

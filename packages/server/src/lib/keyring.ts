@@ -18,7 +18,10 @@ export type Purpose =
   | "sign-on-attempt"
   | "idp-nonce"
   | "idp-verifier"
-  | "idempotent-answer";
+  | "idempotent-answer"
+  | "email-digest"
+  | "test-sign-on"
+  | "test-sign-on-attempt";
 
 export const KEY_ID_BYTES = 4;
 

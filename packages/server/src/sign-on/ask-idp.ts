@@ -1,5 +1,6 @@
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
+import type { EmailDigests } from "../customers/email-digest.ts";
 import type { Calls } from "../identity-provider/calls.ts";
 import type { Directory } from "../identity-provider/directory.ts";
 import type { Metadata } from "../identity-provider/discovery.ts";
@@ -22,6 +23,7 @@ export type AskDeps = {
   calls: Calls;
   /** At each provider, shared between networks: anybody can bring a made-up code, and must not take all of them. */
   places: FairPlaces;
+  emailDigests: EmailDigests;
   traces: Traces | undefined;
 };
 
@@ -50,6 +52,10 @@ export async function askIdp(
       identify(asking, profile, metadata, tokens, nonce),
     );
     trail.checks.push(...identified.checks);
+    const email = "identity" in identified ? identified.identity.email : identified.email;
+    // A fact for the record: no sign-on fails for want of it.
+    if (email !== undefined)
+      trail.facts.emailDigest = await deps.emailDigests.of(trail.storeId, email).catch(() => null);
     if ("reason" in identified) throw signOnProblem(identified.reason);
     return identified.identity;
   } finally {

@@ -4,6 +4,7 @@ import { Problem } from "../contract/problem.ts";
 import type { Traces } from "../contract/traces.ts";
 import type { Calls } from "../identity-provider/calls.ts";
 import type { Directory } from "../identity-provider/directory.ts";
+import type { Metadata } from "../identity-provider/discovery.ts";
 import { listBrokered, type Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import { readCookie } from "../lib/cookie.ts";
@@ -53,7 +54,9 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   const place = await findPlace(deps.storage.db, { ...path, profileId: toId(profileId) });
   if (!place) throw new Problem("realm_not_found");
   const { realm } = place;
-  const trail = startTrail(newId(), path, { startedAt: deps.clock.now(), source: request.source });
+  const { source, userAgent } = request;
+  const trail = startTrail(newId(), path, { startedAt: deps.clock.now(), source, userAgent });
+  trail.facts.redirectUri = keepable(asked.get("redirect_uri"));
   deps.traces?.join("authorize", trail.id);
   const client = trustClient(place, asked);
   if (client instanceof Problem) return refuseWithPage(deps, trail, client);
@@ -71,6 +74,13 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
     return sendToIdp(deps, profile, { ...client, ...wanted }, asked, request.cookie, trail);
   });
 }
+
+/** What a stranger may have sent, for the record: so much of it, and nothing that a database cannot keep. */
+const keepable = (sent: string | undefined): string | null =>
+  sent
+    ?.slice(0, limits.redirectUriLength)
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, "\ufffd") ?? null;
 
 /** What is no id is the id of no profile, and is not shown to the database. */
 const toId = (text = ""): string => (isId(text) ? text : "");
@@ -172,8 +182,7 @@ async function sendToIdp(
 ): Promise<BrowserAnswer> {
   const metadata = await deps.directory.metadataOf(profile);
   if (!metadata) throw signOnProblem("idp_unavailable");
-  const sent = readCookie(cookieHeader, browserCookieName(deps.publicUrl));
-  const browserValue = isBrowserValue(sent) ? sent : newBrowserValue();
+  const browser = knowBrowser(deps, cookieHeader);
   const attempt: Attempt = {
     id: trail.id,
     startedAt: trail.startedAt,
@@ -182,17 +191,39 @@ async function sendToIdp(
     clientNonce: client.clientNonce,
     clientRedirectDigest: digest(client.clientRedirectUri),
     codeChallenge: client.codeChallenge,
-    browserDigest: digest(browserValue),
+    browserDigest: browser.digest,
     idpIssuer: metadata.issuer,
   };
   const place = { storeId: profile.storeId, realmId: profile.realmId, profileId: profile.id };
   const idpState = sealAttempt(deps.keyring, place, attempt);
   // It comes back in our own URL, beside the provider's code.
   if (idpState.length > MAX_IDP_STATE_LENGTH) throw signOnProblem("state_missing");
-  const { idpNonce, idpVerifier } = idpSecretsOf(deps.keyring, idpState, attempt.id);
   deps.recorder.count("started");
-  const location = withParameters(metadata.authorizationEndpoint, {
-    scope: client.wantsProfile ? "openid email profile" : "openid email",
+  const location = idpRequest(deps, profile, metadata, { idpState, attemptId: attempt.id, ...client });
+  return { location: `${location}${passedOn(asked)}`, ...browser.answer };
+}
+
+/** The value that ties a sign-on to its browser: the one that it has, or a new one to keep. */
+export function knowBrowser(
+  { publicUrl }: Pick<Deps, "publicUrl">,
+  cookieHeader: string | undefined,
+): { digest: string; answer: { setCookie?: string } } {
+  const sent = readCookie(cookieHeader, browserCookieName(publicUrl));
+  if (isBrowserValue(sent)) return { digest: digest(sent), answer: {} };
+  const made = newBrowserValue();
+  return { digest: digest(made), answer: { setCookie: browserCookie(publicUrl, made) } };
+}
+
+/** What the identity provider is asked; it brings `idpState` back. */
+export function idpRequest(
+  deps: Pick<Deps, "publicUrl" | "keyring">,
+  profile: Profile,
+  metadata: Metadata,
+  { idpState, attemptId, wantsProfile }: { idpState: string; attemptId: string; wantsProfile: boolean },
+): string {
+  const { idpNonce, idpVerifier } = idpSecretsOf(deps.keyring, idpState, attemptId);
+  return withParameters(metadata.authorizationEndpoint, {
+    scope: wantsProfile ? "openid email profile" : "openid email",
     response_type: "code",
     client_id: profile.clientId,
     redirect_uri: callbackUrl(deps, profile),
@@ -201,10 +232,6 @@ async function sendToIdp(
     code_challenge_method: "S256",
     code_challenge: challengeOf(idpVerifier),
   });
-  return {
-    location: `${location}${passedOn(asked)}`,
-    ...(browserValue !== sent && { setCookie: browserCookie(deps.publicUrl, browserValue) }),
-  };
 }
 
 const MAX_IDP_STATE_LENGTH = 6000;

@@ -12,6 +12,7 @@ import { lists } from "./migrations/0008-lists.ts";
 import { runningTotals } from "./migrations/0009-running-totals.ts";
 import { events } from "./migrations/0010-events.ts";
 import { statistics } from "./migrations/0012-statistics.ts";
+import { facts } from "./migrations/0013-facts.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
 /** In order; a migration that was released is never edited. */
@@ -26,6 +27,7 @@ export const migrations: readonly Migration[] = [
   runningTotals,
   events,
   statistics,
+  facts,
 ];
 
 const ADVISORY_LOCK = 4_727_311_002;
