@@ -1,21 +1,23 @@
 import { resealDigestKey } from "./customers/email-digest.ts";
-import { resealSigningKeys } from "./customers/signing-keys.ts";
+import { resealSigningKeys } from "./customers/key-rows.ts";
 import { resealSecrets } from "./identity-provider/client-secret.ts";
+import { resealWebhookSecrets } from "./integrations/secret.ts";
 import type { Keyring } from "./lib/keyring.ts";
 import { operatorFault } from "./lib/operator-fault.ts";
 import { keyIdOfSealed } from "./lib/seal.ts";
 import type { Storage } from "./storage/storage.ts";
 
-/** What is kept sealed under the master key: client secrets of identity providers, our signing keys, the key for e-mail addresses. */
+/** What is kept sealed under the master key: client secrets of providers, secrets of webhooks, our signing keys, the key for e-mail addresses. */
 
 type Deps = { storage: Storage; keyring: Keyring };
 
 /** Seals everything anew with the first master key, so that the others can be taken away. */
 export async function resealAll(deps: Deps): Promise<{ resealed: number; kept: number }> {
   const secrets = await resealSecrets(deps);
+  const webhooks = await resealWebhookSecrets(deps);
   const keys = await resealSigningKeys(deps);
   const digests = await resealDigestKey(deps);
-  const all = [secrets, keys, digests];
+  const all = [secrets, webhooks, keys, digests];
   const sum = (of: "resealed" | "kept") => all.reduce((total, part) => total + part[of], 0);
   return { resealed: sum("resealed"), kept: sum("kept") };
 }
@@ -26,17 +28,26 @@ export async function refuseMissingKeys({ storage: { db }, keyring }: Deps): Pro
     .selectFrom("oidc_profiles")
     .select(["sealed_client_secret as sealed", "sealed_client_secret_next as next"])
     .execute();
-  const keys = await db.selectFrom("signing_keys").select("sealed_private_key as sealed").execute();
-  const others = await db.selectFrom("sealed_keys").select("sealed_key as sealed").execute();
+  const webhooks = await db
+    .selectFrom("integrations")
+    .select(["sealed_secret as sealed", "sealed_previous_secret as previous", "sealed_secret_key as key"])
+    .execute();
+  const keys = await db
+    .selectFrom("signing_keys")
+    .select("sealed_private_key as sealed")
+    .unionAll(db.selectFrom("id_token_keys").select("sealed_private_key as sealed"))
+    .unionAll(db.selectFrom("sealed_keys").select("sealed_key as sealed"))
+    .execute();
   const sealed = [
     ...secrets.flatMap(({ sealed, next }) => [sealed, ...(next ? [next] : [])]),
-    ...[...keys, ...others].map((key) => key.sealed),
+    ...webhooks.flatMap(({ sealed, previous, key }) => [sealed, previous, key].filter((one) => one !== null)),
+    ...keys.map((key) => key.sealed),
   ];
   const ids = new Set(sealed.map(keyIdOfSealed));
   const missing = [...ids].filter((id) => !keyring.find("client-secret", Buffer.from(id, "hex")));
   if (missing.length > 0) {
     throw operatorFault(
-      `client secrets or signing keys are sealed with a master key that is not in LATCHKEY_MASTER_KEY (key id ${missing.join(", ")}). ` +
+      `client secrets, webhook secrets or signing keys are sealed with a master key that is not in LATCHKEY_MASTER_KEY (key id ${missing.join(", ")}). ` +
         "Add that key to the end of the list, run `latchkey rotate-keys`, then take it away.",
     );
   }

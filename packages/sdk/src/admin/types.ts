@@ -11,6 +11,9 @@ export type Answer<T, Links = SelfLink> = { data: T; links: Links };
 /** What a change of limits is answered with beside it: by then every instance goes by the new figures. */
 export type InForce = { meta: { effective_by: string } };
 
+/** In rising order: a role may do what those before it may. */
+export type Role = "viewer" | "support" | "administrator";
+
 export type ApplicationKey = {
   id: string;
   type: "application_key";
@@ -18,6 +21,8 @@ export type ApplicationKey = {
   client_id: string;
   /** Requests per second that nobody else can take from this key. */
   reserved_rate_limit: number;
+  /** What its `client_credentials` tokens may do. */
+  role: Role;
   meta: {
     timestamps: Timestamps & { last_used_at: string | null };
     secrets: { created_at: string; last_used_at: string | null; expires_at: string | null }[];
@@ -25,7 +30,11 @@ export type ApplicationKey = {
 };
 /** The secret is shown when it is made, and never again. */
 export type ApplicationKeyWithSecret = ApplicationKey & { client_secret: string };
-export type ApplicationKeyFields = { name: string; reserved_rate_limit?: number | undefined };
+export type ApplicationKeyFields = {
+  name: string;
+  reserved_rate_limit?: number | undefined;
+  role?: Role | undefined;
+};
 export type ApplicationKeyListMeta = { total_reserved_rate_limit: number; rate_limit: number };
 
 type BeforeAfter = { before: number; after: number };
@@ -61,6 +70,8 @@ export type Realm = {
   name: string;
   redirect_uris: string[];
   duplicate_email_policy: DuplicateEmailPolicy;
+  /** How ID tokens are signed. */
+  id_token_signed_response_alg: "RS256" | "ES256";
   relationships: { origin: { data: { id: string; type: "customer-authentication-settings" } } };
   meta: Timestamps;
 };
@@ -68,6 +79,7 @@ export type RealmChange = {
   name?: string | undefined;
   redirect_uris?: string[] | undefined;
   duplicate_email_policy?: DuplicateEmailPolicy | undefined;
+  id_token_signed_response_alg?: Realm["id_token_signed_response_alg"] | undefined;
 };
 export type NewRealm = RealmChange & { name: string };
 
@@ -80,6 +92,8 @@ export type Profile = {
   enabled: boolean;
   flow: "brokered" | "direct";
   provisioning: "create" | "existing";
+  /** Whether who signs out here is sent on to the identity provider. */
+  propagate_logout: boolean;
   meta: Timestamps & {
     issuer: string | null;
     endpoint_hosts: string[];
@@ -103,6 +117,7 @@ export type ProfileLinks = SelfLink & {
   /** What to register at the identity provider. */
   "callback-endpoint": string;
   "backchannel-logout-endpoint": string;
+  "signed-out-endpoint": string;
   "client-discovery-url": string;
 };
 export type ProfileChange = {
@@ -114,6 +129,7 @@ export type ProfileChange = {
   enabled?: boolean | undefined;
   flow?: Profile["flow"] | undefined;
   provisioning?: Profile["provisioning"] | undefined;
+  propagate_logout?: boolean | undefined;
   adopt_identities_of?: string | undefined;
 };
 export type NewProfile = ProfileChange & {

@@ -8,8 +8,13 @@ export type BrowserRequest = {
   userAgent: string | undefined;
 };
 
-/** A redirect, a page to choose from, or the page that a test ends on. A refusal before the redirect URI is trusted is a Problem, shown as a page. */
-export type BrowserAnswer = ({ location: string } | { choice: Choice } | { report: TestReport }) & {
+/** A redirect, a page to choose from, the page that a test ends on, or the end of a visit. A refusal before the redirect URI is trusted is a Problem, shown as a page. */
+export type BrowserAnswer = (
+  | { location: string }
+  | { choice: Choice }
+  | { report: TestReport }
+  | { page: "signed_out" }
+) & {
   setCookie?: string;
   /** For the log, where the sign-on failed. */
   failure?: { reference: string; reason: string; cause?: unknown };

@@ -27,6 +27,7 @@ const profileMembers = {
   enabled: z.boolean(),
   flow,
   provisioning,
+  propagate_logout: z.boolean(),
   meta: z.strictObject({
     issuer: z.string().nullable().describe("From discovery; null until it has been read"),
     endpoint_hosts: z.array(z.string()).describe("The hosts behind the identity provider's endpoints"),
@@ -51,6 +52,9 @@ const links = z.strictObject({
     .describe("Where a storefront sends the shopper; append parameters with &"),
   "callback-endpoint": url.describe("What to register at the identity provider"),
   "backchannel-logout-endpoint": url.describe("What to register there, if it has back-channel logout"),
+  "signed-out-endpoint": url.describe(
+    "What to register there as a post-logout redirect URI, with `propagate_logout`",
+  ),
   "client-discovery-url": url,
 });
 
@@ -72,6 +76,14 @@ const writable = {
     .meta({ examples: [true] }),
   flow: flow.optional().meta({ examples: ["brokered"] }),
   provisioning: provisioning.optional().meta({ examples: ["create"] }),
+  propagate_logout: z
+    .boolean()
+    .optional()
+    .meta({
+      description:
+        "Whether a shopper who signs out here is sent on to the identity provider's `end_session_endpoint`, where it has one on the host of its `authorization_endpoint`; false if absent",
+      examples: [false],
+    }),
   client_secret_next: secret
     .nullable()
     .optional()
@@ -108,6 +120,7 @@ export const listProfiles = operation({
   path: LIST,
   summary: "List the identity providers of a realm",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   ids: ofRealm,
   query: pageQuery,
   success: {
@@ -129,6 +142,7 @@ export const createProfile = operation({
   summary: "Add an identity provider",
   description: "Reads its discovery document and runs the nine checks; a requirement that is not met is 422.",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids: ofRealm,
   body: {
     schema: z.object({
@@ -153,6 +167,7 @@ export const getProfile = operation({
   path: ONE,
   summary: "Get an identity provider",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   ids: ofProfile,
   success: { status: 200, description: "The profile", ...versioned },
 });
@@ -167,6 +182,7 @@ export const updateProfile = operation({
     "Members that are absent stay as they are. A new discovery URL or client id needs `client_secret` too. Send the `ETag` of what you read as `If-Match`, and nobody's change is overwritten unseen.",
   conditional: true,
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids: ofProfile,
   body: {
     schema: z.object({
@@ -192,6 +208,7 @@ export const deleteProfile = operation({
   summary: "Remove an identity provider",
   description: "The customer tokens that came through it end at once.",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids: ofProfile,
   success: { status: 204, description: "The profile is gone" },
 });
@@ -224,6 +241,7 @@ export const checkProfile = operation({
   path: `${ONE}/checks`,
   summary: "Examine an identity provider now",
   access: ["authentication_settings", "write"],
+  role: "support",
   ids: ofProfile,
   success: {
     status: 200,
@@ -242,6 +260,7 @@ export const testSignOn = operation({
   description:
     "Gives an address for one browser, once, within ten minutes. The whole sign-on then ends on a page of ours that shows every check with both sides, how long each step took and what requirements R4 and R6 to R9 now say; and in a record with `test: true`. It makes no customer, no identity, no code, no token and no event. Also for a profile that is not enabled yet.",
   access: ["authentication_settings", "write"],
+  role: "support",
   ids: ofProfile,
   success: {
     status: 200,
@@ -263,6 +282,7 @@ export const approveDrift = operation({
   description:
     "Uses the document that waits from now on: the one that `digest` names, as `meta.pending_change` showed it, and no other.",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids: ofProfile,
   body: { schema: z.object({ data: z.object({ digest: z.string().min(1).max(64) }) }) },
   success: { status: 200, description: "The profile as it is now", ...versioned },

@@ -54,6 +54,7 @@ export const listSignOns = operation({
   description:
     "`reference` is found in any spelling: lower case, spaces, no dash, `O` for `0`, `I` and `L` for `1`. `email` takes a whole address: it is kept as a keyed digest, not as it is.",
   access: ["sign_ons", "read"],
+  role: "viewer",
   query: pageQuery.extend({
     filter: filterParameter({
       reference: text("eq"),
@@ -85,6 +86,7 @@ export const getSignOn = operation({
   path: "/v2/sign-ons/{id}",
   summary: "Get one sign-on with every check that was made",
   access: ["sign_ons", "read"],
+  role: "viewer",
   ids: { id: "sign_on_not_found" },
   success: { status: 200, description: "The sign-on", schema: z.strictObject({ data: signOn, links }) },
 });
@@ -102,6 +104,7 @@ export const getSignOnStatistics = operation({
   description:
     "Over all instances, at most a few seconds behind. A sign-on counts in the step in which it began, under what has become of it so far. Steps are those of UTC. At most 1,000 of them.",
   access: ["sign_ons", "read"],
+  role: "viewer",
   query: z.object({
     from: instantParameter("From the step that this lies in. Without it: 60 steps before `to`"),
     to: instantParameter("Up to this instant, which is not part of it. Without it: now"),

@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import type { TestReport } from "../contract/browser.ts";
-import { type Html, inWords, page } from "./pages.ts";
+import { page } from "./pages.ts";
+import { type Html, inWords } from "./words.ts";
 
 /** The page that an administrator's test sign-on ends on. Values of the provider stand in it as text, and in no other way. */
 export function testPage(report: TestReport): string {

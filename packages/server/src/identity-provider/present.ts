@@ -2,6 +2,7 @@ import type { Caller } from "../contract/caller.ts";
 import type * as contract from "../contract/oidc-profiles.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks } from "../contract/paging.ts";
+import { isBackOffice } from "../contract/permissions.ts";
 import { toIso } from "../lib/clock.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { NewProfile, ProfileChange } from "./administer.ts";
@@ -17,7 +18,7 @@ type Answer = Output<typeof contract.getProfile>;
 
 export const presentMembers = (
   { calls }: Pick<Where, "calls">,
-  { grant }: Reader,
+  reader: Reader,
   profile: Profile,
 ): Answer["data"] => {
   const health = calls.healthOf(profile.id) ?? { status: "up", since: profile.updatedAt };
@@ -30,12 +31,13 @@ export const presentMembers = (
     enabled: profile.enabled,
     flow: profile.flow,
     provisioning: profile.provisioning,
+    propagate_logout: profile.propagateLogout,
     meta: {
       issuer: profile.metadata?.issuer ?? null,
       endpoint_hosts: profile.metadata ? hostsOf(profile.metadata) : [],
       health: { status: health.status, since: toIso(health.since) },
       // An implicit token is public: how a store is administered is nobody's business but its own.
-      ...(grant === "client_credentials" && {
+      ...(isBackOffice(reader) && {
         has_next_client_secret: profile.sealedClientSecretNext !== null,
         pending_change: presentPending(profile),
       }),
@@ -72,6 +74,7 @@ export function presentLinks({ publicUrl }: Where, profile: Profile): Answer["li
       profile.flow === "direct" ? directLink(profile) : `${signOn}/authorize?profile=${id}`,
     "callback-endpoint": `${signOn}/profiles/${id}/callback`,
     "backchannel-logout-endpoint": `${signOn}/profiles/${id}/backchannel-logout`,
+    "signed-out-endpoint": `${signOn}/profiles/${id}/signed-out`,
     "client-discovery-url": `${signOn}/.well-known/openid-configuration`,
   };
 }
@@ -92,6 +95,14 @@ export function presentProfile(where: Where, reader: Reader, profile: ProfileVie
     data: { ...members, meta: { ...meta, ...(adoptable && { adoptable }) } },
     links: presentLinks(where, profile),
   };
+}
+
+/** As the API shows it, but for its health, which only running instances know. */
+export function presentAtRest({ publicUrl }: Pick<Where, "publicUrl">, profile: ProfileView) {
+  const where = { publicUrl, calls: { healthOf: () => undefined } };
+  const { data, links } = presentProfile(where, { grant: "client_credentials" }, profile);
+  const { health: _, ...meta } = data.meta;
+  return { ...data, meta, links };
 }
 
 export const presentProfileList = (
@@ -142,5 +153,6 @@ export const toProfileChange = ({ data }: Input<typeof contract.updateProfile>["
   enabled: data.enabled,
   flow: data.flow,
   provisioning: data.provisioning,
+  propagateLogout: data.propagate_logout,
   adoptIdentitiesOf: data.adopt_identities_of,
 });

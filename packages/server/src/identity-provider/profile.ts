@@ -23,6 +23,8 @@ export type Profile = {
   enabled: boolean;
   flow: Flow;
   provisioning: Provisioning;
+  /** Who signs out here is sent on to the provider. */
+  propagateLogout: boolean;
   /** What we go by: the last document that was accepted. Null: none was read yet. */
   metadata: Metadata | null;
   /** A document with another issuer or other hosts, which waits for an administrator. */
@@ -48,6 +50,7 @@ export const profileOf = (row: Tables["oidc_profiles"]): Profile => ({
   enabled: row.enabled === 1,
   flow: row.flow as Flow,
   provisioning: row.provisioning as Provisioning,
+  propagateLogout: row.propagate_logout === 1,
   metadata: row.metadata === null ? null : JSON.parse(row.metadata),
   pending:
     row.pending_metadata === null
@@ -80,6 +83,22 @@ const findRow = statement((db, of: ProfileKey) =>
     .where("realm_id", "=", of.realmId)
     .where("id", "=", of.profileId),
 );
+
+/** For whoever knows only the profile's id. */
+export async function getRealmOf(
+  { storage }: { storage: Storage },
+  storeId: string,
+  profileId: string,
+): Promise<string> {
+  const row = await storage.db
+    .selectFrom("oidc_profiles")
+    .select("realm_id")
+    .where("store_id", "=", storeId)
+    .where("id", "=", profileId)
+    .executeTakeFirst();
+  if (!row) throw new Problem("profile_not_found");
+  return row.realm_id;
+}
 
 export async function getProfile(deps: { storage: Storage }, key: ProfileKey): Promise<Profile> {
   await getRealm(deps, key.storeId, key.realmId);

@@ -16,9 +16,11 @@ export type Purpose =
   | "client-secret"
   | "signing-key"
   | "sign-on-attempt"
+  | "sign-out"
   | "idp-nonce"
   | "idp-verifier"
   | "idempotent-answer"
+  | "webhook-secret"
   | "email-digest"
   | "test-sign-on"
   | "test-sign-on-attempt";

@@ -1,35 +1,26 @@
+import { findClient } from "../access/client.ts";
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
+import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
 import type { Calls } from "../identity-provider/calls.ts";
 import type { Directory } from "../identity-provider/directory.ts";
-import type { Metadata } from "../identity-provider/discovery.ts";
 import { listBrokered, type Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
-import { readCookie } from "../lib/cookie.ts";
 import { isId, newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { Realm } from "../realms/realm.ts";
 import { isAllowedRedirectUri } from "../realms/redirect-uri.ts";
 import type { Storage } from "../storage/storage.ts";
-import {
-  type Attempt,
-  browserCookie,
-  browserCookieName,
-  challengeOf,
-  digest,
-  idpSecretsOf,
-  isBrowserValue,
-  isChallenge,
-  newBrowserValue,
-  sealAttempt,
-} from "./attempt.ts";
+import { type Attempt, digest, isChallenge, sealAttempt } from "./attempt.ts";
 import { redirectProblemsTo, refuseWithPage, signOnProblem, startTrail, type Trail } from "./exits.ts";
+import { idpRequest, knowBrowser } from "./idp-request.ts";
 import { type Parameters, readParameters, withParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
+import { grantedScope, LEAST_SCOPE } from "./scopes.ts";
 import { findPlace, type SignOnPlace } from "./sign-on-place.ts";
 
 type Deps = {
@@ -58,7 +49,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   const trail = startTrail(newId(), path, { startedAt: deps.clock.now(), source, userAgent });
   trail.facts.redirectUri = keepable(asked.get("redirect_uri"));
   deps.traces?.join("authorize", trail.id);
-  const client = trustClient(place, asked);
+  const client = await trustClient(deps, place, asked);
   if (client instanceof Problem) return refuseWithPage(deps, trail, client);
   return redirectProblemsTo(deps, client, trail, async () => {
     const wanted = readWanted(asked);
@@ -67,7 +58,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
       // Nobody may be asked anything (OpenID Connect Core 3.1.2.1).
       if (asked.get("prompt") === "none")
         throw signOnProblem("profile_unchosen", { idpError: "interaction_required" });
-      return offerChoice(deps, realm, request.search, profile);
+      return offerChoice(deps, realm, asked, profile);
     }
     trail.profile = profile;
     refuseUnusable(profile);
@@ -85,11 +76,23 @@ const keepable = (sent: string | undefined): string | null =>
 /** What is no id is the id of no profile, and is not shown to the database. */
 const toId = (text = ""): string => (isId(text) ? text : "");
 
-type TrustedClient = { clientId: string; clientRedirectUri: string; clientState: string | undefined };
+type TrustedClient = {
+  clientId: string;
+  isConfidential: boolean;
+  clientRedirectUri: string;
+  clientState: string | undefined;
+};
 
 /** Nothing may be sent to a redirect URI before the client is ours and the URI one of its own, byte for byte. */
-function trustClient({ realm, clientId }: SignOnPlace, asked: Parameters): TrustedClient | Problem {
-  if (clientId === undefined || asked.isRepeated("client_id") || asked.get("client_id") !== clientId)
+async function trustClient(
+  { storage: { db } }: Deps,
+  { realm, clientId: publicClientId }: SignOnPlace,
+  asked: Parameters,
+): Promise<TrustedClient | Problem> {
+  const clientId = asked.isRepeated("client_id") ? undefined : asked.get("client_id");
+  if (publicClientId === undefined || clientId === undefined) return new Problem("sign_on_client_unknown");
+  const isConfidential = clientId !== publicClientId;
+  if (isConfidential && (await findClient(db, clientId))?.storeId !== realm.storeId)
     return new Problem("sign_on_client_unknown");
   const clientRedirectUri = asked.get("redirect_uri");
   const isRegistered =
@@ -99,7 +102,7 @@ function trustClient({ realm, clientId }: SignOnPlace, asked: Parameters): Trust
     isAllowedRedirectUri(clientRedirectUri);
   if (!isRegistered) return new Problem("redirect_uri_unregistered");
   const clientState = asked.isRepeated("state") ? undefined : asked.get("state");
-  return { clientId, clientRedirectUri, clientState };
+  return { clientId, isConfidential, clientRedirectUri, clientState };
 }
 
 const OURS = [
@@ -113,16 +116,27 @@ const OURS = [
   "display",
   "prompt",
   "ui_locales",
+  "max_age",
 ];
+
+/** OpenID Connect Core 6 and 7.2.1: parameters that must not be ignored, because they could say something else than the rest. */
+const REFUSED = {
+  request: "request_not_supported",
+  request_uri: "request_uri_not_supported",
+  registration: "registration_not_supported",
+} as const satisfies Record<string, SignOnReason>;
 
 type Wanted = {
   clientNonce: string | null;
   codeChallenge: string;
-  wantsProfile: boolean;
+  clientScope: string;
   clientState: string;
+  maxAge: number | undefined;
 };
 
 function readWanted(asked: Parameters): Wanted {
+  for (const [name, reason] of Object.entries(REFUSED))
+    if (asked.get(name) !== undefined) throw signOnProblem(reason);
   if (asked.isRepeated(...OURS)) throw signOnProblem("parameter_repeated");
   const clientState = asked.get("state");
   if (clientState === undefined || clientState.length > limits.clientStateLength)
@@ -138,7 +152,15 @@ function readWanted(asked: Parameters): Wanted {
   const clientNonce = asked.get("nonce") ?? null;
   if (clientNonce !== null && (clientNonce.length > limits.clientNonceLength || /\p{Cc}/u.test(clientNonce)))
     throw signOnProblem("nonce_invalid");
-  return { clientState, clientNonce, codeChallenge, wantsProfile: scopes.includes("profile") };
+  const maxAge = asked.get("max_age");
+  if (maxAge !== undefined && !/^\d{1,10}$/.test(maxAge)) throw signOnProblem("max_age_invalid");
+  return {
+    clientState,
+    clientNonce,
+    codeChallenge,
+    clientScope: grantedScope(scopes),
+    maxAge: maxAge === undefined ? undefined : Number(maxAge),
+  };
 }
 
 /** The profile that was named, or the only one there is, or several to choose from. */
@@ -162,8 +184,18 @@ export function refuseUnusable(profile: Profile | undefined): asserts profile is
   if (profile.flow === "direct") throw signOnProblem("profile_direct");
 }
 
-function offerChoice(deps: Deps, realm: Realm, search: string, profiles: readonly Profile[]): BrowserAnswer {
-  const self = `${issuerOf(deps, realm.storeId, realm.id)}/authorize?${search}`;
+/** Links to ourselves with the same request, and nothing in it that we do not read. */
+function offerChoice(
+  deps: Deps,
+  realm: Realm,
+  asked: Parameters,
+  profiles: readonly Profile[],
+): BrowserAnswer {
+  const same = [...OURS, "client_id", "redirect_uri"].map((name) => [name, asked.get(name)]);
+  const self = withParameters(
+    `${issuerOf(deps, realm.storeId, realm.id)}/authorize`,
+    Object.fromEntries(same),
+  );
   const options = profiles.map(({ id, name }) => ({
     name,
     href: withParameters(self, { profile: id }),
@@ -193,60 +225,26 @@ async function sendToIdp(
     codeChallenge: client.codeChallenge,
     browserDigest: browser.digest,
     idpIssuer: metadata.issuer,
+    isConfidential: client.isConfidential,
+    ...(client.clientScope !== LEAST_SCOPE && { clientScope: client.clientScope }),
+    ...(client.maxAge !== undefined && { maxAge: client.maxAge }),
   };
   const place = { storeId: profile.storeId, realmId: profile.realmId, profileId: profile.id };
   const idpState = sealAttempt(deps.keyring, place, attempt);
   // It comes back in our own URL, beside the provider's code.
   if (idpState.length > MAX_IDP_STATE_LENGTH) throw signOnProblem("state_missing");
   deps.recorder.count("started");
-  const location = idpRequest(deps, profile, metadata, { idpState, attemptId: attempt.id, ...client });
-  return { location: `${location}${passedOn(asked)}`, ...browser.answer };
-}
-
-/** The value that ties a sign-on to its browser: the one that it has, or a new one to keep. */
-export function knowBrowser(
-  { publicUrl }: Pick<Deps, "publicUrl">,
-  cookieHeader: string | undefined,
-): { digest: string; answer: { setCookie?: string } } {
-  const sent = readCookie(cookieHeader, browserCookieName(publicUrl));
-  if (isBrowserValue(sent)) return { digest: digest(sent), answer: {} };
-  const made = newBrowserValue();
-  return { digest: digest(made), answer: { setCookie: browserCookie(publicUrl, made) } };
-}
-
-/** What the identity provider is asked; it brings `idpState` back. */
-export function idpRequest(
-  deps: Pick<Deps, "publicUrl" | "keyring">,
-  profile: Profile,
-  metadata: Metadata,
-  { idpState, attemptId, wantsProfile }: { idpState: string; attemptId: string; wantsProfile: boolean },
-): string {
-  const { idpNonce, idpVerifier } = idpSecretsOf(deps.keyring, idpState, attemptId);
-  return withParameters(metadata.authorizationEndpoint, {
-    scope: wantsProfile ? "openid email profile" : "openid email",
-    response_type: "code",
-    client_id: profile.clientId,
-    redirect_uri: callbackUrl(deps, profile),
-    state: idpState,
-    nonce: idpNonce,
-    code_challenge_method: "S256",
-    code_challenge: challengeOf(idpVerifier),
-  });
+  const to = { idpState, attemptId: attempt.id, scope: client.clientScope };
+  return { location: `${idpRequest(deps, profile, metadata, to)}${passedOn(asked)}`, ...browser.answer };
 }
 
 const MAX_IDP_STATE_LENGTH = 6000;
 
-/** These three, byte for byte, and nothing else that the storefront sends. */
-const PASSED_ON = ["display", "prompt", "ui_locales"];
+/** These, byte for byte, and nothing else that the storefront sends. */
+const PASSED_ON = ["display", "prompt", "ui_locales", "max_age"];
 
 const passedOn = (asked: Parameters): string =>
   PASSED_ON.map((name) => {
     const sent = asked.asSent(name);
     return sent === undefined ? "" : `&${name}=${sent}`;
   }).join("");
-
-/** What the store registers at its identity provider: one address for each profile, so that no two can be mixed up. */
-export const callbackUrl = (
-  deps: { publicUrl: string },
-  { storeId, realmId, id }: Pick<Profile, "storeId" | "realmId" | "id">,
-): string => `${issuerOf(deps, storeId, realmId)}/profiles/${id}/callback`;

@@ -150,10 +150,7 @@ export const isRecorded = async (
 ): Promise<boolean> => isSigned(trail) || (await recordLimiter.take(trail.storeId, trail.source));
 
 /** Why a callback ends on a page: there is no storefront that it could go back to. */
-export type PageCode =
-  | "attempt_expired"
-  | "browser_changed"
-  | "redirect_uri_unregistered";
+export type PageCode = "attempt_expired" | "browser_changed" | "redirect_uri_unregistered";
 
 /** A page, with the reference of its record on it. */
 export async function refuseWithPage(

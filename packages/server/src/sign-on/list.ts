@@ -10,20 +10,21 @@ import type { Condition, Page, Place, Sort } from "../lib/condition.ts";
 import { readPage } from "../storage/page.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { spellReference } from "./reference.ts";
+import { readReference } from "./reference.ts";
 
 /** The records of sign-ons, for the people who must find out why one failed. */
 
-type Deps = { storage: Storage; emailDigests: EmailDigests };
+/** Only who lets people look for an address needs digests. */
+type Deps = { storage: Storage; emailDigests?: EmailDigests };
 type Row = Tables["sign_ons"];
 
 /** References are read out, and typed as people like. An address is looked for by its digest; what is none finds nothing. */
 async function asWritten({ emailDigests }: Deps, storeId: string, condition: Condition): Promise<Condition> {
   const { field, value } = condition;
-  if (field === "reference") return { ...condition, value: spellReference(String(value)) };
-  if (field === "email")
-    return { ...condition, value: (await emailDigests.of(storeId, String(value))) ?? "" };
-  return condition;
+  if (field === "reference") return { ...condition, value: readReference(String(value)) ?? value };
+  if (field !== "email") return condition;
+  if (!emailDigests) throw new Error("an address cannot be looked for without digests");
+  return { ...condition, value: (await emailDigests.of(storeId, String(value))) ?? "" };
 }
 
 type SignOnList = {
@@ -75,7 +76,7 @@ function inWords(reason: string | null): { means: string; remedy: string } | und
   return Object.hasOwn(problems, reason) ? problemEntry(reason as ProblemCode) : undefined;
 }
 
-const presentMembers = (row: Row): Members => ({
+export const presentMembers = (row: Row): Members => ({
   id: row.id,
   type: "sign-on",
   reference: row.reference,

@@ -1,28 +1,22 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
-import { referenceOf, spellReference } from "./reference.ts";
+import { readReference, referenceOf } from "./reference.ts";
 
-test("a reference is found however it is typed", () => {
-  const spelling = fc.record({
-    isLower: fc.boolean(),
-    joint: fc.constantFrom("", "-", " ", " - ", ".", "\u2011"),
-    zero: fc.constantFrom("0", "O", "o"),
-    one: fc.constantFrom("1", "I", "L", "i", "l"),
-    v: fc.constantFrom("V", "U"),
-  });
-  fc.assert(
-    fc.property(fc.uuid(), spelling, (id, { isLower, joint, zero, one, v }) => {
-      const reference = referenceOf(id);
-      const typed = reference
-        .replaceAll("0", zero)
-        .replaceAll("1", one)
-        .replaceAll("V", v)
-        .replace("-", joint);
-      expect(spellReference(isLower ? ` ${typed.toLowerCase()} ` : typed)).toBe(reference);
-    }),
-  );
+test.each(["7K2P-M0XN", "7k2pm0xn", "7K2P M0XN", " 7k2p–m0xn ", "7K2P_MOXN", "7k2p.mo xn"])(
+  "%j is one reference, however it was typed",
+  (typed) => expect(readReference(typed)).toBe("7K2P-M0XN"),
+);
+
+test("letters that look like digits are read as the digits", () => {
+  expect(readReference("iLoO-1100")).toBe("1100-1100");
 });
 
-test("what has not eight characters is none, and finds nothing", () => {
-  expect(["", "abc", "K7QM-2XHD-1"].map(spellReference)).toEqual(["", "ABC", "K7QM-2XHD-1"]);
+test.each(["", "7K2P-M0X", "7K2P-M0XNN", "7K2P-M0XU", "7K2P-M0X!"])("%j is no reference", (typed) =>
+  expect(readReference(typed)).toBeUndefined(),
+);
+
+test("what is made can be read", () => {
+  for (let at = 0; at < 100; at++) {
+    const made = referenceOf(`attempt ${at}`);
+    expect(readReference(made.toLowerCase().replace("-", " "))).toBe(made);
+  }
 });

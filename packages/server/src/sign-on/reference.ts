@@ -10,12 +10,13 @@ export function referenceOf(attemptId: string): string {
   return `${letters.slice(0, 4)}-${letters.slice(4)}`;
 }
 
-/**
- * As we write it, whatever it was typed like: in lower case, with spaces or without the dash, and with the letters that Crockford's
- * base 32 leaves out because they look like others. What has not eight characters is left alone.
- */
-export function spellReference(typed: string): string {
-  const plain = typed.toUpperCase().replaceAll(/[^0-9A-Z]/g, "");
-  const letters = plain.replaceAll("O", "0").replaceAll(/[IL]/g, "1").replaceAll("U", "V");
-  return letters.length === 8 ? `${letters.slice(0, 4)}-${letters.slice(4)}` : typed.toUpperCase();
+/** A reference as it is kept, from any spelling: case, spaces and dashes do not matter, and I, L and O are read as digits. */
+export function readReference(typed: string): string | undefined {
+  const letters = typed
+    .replaceAll(/[\s\p{Pd}._]/gu, "")
+    .toUpperCase()
+    .replaceAll(/[IL]/g, "1")
+    .replaceAll("O", "0");
+  const isOne = letters.length === 8 && [...letters].every((letter) => ALPHABET.includes(letter));
+  return isOne ? `${letters.slice(0, 4)}-${letters.slice(4)}` : undefined;
 }

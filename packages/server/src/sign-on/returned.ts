@@ -8,8 +8,9 @@ import { readCookie } from "../lib/cookie.ts";
 import { hashesEqual } from "../lib/secrets.ts";
 import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { type Attempt, browserCookieName, digest, idpSecretsOf } from "./attempt.ts";
-import { callbackUrl } from "./authorize.ts";
+
 import { signOnProblem, type Trail, timed } from "./exits.ts";
+import { callbackUrl } from "./idp-request.ts";
 import type { Parameters } from "./parameters.ts";
 
 /** What the identity provider's redirect brings, from the browser that it must come in to the person that it stands for. */

@@ -16,9 +16,9 @@ import { seal, unseal } from "../lib/seal.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { AskDeps } from "./ask-idp.ts";
 import type { Attempt, Place } from "./attempt.ts";
-import { idpRequest, knowBrowser } from "./authorize.ts";
 import { claimAttempt, failAttempt } from "./code.ts";
 import { headOf, type PageCode, reasonOf, signOnProblem, startTrail, type Trail } from "./exits.ts";
+import { idpRequest, knowBrowser } from "./idp-request.ts";
 import { type Parameters, readParameters, withParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 import { identifyShopper, isSameBrowser } from "./returned.ts";
@@ -81,7 +81,7 @@ export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): 
       idpIssuer: metadata.issuer,
     };
     const idpState = seal(deps.keyring, "test-sign-on-attempt", contextOf(place), JSON.stringify(attempt));
-    const to = { idpState, attemptId: attempt.id, wantsProfile: true };
+    const to = { idpState, attemptId: attempt.id, scope: "openid email profile" };
     return { location: idpRequest(deps, profile, metadata, to), ...browser.answer };
   } catch (error) {
     return report(deps, trail, { reason: reasonOf(error), person: [] });
