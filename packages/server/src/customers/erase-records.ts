@@ -6,8 +6,14 @@ import { inBatches } from "../storage/batches.ts";
 import { ROUND } from "../storage/delete-old.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 
-/** What a record of a sign-on says of a person. How it ended, and why, stays. */
-const OF_A_PERSON = { email_digest: null, network: null, browser: null, operating_system: null } as const;
+/** What a record of a sign-on says of a person, maybe in the provider's own words. How it ended, and why, stays. */
+const OF_A_PERSON = {
+  email_digest: null,
+  network: null,
+  browser: null,
+  operating_system: null,
+  idp_answer: null,
+} as const;
 
 /**
  * Takes a person out of the records of sign-ons, as many as fit into a round: those of the customer, who is then no longer named there, and

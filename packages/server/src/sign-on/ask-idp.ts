@@ -1,10 +1,9 @@
-import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
 import type { EmailDigests } from "../customers/email-digest.ts";
 import type { Calls } from "../identity-provider/calls.ts";
 import type { Directory } from "../identity-provider/directory.ts";
 import type { Metadata } from "../identity-provider/discovery.ts";
-import { type ExchangeReason, exchangeCode, type IdpGrant } from "../identity-provider/exchange.ts";
+import { exchangeCode, type IdpGrant } from "../identity-provider/exchange.ts";
 import type { ExpectedNonce } from "../identity-provider/id-token.ts";
 import { type Identity, identify } from "../identity-provider/identify.ts";
 import type { Profile } from "../identity-provider/profile.ts";
@@ -46,7 +45,10 @@ export async function askIdp(
   try {
     const asking = { ...deps, calls: deps.calls.aboutCodes };
     const exchanged = await timed(deps, trail, "token", () => exchangeCode(asking, profile, metadata, grant));
-    if ("reason" in exchanged) throw signOnProblem(toSignOnReason(exchanged.reason));
+    if ("reason" in exchanged) {
+      trail.idpAnswer = exchanged.answer;
+      throw signOnProblem(exchanged.reason);
+    }
     const { tokens } = exchanged;
     const identified = await timed(deps, trail, "identify", () =>
       identify(asking, profile, metadata, tokens, nonce),
@@ -56,14 +58,12 @@ export async function askIdp(
     // A fact for the record: no sign-on fails for want of it.
     if (email !== undefined)
       trail.facts.emailDigest = await deps.emailDigests.of(trail.storeId, email).catch(() => null);
-    if ("reason" in identified) throw signOnProblem(identified.reason);
+    if ("reason" in identified) {
+      trail.idpAnswer = identified.answer;
+      throw signOnProblem(identified.reason);
+    }
     return identified.identity;
   } finally {
     leave();
   }
-}
-
-function toSignOnReason(reason: ExchangeReason): SignOnReason {
-  if (reason === "refused") return "token.refused";
-  return reason === "client_refused" ? "token.client_refused" : "token.unavailable";
 }

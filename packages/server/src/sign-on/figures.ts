@@ -21,8 +21,8 @@ export function createTallies() {
   const tallies = new Map<string, Tally>();
 
   function add(row: Counted, times: number): void {
-    // Nobody's sign-on.
-    if (row.test === 1) return;
+    // Nobody's sign-on, or none at all.
+    if (row.test === 1 || row.outcome === "logout_refused") return;
     const minute = row.started_at - (row.started_at % MINUTE_MS);
     const profileId = row.profile_id ?? "";
     const name = `${row.store_id} ${minute} ${profileId}`;

@@ -1,14 +1,16 @@
 import type { BrowserRequest } from "../contract/browser.ts";
 import { isPassedOn } from "../contract/sign-on-reasons.ts";
 import type { Metadata } from "../identity-provider/discovery.ts";
-import { show } from "../identity-provider/id-token.ts";
 import type { Identity } from "../identity-provider/identify.ts";
+import { reasonOfRedirect, toIdpAnswer } from "../identity-provider/idp-answer.ts";
 import type { Profile } from "../identity-provider/profile.ts";
 import { readCookie } from "../lib/cookie.ts";
 import { hashesEqual } from "../lib/secrets.ts";
+import { show } from "../lib/show.ts";
 import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { type Attempt, browserCookieName, digest, idpSecretsOf } from "./attempt.ts";
 
+import { unavailable } from "./authorize.ts";
 import { signOnProblem, type Trail, timed } from "./exits.ts";
 import { callbackUrl } from "./idp-request.ts";
 import type { Parameters } from "./parameters.ts";
@@ -41,7 +43,7 @@ export async function identifyShopper(
   trail: Trail,
 ): Promise<Identity> {
   const metadata = await timed(deps, trail, "discovery", () => deps.directory.metadataOf(profile));
-  if (!metadata) throw signOnProblem("idp_unavailable");
+  if (!metadata) throw unavailable(deps, profile, trail);
   // A sign-on is finished by whom it was begun with; a profile may have been pointed elsewhere meanwhile.
   if (metadata.issuer !== attempt.idpIssuer) throw signOnProblem("profile_disabled");
   const idpCode = readIdpAnswer(metadata, answered, trail);
@@ -67,8 +69,11 @@ function readIdpAnswer(metadata: Metadata, answered: Parameters, trail: Trail): 
   }
   if (!isIssRight) throw signOnProblem(iss === undefined ? "response.iss_missing" : "response.iss_mismatch");
   const error = answered.get("error");
-  if (error !== undefined)
-    throw signOnProblem("idp_error", { idpError: isPassedOn(error) ? error : "server_error" });
+  if (error !== undefined) {
+    const said = { error, description: answered.get("error_description") };
+    trail.idpAnswer = toIdpAnswer("authorize", {}, said);
+    throw signOnProblem(reasonOfRedirect(said), { idpError: isPassedOn(error) ? error : "server_error" });
+  }
   const idpCode = answered.get("code");
   if (idpCode === undefined || idpCode.length > MAX_IDP_CODE_LENGTH)
     throw signOnProblem("response.code_missing");

@@ -1,9 +1,9 @@
 import type { BrowserAnswer, BrowserRequest, TestReport } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
-import type * as contract from "../contract/oidc-profiles.ts";
 import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import { type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
+import type * as contract from "../contract/test-sign-on.ts";
 import { foreseeRefusal } from "../customers/identity.ts";
 import type { Identity } from "../identity-provider/identify.ts";
 import { judgeSignOn } from "../identity-provider/live-evidence.ts";
@@ -16,6 +16,7 @@ import { seal, unseal } from "../lib/seal.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { AskDeps } from "./ask-idp.ts";
 import type { Attempt, Place } from "./attempt.ts";
+import { unavailable } from "./authorize.ts";
 import { claimAttempt, failAttempt } from "./code.ts";
 import { headOf, type PageCode, reasonOf, signOnProblem, startTrail, type Trail } from "./exits.ts";
 import { idpRequest, knowBrowser } from "./idp-request.ts";
@@ -61,18 +62,20 @@ type Ids = { store: string; realm: string; profile: string };
 
 export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
   const place: Place = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
+  const found = await findPlace(deps.storage.db, place);
+  if (!found) throw new Problem("realm_not_found");
+  if (!found.profile) throw new Problem("profile_not_found");
   const asked = readParameters(request.search);
   const text = unseal(deps.keyring, "test-sign-on", contextOf(place), asked.get("ticket") ?? "");
   const ticket: Ticket | undefined = text === undefined ? undefined : JSON.parse(text);
-  const found = ticket && (await findPlace(deps.storage.db, place));
-  if (!ticket || !found || ticket.expiresAt <= deps.clock.now()) throw new Problem("test_sign_on_over");
+  if (!ticket || ticket.expiresAt <= deps.clock.now()) throw new Problem("test_sign_on_over");
   if (!(await claim(deps, place, ticket.id))) throw new Problem("test_sign_on_over");
   const trail = trailOf(place, found, request, { id: newId(), startedAt: deps.clock.now() });
   deps.traces?.join("authorize", trail.id);
   try {
     const profile = testable(found);
     const metadata = await deps.directory.metadataOf(profile);
-    if (!metadata) throw signOnProblem("idp_unavailable");
+    if (!metadata) throw unavailable(deps, profile, trail);
     const browser = knowBrowser(deps, request.cookie);
     const attempt: TestAttempt = {
       id: trail.id,
