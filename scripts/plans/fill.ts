@@ -27,7 +27,7 @@ export async function fill({ storage, clock }: { storage: Storage; clock: Clock 
   await sql`update customer_tokens set idp_session = id`.execute(db);
   await sql`update sign_on_attempts set idp_session = id`.execute(db);
   // Of many kinds, so that an index that tells them apart is worth something.
-  await sql`update sign_ons set outcome = substr(id, 36), profile_id = substr(id, 34), counted = 1`.execute(
+  await sql`update sign_ons set outcome = substr(id, 36), profile_id = substr(id, 34), counted = 1, email_digest = id`.execute(
     db,
   );
   await sql`analyze`.execute(db);

@@ -5,6 +5,7 @@ import type { Tables } from "../../packages/server/src/storage/tables.ts";
  */
 export const SMALL: Partial<Record<keyof Tables, string>> = {
   schema_migrations: "a row a migration",
+  sealed_keys: "one, for digests of e-mail addresses",
   signing_keys: "one in use, the next, and those of the last month",
   id_token_keys: "one in use, the next, and those of the last month",
   event_outbox: "what was noted a moment ago: the sequencer takes it out",
@@ -18,7 +19,12 @@ export const SMALL: Partial<Record<keyof Tables, string>> = {
 export const NARROW: Record<
   Exclude<
     keyof Tables,
-    "schema_migrations" | "signing_keys" | "id_token_keys" | "event_outbox" | "sign_on_tallies"
+    | "schema_migrations"
+    | "sealed_keys"
+    | "signing_keys"
+    | "id_token_keys"
+    | "event_outbox"
+    | "sign_on_tallies"
   >,
   readonly string[]
 > = {
@@ -39,7 +45,7 @@ export const NARROW: Record<
   customer_identities: ["id", "customer_id", "subject"],
   customer_tokens: ["id", "customer_id", "subject", "idp_session"],
   sign_on_attempts: ["id", "code_hash", "subject", "idp_session"],
-  sign_ons: ["id", "reference"],
+  sign_ons: ["id", "reference", "email_digest"],
   // Of one store and step.
   sign_on_statistics: ["starts_at"],
   events: ["sequence"],

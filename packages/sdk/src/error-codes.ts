@@ -48,6 +48,8 @@ export type ProblemCode =
   | "parameter_invalid"
   | "filter_too_wide"
   | "statistics_range_unfit"
+  | "test_sign_on_direct"
+  | "test_sign_on_over"
   | "request_malformed"
   | "request_timeout"
   | "route_not_found"

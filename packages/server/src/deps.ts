@@ -5,6 +5,7 @@ import { limits } from "./contract/limits.ts";
 import { openapiDocument } from "./contract/openapi.ts";
 import type { Traces } from "./contract/traces.ts";
 import type { Valkey } from "./counters/valkey.ts";
+import { createEmailDigests, type EmailDigests } from "./customers/email-digest.ts";
 import type { newKey } from "./customers/key-rows.ts";
 import { createPasswords, type Passwords } from "./customers/password.ts";
 import { createSigningKeys, type SigningKeys } from "./customers/signing-keys.ts";
@@ -97,6 +98,7 @@ export type Deps = {
   testsUnderWay: Map<string, number>;
   eventDays: number;
   recorder: Recorder;
+  emailDigests: EmailDigests;
   recordLimiter: RecordLimiter;
   recordDays: number;
   places: FairPlaces;
@@ -183,6 +185,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     testsUnderWay: new Map(),
     eventDays,
     recorder: createRecorder({ storage, clock, count: countSignOns(registry) }),
+    emailDigests: createEmailDigests({ storage, keyring }),
     recordLimiter: createRecordLimiter({ clock, valkey }),
     recordDays,
     places: options.places ?? createFairPlaces(PLACES),

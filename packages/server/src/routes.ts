@@ -28,6 +28,7 @@ import * as signOn from "./contract/sign-on.ts";
 import * as record from "./contract/sign-ons.ts";
 import * as signOut from "./contract/sign-out.ts";
 import * as store from "./contract/store.ts";
+import * as test from "./contract/test-sign-on.ts";
 import { createCustomer, deleteCustomer, updateCustomer } from "./customers/administer.ts";
 import { getCustomer, listCustomers } from "./customers/customer.ts";
 import {
@@ -95,6 +96,7 @@ import { endIdpSession } from "./sign-on/logout.ts";
 import { describeRealm, redeemForClient } from "./sign-on/provider.ts";
 import { readStatistics } from "./sign-on/read-statistics.ts";
 import { redeemForMember } from "./sign-on/redeem-for-member.ts";
+import { beginTest, offerTest } from "./sign-on/test-sign-on.ts";
 import { readUserinfo } from "./sign-on/userinfo.ts";
 import { getStore, updateStore } from "./stores/administer.ts";
 import { presentChangedStore, presentStore, toStoreChange } from "./stores/present.ts";
@@ -121,6 +123,7 @@ export const routes = (app: Deps): Route[] => [
   on(signOn.authorize,         ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.authorizeByForm,   ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.callback,          ({ ids, browser }) => callback(app, ids, browser)),
+  on(signOn.beginTest,         ({ ids, browser }) => beginTest(app, ids, browser)),
   on(signOn.backchannelLogout, ({ ids, body, requestId, source }) => endIdpSession(app, ids, body.logout_token, { requestId, source })),
   on(signOn.realmMetadata,     ({ ids }) => describeRealm(app, ids)),
   on(signOn.realmToken,        ({ ids, ...request }) => redeemForClient(app, ids, request)),
@@ -186,6 +189,7 @@ export const routes = (app: Deps): Route[] => [
   on(profile.updateProfile,    async ({ caller, ids, body, ifMatch }) => presentProfile(app, caller, await updateProfile(app, byCaller(caller), profileKey(caller, ids), toProfileChange(body), ifMatch))),
   on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, byCaller(caller), profileKey(caller, ids))),
   on(profile.checkProfile,     async ({ caller, ids }) => presentReport(app, await checkProfile(app, profileKey(caller, ids)))),
+  on(test.testSignOn,          ({ caller, ids }) => offerTest(app, profileKey(caller, ids))),
   on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, byCaller(caller), profileKey(caller, ids), toApproval(body)))),
 
   on(gateway.checkAtGateway,   ({ caller, query }) => checkAtGateway(caller, query)),

@@ -1,3 +1,4 @@
+import { resealDigestKey } from "./customers/email-digest.ts";
 import { resealSigningKeys } from "./customers/key-rows.ts";
 import { resealSecrets } from "./identity-provider/client-secret.ts";
 import { resealWebhookSecrets } from "./integrations/secret.ts";
@@ -6,7 +7,7 @@ import { operatorFault } from "./lib/operator-fault.ts";
 import { keyIdOfSealed } from "./lib/seal.ts";
 import type { Storage } from "./storage/storage.ts";
 
-/** What is kept sealed under the master key: client secrets of identity providers, secrets of webhooks, and our signing keys. */
+/** What is kept sealed under the master key: client secrets of providers, secrets of webhooks, our signing keys, the key for e-mail addresses. */
 
 type Deps = { storage: Storage; keyring: Keyring };
 
@@ -15,10 +16,10 @@ export async function resealAll(deps: Deps): Promise<{ resealed: number; kept: n
   const secrets = await resealSecrets(deps);
   const webhooks = await resealWebhookSecrets(deps);
   const keys = await resealSigningKeys(deps);
-  return {
-    resealed: secrets.resealed + webhooks.resealed + keys.resealed,
-    kept: secrets.kept + webhooks.kept + keys.kept,
-  };
+  const digests = await resealDigestKey(deps);
+  const all = [secrets, webhooks, keys, digests];
+  const sum = (of: "resealed" | "kept") => all.reduce((total, part) => total + part[of], 0);
+  return { resealed: sum("resealed"), kept: sum("kept") };
 }
 
 /** A service that cannot open what it has would fail at the first sign-on; it refuses to start instead. */
@@ -35,6 +36,7 @@ export async function refuseMissingKeys({ storage: { db }, keyring }: Deps): Pro
     .selectFrom("signing_keys")
     .select("sealed_private_key as sealed")
     .unionAll(db.selectFrom("id_token_keys").select("sealed_private_key as sealed"))
+    .unionAll(db.selectFrom("sealed_keys").select("sealed_key as sealed"))
     .execute();
   const sealed = [
     ...secrets.flatMap(({ sealed, next }) => [sealed, ...(next ? [next] : [])]),

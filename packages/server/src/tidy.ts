@@ -2,9 +2,10 @@ import type { Logger } from "pino";
 import { forgetExpiredRevocations } from "./access/inspect.ts";
 import { forgetOldAnswers } from "./customers/answer-once.ts";
 import { forgetExpiredTokens } from "./customers/customer-token.ts";
+import { goOnErasing } from "./customers/erase.ts";
 import type { SigningKeys } from "./customers/signing-keys.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
-import { goOnErasing } from "./events/erase.ts";
+
 import { forgetOldEvents } from "./events/forget.ts";
 import type { Sequencer } from "./events/sequencer.ts";
 import { describeCause } from "./http/observe.ts";

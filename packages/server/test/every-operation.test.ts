@@ -179,6 +179,7 @@ test("the public routes are these and no others; everything else needs a token o
     "authorize",
     "authorizeByForm",
     "callback",
+    "beginTest",
     "endSession",
     "endSessionByForm",
     "signedOut",

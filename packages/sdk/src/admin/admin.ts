@@ -2,6 +2,7 @@ import { type Api, createApi, type GetToken, pathOf } from "../access.ts";
 import type { Exchange, Fetch } from "../exchange.ts";
 import { clockOf, wireOf } from "../wire.ts";
 import { events } from "./events.ts";
+import type { SignOnStatistics, StatisticsQuery, StoreUsage } from "./figures.ts";
 import { type ListQuery, listing, type PageQuery, withQuery } from "./listing.ts";
 import { resource } from "./resource.ts";
 import type * as wire from "./types.ts";
@@ -65,15 +66,15 @@ export function createAdmin(options: AdminOptions) {
       get: async (id: string) =>
         api<wire.Answer<wire.SignOn>>({ method: "GET", path: SIGN_ONS + pathOf(id) }),
       /** How many ended how, and why, by minute, hour or day. Cheap enough to ask every second. */
-      statistics: async (query: wire.StatisticsQuery = {}) =>
-        api<wire.SignOnStatistics>({ method: "GET", path: withQuery(`${SIGN_ONS}/statistics`, query) }),
+      statistics: async (query: StatisticsQuery = {}) =>
+        api<SignOnStatistics>({ method: "GET", path: withQuery(`${SIGN_ONS}/statistics`, query) }),
     },
     events: events(api, clock.sleep),
     store: {
       ...single<wire.Store, wire.StoreChange, wire.InForce>(api, STORE, "store"),
       /** What each key asked for and was refused, second by second. */
       usage: async (query: { seconds?: number | undefined } = {}) =>
-        api<wire.Answer<wire.StoreUsage>>({ method: "GET", path: withQuery(`${STORE}/usage`, query) }),
+        api<wire.Answer<StoreUsage>>({ method: "GET", path: withQuery(`${STORE}/usage`, query) }),
     },
   };
 }
@@ -142,6 +143,12 @@ function profiles(api: Api, realmId: string) {
       api<wire.Answer<wire.ProfileReport, wire.ProfileLinks>>({
         method: "POST",
         path: `${path}${pathOf(id)}/checks`,
+      }),
+    /** An address at which somebody signs in once, to see every check. Nothing comes of it but a record. */
+    testSignOn: async (id: string) =>
+      api<wire.Answer<wire.TestSignOn, wire.ProfileLinks>>({
+        method: "POST",
+        path: `${path}${pathOf(id)}/test-sign-on`,
       }),
     /** Accepts what the identity provider has changed: what `meta.pending_change` showed, by its digest, and nothing else. */
     approveDrift: async (id: string, digest: string, choice: wire.MoveChoice = {}) =>

@@ -212,6 +212,9 @@ export type ProfileReport = {
   clock_offset_seconds: number | null;
 };
 
+/** `url` is for one browser, once, until `expires_at`. */
+export type TestSignOn = { type: "test-sign-on"; url: string; expires_at: string };
+
 export type { Customer };
 export type CustomerFields = {
   password?: string | undefined;
@@ -231,12 +234,20 @@ export type SignOn = {
   realm_id: string;
   profile_id: string | null;
   profile_name: string | null;
-  outcome: "code_issued" | "exchanged" | "failed" | "expired" | "logout_refused";
+  outcome: "code_issued" | "exchanged" | "failed" | "expired" | "tested" | "logout_refused";
   reason: string | null;
   error: string | null;
   means: string | null;
   remedy: string | null;
   customer_id: string | null;
+  /** A test sign-on: it made no customer and no token. */
+  test: boolean;
+  /** As the storefront sent it. */
+  redirect_uri: string | null;
+  browser: string | null;
+  operating_system: string | null;
+  /** By /24 or /64. */
+  network: string | null;
   /** What the identity provider answered, where that is why it failed. */
   idp_answer: {
     call: "discovery" | "authorize" | "token" | "userinfo";
@@ -248,36 +259,6 @@ export type SignOn = {
   checks: { check: string; passed: boolean; expected?: string | undefined; found?: string | undefined }[];
   timings: Record<string, number>;
   meta: { timestamps: { started_at: string; updated_at: string } };
-};
-
-export type StatisticsQuery = {
-  /** ISO 8601; without it, 60 steps before `to`. */
-  from?: string | undefined;
-  /** ISO 8601; without it, now. */
-  to?: string | undefined;
-  /** Without it, `hour`. At most 1,000 steps are answered. */
-  step?: "minute" | "hour" | "day" | undefined;
-};
-export type SignOnStatistics = {
-  data: {
-    from: string;
-    profile_id: string | null;
-    outcomes: Record<string, number>;
-    reasons: Record<string, number>;
-    idp_ms: { p50: number | null; p95: number | null };
-  }[];
-  meta: { step: "minute" | "hour" | "day"; from: string; to: string; kept_from: string };
-};
-
-type PerSecond = { asked: number[]; refused: number[] };
-export type StoreUsage = {
-  type: "store-usage";
-  from: string;
-  to: string;
-  rate_limit: number;
-  shared_pool: number;
-  keys: ({ id: string; name: string; reserved_rate_limit: number } & PerSecond)[];
-  other_keys?: ({ count: number } & PerSecond) | undefined;
 };
 
 export type Store = {

@@ -18,7 +18,7 @@ import { formatTable } from "./table.ts";
 type FromStore = { store: string | undefined; json: boolean };
 type Narrowed = Record<"outcome" | "reason" | "profile" | "customer" | "since", string | undefined>;
 
-const OUTCOMES = ["code_issued", "exchanged", "failed", "expired"] as const;
+const OUTCOMES = ["code_issued", "exchanged", "failed", "expired", "tested"] as const;
 
 export async function list(given: FromStore & PageGiven & Narrowed): Promise<void> {
   const page = readPageGiven(given);
@@ -104,6 +104,10 @@ export async function show({ argument, store, json }: FromStore & { argument: st
     profile: record.profile_id,
     realm: record.realm_id,
     customer: record.customer_id,
+    "redirect URI": record.redirect_uri,
+    browser: record.browser,
+    system: record.operating_system,
+    network: record.network,
     started: record.meta.timestamps.started_at,
     timings: Object.entries(record.timings)
       .map(([step, ms]) => `${step} ${ms} ms`)

@@ -1,11 +1,41 @@
-/** What a browser brings to one of its legs. Cookies and the query count here and nowhere else. */
-export type BrowserRequest = { search: string; cookie: string | undefined; source: string };
+import type { SignOnCheck } from "./sign-on-reasons.ts";
 
-/** A redirect, a page to choose from, or the end of a visit. A refusal before the redirect URI is trusted is a Problem, shown as a page. */
-export type BrowserAnswer = ({ location: string } | { choice: Choice } | { page: "signed_out" }) & {
+/** What a browser brings to one of its legs. Cookies and the query count here and nowhere else. */
+export type BrowserRequest = {
+  search: string;
+  cookie: string | undefined;
+  source: string;
+  userAgent: string | undefined;
+};
+
+/** A redirect, a page to choose from, the page that a test ends on, or the end of a visit. A refusal before the redirect URI is trusted is a Problem, shown as a page. */
+export type BrowserAnswer = (
+  | { location: string }
+  | { choice: Choice }
+  | { report: TestReport }
+  | { page: "signed_out" }
+) & {
   setCookie?: string;
   /** For the log, where the sign-on failed. */
   failure?: { reference: string; reason: string; cause?: unknown };
 };
 
 export type Choice = { realmName: string; options: { name: string; href: string; isDown: boolean }[] };
+
+/** What a test sign-on has shown, for the administrator who made it. */
+export type TestReport = {
+  profileName: string;
+  reference: string;
+  /** Why it failed. Null: it came through. */
+  failure: { reason: string; means: string; remedy: string } | null;
+  /** What the provider said of the person. */
+  person: { name: string; value: string }[];
+  requirements: {
+    id: string;
+    requirement: string;
+    status: "met" | "not_met" | "unknown";
+    evidence: string;
+  }[];
+  checks: readonly SignOnCheck[];
+  timings: Readonly<Record<string, number>>;
+};

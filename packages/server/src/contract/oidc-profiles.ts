@@ -22,7 +22,7 @@ const profileMembers = {
   meta: profileMeta,
 };
 
-const links = z.strictObject({
+export const links = z.strictObject({
   self: url,
   "authorization-endpoint": url
     .nullable()
@@ -90,9 +90,9 @@ const discoveryUrl = z
   .meta({ format: "uri", examples: ["https://idp.example/.well-known/openid-configuration"] });
 
 const ofRealm = { realm: "realm_not_found" } as const;
-const ofProfile = { realm: "realm_not_found", id: "profile_not_found" } as const;
+export const ofProfile = { realm: "realm_not_found", id: "profile_not_found" } as const;
 const LIST = "/v2/authentication-realms/{realm}/oidc-profiles";
-const ONE = `${LIST}/{id}` as const;
+export const ONE = `${LIST}/{id}` as const;
 
 const saveProblems = [
   "idp_requirement_not_met",

@@ -15,6 +15,7 @@ import * as signOn from "./sign-on.ts";
 import * as record from "./sign-ons.ts";
 import * as signOut from "./sign-out.ts";
 import * as store from "./store.ts";
+import * as test from "./test-sign-on.ts";
 
 /** The whole surface, in the order in which the reference shows it. A test holds that routes.ts serves it all. */
 export const operations: readonly Operation[] = [
@@ -34,6 +35,7 @@ export const operations: readonly Operation[] = [
   signOn.authorize,
   signOn.authorizeByForm,
   signOn.callback,
+  signOn.beginTest,
   signOn.backchannelLogout,
   signOn.realmMetadata,
   signOn.realmToken,
@@ -91,6 +93,7 @@ export const operations: readonly Operation[] = [
   profile.updateProfile,
   profile.deleteProfile,
   profile.checkProfile,
+  test.testSignOn,
   profile.approveDrift,
   gateway.checkAtGateway,
   service.live,

@@ -327,6 +327,17 @@ export const problems = {
     means: "This address does not belong to a sign-on that began here.",
     remedy: "Go back to the shop and sign in again.",
   },
+  test_sign_on_over: {
+    status: 400,
+    means: "This test sign-on is over: its address works once, in one browser, within ten minutes.",
+    remedy: "Start a new test from the profile.",
+  },
+  test_sign_on_direct: {
+    status: 422,
+    means: "A profile with the direct flow cannot be tested here: its sign-ons do not come back to us.",
+    remedy:
+      "Test it from the storefront, or use `flow: brokered`. `POST …/checks` examines the provider without a person.",
+  },
   attempt_expired: {
     status: 400,
     means: "This sign-on took longer than ten minutes.",

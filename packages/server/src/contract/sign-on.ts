@@ -105,7 +105,21 @@ export const callback = operation({
     status: 303,
     description: "To the storefront, with `code`, `state` and `iss`, or with an error",
   },
-  problems: ["attempt_expired", "browser_changed", "redirect_uri_unregistered"],
+  problems: ["attempt_expired", "browser_changed", "redirect_uri_unregistered", "test_sign_on_over"],
+});
+
+export const beginTest = operation({
+  id: "beginTest",
+  tag: "Sign-on",
+  method: "GET",
+  path: `${PROFILE}/test`,
+  summary: "Where a test sign-on begins",
+  description:
+    "The address that `POST …/test-sign-on` gave, with its `ticket`. Works once. Answers with a page instead where the provider cannot be asked.",
+  access: "browser",
+  ids: ofProfile,
+  success: { status: 303, description: "To the identity provider" },
+  problems: ["test_sign_on_over"],
 });
 
 export const backchannelLogout = operation({

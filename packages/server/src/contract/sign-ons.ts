@@ -4,9 +4,9 @@ import { operation } from "./operation.ts";
 import { id, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
 
 const outcome = z
-  .enum(["code_issued", "exchanged", "failed", "expired", "logout_refused"])
+  .enum(["code_issued", "exchanged", "failed", "expired", "tested", "logout_refused"])
   .describe(
-    "code_issued: the storefront has yet to redeem its code; expired: it never did; logout_refused: no sign-on, but a logout token that was refused",
+    "code_issued: the storefront has yet to redeem its code; expired: it never did; tested: a test sign-on that came through; logout_refused: no sign-on, but a logout token that was refused",
   );
 
 const idpAnswer = z
@@ -37,6 +37,14 @@ const signOnMembers = {
   means: z.string().nullable().describe("The reason in words"),
   remedy: z.string().nullable().describe("What to do about it"),
   customer_id: id.nullable(),
+  test: z.boolean().describe("A test sign-on of an administrator: it made no customer and no token"),
+  redirect_uri: z
+    .string()
+    .nullable()
+    .describe("Where the storefront wanted the shopper back, as it was sent"),
+  browser: z.string().nullable().describe("In words: `Chrome 126`"),
+  operating_system: z.string().nullable().describe("In words: `Windows`"),
+  network: z.string().nullable().describe("Where it came from, by /24 or /64"),
   idp_answer: idpAnswer
     .nullable()
     .describe("What the identity provider answered, where that is why the sign-on failed"),
@@ -62,12 +70,13 @@ export const listSignOns = operation({
   path: "/v2/sign-ons",
   summary: "List sign-ons: what came of each, and why",
   description:
-    "What became of sign-ons, newest first: outcome, reason, the provider and a reference to find one by.",
+    "What became of sign-ons, newest first: outcome, reason, the provider and a reference to find one by. `reference` is found in any spelling: lower case, spaces, no dash, `O` for `0`, `I` and `L` for `1`. `email` takes a whole address: it is kept as a keyed digest, not as it is.",
   access: ["sign_ons", "read"],
   role: "viewer",
   query: pageQuery.extend({
     filter: filterParameter({
       reference: text("eq"),
+      email: text("eq"),
       profile_id: text("eq"),
       outcome: text("eq"),
       reason: text("eq"),

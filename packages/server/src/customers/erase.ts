@@ -2,40 +2,76 @@ import type { Caller } from "../contract/caller.ts";
 import type * as contract from "../contract/customers.ts";
 import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
-import { beginErasure, eraseSome, isInLog } from "../events/erase.ts";
+import { beginErasure, type Erasure, eraseSome, findErasure, isInLog } from "../events/erase.ts";
 import { byCaller } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { EmailDigests } from "./email-digest.ts";
+import { eraseRecords, findRecord } from "./erase-records.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
 /**
- * Deletes a customer and takes what the log says of it out of the log. The deletion, the event that tells of it and the order to erase
- * are one transaction: from then on it is done, even if this request or the instance ends. Somebody who was deleted before is
- * known by what the log still has of them.
+ * Deletes a customer and takes what the log says of it out of the log, and what records of sign-ons say of the person out of those. The
+ * deletion, the event that tells of it and the order to erase are one transaction: from then on it is done, even if this request or the
+ * instance ends. Somebody who was deleted before is known by what the log and the records still have of them.
  */
 export async function eraseCustomer(
-  deps: Deps,
+  deps: Deps & { emailDigests: EmailDigests },
   caller: Caller,
   customerId: string,
 ): Promise<Output<typeof contract.eraseCustomer>> {
+  const { storage, emailDigests } = deps;
   const person = { storeId: caller.storeId, personId: customerId };
-  await deps.storage.transact(async (trx) => {
+  // Before the transaction, which waits for nobody: its key may have to be read.
+  const email = await findEmail(storage, person);
+  const emailDigest = email === undefined ? null : await emailDigests.of(person.storeId, email);
+  const erasure = await storage.transact(async (trx): Promise<Erasure> => {
     const { numDeletedRows } = await trx
       .deleteFrom("customers")
       .where("store_id", "=", caller.storeId)
       .where("id", "=", customerId)
       .executeTakeFirst();
     const wasThere = numDeletedRows > 0n;
-    if (!wasThere && !(await isInLog(trx, person))) throw new Problem("customer_not_found");
-    await beginErasure(trx, deps, person);
+    const record = await findRecord(trx, person);
+    if (!wasThere && !record && !(await isInLog(trx, person))) throw new Problem("customer_not_found");
+    const ordered = { ...person, emailDigest: emailDigest ?? record?.email_digest ?? null };
+    await beginErasure(trx, deps, ordered);
     const about = { subject: customerId, resource: { type: "customer", id: customerId } };
     await noteEvents(trx, deps, byCaller(caller), [
       ...(wasThere ? [{ type: "customer.deleted", ...about } as const] : []),
       { type: "customer.erased", ...about },
     ]);
+    return ordered;
   });
-  const { events, isDone } = await eraseSome(deps, person);
+  const { events, isDone } = await eraseAll(deps, erasure);
   return { data: { type: "customer-erasure", id: customerId, events, complete: isDone } };
+}
+
+async function findEmail(
+  { db }: Storage,
+  { storeId, personId }: Pick<Erasure, "storeId" | "personId">,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("customers")
+    .select("email")
+    .where("store_id", "=", storeId)
+    .where("id", "=", personId)
+    .executeTakeFirst();
+  return row?.email;
+}
+
+/** The records first: when the log is done, so is the order. */
+async function eraseAll(deps: Deps, erasure: Erasure): Promise<{ events: number; isDone: boolean }> {
+  if (!(await eraseRecords(deps, erasure))) return { events: 0, isDone: false };
+  return eraseSome(deps, erasure);
+}
+
+/** Goes on with erasures that a request has begun. True: there are more. */
+export async function goOnErasing(deps: Deps): Promise<boolean> {
+  const erasure = await findErasure(deps);
+  if (!erasure) return false;
+  await eraseAll(deps, erasure);
+  return true;
 }

@@ -7,6 +7,8 @@ import { ERASED } from "./event.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 type Person = { storeId: string; personId: string };
+/** `emailDigest`: what else of theirs is found by. */
+export type Erasure = Person & { emailDigest: string | null };
 
 /** Whether the log holds data of this person, or is about to. */
 export async function isInLog(db: Database, { storeId, personId }: Person): Promise<boolean> {
@@ -22,10 +24,14 @@ export async function isInLog(db: Database, { storeId, personId }: Person): Prom
 }
 
 /** Written down before the first event is erased, so that whoever is interrupted goes on. */
-export async function beginErasure(trx: Trx, { clock }: Deps, { storeId, personId }: Person): Promise<void> {
+export async function beginErasure(
+  trx: Trx,
+  { clock }: Pick<Deps, "clock">,
+  { storeId, personId, emailDigest }: Erasure,
+): Promise<void> {
   await trx
     .insertInto("event_erasures")
-    .values({ store_id: storeId, person_id: personId, asked_at: clock.now() })
+    .values({ store_id: storeId, person_id: personId, email_digest: emailDigest, asked_at: clock.now() })
     .onConflict((conflict) => conflict.columns(["store_id", "person_id"]).doNothing())
     .execute();
 }
@@ -78,19 +84,15 @@ export async function eraseSome(
   return { events: Number(numUpdatedRows) + rows, isDone };
 }
 
-/** Goes on with erasures that a request has begun. True: there are more. */
-export async function goOnErasing(deps: Deps): Promise<boolean> {
-  const person = await deps.storage.db
+/** One that a request has begun and that is not done. */
+export const findErasure = ({ storage: { db } }: Pick<Deps, "storage">): Promise<Erasure | undefined> =>
+  db
     .selectFrom("event_erasures")
-    .select(["store_id as storeId", "person_id as personId"])
+    .select(["store_id as storeId", "person_id as personId", "email_digest as emailDigest"])
     .orderBy("store_id")
     .orderBy("person_id")
     .limit(atMost(1))
     .executeTakeFirst();
-  if (!person) return false;
-  await eraseSome(deps, person);
-  return true;
-}
 
 /**
  * What receivers of webhooks have answered may repeat what they were sent. After the events: whoever writes an answer from now on sees

@@ -10,9 +10,9 @@ import { type Html, inWords } from "./words.ts";
  * the reference, which we made. Nothing is loaded from anywhere, and no other site can put the page into a frame.
  */
 const STYLE = `
-:root { color-scheme: light dark; --back: #f4f4f1; --card: #fff; --text: #1d2125; --quiet: #5c646c; --line: #dcdcd6; --accent: #0b5f52; }
+:root { color-scheme: light dark; --back: #f4f4f1; --card: #fff; --text: #1d2125; --quiet: #5c646c; --line: #dcdcd6; --accent: #0b5f52; --bad: #a8261b; }
 @media (prefers-color-scheme: dark) {
-  :root { --back: #15181a; --card: #1e2225; --text: #eceeef; --quiet: #a3abb2; --line: #343a3f; --accent: #6fd0bd; }
+  :root { --back: #15181a; --card: #1e2225; --text: #eceeef; --quiet: #a3abb2; --line: #343a3f; --accent: #6fd0bd; --bad: #ff9d92; }
 }
 * { box-sizing: border-box; }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.25rem; background: var(--back);
@@ -30,10 +30,24 @@ li a { display: block; padding: .8rem 1rem; border: 1px solid var(--line); borde
   text-decoration: none; font-weight: 600; overflow-wrap: anywhere; }
 li a:hover, li a:focus-visible { border-color: var(--accent); outline: 2px solid var(--accent); outline-offset: 1px; }
 li .quiet { display: block; font-weight: 400; }
+main.wide { max-width: 46rem; }
+h2 { font-size: 1rem; margin: 1.75rem 0 .25rem; }
+dl { margin: 0; }
+dl div { display: grid; grid-template-columns: minmax(9rem, 15rem) 1fr; gap: .25rem 1.25rem; padding: .6rem 0; border-top: 1px solid var(--line); }
+dt { font-weight: 600; }
+dd { margin: 0; overflow-wrap: anywhere; }
+dd .quiet { display: block; }
+.side { display: grid; grid-template-columns: 4.5rem 1fr; align-items: baseline; }
+.mark { display: inline-block; width: 1.1em; text-align: center; color: var(--quiet); }
+.good { color: var(--accent); }
+.bad { color: var(--bad); }
+@media (max-width: 34rem) { dl div { grid-template-columns: 1fr; } main { padding: 1.5rem 1.15rem; } }
 `;
 
 const POLICY = [
   "default-src 'none'",
+  // The empty icon, without which a browser asks for /favicon.ico.
+  "img-src data:",
   `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
   "base-uri 'none'",
   "form-action 'none'",
@@ -51,15 +65,18 @@ const LATER = new Set(["rate_limit_exceeded", "storage_unavailable", "internal_e
 
 export function problemPage(problem: Problem, requestId: string): string {
   const { code } = problem;
-  const reference = String(problem.faults[0].meta?.reference ?? requestId);
+  const reference = problem.faults[0].meta?.reference;
+  // A reference finds the record of a sign-on, a request's id the lines of the log.
+  const [kind, shown] = reference === undefined ? ["Request", requestId] : ["Reference", String(reference)];
   return page(
-    html`${explain(code)}<p class="quiet reference">Reference <strong>${reference}</strong><br><code data-problem="${code}">${code}</code></p>`,
+    html`${explain(code)}<p class="quiet reference">${kind} <strong>${shown}</strong><br><code data-problem="${code}">${code}</code></p>`,
   );
 }
 
 function explain(code: ProblemCode): Html {
   const { means, remedy } = problemEntry(code);
   if (RESTARTS.has(code)) return html`<h1>Please sign in again</h1><p>${means}</p><p>${remedy}</p>`;
+  if (code === "test_sign_on_over") return html`<h1>This test is over</h1><p>${means}</p><p>${remedy}</p>`;
   if (LATER.has(code))
     return html`<h1>Please try again in a moment</h1><p>Signing in does not work just now. It is not your fault, and nothing was lost.</p>`;
   if (code === "logout_uri_unregistered")
@@ -82,19 +99,19 @@ export function choicePage({ realmName, options }: Choice): string {
   );
 }
 
-const page = (body: Html): string =>
+export const page = (body: Html, { title = "Sign in", isWide = false } = {}): string =>
   html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>Sign in</title>
+<title>${title}</title>
 <link rel="icon" href="data:,">
 <style>${raw(STYLE)}</style>
 </head>
 <body>
-<main>${body}</main>
+<main${isWide ? raw(' class="wide"') : ""}>${body}</main>
 </body>
 </html>
 `.toString();

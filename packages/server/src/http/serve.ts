@@ -12,6 +12,7 @@ import { readForm } from "./read-body.ts";
 import { readRequest } from "./read-request.ts";
 import type { Route } from "./route.ts";
 import { routedPath, type Target, targetOf } from "./target.ts";
+import { testPage } from "./test-page.ts";
 
 /** A page of ours for people, with its own headers. */
 export type Page = { path: string; respond(): Promise<Answer> };
@@ -134,7 +135,8 @@ async function serve(
   if (operation.access === "browser") {
     const cookie = headerOf(received, "cookie");
     const search = operation.legForm ? `${target.query}&${await readForm(received)}` : target.query;
-    const browser: BrowserRequest = { search, cookie, source: state.source };
+    const userAgent = headerOf(received, "user-agent");
+    const browser: BrowserRequest = { search, cookie, source: state.source, userAgent };
     return respondToBrowser((await route.handle({ ...checked, browser, requestId })) as BrowserAnswer, state);
   }
   const result = await route.handle({ ...checked, ...access, isGone: received.isGone, requestId });
@@ -152,6 +154,7 @@ function respondToBrowser(answer: BrowserAnswer, state: Exchange): Answer {
   if (answer.failure) state.failure = answer.failure;
   const headers: Record<string, string> = answer.setCookie ? { "Set-Cookie": answer.setCookie } : {};
   if ("choice" in answer) return respond(200, choicePage(answer.choice), { ...headers, ...pageHeaders });
+  if ("report" in answer) return respond(200, testPage(answer.report), { ...headers, ...pageHeaders });
   if ("page" in answer) return respond(200, signedOutPage(), { ...headers, ...pageHeaders });
   return respond(303, undefined, { ...headers, Location: answer.location });
 }

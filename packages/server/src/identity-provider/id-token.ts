@@ -14,7 +14,8 @@ import type { Profile } from "./profile.ts";
  */
 type TokenVerdict =
   | { claims: Document; checks: SignOnCheck[] }
-  | { reason: SignOnReason; checks: SignOnCheck[] };
+  /** `refused`: what the provider has signed, where it was not the signature that failed. */
+  | { reason: SignOnReason; checks: SignOnCheck[]; refused?: Document };
 
 /** "not_sent": the direct flow, in which the storefront made the request; a check is never left out by an absent value. */
 export type ExpectedNonce = { value: string } | "not_sent";
@@ -74,7 +75,7 @@ export async function verifyIdToken(
       : [{ part: "at_hash" as const, passed: fitsAccessToken(at_hash, header.alg, expected.accessToken) }]),
   ]);
   const checks = toChecks(findings);
-  return failed ? { reason: `id_token.${failed}`, checks } : { claims: payload, checks };
+  return failed ? { reason: `id_token.${failed}`, checks, refused: payload } : { claims: payload, checks };
 }
 
 const toChecks = (findings: Finding<string>[]): SignOnCheck[] =>

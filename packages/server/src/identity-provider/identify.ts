@@ -25,7 +25,8 @@ export type Identity = {
 
 type Identified =
   | { identity: Identity; checks: SignOnCheck[] }
-  | { reason: SignOnReason; checks: SignOnCheck[]; answer?: IdpAnswer };
+  /** `email`: of a token that the provider has signed and that was refused all the same. Good for finding the record, and for nothing else. */
+  | { reason: SignOnReason; checks: SignOnCheck[]; answer?: IdpAnswer; email?: string };
 
 type Deps = { directory: Directory; calls: Caller; clock: Clock };
 
@@ -57,7 +58,10 @@ export async function identify(
   const accessToken = textOf(tokens, "access_token");
   const verdict = await verifyIdToken(deps, profile, metadata, idToken, { nonce, accessToken });
   checks.push(...verdict.checks);
-  if ("reason" in verdict) return { reason: verdict.reason, checks };
+  if ("reason" in verdict) {
+    const email = verdict.refused && textOf(verdict.refused, "email");
+    return { reason: verdict.reason, checks, ...(email !== undefined && { email }) };
+  }
   const own = verdict.claims;
   const subject = own.sub as string;
 

@@ -9,7 +9,7 @@ import { atMost } from "../storage/at-most.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database } from "../storage/storage.ts";
 import type { Profile } from "./profile.ts";
-import { type Check, NONCE_SENT, type RequirementId } from "./requirements.ts";
+import { type Check, NONCE_SENT, type RequirementId, requirements } from "./requirements.ts";
 
 /** What a sign-on shows of a requirement: the reasons for which one is refused where it is not met. */
 const SHOWN_LIVE: Partial<Record<RequirementId, readonly SignOnReason[]>> = {
@@ -56,6 +56,24 @@ export async function withLiveEvidence(
   });
 }
 
+/** These only a live token can show. */
+const LIVE_ONLY: readonly RequirementId[] = ["R4", "R6", "R7", "R8", "R9"];
+
+/** What one sign-on says of them, and of any other that it has shown not to be met. */
+export const judgeSignOn = (reason: SignOnReason | null): Check[] =>
+  judgeAll(reason).filter(({ id, status }) => LIVE_ONLY.includes(id) || status === "not_met");
+
+const judgeAll = (reason: SignOnReason | null): Check[] =>
+  (Object.entries(SHOWN_LIVE) as [RequirementId, readonly SignOnReason[]][]).map(([id, ownReasons]) => {
+    const about = { id, requirement: requirements[id] };
+    if (reason === null)
+      return { ...about, status: "met", evidence: "This sign-on has shown it.", remedy: null };
+    if (!ownReasons.includes(reason))
+      return { ...about, status: "unknown", evidence: "This sign-on did not come far enough.", remedy: null };
+    const { means, remedy } = signOnReasonEntry(reason);
+    return { ...about, status: "not_met", evidence: means, remedy };
+  });
+
 /** In the direct flow the request is the storefront's; a token without a nonce shows that there was none in it. */
 async function cameWithoutNonce(db: Database, { storeId, flow }: Profile, id: string): Promise<boolean> {
   if (flow !== "direct") return false;
@@ -81,7 +99,7 @@ function saidIn({ idp_answer }: { idp_answer: string | null }): string {
   return `${how}${status === null ? "" : ` ${status}`}${words === "" ? "" : ` "${words}"`}. `;
 }
 
-const WORKED = new Set(["code_issued", "exchanged", "expired"]);
+const WORKED = new Set(["code_issued", "exchanged", "expired", "tested"]);
 const REASONS = new Set<string | null>(Object.values(SHOWN_LIVE).flat());
 
 const findLatest = statement((db, of: { storeId: string; profileId: string; since: number }) =>

@@ -83,7 +83,7 @@ export function presentPending({ metadata, pending }: Profile): Answer["data"]["
 }
 
 /** The link has a query already, so that clients can append with `&` whatever the flow is. */
-function presentLinks({ publicUrl }: Where, profile: Profile): Answer["links"] {
+export function presentLinks({ publicUrl }: Where, profile: Profile): Answer["links"] {
   const { storeId, realmId, id } = profile;
   const signOn = issuerOf({ publicUrl }, storeId, realmId);
   return {

@@ -20,7 +20,10 @@ export type Purpose =
   | "idp-nonce"
   | "idp-verifier"
   | "idempotent-answer"
-  | "webhook-secret";
+  | "webhook-secret"
+  | "email-digest"
+  | "test-sign-on"
+  | "test-sign-on-attempt";
 
 export const KEY_ID_BYTES = 4;
 

@@ -58,6 +58,12 @@ export function canonicalSource(address: string): string {
 export const networkOf = (source: string): string =>
   source.endsWith("::/64") ? `${source.split(":").slice(0, 3).join(":")}::/48` : source;
 
+/** What a record may say of a source: enough to tell an office from a home, and not who it was. */
+export const subnetOf = (source: string): string | null => {
+  if (source.endsWith("::/64")) return source;
+  return isIPv4(source) ? `${source.split(".").slice(0, 3).join(".")}.0/24` : null;
+};
+
 function unmapped(address: string): string {
   const withoutZone = address.split("%")[0] as string;
   if (isIP(withoutZone) !== 6) return withoutZone;

@@ -1,4 +1,5 @@
 import type { Traces } from "../contract/traces.ts";
+import type { EmailDigests } from "../customers/email-digest.ts";
 import type { Calls } from "../identity-provider/calls.ts";
 import type { Directory } from "../identity-provider/directory.ts";
 import type { Metadata } from "../identity-provider/discovery.ts";
@@ -21,6 +22,7 @@ export type AskDeps = {
   calls: Calls;
   /** At each provider, shared between networks: anybody can bring a made-up code, and must not take all of them. */
   places: FairPlaces;
+  emailDigests: EmailDigests;
   traces: Traces | undefined;
 };
 
@@ -52,6 +54,10 @@ export async function askIdp(
       identify(asking, profile, metadata, tokens, nonce),
     );
     trail.checks.push(...identified.checks);
+    const email = "identity" in identified ? identified.identity.email : identified.email;
+    // A fact for the record: no sign-on fails for want of it.
+    if (email !== undefined)
+      trail.facts.emailDigest = await deps.emailDigests.of(trail.storeId, email).catch(() => null);
     if ("reason" in identified) {
       trail.idpAnswer = identified.answer;
       throw signOnProblem(identified.reason);

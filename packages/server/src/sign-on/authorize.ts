@@ -9,26 +9,15 @@ import type { Directory } from "../identity-provider/directory.ts";
 import { toIdpAnswer } from "../identity-provider/idp-answer.ts";
 import { listBrokered, type Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
-import { readCookie } from "../lib/cookie.ts";
 import { isId, newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { Realm } from "../realms/realm.ts";
 import { isAllowedRedirectUri } from "../realms/redirect-uri.ts";
 import type { Storage } from "../storage/storage.ts";
-import {
-  type Attempt,
-  browserCookie,
-  browserCookieName,
-  challengeOf,
-  digest,
-  idpSecretsOf,
-  isBrowserValue,
-  isChallenge,
-  newBrowserValue,
-  sealAttempt,
-} from "./attempt.ts";
+import { type Attempt, digest, isChallenge, sealAttempt } from "./attempt.ts";
 import { redirectProblemsTo, refuseWithPage, signOnProblem, startTrail, type Trail } from "./exits.ts";
+import { idpRequest, knowBrowser } from "./idp-request.ts";
 import { type Parameters, readParameters, withParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
@@ -57,7 +46,9 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   const place = await findPlace(deps.storage.db, { ...path, profileId: toId(profileId) });
   if (!place) throw new Problem("realm_not_found");
   const { realm } = place;
-  const trail = startTrail(newId(), path, { startedAt: deps.clock.now(), source: request.source });
+  const { source, userAgent } = request;
+  const trail = startTrail(newId(), path, { startedAt: deps.clock.now(), source, userAgent });
+  trail.facts.redirectUri = keepable(asked.get("redirect_uri"));
   deps.traces?.join("authorize", trail.id);
   const client = await trustClient(deps, place, asked);
   if (client instanceof Problem) return refuseWithPage(deps, trail, client);
@@ -75,6 +66,13 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
     return sendToIdp(deps, profile, { ...client, ...wanted }, asked, request.cookie, trail);
   });
 }
+
+/** What a stranger may have sent, for the record: so much of it, and nothing that a database cannot keep. */
+const keepable = (sent: string | undefined): string | null =>
+  sent
+    ?.slice(0, limits.redirectUriLength)
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, "\ufffd") ?? null;
 
 /** What is no id is the id of no profile, and is not shown to the database. */
 const toId = (text = ""): string => (isId(text) ? text : "");
@@ -219,8 +217,7 @@ async function sendToIdp(
   if (deps.calls.healthOf(profile.id)?.status === "down") throw unavailable(deps, profile, trail);
   const metadata = await deps.directory.metadataAtHand(profile);
   if (!metadata) throw unavailable(deps, profile, trail);
-  const sent = readCookie(cookieHeader, browserCookieName(deps.publicUrl));
-  const browserValue = isBrowserValue(sent) ? sent : newBrowserValue();
+  const browser = knowBrowser(deps, cookieHeader);
   const attempt: Attempt = {
     id: trail.id,
     startedAt: trail.startedAt,
@@ -229,7 +226,7 @@ async function sendToIdp(
     clientNonce: client.clientNonce,
     clientRedirectDigest: digest(client.clientRedirectUri),
     codeChallenge: client.codeChallenge,
-    browserDigest: digest(browserValue),
+    browserDigest: browser.digest,
     idpIssuer: metadata.issuer,
     isConfidential: client.isConfidential,
     ...(client.clientScope !== LEAST_SCOPE && { clientScope: client.clientScope }),
@@ -239,22 +236,9 @@ async function sendToIdp(
   const idpState = sealAttempt(deps.keyring, place, attempt);
   // It comes back in our own URL, beside the provider's code.
   if (idpState.length > MAX_IDP_STATE_LENGTH) throw signOnProblem("state_missing");
-  const { idpNonce, idpVerifier } = idpSecretsOf(deps.keyring, idpState, attempt.id);
   deps.recorder.count("started");
-  const location = withParameters(metadata.authorizationEndpoint, {
-    scope: client.clientScope,
-    response_type: "code",
-    client_id: profile.clientId,
-    redirect_uri: callbackUrl(deps, profile),
-    state: idpState,
-    nonce: idpNonce,
-    code_challenge_method: "S256",
-    code_challenge: challengeOf(idpVerifier),
-  });
-  return {
-    location: `${location}${passedOn(asked)}`,
-    ...(browserValue !== sent && { setCookie: browserCookie(deps.publicUrl, browserValue) }),
-  };
+  const to = { idpState, attemptId: attempt.id, scope: client.clientScope };
+  return { location: `${idpRequest(deps, profile, metadata, to)}${passedOn(asked)}`, ...browser.answer };
 }
 
 /** With what the last reading of its document came to. */
@@ -274,9 +258,3 @@ const passedOn = (asked: Parameters): string =>
     const sent = asked.asSent(name);
     return sent === undefined ? "" : `&${name}=${sent}`;
   }).join("");
-
-/** What the store registers at its identity provider: one address for each profile, so that no two can be mixed up. */
-export const callbackUrl = (
-  deps: { publicUrl: string },
-  { storeId, realmId, id }: Pick<Profile, "storeId" | "realmId" | "id">,
-): string => `${issuerOf(deps, storeId, realmId)}/profiles/${id}/callback`;

@@ -1,24 +1,19 @@
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
-import { isPassedOn } from "../contract/sign-on-reasons.ts";
 import { foreseeRefusal } from "../customers/identity.ts";
-import type { Metadata } from "../identity-provider/discovery.ts";
 import type { Identity } from "../identity-provider/identify.ts";
-import { reasonOfRedirect, toIdpAnswer } from "../identity-provider/idp-answer.ts";
 import type { Profile } from "../identity-provider/profile.ts";
-import { readCookie } from "../lib/cookie.ts";
 import { newId } from "../lib/ids.ts";
-import { hashesEqual } from "../lib/secrets.ts";
-import { show } from "../lib/show.ts";
 import { foreseeMember } from "../members/sign-in.ts";
 import type { Realm } from "../realms/realm.ts";
-import { type AskDeps, askIdp } from "./ask-idp.ts";
-import { type Attempt, browserCookieName, digest, idpSecretsOf, openAttempt, type Place } from "./attempt.ts";
-import { callbackUrl, refuseUnusable, unavailable } from "./authorize.ts";
+import type { AskDeps } from "./ask-idp.ts";
+import { type Attempt, digest, openAttempt, type Place } from "./attempt.ts";
+import { refuseUnusable } from "./authorize.ts";
 import { claimAttempt, failAttempt, issueCode } from "./code.ts";
 import {
   headOf,
+  type PageCode,
   redirectProblemsTo,
   redirectToClient,
   refuseWithPage,
@@ -26,12 +21,13 @@ import {
   startTrail,
   type Trail,
   timed,
-  unrecordedPage,
 } from "./exits.ts";
-import { type Parameters, readParameters } from "./parameters.ts";
+import { readParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
+import { identifyShopper, isSameBrowser } from "./returned.ts";
 import { findPlace } from "./sign-on-place.ts";
+import { finishTest, openTestAttempt } from "./test-sign-on.ts";
 
 type Deps = AskDeps & {
   publicUrl: string;
@@ -54,14 +50,18 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   const { realm, profile, endedBefore } = found;
   const idpState = answered.get("state") ?? "";
   const opened = answered.isRepeated("state") ? undefined : openAttempt(deps, place, idpState);
-  // What belongs to no attempt of ours leaves no record. Any other page has one of its own: whoever comes without the
-  // browser, or too late, must not write over what became of the attempt.
-  const { source } = request;
-  const pageTrail = startTrail(newId(), place, { startedAt: deps.clock.now(), source });
+  // A page has a record of its own: whoever comes without the browser, or too late, must not write over what became of
+  // the attempt.
+  const { source, userAgent } = request;
+  const pageTrail = startTrail(newId(), place, { startedAt: deps.clock.now(), source, userAgent });
   const refusePage = (code: PageCode) => refuseWithPage(deps, pageTrail, new Problem(code));
   if (!opened) {
+    const test = openTestAttempt(deps, place, idpState);
+    if (test && !answered.isRepeated("state"))
+      return finishTest(deps, { place, found, attempt: test, idpState, answered, request, refusePage });
+    // What belongs to no attempt of ours leaves no record, and so has no reference.
     deps.recorder.count("failed", "attempt_invalid");
-    throw unrecordedPage(pageTrail, new Problem("attempt_invalid"));
+    throw new Problem("attempt_invalid");
   }
   const { attempt } = opened;
   deps.traces?.join("callback", attempt.id);
@@ -72,7 +72,8 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   if (clientRedirectUri === undefined) return refusePage("redirect_uri_unregistered");
 
   const client = { clientRedirectUri, clientState: attempt.clientState };
-  const trail = startTrail(attempt.id, place, { startedAt: attempt.startedAt, source });
+  const trail = startTrail(attempt.id, place, { startedAt: attempt.startedAt, source, userAgent });
+  trail.facts.redirectUri = clientRedirectUri;
   const work = async (): Promise<BrowserAnswer> => {
     if (!(await claimAttempt(deps, place, attempt, clientRedirectUri)))
       throw signOnProblem("callback_replay");
@@ -104,32 +105,6 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   return redirectProblemsTo(deps, client, trail, work);
 }
 
-type PageCode = "attempt_expired" | "browser_changed" | "redirect_uri_unregistered";
-
-/** A sign-on ends in the browser in which it began: otherwise somebody could finish another's. */
-function isSameBrowser({ publicUrl }: Deps, attempt: Attempt, { cookie }: BrowserRequest): boolean {
-  const value = readCookie(cookie, browserCookieName(publicUrl));
-  return value !== undefined && hashesEqual(digest(value), attempt.browserDigest);
-}
-
-type Returned = { attempt: Attempt; idpState: string; answered: Parameters; source: string };
-
-async function identifyShopper(
-  deps: Deps,
-  profile: Profile,
-  { attempt, idpState, answered, source }: Returned,
-  trail: Trail,
-): Promise<Identity> {
-  const metadata = await timed(deps, trail, "discovery", () => deps.directory.metadataOf(profile));
-  if (!metadata) throw unavailable(deps, profile, trail);
-  // A sign-on is finished by whom it was begun with; a profile may have been pointed elsewhere meanwhile.
-  if (metadata.issuer !== attempt.idpIssuer) throw signOnProblem("profile_disabled");
-  const idpCode = readIdpAnswer(metadata, answered, trail);
-  const { idpNonce, idpVerifier } = idpSecretsOf(deps.keyring, idpState, attempt.id);
-  const grant = { idpCode, idpVerifier, idpRedirectUri: callbackUrl(deps, profile) };
-  return askIdp(deps, profile, metadata, { grant, nonce: { value: idpNonce }, source }, trail);
-}
-
 /**
  * With `max_age` the shopper must have shown who they are no longer ago than that when the sign-on began, by the provider's own
  * word (Core 3.1.2.1). Without it that word plays no part (requirement 9), and is forgotten here.
@@ -156,33 +131,6 @@ function judgeAge(
 }
 
 const SKEW_MS = limits.clockSkewSeconds * 1000;
-const MAX_IDP_CODE_LENGTH = 4096;
-
-/** The redirect's own parameters. Who answers is looked at first, also when the answer is an error (RFC 9207 2.4). */
-function readIdpAnswer(metadata: Metadata, answered: Parameters, trail: Trail): string {
-  if (answered.isRepeated("code", "iss", "error")) throw signOnProblem("response.parameter_repeated");
-  const iss = answered.get("iss");
-  const isIssRight = iss === undefined ? !metadata.sendsIss : iss === metadata.issuer;
-  if (iss !== undefined || metadata.sendsIss) {
-    trail.checks.push({
-      check: "response.iss",
-      passed: isIssRight,
-      expected: metadata.issuer,
-      found: show(iss),
-    });
-  }
-  if (!isIssRight) throw signOnProblem(iss === undefined ? "response.iss_missing" : "response.iss_mismatch");
-  const error = answered.get("error");
-  if (error !== undefined) {
-    const said = { error, description: answered.get("error_description") };
-    trail.idpAnswer = toIdpAnswer("authorize", {}, said);
-    throw signOnProblem(reasonOfRedirect(said), { idpError: isPassedOn(error) ? error : "server_error" });
-  }
-  const idpCode = answered.get("code");
-  if (idpCode === undefined || idpCode.length > MAX_IDP_CODE_LENGTH)
-    throw signOnProblem("response.code_missing");
-  return idpCode;
-}
 
 /** Whom the exchange would refuse is told at once, while there is a storefront's page to tell it on. */
 async function refuseUnwelcome(

@@ -54,6 +54,7 @@ export async function redeemDirect(
   const signer = await deps.signingKeys.current();
   const trail = startTrail(newId(), profile, { startedAt: deps.clock.now(), source: grant.source });
   trail.profile = profile;
+  trail.facts.redirectUri = grant.clientRedirectUri;
   deps.traces?.join("direct", trail.id);
   const codeHash = hashSecret(`${profile.id} ${grant.clientCode}`);
   const codeChallenge = challengeOf(grant.clientVerifier);
@@ -137,12 +138,16 @@ async function refuse(deps: DirectDeps, profile: Profile, trail: Trail, error: u
   const end = isAway ? forgetDirectCode : failAttempt;
   await end(deps, profile, trail.id).catch(() => {});
   deps.recorder.count("failed", reason);
-  if (await isRecorded(deps, trail)) note(deps, trail, { outcome: "failed", reason, customerId: null });
+  const isNoted = await isRecorded(deps, trail);
+  if (isNoted) note(deps, trail, { outcome: "failed", reason, customerId: null });
   if (!(error instanceof Problem)) return error;
   if (isAway) return new Problem("idp_unavailable", { retryAfterSeconds: 10 });
   if (reason === "token.refused" || reason === "token.redirect_uri") return new Problem("code_invalid");
   const [{ detail = "" }] = error.faults;
-  return new Problem("sign_on_refused", { detail, meta: { reason, reference: trail.reference } });
+  return new Problem("sign_on_refused", {
+    detail,
+    meta: { reason, ...(isNoted && { reference: trail.reference }) },
+  });
 }
 
 function note(

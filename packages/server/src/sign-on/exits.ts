@@ -10,10 +10,12 @@ import {
 import type { Traces } from "../contract/traces.ts";
 import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
+import { subnetOf } from "../lib/source-address.ts";
+import { describeUserAgent } from "../lib/user-agent.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { isUnavailable } from "../storage/storage.ts";
 import { withParameters } from "./parameters.ts";
-import { isSigned, type Recorder } from "./record.ts";
+import { type Facts, isSigned, type Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
 import { referenceOf } from "./reference.ts";
 
@@ -30,6 +32,7 @@ export type Trail = {
   realmId: string;
   /** The address that it came from. */
   source: string;
+  facts: Facts;
   startedAt: number;
   profile: Pick<Profile, "id" | "name"> | undefined;
   checks: SignOnCheck[];
@@ -41,13 +44,19 @@ export type Trail = {
 export const startTrail = (
   attemptId: string,
   { storeId, realmId }: { storeId: string; realmId: string },
-  { startedAt, source }: { startedAt: number; source: string },
+  { startedAt, source, userAgent }: { startedAt: number; source: string; userAgent?: string | undefined },
 ): Trail => ({
   id: attemptId,
   reference: referenceOf(attemptId),
   storeId,
   realmId,
   source,
+  facts: {
+    redirectUri: null,
+    emailDigest: null,
+    network: subnetOf(source),
+    ...describeUserAgent(userAgent),
+  },
   startedAt,
   profile: undefined,
   checks: [],
@@ -91,6 +100,7 @@ export const headOf = (trail: Trail) => ({
   profileName: trail.profile?.name ?? null,
   reference: trail.reference,
   startedAt: trail.startedAt,
+  facts: trail.facts,
   idpAnswer: trail.idpAnswer,
 });
 
@@ -125,12 +135,14 @@ export async function redirectProblemsTo(
     const { reference, checks, timings } = trail;
     deps.recorder.count("failed", reason);
     // Coming back twice is not another sign-on: the record of the first time is the one to look at.
-    if (reason !== "callback_replay" && (await isRecorded(deps, trail)))
-      deps.recorder.note({ ...headOf(trail), outcome: "failed", reason, error, checks, timings });
+    const isReplay = reason === "callback_replay";
+    const isNoted = !isReplay && (await isRecorded(deps, trail));
+    if (isNoted) deps.recorder.note({ ...headOf(trail), outcome: "failed", reason, error, checks, timings });
     const location = redirectToClient(deps, trail, client, {
       error,
       error_description: entry.means,
-      reference,
+      // Only one that finds something.
+      ...((isNoted || isReplay) && { reference }),
     });
     return { location, failure: { reference, reason, ...(cause instanceof Problem ? {} : { cause }) } };
   }
@@ -142,7 +154,10 @@ export const isRecorded = async (
   trail: Trail,
 ): Promise<boolean> => isSigned(trail) || (await recordLimiter.take(trail.storeId, trail.source));
 
-/** A page, with the reference on it; in the record as well, so that it can be found. */
+/** Why a callback ends on a page: there is no storefront that it could go back to. */
+export type PageCode = "attempt_expired" | "browser_changed" | "redirect_uri_unregistered";
+
+/** A page, with the reference of its record on it. */
 export async function refuseWithPage(
   deps: Pick<ExitDeps, "recorder" | "recordLimiter">,
   trail: Trail,
@@ -151,10 +166,9 @@ export async function refuseWithPage(
   const { code } = problem;
   const { checks, timings } = trail;
   deps.recorder.count("failed", code);
-  if (await isRecorded(deps, trail))
+  const isNoted = await isRecorded(deps, trail);
+  if (isNoted)
     deps.recorder.note({ ...headOf(trail), outcome: "failed", reason: code, error: null, checks, timings });
-  throw unrecordedPage(trail, problem);
+  // Only a reference that finds something is shown.
+  throw new Problem(code, { ...(isNoted && { meta: { reference: trail.reference } }), cause: problem.cause });
 }
-
-export const unrecordedPage = ({ reference }: Trail, { code, cause }: Problem): Problem =>
-  new Problem(code, { meta: { reference }, cause });

@@ -10,6 +10,7 @@ const row = (changes: Partial<Counted> = {}): Counted => ({
   reason: null,
   timings: "{}",
   counted: 1,
+  test: null,
   ...changes,
 });
 
@@ -67,6 +68,10 @@ describe("tallies", () => {
       [120_000, { exchanged: -1 }],
       [60_000, { exchanged: 1 }],
     ]);
+  });
+
+  test("of a test sign-on are none", () => {
+    expect(tally(undefined, row({ outcome: "tested", test: 1 }))).toEqual([]);
   });
 
   test("of a record that says the same as before are none", () => {

@@ -9,7 +9,7 @@ export type Tally = { storeId: string; profileId: string; minute: number; figure
 
 export type Counted = Pick<
   Tables["sign_ons"],
-  "store_id" | "profile_id" | "started_at" | "outcome" | "reason" | "timings" | "counted"
+  "store_id" | "profile_id" | "started_at" | "outcome" | "reason" | "timings" | "counted" | "test"
 >;
 
 const MINUTE_MS = 60_000;
@@ -21,6 +21,8 @@ export function createTallies() {
   const tallies = new Map<string, Tally>();
 
   function add(row: Counted, times: number): void {
+    // Nobody's sign-on, or none at all.
+    if (row.test === 1 || row.outcome === "logout_refused") return;
     const minute = row.started_at - (row.started_at % MINUTE_MS);
     const profileId = row.profile_id ?? "";
     const name = `${row.store_id} ${minute} ${profileId}`;

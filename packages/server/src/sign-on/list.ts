@@ -4,6 +4,7 @@ import { Problem } from "../contract/problem.ts";
 import { type ProblemCode, problemEntry, problems } from "../contract/problems.ts";
 import { type SignOnReason, signOnReasonEntry, signOnReasons } from "../contract/sign-on-reasons.ts";
 import type * as contract from "../contract/sign-ons.ts";
+import type { EmailDigests } from "../customers/email-digest.ts";
 import { toIso } from "../lib/clock.ts";
 import type { Condition, Page, Place, Sort } from "../lib/condition.ts";
 import { readPage } from "../storage/page.ts";
@@ -13,14 +14,18 @@ import { readReference } from "./reference.ts";
 
 /** The records of sign-ons, for the people who must find out why one failed. */
 
-type Deps = { storage: Storage };
+/** Only who lets people look for an address needs digests. */
+type Deps = { storage: Storage; emailDigests?: EmailDigests };
 type Row = Tables["sign_ons"];
 
-/** References are read out, and typed as people like. */
-const asWritten = (condition: Condition): Condition =>
-  condition.field === "reference"
-    ? { ...condition, value: readReference(String(condition.value)) ?? condition.value }
-    : condition;
+/** References are read out, and typed as people like. An address is looked for by its digest; what is none finds nothing. */
+async function asWritten({ emailDigests }: Deps, storeId: string, condition: Condition): Promise<Condition> {
+  const { field, value } = condition;
+  if (field === "reference") return { ...condition, value: readReference(String(value)) ?? value };
+  if (field !== "email") return condition;
+  if (!emailDigests) throw new Error("an address cannot be looked for without digests");
+  return { ...condition, value: (await emailDigests.of(storeId, String(value))) ?? "" };
+}
 
 type SignOnList = {
   rows: Row[];
@@ -31,19 +36,24 @@ type SignOnList = {
 };
 
 export async function listSignOns(
-  { storage }: Deps,
+  deps: Deps,
   storeId: string,
   page: Page,
   conditions: readonly Condition[] = [],
   sort?: Sort,
 ): Promise<SignOnList> {
   const of = { store_id: storeId };
-  const narrowed = { conditions: conditions.map(asWritten), sort };
-  const { rows, place } = await readPage(storage, "sign_ons", of, page, narrowed);
+  const written = await Promise.all(conditions.map((condition) => asWritten(deps, storeId, condition)));
+  const narrowed = { conditions: written, sort };
+  const { rows, place } = await readPage(deps.storage, "sign_ons", of, page, narrowed);
   return { rows, place, page, conditions, sort };
 }
 
-export async function getSignOn({ storage }: Deps, storeId: string, id: string): Promise<Row> {
+export async function getSignOn(
+  { storage }: Pick<Deps, "storage">,
+  storeId: string,
+  id: string,
+): Promise<Row> {
   const row = await storage.db
     .selectFrom("sign_ons")
     .selectAll()
@@ -79,11 +89,22 @@ export const presentMembers = (row: Row): Members => ({
   means: inWords(row.reason)?.means ?? null,
   remedy: inWords(row.reason)?.remedy ?? null,
   customer_id: row.customer_id,
+  test: row.test === 1,
+  redirect_uri: row.redirect_uri,
+  browser: row.browser,
+  operating_system: row.operating_system,
+  network: row.network,
   idp_answer: row.idp_answer === null ? null : JSON.parse(row.idp_answer),
   checks: JSON.parse(row.checks),
   timings: JSON.parse(row.timings),
   meta: { timestamps: { started_at: toIso(row.started_at), updated_at: toIso(row.updated_at) } },
 });
+
+/** The log cannot forget from its middle, and a sign-on that failed is nobody's yet: so nothing of a person is in it. */
+export function presentForLog(row: Row): object {
+  const { browser: _, operating_system: _too, network: _also, ...rest } = presentMembers(row);
+  return rest;
+}
 
 export const presentSignOn = (where: Where, row: Row): Output<typeof contract.getSignOn> => ({
   data: presentMembers(row),

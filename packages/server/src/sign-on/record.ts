@@ -7,7 +7,7 @@ import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createCap } from "../rate-limit/cap.ts";
 import { isUnavailable, type Storage, type Trx } from "../storage/storage.ts";
-import { presentMembers } from "./list.ts";
+import { presentForLog } from "./list.ts";
 import { hasFailed, type RecordRow, writeAttempts, writeExchanges } from "./write-records.ts";
 
 /**
@@ -34,7 +34,7 @@ export type Recorder = {
 type SignOnStep = "started" | Outcome | "expired";
 export type CountSignOn = (step: SignOnStep, reason?: RecordedReason, times?: number) => void;
 
-type Outcome = "code_issued" | "exchanged" | "failed" | "logout_refused";
+type Outcome = "code_issued" | "exchanged" | "failed" | "tested" | "logout_refused";
 /** A refusal that was shown as a page has the problem's code. */
 type RecordedReason = SignOnReason | ProblemCode;
 
@@ -44,6 +44,8 @@ type SignOnRecord = Head & {
   error: string | null;
   checks: readonly SignOnCheck[];
   timings: Readonly<Record<string, number>>;
+  /** An administrator's: it is in no figures and no event. */
+  isTest?: true;
 };
 
 type ExchangeRecord = Head & {
@@ -61,6 +63,16 @@ type Head = {
   reference: string;
   startedAt: number;
   idpAnswer?: IdpAnswer | undefined;
+  facts?: Facts;
+};
+
+/** What support would otherwise ask the caller for. The address that it came from and the e-mail are not kept as they are. */
+export type Facts = {
+  redirectUri: string | null;
+  browser: string | null;
+  operatingSystem: string | null;
+  network: string | null;
+  emailDigest: string | null;
 };
 
 type Row = RecordRow;
@@ -102,7 +114,7 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
     const isNew = new Set(written.map(({ id }) => id));
     const failed: Row[] = [];
     for (const row of rows) {
-      if (!hasFailed(row) || !isNew.has(row.id)) continue;
+      if (!hasFailed(row) || !isNew.has(row.id) || row.test === 1) continue;
       const isLeft = row.by_stranger === 0 || (await strangerEvents.take(row.store_id)) === undefined;
       if (isLeft) failed.push(row);
     }
@@ -110,7 +122,7 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
       const happenings = ofStore.map((row) => ({
         type: "sign_on.failed" as const,
         subject: row.id,
-        resource: presentMembers(row),
+        resource: presentForLog(row),
       }));
       await noteEvents(trx, { clock }, byService(storeId), happenings);
     }
@@ -141,6 +153,12 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
     customer_id: null,
     by_stranger: 0,
     counted: 1,
+    redirect_uri: head.facts?.redirectUri ?? null,
+    browser: head.facts?.browser ?? null,
+    operating_system: head.facts?.operatingSystem ?? null,
+    network: head.facts?.network ?? null,
+    email_digest: head.facts?.emailDigest ?? null,
+    test: null,
     idp_answer: head.idpAnswer ? JSON.stringify(head.idpAnswer) : null,
     started_at: head.startedAt,
     updated_at: clock.now(),
@@ -149,7 +167,8 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
 
   return {
     note(record) {
-      const byStranger = !isSigned(record);
+      // Whoever has the address of a test is no stranger.
+      const byStranger = !record.isTest && !isSigned(record);
       if (byStranger && strangersWaiting >= MAX_STRANGERS_WAITING) {
         dropped++;
         return;
@@ -165,6 +184,7 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
         checks: JSON.stringify(record.checks),
         timings: JSON.stringify(record.timings),
         by_stranger: byStranger ? 1 : 0,
+        test: record.isTest ? 1 : null,
       });
       keep(attempts, row);
     },

@@ -26,6 +26,11 @@ export async function writeAttempts(trx: Trx, storage: Storage, rows: RecordRow[
           timings: ref("excluded.timings"),
           by_stranger: ref("excluded.by_stranger"),
           started_at: ref("excluded.started_at"),
+          redirect_uri: ref("excluded.redirect_uri"),
+          browser: ref("excluded.browser"),
+          operating_system: ref("excluded.operating_system"),
+          network: ref("excluded.network"),
+          email_digest: ref("excluded.email_digest"),
           counted: ref("excluded.counted"),
         })),
       )

@@ -64,6 +64,7 @@ export const LISTS = {
     fields: {
       started_at: startedAt,
       reference: plain("reference"),
+      email: plain("email_digest"),
       customer_id: plain("customer_id"),
       reason: plain("reason"),
       outcome: plain("outcome"),
@@ -71,6 +72,7 @@ export const LISTS = {
     },
     indexes: [
       { keys: [plain("reference"), startedAt, id] },
+      { keys: [plain("email_digest"), startedAt, id], partial: true },
       { keys: [plain("customer_id"), startedAt, id], partial: true },
       { keys: [plain("reason"), startedAt, id], partial: true },
       { keys: [plain("outcome"), startedAt, id] },

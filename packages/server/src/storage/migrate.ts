@@ -13,6 +13,7 @@ import { runningTotals } from "./migrations/0009-running-totals.ts";
 import { events } from "./migrations/0010-events.ts";
 import { integrations } from "./migrations/0011-integrations.ts";
 import { statistics } from "./migrations/0012-statistics.ts";
+import { facts } from "./migrations/0013-facts.ts";
 import { members } from "./migrations/0014-members.ts";
 import { openidProvider } from "./migrations/0015-openid-provider.ts";
 import { providers } from "./migrations/0016-providers.ts";
@@ -31,6 +32,7 @@ export const migrations: readonly Migration[] = [
   events,
   integrations,
   statistics,
+  facts,
   members,
   openidProvider,
   providers,

@@ -94,6 +94,7 @@ export type Tables = {
     store_id: string;
     person_id: string;
     asked_at: number;
+    email_digest: string | null;
   };
   event_heads: {
     store_id: string;
@@ -235,6 +236,10 @@ export type Tables = {
     applied_at: number;
     needs_version: number | null;
   };
+  sealed_keys: {
+    name: string;
+    sealed_key: string;
+  };
   sign_on_attempts: {
     id: string;
     store_id: string;
@@ -288,6 +293,12 @@ export type Tables = {
     updated_at: number;
     by_stranger: number;
     counted: number | null;
+    redirect_uri: string | null;
+    browser: string | null;
+    operating_system: string | null;
+    network: string | null;
+    email_digest: string | null;
+    test: number | null;
     idp_answer: string | null;
   };
   signing_keys: {

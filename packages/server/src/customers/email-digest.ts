@@ -1,0 +1,80 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { parseEmail } from "../lib/email-address.ts";
+import type { Keyring } from "../lib/keyring.ts";
+import { operatorFault } from "../lib/operator-fault.ts";
+import { keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
+import type { Storage } from "../storage/storage.ts";
+
+/**
+ * An e-mail address as something that can be looked for and not read: HMAC-SHA-256 over store and address, so that whoever knows the whole
+ * address finds it, and two stores cannot be compared. The key is random, made at its first use, and kept sealed: it is sealed anew when
+ * the master key changes, so that addresses from before are still found.
+ */
+export type EmailDigests = {
+  /** Null: this is no address. */
+  of(storeId: string, email: string): Promise<string | null>;
+};
+
+type Deps = { storage: Storage; keyring: Keyring };
+
+const NAME = "email-digest";
+
+export function createEmailDigests(deps: Deps): EmailDigests {
+  let key: Buffer | undefined;
+  return {
+    async of(storeId, email) {
+      const address = parseEmail(email);
+      if (!address) return null;
+      key ??= await readKey(deps);
+      return createHmac("sha256", key).update(`${storeId} ${address.key}`).digest("base64url");
+    },
+  };
+}
+
+/** Of several instances that make the first one at the same time, one has it written. */
+async function readKey({ storage: { db }, keyring }: Deps): Promise<Buffer> {
+  let found = await findSealed(db);
+  if (found === undefined) {
+    const fresh = seal(keyring, NAME, NAME, randomBytes(32).toString("base64url"));
+    await db
+      .insertInto("sealed_keys")
+      .values({ name: NAME, sealed_key: fresh })
+      .onConflict((conflict) => conflict.column("name").doNothing())
+      .execute();
+    found = (await findSealed(db)) ?? fresh;
+  }
+  return Buffer.from(open(keyring, found), "base64url");
+}
+
+async function findSealed(db: Storage["db"]): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("sealed_keys")
+    .select("sealed_key")
+    .where("name", "=", NAME)
+    .executeTakeFirst();
+  return row?.sealed_key;
+}
+
+function open(keyring: Keyring, sealed: string): string {
+  const text = unseal(keyring, NAME, NAME, sealed);
+  if (text === undefined)
+    throw operatorFault("the key for digests of e-mail addresses cannot be opened with these master keys");
+  return text;
+}
+
+/** Seals it anew with the first master key. */
+export async function resealDigestKey({
+  storage: { db },
+  keyring,
+}: Deps): Promise<{ resealed: number; kept: number }> {
+  const sealed = await findSealed(db);
+  if (sealed === undefined) return { resealed: 0, kept: 0 };
+  if (keyIdOfSealed(sealed) === keyring.current(NAME).keyId.toString("hex")) return { resealed: 0, kept: 1 };
+  await db
+    .updateTable("sealed_keys")
+    .set({ sealed_key: seal(keyring, NAME, NAME, open(keyring, sealed)) })
+    .where("name", "=", NAME)
+    .where("sealed_key", "=", sealed)
+    .execute();
+  return { resealed: 1, kept: 0 };
+}

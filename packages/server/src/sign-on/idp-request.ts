@@ -1,0 +1,56 @@
+import type { Metadata } from "../identity-provider/discovery.ts";
+import type { Profile } from "../identity-provider/profile.ts";
+import { readCookie } from "../lib/cookie.ts";
+import type { Keyring } from "../lib/keyring.ts";
+import { issuerOf } from "../realms/issuer.ts";
+import {
+  browserCookie,
+  browserCookieName,
+  challengeOf,
+  digest,
+  idpSecretsOf,
+  isBrowserValue,
+  newBrowserValue,
+} from "./attempt.ts";
+import { withParameters } from "./parameters.ts";
+
+/** How a browser is sent to an identity provider, and known again when it comes back. */
+
+type Deps = { publicUrl: string; keyring: Keyring };
+
+/** The value that ties a sign-on to its browser: the one that it has, or a new one to keep. */
+export function knowBrowser(
+  { publicUrl }: Pick<Deps, "publicUrl">,
+  cookieHeader: string | undefined,
+): { digest: string; answer: { setCookie?: string } } {
+  const sent = readCookie(cookieHeader, browserCookieName(publicUrl));
+  if (isBrowserValue(sent)) return { digest: digest(sent), answer: {} };
+  const made = newBrowserValue();
+  return { digest: digest(made), answer: { setCookie: browserCookie(publicUrl, made) } };
+}
+
+/** What the identity provider is asked; it brings `idpState` back. */
+export function idpRequest(
+  deps: Deps,
+  profile: Profile,
+  metadata: Metadata,
+  { idpState, attemptId, scope }: { idpState: string; attemptId: string; scope: string },
+): string {
+  const { idpNonce, idpVerifier } = idpSecretsOf(deps.keyring, idpState, attemptId);
+  return withParameters(metadata.authorizationEndpoint, {
+    scope,
+    response_type: "code",
+    client_id: profile.clientId,
+    redirect_uri: callbackUrl(deps, profile),
+    state: idpState,
+    nonce: idpNonce,
+    code_challenge_method: "S256",
+    code_challenge: challengeOf(idpVerifier),
+  });
+}
+
+/** What the store registers at its identity provider: one address for each profile, so that no two can be mixed up. */
+export const callbackUrl = (
+  deps: { publicUrl: string },
+  { storeId, realmId, id }: Pick<Profile, "storeId" | "realmId" | "id">,
+): string => `${issuerOf(deps, storeId, realmId)}/profiles/${id}/callback`;

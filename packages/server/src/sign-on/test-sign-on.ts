@@ -1,0 +1,190 @@
+import type { BrowserAnswer, BrowserRequest, TestReport } from "../contract/browser.ts";
+import { limits } from "../contract/limits.ts";
+import type { Output } from "../contract/operation.ts";
+import { Problem } from "../contract/problem.ts";
+import { type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
+import type * as contract from "../contract/test-sign-on.ts";
+import { foreseeRefusal } from "../customers/identity.ts";
+import type { Identity } from "../identity-provider/identify.ts";
+import { judgeSignOn } from "../identity-provider/live-evidence.ts";
+import { presentLinks } from "../identity-provider/present.ts";
+import { getProfile, type Profile, type ProfileKey } from "../identity-provider/profile.ts";
+import { toIso } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import type { Keyring } from "../lib/keyring.ts";
+import { seal, unseal } from "../lib/seal.ts";
+import { issuerOf } from "../realms/issuer.ts";
+import type { AskDeps } from "./ask-idp.ts";
+import type { Attempt, Place } from "./attempt.ts";
+import { unavailable } from "./authorize.ts";
+import { claimAttempt, failAttempt } from "./code.ts";
+import { headOf, type PageCode, reasonOf, signOnProblem, startTrail, type Trail } from "./exits.ts";
+import { idpRequest, knowBrowser } from "./idp-request.ts";
+import { type Parameters, readParameters, withParameters } from "./parameters.ts";
+import type { Recorder } from "./record.ts";
+import { identifyShopper, isSameBrowser } from "./returned.ts";
+import { findPlace, type SignOnPlace } from "./sign-on-place.ts";
+
+/**
+ * A sign-on by an administrator, to see what a provider sends. It goes the way of every other, up to the person; then it ends on a page of
+ * ours, and nothing comes of it but a record. Ticket and attempt are sealed for purposes of their own: neither can be taken for a
+ * sign-on's, nor a sign-on's for these.
+ */
+type Deps = AskDeps & { publicUrl: string; recorder: Recorder };
+
+type Ticket = { id: string; expiresAt: number };
+type TestAttempt = Pick<Attempt, "id" | "startedAt" | "browserDigest" | "idpIssuer">;
+
+const contextOf = ({ storeId, realmId, profileId }: Place) => `${storeId}/${realmId}/${profileId}`;
+
+/** The address holds all there is to it; which of them were used, the database knows from the first use on. */
+export async function offerTest(
+  deps: Pick<Deps, "publicUrl" | "storage" | "clock" | "keyring" | "calls">,
+  key: ProfileKey,
+): Promise<Output<typeof contract.testSignOn>> {
+  const profile = await getProfile(deps, key);
+  if (profile.flow === "direct") throw new Problem("test_sign_on_direct");
+  const expiresAt = deps.clock.now() + limits.attemptSeconds * 1000;
+  const ticket: Ticket = { id: newId(), expiresAt };
+  const sealed = seal(deps.keyring, "test-sign-on", contextOf(key), JSON.stringify(ticket));
+  const begin = `${issuerOf(deps, key.storeId, key.realmId)}/profiles/${key.profileId}/test`;
+  return {
+    data: {
+      type: "test-sign-on",
+      url: withParameters(begin, { ticket: sealed }),
+      expires_at: toIso(expiresAt),
+    },
+    links: presentLinks(deps, profile),
+  };
+}
+
+type Ids = { store: string; realm: string; profile: string };
+
+export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
+  const place: Place = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
+  const found = await findPlace(deps.storage.db, place);
+  if (!found) throw new Problem("realm_not_found");
+  if (!found.profile) throw new Problem("profile_not_found");
+  const asked = readParameters(request.search);
+  const text = unseal(deps.keyring, "test-sign-on", contextOf(place), asked.get("ticket") ?? "");
+  const ticket: Ticket | undefined = text === undefined ? undefined : JSON.parse(text);
+  if (!ticket || ticket.expiresAt <= deps.clock.now()) throw new Problem("test_sign_on_over");
+  if (!(await claim(deps, place, ticket.id))) throw new Problem("test_sign_on_over");
+  const trail = trailOf(place, found, request, { id: newId(), startedAt: deps.clock.now() });
+  deps.traces?.join("authorize", trail.id);
+  try {
+    const profile = testable(found);
+    const metadata = await deps.directory.metadataOf(profile);
+    if (!metadata) throw unavailable(deps, profile, trail);
+    const browser = knowBrowser(deps, request.cookie);
+    const attempt: TestAttempt = {
+      id: trail.id,
+      startedAt: trail.startedAt,
+      browserDigest: browser.digest,
+      idpIssuer: metadata.issuer,
+    };
+    const idpState = seal(deps.keyring, "test-sign-on-attempt", contextOf(place), JSON.stringify(attempt));
+    const to = { idpState, attemptId: attempt.id, scope: "openid email profile" };
+    return { location: idpRequest(deps, profile, metadata, to), ...browser.answer };
+  } catch (error) {
+    return report(deps, trail, { reason: reasonOf(error), person: [] });
+  }
+}
+
+/** Undefined: not of a test, or not of one that began under this path. */
+export function openTestAttempt(
+  { keyring }: { keyring: Keyring },
+  place: Place,
+  idpState: string,
+): TestAttempt | undefined {
+  const text = unseal(keyring, "test-sign-on-attempt", contextOf(place), idpState);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+type Returning = {
+  place: Place;
+  found: SignOnPlace;
+  attempt: TestAttempt;
+  idpState: string;
+  answered: Parameters;
+  request: BrowserRequest;
+  refusePage(code: PageCode): Promise<never>;
+};
+
+/** The same checks in the same order as of any sign-on; where that would give a code, this one ends. */
+export async function finishTest(deps: Deps, returning: Returning): Promise<BrowserAnswer> {
+  const { place, found, attempt, idpState, answered, request, refusePage } = returning;
+  deps.traces?.join("callback", attempt.id);
+  const isExpired = deps.clock.now() >= attempt.startedAt + limits.attemptSeconds * 1000;
+  if (isExpired || attempt.startedAt < found.endedBefore) return refusePage("attempt_expired");
+  if (!isSameBrowser(deps, attempt, request)) return refusePage("browser_changed");
+  if (!(await claim(deps, place, attempt.id))) throw new Problem("test_sign_on_over");
+  const trail = trailOf(place, found, request, attempt);
+  let identity: Identity | undefined;
+  try {
+    const profile = testable(found);
+    const { source } = request;
+    identity = await identifyShopper(deps, profile, { attempt, idpState, answered, source }, trail);
+    const refusal = await foreseeRefusal(deps.storage.db, profile, found.realm, identity);
+    return report(deps, trail, { reason: refusal ?? null, person: personOf(identity) });
+  } catch (error) {
+    return report(deps, trail, { reason: reasonOf(error), person: [], cause: error });
+  } finally {
+    await failAttempt(deps, place, attempt.id);
+  }
+}
+
+/** One insert decides which of several visits goes on. */
+const claim = (deps: Deps, place: Place, id: string): Promise<boolean> =>
+  claimAttempt(deps, place, { id, clientId: "", codeChallenge: "", clientNonce: null }, "");
+
+function trailOf(
+  place: Place,
+  { profile }: SignOnPlace,
+  { source, userAgent }: BrowserRequest,
+  { id, startedAt }: Pick<Attempt, "id" | "startedAt">,
+): Trail {
+  const trail = startTrail(id, place, { startedAt, source, userAgent });
+  trail.profile = profile;
+  return trail;
+}
+
+/** Also one that is not enabled yet: that is when it should be tested. */
+function testable({ profile }: SignOnPlace): Profile {
+  if (!profile || profile.flow === "direct") throw signOnProblem("profile_disabled");
+  return profile;
+}
+
+const personOf = ({ email, emailVerified, name, subject }: Identity): TestReport["person"] => [
+  { name: "E-mail", value: `${email} (${emailVerified ? "verified" : "not verified"} by the provider)` },
+  ...(name === null ? [] : [{ name: "Name", value: name }]),
+  { name: "Subject", value: subject },
+];
+
+type Ended = { reason: SignOnReason | null; person: TestReport["person"]; cause?: unknown };
+
+function report({ recorder }: Deps, trail: Trail, { reason, person, cause }: Ended): BrowserAnswer {
+  const { reference, checks, timings } = trail;
+  const entry = reason === null ? undefined : signOnReasonEntry(reason);
+  recorder.note({
+    ...headOf(trail),
+    isTest: true,
+    outcome: reason === null ? "tested" : "failed",
+    reason,
+    error: entry?.error ?? null,
+    checks,
+    timings,
+  });
+  const shown: TestReport = {
+    profileName: trail.profile?.name ?? "",
+    reference,
+    failure: reason !== null && entry ? { reason, means: entry.means, remedy: entry.remedy } : null,
+    person,
+    requirements: judgeSignOn(person.length > 0 ? null : reason),
+    checks,
+    timings,
+  };
+  if (reason === null) return { report: shown };
+  const isOurs = cause === undefined || cause instanceof Problem;
+  return { report: shown, failure: { reference, reason, ...(isOurs ? {} : { cause }) } };
+}

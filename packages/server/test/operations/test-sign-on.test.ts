@@ -1,0 +1,213 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { listEvents } from "../../src/contract/events.ts";
+import { checkProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
+import { beginTest } from "../../src/contract/sign-on.ts";
+import { getSignOnStatistics } from "../../src/contract/sign-ons.ts";
+import { testSignOn } from "../../src/contract/test-sign-on.ts";
+import { type Answer, call } from "../support/call.ts";
+import { type Browser, COOKIE, createFederation, type Federation } from "../support/federation.ts";
+
+/** A sign-on by an administrator, of which nothing comes but a page and a record (wire 19). */
+
+let f: Federation;
+beforeEach(async () => {
+  f = await createFederation();
+});
+afterEach(() => f.close());
+
+const at = () => ({ realm: f.realmId, id: f.profileId });
+const offer = async () =>
+  (await f.store.call(testSignOn, { ids: at() })).body.data as { url: string; expires_at: string };
+
+async function visit(browser: Browser, url: string, changes: Record<string, string> = {}): Promise<Answer> {
+  const query = url.slice(url.indexOf("?") + 1);
+  const ids = { store: f.store.store.id, realm: f.realmId, profile: f.profileId, ...changes };
+  const headers: Record<string, string> =
+    browser.cookie === undefined ? {} : { cookie: `${COOKIE}=${browser.cookie}` };
+  const answer = await call(f.latchkey.app, beginTest, { ids, query, headers });
+  const given = /^[^=]+=([^;]+)/.exec(answer.headers.get("set-cookie") ?? "")?.[1];
+  if (given !== undefined) browser.cookie = given;
+  return answer;
+}
+
+/** From the address to the page. */
+async function run(): Promise<{ browser: Browser; back: string; page: Answer }> {
+  const browser: Browser = { cookie: undefined };
+  const begun = await visit(browser, (await offer()).url);
+  const back = f.idp.signIn(begun.headers.get("location") ?? "");
+  return { browser, back, page: await f.comeBack(browser, back) };
+}
+
+const textOf = (page: Answer) =>
+  page.body
+    .replaceAll(/<style>.*<\/style>/gs, "")
+    .replaceAll(/<[^>]+>/g, " ")
+    .replaceAll(/\s+/g, " ");
+const made = async () => {
+  const { db } = f.latchkey.storage;
+  const tables = ["customers", "customer_identities", "customer_tokens"] as const;
+  const found = [];
+  for (const table of tables) found.push(...(await db.selectFrom(table).selectAll().execute()));
+  const codes = await db
+    .selectFrom("sign_on_attempts")
+    .selectAll()
+    .where("code_hash", "is not", null)
+    .execute();
+  return [...found, ...codes];
+};
+
+describe("a test sign-on", () => {
+  test("ends on a page with every check, both sides, timings and the requirements; and in a record", async () => {
+    const { page } = await run();
+    expect(page.status).toBe(200);
+    const text = textOf(page);
+    expect(text).toContain("The test came through");
+    expect(text).toContain("ada@shop.example (verified by the provider)");
+    for (const id of ["R4", "R6", "R7", "R8", "R9"]) expect(text).toContain(`${id} met`);
+    expect(text).toMatch(new RegExp(`id_token.iss Expected ${f.idp.issuer} Found ${f.idp.issuer}`));
+    expect(text).toMatch(/Token endpoint \d+ ms/);
+    expect(page.headers.get("cache-control")).toBe("no-store");
+    const reference = /Reference <strong>([^<]+)/.exec(page.body)?.[1] ?? "none";
+    expect(await f.recordOf(reference)).toMatchObject({
+      test: true,
+      outcome: "tested",
+      reason: null,
+      customer_id: null,
+    });
+  });
+
+  test("makes no customer, no identity, no code, no token and no event, and is in no figures", async () => {
+    await run();
+    f.idp.hooks.claims = (claims) => ({ ...claims, aud: "another" });
+    await run();
+    await f.latchkey.app.tidy();
+    expect(await made()).toEqual([]);
+    const { data: events } = (
+      await f.store.call(listEvents, { query: "types=sign_on.*,customer.*,customer_token.*" })
+    ).body;
+    expect(events).toEqual([]);
+    expect((await f.store.call(getSignOnStatistics)).body.data).toEqual([]);
+    expect(await f.records()).toHaveLength(2);
+  });
+
+  test("that fails says why, what to do, and which requirement is not met", async () => {
+    f.idp.hooks.claims = (claims) => ({ ...claims, aud: ["another", "<b>third</b>"] });
+    const { page } = await run();
+    const text = textOf(page);
+    expect(text).toContain("The test failed");
+    expect(text).toContain("R7 not met");
+    expect(text).toContain("R4 cannot be told yet");
+    expect(page.body).not.toContain("<b>third");
+    expect(page.body).toContain("&lt;b&gt;third");
+    const reference = /Reference <strong>([^<]+)/.exec(page.body)?.[1] ?? "none";
+    expect(await f.recordOf(reference)).toMatchObject({
+      test: true,
+      outcome: "failed",
+      reason: "id_token.aud",
+    });
+    f.idp.hooks.claims = (claims) => claims;
+  });
+
+  test("shows what the realm's rules would refuse", async () => {
+    await f.store.call(updateProfile, {
+      ids: at(),
+      json: { data: { type: "oidc-profile", provisioning: "existing" } },
+    });
+    const text = textOf((await run()).page);
+    expect(text).toContain("The test failed");
+    expect(text).toContain("ada@shop.example");
+    expect(text).toContain("R7 met");
+  });
+
+  test("of a provider that does not answer says so at once", async () => {
+    const { url } = await offer();
+    f.idp.hooks.answer = { "/token": (_, response) => void response.writeHead(503).end() };
+    const browser: Browser = { cookie: undefined };
+    const begun = await visit(browser, url);
+    const page = await f.comeBack(browser, f.idp.signIn(begun.headers.get("location") ?? ""));
+    expect(textOf(page)).toContain("token.unavailable");
+  });
+
+  test("works for a profile that is not enabled yet, and tells the doctor what it has shown", async () => {
+    await f.store.call(updateProfile, {
+      ids: at(),
+      json: { data: { type: "oidc-profile", enabled: false } },
+    });
+    f.latchkey.clock.advance(1000);
+    expect(textOf((await run()).page)).toContain("The test came through");
+    await f.latchkey.app.tidy();
+    const { data } = (await f.store.call(checkProfile, { ids: at() })).body;
+    expect(data.checks.find(({ id }: { id: string }) => id === "R7")).toMatchObject({ status: "met" });
+  });
+
+  test("422 for a profile with the direct flow", async () => {
+    await f.latchkey.storage.db.updateTable("oidc_profiles").set({ flow: "direct" }).execute();
+    const answer = await f.store.call(testSignOn, { ids: at() });
+    expect([answer.status, answer.code]).toEqual([422, "test_sign_on_direct"]);
+  });
+});
+
+describe("its address", () => {
+  test("works once", async () => {
+    const { url } = await offer();
+    expect((await visit({ cookie: undefined }, url)).status).toBe(303);
+    const second = await visit({ cookie: undefined }, url);
+    expect([second.status, second.code]).toEqual([400, "test_sign_on_over"]);
+    expect(second.body).toContain("This test is over");
+  });
+
+  test("of any number of visits at once one goes on", async () => {
+    const { url } = await offer();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => visit({ cookie: undefined }, url)));
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+  });
+
+  test("works for ten minutes, at its own profile, as it was given", async () => {
+    const { url, expires_at } = await offer();
+    expect(Date.parse(expires_at) - f.latchkey.clock.now()).toBe(600_000);
+    const other = await f.addProfile({ name: "Other" });
+    expect((await visit({ cookie: undefined }, url, { profile: other })).code).toBe("test_sign_on_over");
+    expect((await visit({ cookie: undefined }, `${url}x`)).code).toBe("test_sign_on_over");
+    expect((await visit({ cookie: undefined }, "?ticket=")).code).toBe("test_sign_on_over");
+    f.latchkey.clock.advance(600_000);
+    expect((await visit({ cookie: undefined }, url)).code).toBe("test_sign_on_over");
+  });
+});
+
+describe("its return", () => {
+  test("counts once, in the browser in which it began, within ten minutes", async () => {
+    const { browser, back } = await run();
+    expect((await f.comeBack(browser, back)).code).toBe("test_sign_on_over");
+    const mine: Browser = { cookie: undefined };
+    const begun = await visit(mine, (await offer()).url);
+    const returning = f.idp.signIn(begun.headers.get("location") ?? "");
+    expect((await f.comeBack({ cookie: undefined }, returning)).code).toBe("browser_changed");
+    f.latchkey.clock.advance(600_000);
+    expect((await f.comeBack(mine, returning)).code).toBe("attempt_expired");
+    expect(await made()).toEqual([]);
+  });
+
+  test("cannot become a sign-on, nor a sign-on a test: each state opens for its own purpose", async () => {
+    const browser: Browser = { cookie: undefined };
+    const test = new URL((await visit(browser, (await offer()).url)).headers.get("location") ?? "");
+    const real = new URL((await f.begin(browser)).headers.get("location") ?? "");
+    const ticket = real.searchParams.get("state") ?? "";
+    expect((await visit(browser, `?ticket=${encodeURIComponent(ticket)}`)).code).toBe("test_sign_on_over");
+    // The code and nonce of the one with the state of the other.
+    const back = new URL(f.idp.signIn(real.href));
+    back.searchParams.set("state", test.searchParams.get("state") ?? "");
+    const crossed = await f.comeBack(browser, back.href);
+    expect(crossed.status).toBe(200);
+    expect(textOf(crossed)).toContain("The test failed");
+    const other = new URL(
+      f.idp.signIn((await visit(browser, (await offer()).url)).headers.get("location") ?? ""),
+    );
+    other.searchParams.set(
+      "state",
+      new URL((await f.begin(browser)).headers.get("location") ?? "").searchParams.get("state") ?? "",
+    );
+    const refused = await f.comeBack(browser, other.href);
+    expect(refused.headers.get("location")).toContain("error=");
+    expect(await made()).toEqual([]);
+  });
+});
