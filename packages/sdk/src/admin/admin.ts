@@ -2,6 +2,7 @@ import { type Api, createApi, pathOf } from "../access.ts";
 import type { Exchange, Fetch } from "../exchange.ts";
 import { clockOf, wireOf } from "../wire.ts";
 import { events } from "./events.ts";
+import { integrations } from "./integrations.ts";
 import { type ListQuery, listing, type PageQuery } from "./listing.ts";
 import { resource } from "./resource.ts";
 import type * as wire from "./types.ts";
@@ -48,6 +49,7 @@ export function createAdmin(options: AdminOptions) {
         api<wire.Answer<wire.SignOn>>({ method: "GET", path: SIGN_ONS + pathOf(id) }),
     },
     events: events(api, clock.sleep),
+    integrations: integrations(api),
     store: single<wire.Store, wire.StoreChange, wire.InForce>(api, "/v2/store", "store"),
   };
 }
