@@ -64,6 +64,7 @@ const ROOMS: Record<string, string[]> = {
     "realms",
     "identity-provider",
     "customers",
+    "access",
   ],
   integrations: ["lib", "contract", "storage", "events", "stores", "identity-provider"],
   gateway: ["contract"],
@@ -85,6 +86,7 @@ const ROOMS: Record<string, string[]> = {
   cli: [
     "main",
     "workers",
+    "metrics",
     "config",
     "create-store",
     "delete-store",

@@ -70,7 +70,8 @@ export type AdminInputs = [
   Holds<Equal<admin.RealmChange, Sent<typeof realms.updateRealm>>>,
   Holds<Equal<admin.NewProfile, Sent<typeof profiles.createProfile>>>,
   Holds<Equal<admin.ProfileChange, Sent<typeof profiles.updateProfile>>>,
-  Holds<Equal<{ digest: Parameters<AdminProfiles["approveDrift"]>[1] }, Sent<typeof profiles.approveDrift>>>,
+  Holds<Within<{ digest: Parameters<AdminProfiles["approveDrift"]>[1] }, Sent<typeof profiles.approveDrift>>>,
+  Holds<Equal<admin.MoveChoice, Omit<Sent<typeof profiles.approveDrift>, "digest">>>,
   Holds<Equal<admin.NewCustomer, Sent<typeof customers.createCustomer>>>,
   Holds<Equal<admin.CustomerChange, Sent<typeof customers.updateCustomer>>>,
   Holds<Equal<admin.StoreChange, Sent<typeof store.updateStore>>>,
@@ -105,6 +106,7 @@ export type AdminAnswers = [
   Holds<Equal<Listed<AdminTokens["list"]>, Item<typeof tokens.listCustomerTokens>>>,
   Holds<Equal<Listed<Admin["signOns"]["list"]>, Item<typeof signOns.listSignOns>>>,
   Holds<Equal<Given<Admin["signOns"]["get"]>, Output<typeof signOns.getSignOn>>>,
+  Holds<Equal<Given<Admin["signOns"]["statistics"]>, Output<typeof signOns.getSignOnStatistics>>>,
   Holds<Equal<Given<Admin["customers"]["erase"]>, Output<typeof customers.eraseCustomer>>>,
   Holds<Equal<Listed<Admin["events"]["list"]>, Item<typeof events.listEvents>>>,
   Holds<Equal<Given<Admin["events"]["head"]>, Output<typeof events.getEventHead>["data"]>>,
@@ -119,6 +121,7 @@ export type AdminAnswers = [
   Holds<Equal<Given<Admin["integrations"]["test"]>, Output<typeof deliveries.testIntegration>>>,
   Holds<Equal<webhooks.EventType, EventType>>,
   Holds<Equal<Given<Admin["store"]["get"]>, Output<typeof store.getStore>>>,
+  Holds<Equal<Given<Admin["store"]["usage"]>, Output<typeof store.getStoreUsage>>>,
   Holds<Equal<Given<Admin["store"]["update"]>, Output<typeof store.updateStore>>>,
 ];
 

@@ -46,6 +46,7 @@ export async function endWhatCameBack(
     .where("sealed_previous_secret", "is not", null)
     .execute();
   const { numDeletedRows: signingKeys } = await db.deleteFrom("signing_keys").executeTakeFirst();
+  const { numDeletedRows: idTokenKeys } = await db.deleteFrom("id_token_keys").executeTakeFirst();
   let rows = 0;
   const empty = (table: "customer_tokens" | "sign_on_attempts" | "idempotent_answers", key: string) =>
     deleteAlong(deps, { table, key, along: [key], where: sql<SqlBool>`1 = 1` }, (deleted) => {
@@ -60,7 +61,7 @@ export async function endWhatCameBack(
     customerTokens,
     signOns,
     secrets: Number(secrets),
-    signingKeys: Number(signingKeys),
+    signingKeys: Number(signingKeys + idTokenKeys),
     from,
   };
 }

@@ -3,7 +3,7 @@ import { type AppOptions, createDeps } from "./deps.ts";
 import { type Fetch, toFetch } from "./http/fetch.ts";
 import type { Serve } from "./http/message.ts";
 import { createObserver } from "./http/observe.ts";
-import { referencePages } from "./http/reference.ts";
+import { referencePages } from "./http/reference/pages.ts";
 import { serveRoutes } from "./http/serve.ts";
 import type { OnRefused } from "./http/server.ts";
 import { canonicalSource, trustedProxies } from "./lib/source-address.ts";
@@ -48,7 +48,7 @@ export function createApp(options: AppOptions): App {
   const all = routes(deps);
   const forOperators = all.filter(({ operation }) => operation.unlimited);
   const forAll = options.operationsApart ? all.filter((route) => !forOperators.includes(route)) : all;
-  const serve = serveRoutes(serving, forAll, referencePages);
+  const serve = serveRoutes(serving, forAll, referencePages(publicUrl));
   return {
     ...createTidying({ ...deps, log }),
     serve,

@@ -19,6 +19,7 @@ const WAYS_IN = [
   "integrations",
   // What waits there to be numbered; what is still noted for the store, the sequencer throws away.
   "event_outbox",
+  "sign_on_tallies",
 ] as const;
 
 /** The rest, children before their parents: the column that names a row, and the index that its rows go along. */
@@ -29,10 +30,16 @@ const REST = [
   ["deleted_integrations", "id", ["store_id", "id"]],
   ["event_erasures", "person_id", ["store_id", "person_id"]],
   ["application_keys", "id", ["store_id", "id"]],
+  ["members", "id", ["store_id", "created_at"]],
   ["customer_tokens", "id", ["store_id", "customer_id"]],
   ["customer_identities", "id", ["store_id", "customer_id"]],
   ["customers", "id", ["store_id", "id"]],
   ["sign_ons", "id", ["store_id", "started_at"]],
+  [
+    "sign_on_statistics",
+    ["store_id", "step", "starts_at", "profile_id"],
+    ["store_id", "step", "starts_at", "profile_id"],
+  ],
   ["sign_on_attempts", "id", ["store_id", "profile_id"]],
   ["deleted_profiles", "id", ["store_id", "id"]],
   ["idempotent_answers", "key_hash", ["store_id"]],

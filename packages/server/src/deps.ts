@@ -5,6 +5,7 @@ import { limits } from "./contract/limits.ts";
 import { openapiDocument } from "./contract/openapi.ts";
 import type { Traces } from "./contract/traces.ts";
 import type { Valkey } from "./counters/valkey.ts";
+import type { newKey } from "./customers/key-rows.ts";
 import { createPasswords, type Passwords } from "./customers/password.ts";
 import { createSigningKeys, type SigningKeys } from "./customers/signing-keys.ts";
 import { createSignInThrottle, type SignInThrottle } from "./customers/throttle.ts";
@@ -62,6 +63,8 @@ export type AppOptions = {
   places?: FairPlaces;
   /** Stands in for the queue of passwords: tests hold it up. */
   passwords?: Passwords;
+  /** Stands in for the making of signing keys: tests have no time for an RSA key each. */
+  makeKey?: typeof newKey;
   /** Stands in for the limiter: benchmarks compare with none. */
   limiter?: Limiter;
 };
@@ -155,7 +158,13 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     directory: createDirectory({ storage, clock, calls, allowedOrigins }),
     discoveryTries: createDiscoveryTries({ clock, valkey }),
     allowedOrigins,
-    signingKeys: createSigningKeys({ storage, clock, keyring, customerTokenSeconds }),
+    signingKeys: createSigningKeys({
+      storage,
+      clock,
+      keyring,
+      customerTokenSeconds,
+      makeKey: options.makeKey,
+    }),
     passwords: options.passwords ?? createPasswords({ clock }),
     signInThrottle: createSignInThrottle({ clock, valkey }),
     sequencer: createSequencer({
@@ -193,8 +202,8 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
 /** The same object with one method replaced, so that whatever else it has stays its own. */
 const tracedStorage = (traces: Traces, storage: Storage): Storage =>
   Object.assign(Object.create(storage) as Storage, {
-    transact: <T>(work: (trx: Trx) => Promise<T>) =>
-      traces.step("database transaction", () => storage.transact(work)),
+    transact: <T>(work: (trx: Trx) => Promise<T>, row?: string) =>
+      traces.step("database transaction", () => storage.transact(work, row)),
   });
 
 const tracedCalls = (traces: Traces | undefined, onCall: OnCall): OnCall =>

@@ -24,6 +24,7 @@ import * as realm from "./contract/realms.ts";
 import * as service from "./contract/service.ts";
 import * as signOn from "./contract/sign-on.ts";
 import * as record from "./contract/sign-ons.ts";
+import * as signOut from "./contract/sign-out.ts";
 import * as store from "./contract/store.ts";
 import { createCustomer, deleteCustomer, updateCustomer } from "./customers/administer.ts";
 import { getCustomer, listCustomers } from "./customers/customer.ts";
@@ -54,6 +55,7 @@ import {
   presentProfile,
   presentProfileList,
   presentReport,
+  toApproval,
   toNewProfile,
   toProfileChange,
 } from "./identity-provider/present.ts";
@@ -80,10 +82,13 @@ import { createRealm, deleteRealm, getRealm, listRealms, updateRealm } from "./r
 import { getSettings, updateSettings } from "./realms/settings.ts";
 import { authorize } from "./sign-on/authorize.ts";
 import { callback } from "./sign-on/callback.ts";
+import { endSession, signedOut } from "./sign-on/end-session.ts";
 import { issueCustomerToken } from "./sign-on/issue-customer-token.ts";
 import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on/list.ts";
 import { endIdpSession } from "./sign-on/logout.ts";
 import { describeRealm, redeemForClient } from "./sign-on/provider.ts";
+import { readStatistics } from "./sign-on/read-statistics.ts";
+import { readUserinfo } from "./sign-on/userinfo.ts";
 import { getStore, updateStore } from "./stores/administer.ts";
 import { presentChangedStore, presentStore, toStoreChange } from "./stores/present.ts";
 
@@ -107,13 +112,20 @@ export const routes = (app: Deps): Route[] => [
   on(customer.eraseCustomer,   ({ caller, ids }) => eraseCustomer(app, caller, ids.id)),
 
   on(signOn.authorize,         ({ ids, browser }) => authorize(app, ids, browser)),
+  on(signOn.authorizeByForm,   ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.callback,          ({ ids, browser }) => callback(app, ids, browser)),
-  on(signOn.backchannelLogout, ({ ids, body, requestId }) => endIdpSession(app, ids, body.logout_token, requestId)),
+  on(signOn.backchannelLogout, ({ ids, body, requestId, source }) => endIdpSession(app, ids, body.logout_token, { requestId, source })),
   on(signOn.realmMetadata,     ({ ids }) => describeRealm(app, ids)),
-  on(signOn.realmToken,        ({ ids, body, requestId }) => redeemForClient(app, ids, body, requestId)),
+  on(signOn.realmToken,        ({ ids, ...request }) => redeemForClient(app, ids, request)),
+  on(signOn.userinfo,          ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
+  on(signOn.userinfoByPost,    ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
+  on(signOut.endSession,       ({ ids, browser, requestId }) => endSession(app, ids, browser, requestId)),
+  on(signOut.endSessionByForm, ({ ids, browser, requestId }) => endSession(app, ids, browser, requestId)),
+  on(signOut.signedOut,        ({ ids, browser }) => signedOut(app, ids, browser)),
   on(signOn.jwks,              async () => ({ keys: await app.signingKeys.published() })),
 
   on(record.listSignOns,       async ({ caller, query }) => presentSignOnList(app, await listSignOns(app, caller.storeId, toPage(query), query.filter, query.sort))),
+  on(record.getSignOnStatistics, ({ caller, query }) => readStatistics(app, caller.storeId, query)),
   on(record.getSignOn,         async ({ caller, ids }) => presentSignOn(app, await getSignOn(app, caller.storeId, ids.id))),
 
   on(key.listApplicationKeys,  async ({ caller, query }) => show.presentKeyList(app, await listApplicationKeys(app, caller.storeId, toPage(query)))),
@@ -157,7 +169,7 @@ export const routes = (app: Deps): Route[] => [
   on(profile.updateProfile,    async ({ caller, ids, body, ifMatch }) => presentProfile(app, caller, await updateProfile(app, byCaller(caller), profileKey(caller, ids), toProfileChange(body), ifMatch))),
   on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, byCaller(caller), profileKey(caller, ids))),
   on(profile.checkProfile,     async ({ caller, ids }) => presentReport(app, await checkProfile(app, profileKey(caller, ids)))),
-  on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, byCaller(caller), profileKey(caller, ids), body.data.digest))),
+  on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, byCaller(caller), profileKey(caller, ids), toApproval(body)))),
 
   on(gateway.checkAtGateway,   ({ caller, query }) => checkAtGateway(caller, query)),
 

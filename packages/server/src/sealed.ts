@@ -1,4 +1,4 @@
-import { resealSigningKeys } from "./customers/signing-keys.ts";
+import { resealSigningKeys } from "./customers/key-rows.ts";
 import { resealSecrets } from "./identity-provider/client-secret.ts";
 import { resealWebhookSecrets } from "./integrations/secret.ts";
 import type { Keyring } from "./lib/keyring.ts";
@@ -31,7 +31,11 @@ export async function refuseMissingKeys({ storage: { db }, keyring }: Deps): Pro
     .selectFrom("integrations")
     .select(["sealed_secret as sealed", "sealed_previous_secret as previous", "sealed_secret_key as key"])
     .execute();
-  const keys = await db.selectFrom("signing_keys").select("sealed_private_key as sealed").execute();
+  const keys = await db
+    .selectFrom("signing_keys")
+    .select("sealed_private_key as sealed")
+    .unionAll(db.selectFrom("id_token_keys").select("sealed_private_key as sealed"))
+    .execute();
   const sealed = [
     ...secrets.flatMap(({ sealed, next }) => [sealed, ...(next ? [next] : [])]),
     ...webhooks.flatMap(({ sealed, previous, key }) => [sealed, previous, key].filter((one) => one !== null)),

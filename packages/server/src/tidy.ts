@@ -9,7 +9,9 @@ import { forgetOldEvents } from "./events/forget.ts";
 import type { Sequencer } from "./events/sequencer.ts";
 import { describeCause } from "./http/observe.ts";
 import type { Calls } from "./identity-provider/calls.ts";
+import type { Directory } from "./identity-provider/directory.ts";
 import type { DiscoveryTries } from "./identity-provider/discovery-tries.ts";
+import { probeProviders } from "./identity-provider/probe.ts";
 import { tellHealth } from "./identity-provider/tell-health.ts";
 import type { Deliverer } from "./integrations/deliverer.ts";
 import { forgetDeletedIntegrations, forgetOldDeliveries } from "./integrations/forget.ts";
@@ -22,6 +24,7 @@ import { forgetOldAttempts } from "./sign-on/code.ts";
 import { forgetStrangers, tidyRecords } from "./sign-on/forget-records.ts";
 import type { Recorder } from "./sign-on/record.ts";
 import type { RecordLimiter } from "./sign-on/record-limiter.ts";
+import { addUpTallies, countUncounted, forgetOldStatistics } from "./sign-on/statistics.ts";
 import type { Storage } from "./storage/storage.ts";
 
 const TIDY_EVERY_MS = 1000;
@@ -41,6 +44,7 @@ type Deps = {
   signInThrottle: SignInThrottle;
   signingKeys: SigningKeys;
   calls: Calls;
+  directory: Directory;
   sequencer: Sequencer;
   deliverer: Deliverer;
   recorder: Recorder;
@@ -62,12 +66,18 @@ type Chores = Record<string, () => unknown>;
 
 export function createTidying(deps: Deps): Tidying {
   const { clock, log } = deps;
-  const { everySecond, everyMinute } = choresOf(deps);
+  const { whileRunning, everySecond, everyMinute } = choresOf(deps);
   let timers: NodeJS.Timeout[] = [];
   let forgotAtMs = clock.monotonicMs();
   let underWay: Promise<void> | undefined;
+  let preparing: Promise<unknown> | undefined;
 
   async function tidy(): Promise<void> {
+    await doAll(log, whileRunning);
+    await write();
+  }
+
+  async function write(): Promise<void> {
     await doAll(log, everySecond);
     if (clock.monotonicMs() - forgotAtMs < FORGET_EVERY_MS) return;
     const isBehind = await doAll(log, everyMinute);
@@ -86,21 +96,27 @@ export function createTidying(deps: Deps): Tidying {
       for (const timer of timers) timer.unref();
       deps.sequencer.start();
       deps.deliverer.start();
+      // Nobody waits for it: until it is there, ID tokens are signed with what there is.
+      preparing = doAll(log, { signing_keys: deps.signingKeys.prepare });
     },
     async stop() {
       for (const timer of timers) clearInterval(timer);
-      await underWay;
+      await Promise.all([underWay, preparing]);
       await deps.deliverer.stop();
-      await tidy();
+      await write();
       await deps.sequencer.stop();
     },
   };
 }
 
-const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => ({
+const choresOf = (deps: Deps): Record<"whileRunning" | "everySecond" | "everyMinute", Chores> => ({
+  // Whoever stops asks nobody any more.
+  whileRunning: { probes: () => probeProviders(deps) },
   everySecond: {
     last_used: deps.lastUsed.flush,
     records: deps.recorder.flush,
+    // After the records: what they change in the figures is there by then.
+    statistics: () => addUpTallies(deps),
     use: () => deps.useLog.flush(),
     health: () => tellHealth(deps),
     // After those that note something.
@@ -118,8 +134,10 @@ const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => (
     customer_tokens: () => forgetExpiredTokens(deps),
     answers: () => forgetOldAnswers(deps),
     attempts: () => forgetOldAttempts(deps),
+    old_statistics: () => forgetOldStatistics(deps),
     old_records: () => tidyRecords(deps, deps),
-    strangers: () => forgetStrangers(deps, deps.recorder.takeStrangerStores()),
+    strangers: async () =>
+      (await countUncounted(deps)) || forgetStrangers(deps, deps.recorder.takeStrangerStores()),
     old_events: () => forgetOldEvents(deps, deps),
     old_deliveries: () => forgetOldDeliveries(deps),
     deleted_integrations: () => forgetDeletedIntegrations(deps),

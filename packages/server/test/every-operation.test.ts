@@ -129,9 +129,12 @@ function goodRequest(operation: Operation): Call {
     ids: idsFor(operation),
     ...(Array.isArray(operation.access) && { token }),
     ...(operation.body && !operation.body.form && { json: { data: dataFor(operation) } }),
-    ...(operation.body?.form && { form: { grant_type: "implicit", token: "x", ...client, ...FORM } }),
+    ...(operation.legForm && { form: {} }),
+    ...(operation.body?.form && { form: { token: "x", ...client, ...FORM, ...grantOf(operation) } }),
   };
 }
+
+const grantOf = ({ body }: Operation) => ({ grant_type: body?.grants?.[0] ?? "implicit" });
 
 /** A request whose body would be refused, if anybody read it. */
 const broken = (operation: Operation, by: string | undefined): Call => ({
@@ -160,7 +163,14 @@ test("the public routes are these and no others; everything else needs a token o
     "metrics",
     "openapi",
   ]);
-  expect(of(({ access }) => access === "browser").map(([id]) => id)).toEqual(["authorize", "callback"]);
+  expect(of(({ access }) => access === "browser").map(([id]) => id)).toEqual([
+    "authorize",
+    "authorizeByForm",
+    "callback",
+    "endSession",
+    "endSessionByForm",
+    "signedOut",
+  ]);
   expect(withClient.map(([id]) => id)).toEqual([
     "issueAccessToken",
     "introspectToken",
@@ -314,8 +324,8 @@ describe.each(withBody)("%s", (_, operation) => {
   test("400 for a member that is missing, and for one of another type", async () => {
     expect((await send("{}", { "content-type": "application/json" })).codes).toContain("member_missing");
     const wrong = JSON.stringify({
+      ...(operation.body?.grants && { ...grantOf(operation), client_id: 7 }),
       data: { grace_seconds: "x", name: 7, type: 7, digest: 7, after: "x" },
-      grant_type: 7,
       token: 7,
       logout_token: 7,
     });
@@ -352,7 +362,7 @@ describe.each(withQuery)("%s", (_, operation) => {
   });
 
   test("400 for a parameter that is out of bounds", async () => {
-    const query = "page[limit]=0&seconds=0&after=x";
+    const query = "page[limit]=0&seconds=0&after=x&step=week";
     const answer = await call(latchkey.app, operation, { ...goodRequest(operation), query });
     expect(answer.code).toBe("parameter_invalid");
   });
@@ -409,7 +419,7 @@ const clientRequest = (operation: Operation): Call => ({
   ids: idsFor(operation),
   form: {
     ...FORM,
-    grant_type: "client_credentials",
+    grant_type: operation.body?.grants?.at(-1) ?? "client_credentials",
     token,
     client_id: store.key.clientId,
     client_secret: store.key.clientSecret,

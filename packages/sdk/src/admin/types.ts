@@ -11,6 +11,9 @@ export type Answer<T, Links = SelfLink> = { data: T; links: Links };
 /** What a change of limits is answered with beside it: by then every instance goes by the new figures. */
 export type InForce = { meta: { effective_by: string } };
 
+/** In rising order: a role may do what those before it may. */
+export type Role = "viewer" | "support" | "administrator";
+
 export type ApplicationKey = {
   id: string;
   type: "application_key";
@@ -18,6 +21,8 @@ export type ApplicationKey = {
   client_id: string;
   /** Requests per second that nobody else can take from this key. */
   reserved_rate_limit: number;
+  /** What its `client_credentials` tokens may do. */
+  role: Role;
   meta: {
     timestamps: Timestamps & { last_used_at: string | null };
     secrets: { created_at: string; last_used_at: string | null; expires_at: string | null }[];
@@ -25,7 +30,11 @@ export type ApplicationKey = {
 };
 /** The secret is shown when it is made, and never again. */
 export type ApplicationKeyWithSecret = ApplicationKey & { client_secret: string };
-export type ApplicationKeyFields = { name: string; reserved_rate_limit?: number | undefined };
+export type ApplicationKeyFields = {
+  name: string;
+  reserved_rate_limit?: number | undefined;
+  role?: Role | undefined;
+};
 export type ApplicationKeyListMeta = { total_reserved_rate_limit: number; rate_limit: number };
 
 type BeforeAfter = { before: number; after: number };
@@ -61,6 +70,10 @@ export type Realm = {
   name: string;
   redirect_uris: string[];
   duplicate_email_policy: DuplicateEmailPolicy;
+  /** How ID tokens are signed. */
+  id_token_signed_response_alg: "RS256" | "ES256";
+  /** Whether name and e-mail of a customer follow the identity provider. */
+  profile_updates: "always" | "first";
   relationships: { origin: { data: { id: string; type: "customer-authentication-settings" } } };
   meta: Timestamps;
 };
@@ -68,6 +81,8 @@ export type RealmChange = {
   name?: string | undefined;
   redirect_uris?: string[] | undefined;
   duplicate_email_policy?: DuplicateEmailPolicy | undefined;
+  id_token_signed_response_alg?: Realm["id_token_signed_response_alg"] | undefined;
+  profile_updates?: Realm["profile_updates"] | undefined;
 };
 export type NewRealm = RealmChange & { name: string };
 
@@ -80,11 +95,14 @@ export type Profile = {
   enabled: boolean;
   flow: "brokered" | "direct";
   provisioning: "create" | "existing";
+  /** Whether who signs out here is sent on to the identity provider. */
+  propagate_logout: boolean;
   meta: Timestamps & {
     issuer: string | null;
     endpoint_hosts: string[];
-    health: { status: "up" | "degraded" | "down"; since: string };
-    /** This and the next only for `client_credentials`. */
+    health: { status: "up" | "degraded" | "down" | "unknown"; since: string };
+    /** This and all that follow only for `client_credentials`. */
+    has_client_secret?: boolean | undefined;
     has_next_client_secret?: boolean | undefined;
     pending_change?:
       | {
@@ -95,6 +113,12 @@ export type Profile = {
         }
       | null
       | undefined;
+    /** Another issuer than the one in use, which its document names. */
+    issuer_found?: { issuer: string; since: string } | null | undefined;
+    /** The latest logout token that the provider has signed and that was refused. */
+    refused_logout?: { at: string; reason: string; means: string; remedy: string } | null | undefined;
+    /** What the provider was called before, where its people were carried over. */
+    former_issuers?: string[] | undefined;
     adoptable?: { profile_id: string; identities: number }[] | undefined;
   };
 };
@@ -103,6 +127,7 @@ export type ProfileLinks = SelfLink & {
   /** What to register at the identity provider. */
   "callback-endpoint": string;
   "backchannel-logout-endpoint": string;
+  "signed-out-endpoint": string;
   "client-discovery-url": string;
 };
 export type ProfileChange = {
@@ -114,14 +139,27 @@ export type ProfileChange = {
   enabled?: boolean | undefined;
   flow?: Profile["flow"] | undefined;
   provisioning?: Profile["provisioning"] | undefined;
-  adopt_identities_of?: string | undefined;
+  propagate_logout?: boolean | undefined;
+  /** A deleted profile's id. Where the issuer becomes another: the profile's own carries its people over, null leaves them behind. */
+  adopt_identities_of?: string | null | undefined;
+  /** The profile's name, where its people are carried over. */
+  confirm?: string | undefined;
 };
-export type NewProfile = ProfileChange & {
+export type NewProfile = {
   name: string;
   discovery_url: string;
   client_id: string;
-  client_secret: string;
+  /** May be left out where `enabled` is false. */
+  client_secret?: string | undefined;
+  client_secret_next?: string | null | undefined;
+  enabled?: boolean | undefined;
+  flow?: Profile["flow"] | undefined;
+  provisioning?: Profile["provisioning"] | undefined;
+  propagate_logout?: boolean | undefined;
+  adopt_identities_of?: string | undefined;
 };
+/** What becomes of the people of a profile whose issuer is another from now on. */
+export type MoveChoice = Pick<ProfileChange, "adopt_identities_of" | "confirm">;
 export type ProfileReport = {
   type: "oidc-profile-checks";
   discovery_url: string;
@@ -158,15 +196,53 @@ export type SignOn = {
   realm_id: string;
   profile_id: string | null;
   profile_name: string | null;
-  outcome: "code_issued" | "exchanged" | "failed" | "expired";
+  outcome: "code_issued" | "exchanged" | "failed" | "expired" | "logout_refused";
   reason: string | null;
   error: string | null;
   means: string | null;
   remedy: string | null;
   customer_id: string | null;
+  /** What the identity provider answered, where that is why it failed. */
+  idp_answer: {
+    call: "discovery" | "authorize" | "token" | "userinfo";
+    status: number | null;
+    fault: string | null;
+    error: string | null;
+    error_description: string | null;
+  } | null;
   checks: { check: string; passed: boolean; expected?: string | undefined; found?: string | undefined }[];
   timings: Record<string, number>;
   meta: { timestamps: { started_at: string; updated_at: string } };
+};
+
+export type StatisticsQuery = {
+  /** ISO 8601; without it, 60 steps before `to`. */
+  from?: string | undefined;
+  /** ISO 8601; without it, now. */
+  to?: string | undefined;
+  /** Without it, `hour`. At most 1,000 steps are answered. */
+  step?: "minute" | "hour" | "day" | undefined;
+};
+export type SignOnStatistics = {
+  data: {
+    from: string;
+    profile_id: string | null;
+    outcomes: Record<string, number>;
+    reasons: Record<string, number>;
+    idp_ms: { p50: number | null; p95: number | null };
+  }[];
+  meta: { step: "minute" | "hour" | "day"; from: string; to: string; kept_from: string };
+};
+
+type PerSecond = { asked: number[]; refused: number[] };
+export type StoreUsage = {
+  type: "store-usage";
+  from: string;
+  to: string;
+  rate_limit: number;
+  shared_pool: number;
+  keys: ({ id: string; name: string; reserved_rate_limit: number } & PerSecond)[];
+  other_keys?: ({ count: number } & PerSecond) | undefined;
 };
 
 export type Store = {

@@ -1,5 +1,7 @@
 import type { Caller } from "../contract/caller.ts";
 import { Problem } from "../contract/problem.ts";
+import type { Role } from "../contract/roles.ts";
+import { readBearer } from "../lib/bearer.ts";
 import { createGroupCache, type GroupCache } from "../lib/cache.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
@@ -32,15 +34,14 @@ export function createStandings({ storage }: { storage: Storage }): Standings {
 
 export type AuthenticateDeps = { storage: Storage; clock: Clock; keyring: Keyring; standings: Standings };
 
-/** RFC 6750 2.1: `Bearer`, in any case, one space, one token. */
-const BEARER = /^bearer ([\x21-\x7e]{1,512})$/i;
+const MAX_TOKEN_LENGTH = 512;
 
 export async function authenticate(
   deps: AuthenticateDeps,
   authorization: string | undefined,
 ): Promise<Principal> {
   if (authorization === undefined) throw new Problem("token_missing");
-  const text = BEARER.exec(authorization)?.[1];
+  const text = readBearer(authorization, MAX_TOKEN_LENGTH);
   const principal = text === undefined ? undefined : await findPrincipal(deps, text);
   if (!principal) throw new Problem("token_invalid");
   return principal;
@@ -73,8 +74,8 @@ async function loadPrincipal({ storage }: AuthenticateDeps, token: AccessToken):
   if (!row) return null;
   return {
     ...token,
-    clientId: row.client_id,
-    keyName: row.name,
+    holder: { type: "application_key", id: token.holderId, name: row.name, clientId: row.client_id },
+    role: token.grant === "implicit" ? null : (row.role as Role),
     allowance: {
       revision: row.revision,
       rateLimit: row.rate_limit,
@@ -89,7 +90,7 @@ const findStanding = statement((db, token: AccessToken) =>
     .selectFrom("application_keys as key")
     .innerJoin("stores as store", "store.id", "key.store_id")
     .where("key.store_id", "=", token.storeId)
-    .where("key.id", "=", token.keyId)
+    .where("key.id", "=", token.holderId)
     .where("store.deleted_at", "is", null)
     // After a restore, tokens of before are dead.
     .where(({ eb, or }) =>
@@ -108,6 +109,7 @@ const findStanding = statement((db, token: AccessToken) =>
     .select([
       "key.client_id",
       "key.name",
+      "key.role",
       "key.reserved_rate_limit",
       "store.rate_limit",
       "store.revision",

@@ -45,6 +45,7 @@ export const listDeliveries = operation({
   alias: "/v2/integrations/{id}/logs",
   summary: "List what was sent to an integration, and what it answered",
   access: ["integrations", "read"],
+  role: "viewer",
   ids,
   query: pageQuery.extend({ filter: filterParameter({ status: text("eq"), type: text("eq") }) }),
   success: {
@@ -67,6 +68,7 @@ export const redeliver = operation({
   summary: "Send a message again, now",
   description: "Whatever became of it before; out of the order of its subject. Its `webhook-id` is the same.",
   access: ["integrations", "write"],
+  role: "support",
   ids: { ...ids, delivery: "delivery_not_found" },
   success: {
     status: 202,
@@ -92,6 +94,7 @@ export const replayEvents = operation({
   description:
     "Those of the types that it observes, also such as it has had before, each with its own `webhook-id`. Sent in the order of each subject, beside what happens now.",
   access: ["integrations", "write"],
+  role: "administrator",
   ids,
   body: {
     schema: z.object({
@@ -123,6 +126,7 @@ export const testIntegration = operation({
   description:
     "An event of the type `integration.test`, which is in no log, signed and shaped as any other. It is sent once, also where the integration is disabled.",
   access: ["integrations", "write"],
+  role: "support",
   ids,
   success: {
     status: 200,

@@ -133,6 +133,7 @@ export const listIntegrations = operation({
   path: "/v2/integrations",
   summary: "List the store's integrations",
   access: ["integrations", "read"],
+  role: "viewer",
   query: pageQuery,
   success: {
     status: 200,
@@ -154,6 +155,7 @@ export const createIntegration = operation({
   description:
     "From now on each event of the types that it observes is posted to its address, signed as Standard Webhooks say. At least once, and in order for each `subject`.",
   access: ["integrations", "write"],
+  role: "administrator",
   body: { schema: creatable },
   success: {
     status: 201,
@@ -170,6 +172,7 @@ export const getIntegration = operation({
   path: "/v2/integrations/{id}",
   summary: "Get an integration",
   access: ["integrations", "read"],
+  role: "viewer",
   ids,
   success: { status: 200, description: "The integration", schema: one },
 });
@@ -183,6 +186,7 @@ export const updateIntegration = operation({
   description:
     "Members that are absent stay as they are; `null` takes `description` and `secret_key` away. One that is enabled again goes on with what happens from then on, and with what it had not delivered before: `replay` sends what happened meanwhile.",
   access: ["integrations", "write"],
+  role: "administrator",
   ids,
   body: { schema: changeable },
   success: { status: 200, description: "The integration as it is now", schema: one },
@@ -196,6 +200,7 @@ export const deleteIntegration = operation({
   path: "/v2/integrations/{id}",
   summary: "Delete an integration and its deliveries",
   access: ["integrations", "write"],
+  role: "administrator",
   ids,
   success: { status: 204, description: "Deleted" },
 });
@@ -209,6 +214,7 @@ export const rotateIntegrationSecret = operation({
   description:
     "For 24 hours every message carries two signatures, by the new secret and by the one before: a receiver that checks with either is right.",
   access: ["integrations", "write"],
+  role: "administrator",
   ids,
   success: {
     status: 200,

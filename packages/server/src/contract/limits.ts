@@ -39,6 +39,8 @@ export const limits = {
   strangerEventsAtOnce: 100,
   strangerEventsPerMinute: 6,
   eventStreams: 20,
+  statisticsSteps: 1000,
+  statisticsRows: 25_000,
   integrations: 100,
   observes: 50,
   webhookCallMs: 10_000,

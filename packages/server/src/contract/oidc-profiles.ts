@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 import { clientId } from "./realms.ts";
 import { id, name, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
@@ -27,12 +28,44 @@ const profileMembers = {
   enabled: z.boolean(),
   flow,
   provisioning,
+  propagate_logout: z.boolean(),
   meta: z.strictObject({
     issuer: z.string().nullable().describe("From discovery; null until it has been read"),
     endpoint_hosts: z.array(z.string()).describe("The hosts behind the identity provider's endpoints"),
-    health: z.strictObject({ status: z.enum(["up", "degraded", "down"]), since: timestamp }),
+    health: z.strictObject({
+      status: z
+        .enum(["up", "degraded", "down", "unknown"])
+        .describe(
+          "down: shoppers are sent back to the storefront with `temporarily_unavailable` until a probe finds it again. unknown: it was not asked for a day, or never",
+        ),
+      since: timestamp,
+    }),
+    has_client_secret: z
+      .boolean()
+      .optional()
+      .describe("False only where the profile is not enabled. For the back office only"),
     has_next_client_secret: z.boolean().optional().describe("For the back office only"),
     pending_change: pendingChange.nullable().optional(),
+    issuer_found: z
+      .strictObject({ issuer: z.string(), since: timestamp })
+      .nullable()
+      .optional()
+      .describe(
+        "Another issuer than the one in use, which its document names although it is read from the same address: sign-ons will fail until one of the two is set right, or `discovery_url` is the new issuer's. For the back office only",
+      ),
+    refused_logout: z
+      .strictObject({ at: timestamp, reason: z.string(), means: z.string(), remedy: z.string() })
+      .nullable()
+      .optional()
+      .describe(
+        "The latest logout token that the identity provider has signed and that was refused. For the back office only",
+      ),
+    former_issuers: z
+      .array(z.string())
+      .optional()
+      .describe(
+        "Issuers that the provider had before, whose people were carried over. For the back office only",
+      ),
     adoptable: z
       .array(z.strictObject({ profile_id: id, identities: z.int() }))
       .optional()
@@ -51,6 +84,9 @@ const links = z.strictObject({
     .describe("Where a storefront sends the shopper; append parameters with &"),
   "callback-endpoint": url.describe("What to register at the identity provider"),
   "backchannel-logout-endpoint": url.describe("What to register there, if it has back-channel logout"),
+  "signed-out-endpoint": url.describe(
+    "What to register there as a post-logout redirect URI, with `propagate_logout`",
+  ),
   "client-discovery-url": url,
 });
 
@@ -72,16 +108,38 @@ const writable = {
     .meta({ examples: [true] }),
   flow: flow.optional().meta({ examples: ["brokered"] }),
   provisioning: provisioning.optional().meta({ examples: ["create"] }),
+  propagate_logout: z
+    .boolean()
+    .optional()
+    .meta({
+      description:
+        "Whether a shopper who signs out here is sent on to the identity provider's `end_session_endpoint`, where it has one on the host of its `authorization_endpoint`; false if absent",
+      examples: [false],
+    }),
   client_secret_next: secret
     .nullable()
     .optional()
     .describe("Tried when the identity provider refuses the first; takes its place when it works"),
+};
+const adoptDeleted = id
+  .optional()
+  .describe("A deleted profile for the same issuer and client id, whose people this one takes over");
+const moveChoice = {
   adopt_identities_of: id
+    .nullable()
     .optional()
-    .describe("A deleted profile for the same issuer and client id, whose people this one takes over"),
+    .describe(
+      "A deleted profile for the same issuer and client id, whose people this one takes over. Where the issuer becomes another: this profile's own id carries its people over, by subject; null leaves them behind",
+    ),
+  confirm: z
+    .string()
+    .max(limits.nameLength)
+    .optional()
+    .describe("The profile's name; needed to carry its people over to another issuer"),
 };
 const discoveryUrl = z
   .string()
+  .trim()
   .min(1)
   .max(2048)
   .meta({ examples: ["https://idp.example/.well-known/openid-configuration"] });
@@ -101,6 +159,8 @@ const saveProblems = [
   "discovery_tries_exceeded",
 ] as const;
 
+const moveProblems = ["identities_left_behind", "confirmation_wrong"] as const;
+
 export const listProfiles = operation({
   id: "listProfiles",
   tag: "Identity providers",
@@ -108,6 +168,7 @@ export const listProfiles = operation({
   path: LIST,
   summary: "List the identity providers of a realm",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   ids: ofRealm,
   query: pageQuery,
   success: {
@@ -127,19 +188,27 @@ export const createProfile = operation({
   method: "POST",
   path: LIST,
   summary: "Add an identity provider",
-  description: "Reads its discovery document and runs the nine checks; a requirement that is not met is 422.",
+  description:
+    "Reads its discovery document and runs the nine checks; a requirement that is not met is 422. With `enabled: false` it is saved with whatever was found, and without a secret if there is none yet.",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids: ofRealm,
   body: {
     schema: z.object({
-      data: z.object({
-        type: z.literal("oidc-profile"),
-        name: name.meta({ examples: ["Company account"] }),
-        discovery_url: discoveryUrl,
-        client_id: clientId,
-        client_secret: secret,
-        ...writable,
-      }),
+      data: z
+        .object({
+          type: z.literal("oidc-profile"),
+          name: name.meta({ examples: ["Company account"] }),
+          discovery_url: discoveryUrl,
+          client_id: clientId,
+          client_secret: secret.optional().describe("Required unless `enabled` is false"),
+          ...writable,
+          adopt_identities_of: adoptDeleted,
+        })
+        .superRefine(({ enabled, client_secret }, context) => {
+          if (enabled === false || client_secret !== undefined) return;
+          context.addIssue({ code: "custom", path: ["client_secret"] });
+        }),
     }),
   },
   success: { status: 201, description: "The profile", ...versioned },
@@ -153,6 +222,7 @@ export const getProfile = operation({
   path: ONE,
   summary: "Get an identity provider",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   ids: ofProfile,
   success: { status: 200, description: "The profile", ...versioned },
 });
@@ -167,6 +237,7 @@ export const updateProfile = operation({
     "Members that are absent stay as they are. A new discovery URL or client id needs `client_secret` too. Send the `ETag` of what you read as `If-Match`, and nobody's change is overwritten unseen.",
   conditional: true,
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids: ofProfile,
   body: {
     schema: z.object({
@@ -177,11 +248,12 @@ export const updateProfile = operation({
         client_id: clientId.optional(),
         client_secret: secret.optional(),
         ...writable,
+        ...moveChoice,
       }),
     }),
   },
   success: { status: 200, description: "The profile as it is now", ...versioned },
-  problems: ["id_mismatch", "client_secret_required", "profile_changed", ...saveProblems],
+  problems: ["id_mismatch", "client_secret_required", "profile_changed", ...moveProblems, ...saveProblems],
 });
 
 export const deleteProfile = operation({
@@ -192,6 +264,7 @@ export const deleteProfile = operation({
   summary: "Remove an identity provider",
   description: "The customer tokens that came through it end at once.",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids: ofProfile,
   success: { status: 204, description: "The profile is gone" },
 });
@@ -224,6 +297,7 @@ export const checkProfile = operation({
   path: `${ONE}/checks`,
   summary: "Examine an identity provider now",
   access: ["authentication_settings", "write"],
+  role: "support",
   ids: ofProfile,
   success: {
     status: 200,
@@ -242,8 +316,11 @@ export const approveDrift = operation({
   description:
     "Uses the document that waits from now on: the one that `digest` names, as `meta.pending_change` showed it, and no other.",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids: ofProfile,
-  body: { schema: z.object({ data: z.object({ digest: z.string().min(1).max(64) }) }) },
+  body: {
+    schema: z.object({ data: z.object({ digest: z.string().min(1).max(64), ...moveChoice }) }),
+  },
   success: { status: 200, description: "The profile as it is now", ...versioned },
-  problems: ["id_mismatch", "no_pending_change", "drift_changed", "direct_pkce_missing"],
+  problems: ["id_mismatch", "no_pending_change", "drift_changed", "direct_pkce_missing", ...moveProblems],
 });

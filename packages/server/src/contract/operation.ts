@@ -1,12 +1,13 @@
 import type { z } from "zod";
 import { isPermitted, type Permission } from "./permissions.ts";
 import { type ProblemCode, problemEntry } from "./problems.ts";
+import type { Role } from "./roles.ts";
 
 /**
  * One operation of the HTTP surface, as data. Request checks, handler types, the OpenAPI document and the tests' own
  * checks are all made from it, so none of them can say something else.
  */
-export type Operation = {
+export type Operation = Access & {
   id: string;
   tag:
     | "Access tokens"
@@ -30,17 +31,22 @@ export type Operation = {
   everywhereBelow?: true;
   summary: string;
   description?: string;
-  /**
-   * `public`: anybody. `browser`: a person's browser, which is answered with a redirect or a page. `client`: an OAuth
-   * endpoint, where the client says in the request itself who it is. Otherwise a bearer token with this right.
-   */
-  access: "public" | "browser" | "client" | Permission;
   /** Answered however often it is asked: what balancers and monitors depend on. */
   unlimited?: true;
   /** Path parameters: each an id, with the problem that an id nobody has gives. */
   ids?: Record<string, ProblemCode>;
   query?: z.ZodObject;
-  body?: { schema: z.ZodType; form?: true; optional?: true };
+  /** What a browser's leg reads from its query. It is described here and judged there: a fault may have to become a redirect. */
+  legQuery?: z.ZodObject;
+  /** The leg's parameters may come as a form too, beside what the query has. */
+  legForm?: true;
+  body?: {
+    schema: z.ZodType;
+    form?: true;
+    optional?: true;
+    /** Of an OAuth endpoint: any other `grant_type` is refused as that, whatever else is wrong. */
+    grants?: readonly string[];
+  };
   /** Takes `Idempotency-Key`. */
   idempotent?: true;
   /** Takes `If-Match`, with versions that earlier answers named in `ETag`. */
@@ -62,6 +68,16 @@ export type Operation = {
   /** What can go wrong beyond what follows from the members above. */
   problems?: readonly ProblemCode[];
 };
+
+/**
+ * `public`: anybody. `browser`: a person's browser, which is answered with a redirect or a page. `client`: an OAuth
+ * endpoint, where the client says in the request itself who it is. `customer_token`: a customer token as bearer token. Otherwise
+ * an access token with this right, and `role` is the least that one of the back office must have; implicit tokens have none, and
+ * their rights alone count.
+ */
+type Access =
+  | { access: "public" | "browser" | "client" | "customer_token"; role?: never }
+  | { access: Permission; role: Role };
 
 export const operation = <const O extends Operation>(definition: O): O => definition;
 
@@ -89,10 +105,14 @@ export function problemsOf(operation: Operation): ProblemCode[] {
   const isService = operation.tag === "Service";
   if (!operation.unlimited) codes.push("rate_limit_exceeded");
   const isOpen = operation.access === "public" || operation.access === "browser";
+  if (operation.access === "customer_token") codes.push("token_missing", "token_invalid");
+  if (operation.legForm) codes.push("body_broke_off", "body_too_large", "media_type_unsupported");
+  if (operation.body?.grants) codes.push("grant_unsupported");
   if (!isService) codes.push("url_too_long", "storage_unavailable");
   if (!isOpen) codes.push("token_misplaced");
   if (typeof operation.access !== "string") {
     codes.push("token_missing", "token_invalid");
+    if (operation.role !== "viewer") codes.push("role_insufficient");
     if (!isPermitted("implicit", operation.access)) {
       codes.push("not_permitted");
       if (isPermitted("customer", operation.access)) codes.push("customer_token_invalid");

@@ -12,6 +12,7 @@ import * as realm from "./realms.ts";
 import * as service from "./service.ts";
 import * as signOn from "./sign-on.ts";
 import * as record from "./sign-ons.ts";
+import * as signOut from "./sign-out.ts";
 import * as store from "./store.ts";
 
 /** The whole surface, in the order in which the reference shows it. A test holds that routes.ts serves it all. */
@@ -30,12 +31,19 @@ export const operations: readonly Operation[] = [
   customer.deleteCustomer,
   customer.eraseCustomer,
   signOn.authorize,
+  signOn.authorizeByForm,
   signOn.callback,
   signOn.backchannelLogout,
   signOn.realmMetadata,
   signOn.realmToken,
+  signOn.userinfo,
+  signOn.userinfoByPost,
+  signOut.endSession,
+  signOut.endSessionByForm,
+  signOut.signedOut,
   signOn.jwks,
   record.listSignOns,
+  record.getSignOnStatistics,
   record.getSignOn,
   key.listApplicationKeys,
   key.createApplicationKey,

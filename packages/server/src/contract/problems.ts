@@ -55,6 +55,12 @@ export const problems = {
     remedy:
       "No index finds what this filter means in this order. A condition that leaves fewer rows is an e-mail, a reference, or a shorter time; an order that fits is that of the field that is filtered. At most 20,000 rows are looked at.",
   },
+  statistics_range_unfit: {
+    status: 422,
+    means: "The figures of this range cannot be answered at once.",
+    remedy:
+      "`detail` says what to change: `from` comes before `to`, and between them lie at most 1,000 steps and 25,000 figures. Ask for a longer `step` or a shorter range.",
+  },
   request_malformed: {
     status: 400,
     means: "The request is not well-formed HTTP/1.1.",
@@ -131,6 +137,13 @@ export const problems = {
     means: "This kind of access token may not do this.",
     remedy:
       "Administration needs a token of the `client_credentials` grant; an `implicit` token is for storefronts.",
+  },
+  role_insufficient: {
+    status: 403,
+    means: "The role of this access token may not do this.",
+    remedy:
+      "`meta.needs` names the least role that may. An administrator gives it to the application key or the member; it counts within a second, for tokens of before too.",
+    oauth: "unauthorized_client",
   },
   client_unknown: {
     status: 401,
@@ -297,8 +310,10 @@ export const problems = {
   // Sign-on in the browser
   sign_on_client_unknown: {
     status: 400,
-    means: "The client id is not the one of the store's customer authentication settings.",
-    remedy: "The storefront must send the `client_id` of `GET /v2/customer-authentication-settings`.",
+    means:
+      "The client id is neither that of the store's customer authentication settings nor one of its application keys'.",
+    remedy:
+      "Send the `client_id` of `GET /v2/customer-authentication-settings`, or, from a server that keeps a secret, that of an application key of the store.",
     oauth: "invalid_client",
   },
   redirect_uri_unregistered: {
@@ -321,6 +336,18 @@ export const problems = {
     status: 400,
     means: "This sign-on did not begin in this browser, or the browser keeps no cookies.",
     remedy: "Go back to the shop in this browser and sign in again.",
+  },
+  logout_hint_invalid: {
+    status: 400,
+    means: "The request to sign out does not say whose sign-in is to end.",
+    remedy:
+      "Send `id_token_hint`, an ID token that this realm has given your storefront; one that has expired will do. With `client_id`, send that of the ID token.",
+  },
+  logout_uri_unregistered: {
+    status: 400,
+    means: "You are signed out. The address to go back to is not registered for this realm.",
+    remedy:
+      "Send one of the realm's `redirect_uris` as `post_logout_redirect_uri`, byte for byte, with a `state` of at most 2048 characters.",
   },
   logout_token_invalid: {
     status: 400,
@@ -490,8 +517,14 @@ export const problems = {
   },
   client_secret_required: {
     status: 422,
-    means: "A changed discovery URL or client id needs the client secret in the same request.",
+    means:
+      "A changed discovery URL or client id needs the client secret in the same request; so does a profile that is to be enabled and has none yet.",
     remedy: "Send `client_secret` too: a secret is never sent to a place that it was not entered for.",
+  },
+  confirmation_wrong: {
+    status: 422,
+    means: "`confirm` is not the name of the profile.",
+    remedy: "Send the profile's name, to the letter, if its people shall be carried over to the new issuer.",
   },
   idp_requirement_not_met: {
     status: 422,
@@ -509,6 +542,13 @@ export const problems = {
     means: "The identities of that profile cannot be taken over.",
     remedy:
       "`adopt_identities_of` names a deleted profile of this realm that had the same issuer and client id; `meta.adoptable` of the profile lists those.",
+  },
+  identities_left_behind: {
+    status: 409,
+    means:
+      "The issuer would be another, and nobody has said what becomes of the people who signed on before.",
+    remedy:
+      "`meta.identities` says how many they are. Repeat the request with `adopt_identities_of`: this profile's own id carries them over, if the provider still calls each by the same subject, and `confirm` must be the profile's name; `null` leaves them behind, and they become new customers.",
   },
   profile_changed: {
     status: 409,

@@ -42,6 +42,7 @@ export const getAuthenticationSettings = operation({
   ...settingsPaths,
   summary: "Get the customer authentication settings",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   success: {
     status: 200,
     description: "The settings, with the client id and realm id that sign-on needs",
@@ -56,6 +57,7 @@ export const updateAuthenticationSettings = operation({
   ...settingsPaths,
   summary: "Change the client id or the realm that customers sign in with",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   body: {
     schema: z.object({
       data: z.object({
@@ -73,12 +75,21 @@ export const updateAuthenticationSettings = operation({
 
 export const duplicateEmailPolicy = z.enum(["allowed", "api_only", "disallowed"]);
 
+export const idTokenAlgorithm = z.enum(["RS256", "ES256"]);
+const profileUpdates = z
+  .enum(["always", "first"])
+  .describe(
+    "Whether name and e-mail of a customer follow the identity provider at each sign-on, or are taken over at the first alone. An e-mail follows only where the linking rules would let it in",
+  );
+
 const realmMembers = {
   id,
   type: z.literal("authentication-realm"),
   name: z.string(),
   redirect_uris: z.array(z.string()),
   duplicate_email_policy: duplicateEmailPolicy,
+  id_token_signed_response_alg: idTokenAlgorithm.describe("How its ID tokens are signed"),
+  profile_updates: profileUpdates,
   relationships: z.strictObject({
     origin: z.strictObject({
       data: z.strictObject({ id, type: z.literal("customer-authentication-settings") }),
@@ -96,6 +107,11 @@ const writableRealm = {
     .optional()
     .meta({ examples: [["https://shop.example/signed-in"]] }),
   duplicate_email_policy: duplicateEmailPolicy.optional().meta({ examples: ["allowed"] }),
+  id_token_signed_response_alg: idTokenAlgorithm.optional().meta({
+    description: "How ID tokens are signed; `RS256` for a new realm, because client libraries assume it",
+    examples: ["RS256"],
+  }),
+  profile_updates: profileUpdates.optional().meta({ examples: ["always"] }),
 };
 
 const ids = { id: "realm_not_found" } as const;
@@ -107,6 +123,7 @@ export const listRealms = operation({
   path: "/v2/authentication-realms",
   summary: "List the store's authentication realms",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   query: pageQuery,
   success: {
     status: 200,
@@ -126,6 +143,7 @@ export const createRealm = operation({
   path: "/v2/authentication-realms",
   summary: "Create an authentication realm",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   body: {
     schema: z.object({
       data: z.object({
@@ -146,6 +164,7 @@ export const getRealm = operation({
   path: "/v2/authentication-realms/{id}",
   summary: "Get an authentication realm",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   ids,
   success: { status: 200, description: "The realm", schema: realmAnswer },
 });
@@ -158,6 +177,7 @@ export const updateRealm = operation({
   summary: "Change an authentication realm",
   description: "Members that are absent stay as they are.",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids,
   body: {
     schema: z.object({
@@ -175,6 +195,7 @@ export const deleteRealm = operation({
   path: "/v2/authentication-realms/{id}",
   summary: "Delete an authentication realm",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids,
   success: { status: 204, description: "The realm is gone" },
   problems: ["realm_in_use", "realm_has_profiles"],

@@ -1,11 +1,28 @@
 import { z } from "zod";
-import { filterParameter, instant, sortParameter, text } from "./filter.ts";
+import { filterParameter, instant, instantParameter, sortParameter, text } from "./filter.ts";
 import { operation } from "./operation.ts";
 import { id, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
 
 const outcome = z
-  .enum(["code_issued", "exchanged", "failed", "expired"])
-  .describe("code_issued: the storefront has yet to redeem its code; expired: it never did");
+  .enum(["code_issued", "exchanged", "failed", "expired", "logout_refused"])
+  .describe(
+    "code_issued: the storefront has yet to redeem its code; expired: it never did; logout_refused: no sign-on, but a logout token that was refused",
+  );
+
+const idpAnswer = z
+  .strictObject({
+    call: z
+      .enum(["discovery", "authorize", "token", "userinfo"])
+      .describe("Which call it was; authorize: what the redirect back brought, in which anybody can write"),
+    status: z.int().nullable().describe("The HTTP status; null where there was no answer"),
+    fault: z.string().nullable().describe("Why there was no answer, or none to go by"),
+    error: z.string().nullable(),
+    error_description: z
+      .string()
+      .nullable()
+      .describe("At most 500 characters; what looks like a secret is left out"),
+  })
+  .meta({ id: "IdentityProviderAnswer" });
 
 const signOnMembers = {
   id,
@@ -20,6 +37,9 @@ const signOnMembers = {
   means: z.string().nullable().describe("The reason in words"),
   remedy: z.string().nullable().describe("What to do about it"),
   customer_id: id.nullable(),
+  idp_answer: idpAnswer
+    .nullable()
+    .describe("What the identity provider answered, where that is why the sign-on failed"),
   checks: z.array(
     z.strictObject({
       check: z.string(),
@@ -42,6 +62,7 @@ export const listSignOns = operation({
   path: "/v2/sign-ons",
   summary: "List sign-ons: what came of each, and why",
   access: ["sign_ons", "read"],
+  role: "viewer",
   query: pageQuery.extend({
     filter: filterParameter({
       reference: text("eq"),
@@ -72,6 +93,52 @@ export const getSignOn = operation({
   path: "/v2/sign-ons/{id}",
   summary: "Get one sign-on with every check that was made",
   access: ["sign_ons", "read"],
+  role: "viewer",
   ids: { id: "sign_on_not_found" },
   success: { status: 200, description: "The sign-on", schema: z.strictObject({ data: signOn, links }) },
+});
+
+const counts = z.record(z.string(), z.int());
+const quantile = z.int().nullable().describe("Milliseconds, within 5 %; null where it was never asked");
+const step = z.enum(["minute", "hour", "day"]);
+
+export const getSignOnStatistics = operation({
+  id: "getSignOnStatistics",
+  tag: "Sign-on records",
+  method: "GET",
+  path: "/v2/sign-ons/statistics",
+  summary: "Count sign-ons by how they ended and why, and how long each identity provider took",
+  description:
+    "Over all instances, at most a few seconds behind. A sign-on counts in the step in which it began, under what has become of it so far. Steps are those of UTC. At most 1,000 of them.",
+  access: ["sign_ons", "read"],
+  role: "viewer",
+  query: z.object({
+    from: instantParameter("From the step that this lies in. Without it: 60 steps before `to`"),
+    to: instantParameter("Up to this instant, which is not part of it. Without it: now"),
+    step: step.default("hour"),
+  }),
+  success: {
+    status: 200,
+    description: "One entry for each step and identity provider with sign-ons, oldest first",
+    schema: z.strictObject({
+      data: z.array(
+        z.strictObject({
+          from: timestamp.describe("The beginning of the step"),
+          profile_id: id.nullable().describe("Null: refused before it was known which"),
+          outcomes: counts.describe("How many ended how"),
+          reasons: counts.describe("Why those failed that did, and why a code was not redeemed"),
+          idp_ms: z
+            .strictObject({ p50: quantile, p95: quantile })
+            .describe("How long the identity provider was waited for, all its answers together"),
+        }),
+      ),
+      meta: z.strictObject({
+        step,
+        from: timestamp,
+        to: timestamp.describe("The end of the last step"),
+        kept_from: timestamp.describe("Figures of this step from before are no longer kept"),
+      }),
+    }),
+  },
+  problems: ["statistics_range_unfit"],
 });

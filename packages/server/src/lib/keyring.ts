@@ -16,6 +16,7 @@ export type Purpose =
   | "client-secret"
   | "signing-key"
   | "sign-on-attempt"
+  | "sign-out"
   | "idp-nonce"
   | "idp-verifier"
   | "idempotent-answer"

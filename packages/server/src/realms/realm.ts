@@ -5,6 +5,7 @@ import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Page, Place } from "../lib/condition.ts";
 import { newId } from "../lib/ids.ts";
+import type { SigningAlgorithm } from "../lib/jws.ts";
 import { forChange } from "../storage/for-change.ts";
 import { laterThan } from "../storage/later-than.ts";
 import { readPage } from "../storage/page.ts";
@@ -22,16 +23,23 @@ export type Realm = {
   name: string;
   redirectUris: string[];
   duplicateEmailPolicy: DuplicateEmailPolicy;
+  idTokenAlgorithm: SigningAlgorithm;
+  profileUpdates: ProfileUpdates;
   createdAt: number;
   updatedAt: number;
 };
 
 export type DuplicateEmailPolicy = "allowed" | "api_only" | "disallowed";
 
+/** Whether name and e-mail of a customer follow the identity provider at each sign-on, or are taken over at the first alone. */
+export type ProfileUpdates = "always" | "first";
+
 export type RealmChange = {
   name?: string | undefined;
   redirectUris?: string[] | undefined;
   duplicateEmailPolicy?: DuplicateEmailPolicy | undefined;
+  idTokenAlgorithm?: SigningAlgorithm | undefined;
+  profileUpdates?: ProfileUpdates | undefined;
 };
 
 type Deps = { storage: Storage; clock: Clock };
@@ -42,6 +50,9 @@ export const realmOf = (row: Tables["authentication_realms"]): Realm => ({
   name: row.name,
   redirectUris: JSON.parse(row.redirect_uris),
   duplicateEmailPolicy: row.duplicate_email_policy as DuplicateEmailPolicy,
+  // A realm of before there was a choice goes on as it was.
+  idTokenAlgorithm: (row.id_token_signed_response_alg ?? "ES256") as SigningAlgorithm,
+  profileUpdates: (row.profile_updates ?? "always") as ProfileUpdates,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
@@ -93,6 +104,9 @@ export async function insertRealm(
     name: change.name,
     redirect_uris: JSON.stringify(change.redirectUris ?? []),
     duplicate_email_policy: change.duplicateEmailPolicy ?? "allowed",
+    purpose: "customers",
+    id_token_signed_response_alg: change.idTokenAlgorithm ?? "RS256",
+    profile_updates: change.profileUpdates ?? null,
     created_at: now,
     updated_at: now,
   };
@@ -131,6 +145,10 @@ export async function updateRealm(deps: Deps, by: By, realmId: string, change: R
         ...(change.duplicateEmailPolicy !== undefined && {
           duplicate_email_policy: change.duplicateEmailPolicy,
         }),
+        ...(change.idTokenAlgorithm !== undefined && {
+          id_token_signed_response_alg: change.idTokenAlgorithm,
+        }),
+        ...(change.profileUpdates !== undefined && { profile_updates: change.profileUpdates }),
         updated_at: laterThan("updated_at", deps.clock.now()),
       })
       .where("store_id", "=", by.storeId)

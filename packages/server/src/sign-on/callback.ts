@@ -1,18 +1,20 @@
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
+import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import { isPassedOn } from "../contract/sign-on-reasons.ts";
 import { foreseeRefusal } from "../customers/identity.ts";
 import type { Metadata } from "../identity-provider/discovery.ts";
-import { show } from "../identity-provider/id-token.ts";
 import type { Identity } from "../identity-provider/identify.ts";
+import { reasonOfRedirect, toIdpAnswer } from "../identity-provider/idp-answer.ts";
 import type { Profile } from "../identity-provider/profile.ts";
 import { readCookie } from "../lib/cookie.ts";
 import { newId } from "../lib/ids.ts";
 import { hashesEqual } from "../lib/secrets.ts";
+import { show } from "../lib/show.ts";
 import type { Realm } from "../realms/realm.ts";
 import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { type Attempt, browserCookieName, digest, idpSecretsOf, openAttempt, type Place } from "./attempt.ts";
-import { callbackUrl, refuseUnusable } from "./authorize.ts";
+import { callbackUrl, refuseUnusable, unavailable } from "./authorize.ts";
 import { claimAttempt, failAttempt, issueCode } from "./code.ts";
 import {
   headOf,
@@ -76,7 +78,8 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
     try {
       trail.profile = profile;
       refuseUnusable(profile);
-      const identity = await identifyShopper(deps, profile, { attempt, idpState, answered, source }, trail);
+      const returned = { attempt, idpState, answered, source };
+      const identity = judgeAge(deps, attempt, await identifyShopper(deps, profile, returned, trail), trail);
       await refuseUnwelcome(deps, profile, realm, identity);
       const clientCode = await timed(deps, trail, "write", () =>
         issueCode(deps, place, attempt.id, identity),
@@ -117,7 +120,7 @@ async function identifyShopper(
   trail: Trail,
 ): Promise<Identity> {
   const metadata = await timed(deps, trail, "discovery", () => deps.directory.metadataOf(profile));
-  if (!metadata) throw signOnProblem("idp_unavailable");
+  if (!metadata) throw unavailable(deps, profile, trail);
   // A sign-on is finished by whom it was begun with; a profile may have been pointed elsewhere meanwhile.
   if (metadata.issuer !== attempt.idpIssuer) throw signOnProblem("profile_disabled");
   const idpCode = readIdpAnswer(metadata, answered, trail);
@@ -126,6 +129,32 @@ async function identifyShopper(
   return askIdp(deps, profile, metadata, { grant, nonce: { value: idpNonce }, source }, trail);
 }
 
+/**
+ * With `max_age` the shopper must have shown who they are no longer ago than that when the sign-on began, by the provider's own
+ * word (Core 3.1.2.1). Without it that word plays no part (requirement 9), and is forgotten here.
+ */
+function judgeAge(
+  { clock }: Deps,
+  { maxAge, startedAt }: Attempt,
+  { authTime, ...identity }: Identity,
+  trail: Trail,
+): Identity {
+  if (maxAge === undefined) return identity;
+  const [earliestMs, latestMs] = [startedAt - maxAge * 1000 - SKEW_MS, clock.now() + SKEW_MS];
+  const atMs = (authTime ?? Number.NaN) * 1000;
+  const passed = atMs >= earliestMs && atMs <= latestMs;
+  trail.checks.push({
+    check: "id_token.auth_time",
+    passed,
+    expected: `at most ${maxAge} seconds before the sign-on`,
+    found: authTime === undefined ? "absent" : `${Math.round((startedAt - atMs) / 1000)} seconds before`,
+  });
+  if (authTime === undefined) throw signOnProblem("id_token.auth_time_missing");
+  if (!passed) throw signOnProblem("id_token.auth_time");
+  return { ...identity, authTime };
+}
+
+const SKEW_MS = limits.clockSkewSeconds * 1000;
 const MAX_IDP_CODE_LENGTH = 4096;
 
 /** The redirect's own parameters. Who answers is looked at first, also when the answer is an error (RFC 9207 2.4). */
@@ -143,8 +172,11 @@ function readIdpAnswer(metadata: Metadata, answered: Parameters, trail: Trail): 
   }
   if (!isIssRight) throw signOnProblem(iss === undefined ? "response.iss_missing" : "response.iss_mismatch");
   const error = answered.get("error");
-  if (error !== undefined)
-    throw signOnProblem("idp_error", { idpError: isPassedOn(error) ? error : "server_error" });
+  if (error !== undefined) {
+    const said = { error, description: answered.get("error_description") };
+    trail.idpAnswer = toIdpAnswer("authorize", {}, said);
+    throw signOnProblem(reasonOfRedirect(said), { idpError: isPassedOn(error) ? error : "server_error" });
+  }
   const idpCode = answered.get("code");
   if (idpCode === undefined || idpCode.length > MAX_IDP_CODE_LENGTH)
     throw signOnProblem("response.code_missing");

@@ -29,6 +29,7 @@ export const LISTS = {
   authentication_realms: byAge,
   oidc_profiles: byAge,
   customer_tokens: byAge,
+  members: byAge,
   integrations: byAge,
   // An integration has one for each event, so that no two have the same number.
   integration_deliveries: {

@@ -24,6 +24,7 @@ export type Tables = {
     last_used_at: number | null;
     created_at: number;
     updated_at: number;
+    role: string;
   };
   authentication_realms: {
     id: string;
@@ -33,6 +34,9 @@ export type Tables = {
     duplicate_email_policy: string;
     created_at: number;
     updated_at: number;
+    purpose: string;
+    id_token_signed_response_alg: string | null;
+    profile_updates: string | null;
   };
   customer_authentication_settings: {
     store_id: string;
@@ -84,6 +88,7 @@ export type Tables = {
     id: string;
     store_id: string;
     former_profile_ids: string;
+    former_issuers: string | null;
   };
   event_erasures: {
     store_id: string;
@@ -126,6 +131,13 @@ export type Tables = {
     previous_hash: string;
     hash: string;
     data: string;
+  };
+  id_token_keys: {
+    kid: string;
+    public_jwk: string;
+    sealed_private_key: string;
+    created_at: number;
+    signs_from: number;
   };
   idempotent_answers: {
     key_hash: string;
@@ -176,6 +188,20 @@ export type Tables = {
     created_at: number;
     updated_at: number;
   };
+  members: {
+    id: string;
+    store_id: string;
+    name: string;
+    email: string;
+    email_key: string;
+    role: string;
+    profile_id: string | null;
+    issuer: string | null;
+    subject: string | null;
+    last_signed_in_at: number | null;
+    created_at: number;
+    updated_at: number;
+  };
   oidc_profiles: {
     id: string;
     store_id: string;
@@ -195,6 +221,12 @@ export type Tables = {
     updated_at: number;
     former_profile_ids: string;
     told_health: string | null;
+    propagate_logout: number | null;
+    former_issuers: string | null;
+    issuer_found: string | null;
+    issuer_found_at: number | null;
+    read_at: number | null;
+    refused_logout: string | null;
   };
   schema_migrations: {
     version: number;
@@ -220,6 +252,23 @@ export type Tables = {
     exchanged_at: number | null;
     token_id: string | null;
     forget_at: number;
+    client_scope: string | null;
+    is_confidential: number | null;
+  };
+  sign_on_statistics: {
+    store_id: string;
+    step: string;
+    starts_at: number;
+    profile_id: string;
+    figures: string;
+    forget_at: number;
+  };
+  sign_on_tallies: {
+    position: number;
+    store_id: string;
+    profile_id: string;
+    minute: number;
+    figures: string;
   };
   sign_ons: {
     id: string;
@@ -237,6 +286,8 @@ export type Tables = {
     started_at: number;
     updated_at: number;
     by_stranger: number;
+    counted: number | null;
+    idp_answer: string | null;
   };
   signing_keys: {
     kid: string;
