@@ -1,3 +1,4 @@
+import type { Caller } from "../contract/caller.ts";
 import type * as deliveries from "../contract/deliveries.ts";
 import type * as contract from "../contract/integrations.ts";
 import type { Input, Output } from "../contract/operation.ts";
@@ -85,19 +86,19 @@ export const shown = ({ clock }: Pick<Deps, "clock">, row: IntegrationRow) => ({
   },
 });
 
-const presentMembers = (deps: Deps, row: IntegrationRow): Members => {
+/** The secret key is for administrators only; to others it looks as if there was none. */
+const presentMembers = (deps: Deps, row: IntegrationRow, role: Caller["role"]): Members => {
   const members = shown(deps, row);
-  return {
-    ...members,
-    configuration: { ...members.configuration, secret_key: openSecretKey(deps, row) },
-  };
+  const secret_key = role === "administrator" ? openSecretKey(deps, row) : null;
+  return { ...members, configuration: { ...members.configuration, secret_key } };
 };
 
 export const presentIntegration = (
   deps: Deps,
+  { role }: Pick<Caller, "role">,
   row: IntegrationRow,
 ): Output<typeof contract.getIntegration> => ({
-  data: presentMembers(deps, row),
+  data: presentMembers(deps, row, role),
   links: { self: selfUrl(deps, row.id) },
 });
 
@@ -105,15 +106,16 @@ export const presentWithSecret = (
   deps: Deps,
   { row, signingSecret }: { row: IntegrationRow; signingSecret: string },
 ): Output<typeof contract.createIntegration> => ({
-  data: { ...presentMembers(deps, row), signing_secret: signingSecret },
+  data: { ...presentMembers(deps, row, "administrator"), signing_secret: signingSecret },
   links: { self: selfUrl(deps, row.id) },
 });
 
 export const presentIntegrationList = (
   deps: Deps,
+  { role }: Pick<Caller, "role">,
   { rows, place, page }: IntegrationList,
 ): Output<typeof contract.listIntegrations> => ({
-  data: rows.map((row) => ({ ...presentMembers(deps, row), links: { self: selfUrl(deps, row.id) } })),
+  data: rows.map((row) => ({ ...presentMembers(deps, row, role), links: { self: selfUrl(deps, row.id) } })),
   meta: presentPage(page, place),
   links: presentPageLinks(`${deps.publicUrl}/v2/integrations`, page, place),
 });
