@@ -210,6 +210,8 @@ describe("files", () => {
     const tables = new Set([
       "packages/server/src/contract/problems.ts",
       "packages/server/src/contract/sign-on-reasons.ts",
+      // Generated: as long as there are tables.
+      "packages/server/src/storage/tables.ts",
     ]);
     const long = sources.filter((path) => !tables.has(path) && read(path).split("\n").length > 301);
     expect(long).toEqual([]);
