@@ -99,6 +99,21 @@ describe.skipIf(!hasCurl)("the commands of", () => {
   });
 });
 
+describe.skipIf(!hasCurl)("what docs/guides/webhooks.md says", () => {
+  test("works as printed", async () => {
+    const output = await run(commandsOf("docs/guides/webhooks.md"));
+    expect(output).not.toContain('"errors"');
+    for (const text of [
+      '"signing_secret":"whsec_',
+      '"name":"Practice shop"',
+      '"type":"integration-test"',
+      '"delivered":true',
+      '"replay":{"after":"0"',
+    ])
+      expect(output).toContain(text);
+  });
+});
+
 describe.skipIf(!hasCurl)("what docs/events.md says", () => {
   test("works as printed", async () => {
     const output = await run(commandsOf("docs/events.md"));

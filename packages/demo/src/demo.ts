@@ -9,6 +9,8 @@ export type Demo = {
   knobsUrl: string;
   /** Who may sign in at the console, at the practice provider. */
   members: readonly { name: string; email: string; role: string }[];
+  /** Where webhooks are shown as they come. */
+  hooksUrl: string;
   close(): Promise<void>;
 };
 
@@ -56,11 +58,13 @@ export async function startDemo({ apiUrl, clientId, clientSecret, ports }: DemoO
     });
     const console = await seedMembers(admin, idp.discoveryUrl);
     idp.setClient({ ...MEMBERS_CLIENT, redirectUris: [console.links["callback-endpoint"]] });
+    shop.setWebhookSecret(await integrate(admin, shop.hooksUrl));
     return {
       members: MEMBERS,
       shopUrl: shop.origin,
       idpUrl: idp.origin,
       knobsUrl,
+      hooksUrl: `${shop.origin}/webhooks`,
       async close() {
         await Promise.all([shop.close(), idp.close()]);
       },
@@ -127,4 +131,21 @@ function join(
 async function createDora(admin: Admin): Promise<void> {
   const { data } = await admin.customers.list({ filter: `eq(email,${DORA.email})` });
   if (data.length === 0) await admin.customers.create(DORA);
+}
+
+const INTEGRATION_NAME = "Practice shop";
+
+/** The shop's webhook, and the secret that signs it from now on: it is shown only when it is made, so each start makes one. */
+async function integrate(admin: Admin, url: string): Promise<string> {
+  const configuration = { url };
+  const { data: listed } = await admin.integrations.list({ limit: 100 });
+  const known = listed.find(({ name }) => name === INTEGRATION_NAME);
+  if (!known) {
+    const observes = ["customer.*", "customer_token.*", "sign_on.*", "application_key.*", "oidc_profile.*"];
+    const made = { name: INTEGRATION_NAME, integration_type: "webhook", observes, configuration };
+    return (await admin.integrations.create(made)).data.signing_secret;
+  }
+  // The shop may have another port than the last time.
+  if (known.configuration.url !== url) await admin.integrations.update(known.id, { configuration });
+  return (await admin.integrations.rotate(known.id)).data.signing_secret;
 }

@@ -212,21 +212,13 @@ export function measureMemory(of: Measured): void {
     () => of.sequencer.behindMs() / 1000,
     "max",
   );
-  gauge(
-    "latchkey_webhook_integrations_served",
-    "Integrations that are just being delivered to",
-    () => of.deliverer.counts().running,
-  );
+  const { counts } = of.deliverer;
+  gauge("latchkey_webhook_integrations_served", "Integrations that are served now", () => counts().running);
+  gauge("latchkey_webhooks_failing", "Integrations that fail, up to 1,000", () => counts().failing, "max");
   gauge(
     "latchkey_webhooks_behind_seconds",
     "How long the integration waits that is due for longest, as this instance last saw it",
-    () => of.deliverer.counts().behindMs / 1000,
-    "max",
-  );
-  gauge(
-    "latchkey_webhooks_failing",
-    "Integrations whose last attempts have all failed, as this instance last saw it; no more than 1,000 are counted",
-    () => of.deliverer.counts().failing,
+    () => counts().behindMs / 1000,
     "max",
   );
   // Each worker sees them for itself: added up, one provider would be several.

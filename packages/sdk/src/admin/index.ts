@@ -5,6 +5,7 @@ export type { Exchange, Fetch } from "../exchange.ts";
 export { type Admin, type AdminOptions, createAdmin } from "./admin.ts";
 export type { EventPage, EventQuery } from "./events.ts";
 export type * from "./figures.ts";
+export type { Replay } from "./integrations.ts";
 export type { Listing, ListQuery, Page, PageQuery } from "./listing.ts";
 export { type MemberCode, redeemMemberCode } from "./member.ts";
 export type * from "./types.ts";

@@ -27,7 +27,13 @@ export async function dev({ reset, yes }: { reset: boolean; yes: boolean }): Pro
     PORT: String(ports.service),
     ...process.env,
     LATCHKEY_MASTER_KEY: LATCHKEY_MASTER_KEY || chooseMasterKey(kept?.masterKey),
-    LATCHKEY_EGRESS_ALLOW: [LATCHKEY_EGRESS_ALLOW, `http://localhost:${ports.idp}`].filter(Boolean).join(","),
+    LATCHKEY_EGRESS_ALLOW: [
+      LATCHKEY_EGRESS_ALLOW,
+      `http://localhost:${ports.idp}`,
+      `http://localhost:${ports.shop}`,
+    ]
+      .filter(Boolean)
+      .join(","),
   });
   let credentials: Credentials | undefined;
   const service = await startService(config, {
@@ -146,7 +152,7 @@ const hasConsole = ({ publicUrl }: Config): Promise<boolean> =>
 function banner(
   { publicUrl }: Config,
   credentials: Credentials,
-  { shopUrl, knobsUrl, members }: Demo,
+  { shopUrl, knobsUrl, hooksUrl, members }: Demo,
   withConsole: boolean,
 ): string {
   const people = members.map(({ name, role }) => `${name} (${role})`).join(" or ");
@@ -156,6 +162,7 @@ function banner(
 
     shop           ${shopUrl}${console}
     practice IdP   ${knobsUrl}   (break it with a switch, and see what the shop says)
+    webhooks       ${hooksUrl}   (what the shop's other services hear, as it comes)
     service        ${publicUrl}
     API reference  ${publicUrl}/docs
 

@@ -76,8 +76,10 @@ function createReceived() {
       tail = (tail + chunk.subarray(-LAST_CHUNK.length).toString("latin1")).slice(-LAST_CHUNK.length);
     },
     /** This answer and not a byte more. Its end must have been announced, by length or by chunks. */
-    isJust({ headers }: IncomingMessage): boolean {
-      const { "transfer-encoding": coding, "content-length": length } = headers;
+    isJust({ headers, statusCode }: IncomingMessage): boolean {
+      const { "transfer-encoding": coding } = headers;
+      // 204 ends with its head, and says nothing of a length (RFC 9110 8.6).
+      const length = headers["content-length"] ?? (statusCode === 204 ? "0" : undefined);
       if (coding !== undefined) return coding === "chunked" && tail === LAST_CHUNK;
       return length !== undefined && bytes === head.indexOf("\r\n\r\n") + 4 + Number(length);
     },

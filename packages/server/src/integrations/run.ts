@@ -30,16 +30,20 @@ const TURN_MS = 5000;
 /** So far the log is looked through at once for events that are observed, before others have the database. */
 const PAGES = 5;
 
+/** So many are read at once: what is not sent when the turn is over is read again by the next. */
+const READ = 32;
+
 /**
- * One turn of an integration: sends what is due, in the order of each subject, until nothing is or the turn is over. At any time
- * as many deliveries are in memory as are under way; what came of them is written as it comes, whatever has ended meanwhile together.
+ * One turn of an integration: sends what is due, in the order of each subject, until nothing is or the turn is over. A few deliveries
+ * are in memory at any time. What came of them is written as it comes, and while that is written, the next are sent.
  */
 export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<void> {
   const { clock, inTurn } = deps;
   const startedMs = clock.monotonicMs();
   const underWay = new Map<string, Promise<void>>();
-  /** Those that are under way, and those of which nothing is written yet: in the database they are still due. */
+  /** Those that were read and of which nothing is written yet: in the database they are still due. */
   const inHand = new Set<string>();
+  let waiting: Due[] = [];
   let ended: Outcome[] = [];
   let integration = taken;
   let failure: unknown;
@@ -59,22 +63,27 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
       failure ??= error;
     } finally {
       underWay.delete(row.id);
+      begin();
     }
   }
 
-  async function begin(): Promise<void> {
-    const places = (integration.failing_since === null ? AT_A_TIME : AT_A_TIME_FAILING) - underWay.size;
-    if (places <= 0) return;
-    const due = await inTurn(() => takeSome(deps, integration, inHand, places));
-    for (const { row, event } of due) {
-      inHand.add(row.id);
+  function begin(): void {
+    const places = integration.failing_since === null ? AT_A_TIME : AT_A_TIME_FAILING;
+    while (underWay.size < places && !isOver()) {
+      const next = waiting.shift();
+      if (!next) return;
+      const { row, event } = next;
       if (event) underWay.set(row.id, send(row, event));
       else ended.push({ row, attempted: undefined });
     }
   }
 
   for (;;) {
-    if (!isOver()) await begin();
+    if (waiting.length === 0 && !isOver()) {
+      waiting = await inTurn(() => takeSome(deps, integration, inHand, READ));
+      for (const { row } of waiting) inHand.add(row.id);
+    }
+    begin();
     if (underWay.size === 0 && ended.length === 0) break;
     if (ended.length === 0) await Promise.race(underWay.values());
     const outcomes = ended;
@@ -87,6 +96,7 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
     integration = settled.after;
     deps.onSettled(settled);
   }
+  waiting = [];
   await Promise.allSettled(underWay.values());
   if (failure !== undefined) throw failure;
 }

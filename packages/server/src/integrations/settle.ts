@@ -4,10 +4,9 @@ import { withoutAnswers } from "../events/erase.ts";
 import { byService, ERASED } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
-import { forChange } from "../storage/for-change.ts";
 import { laterThan } from "../storage/later-than.ts";
 import { statement } from "../storage/statement.ts";
-import type { Storage, Trx } from "../storage/storage.ts";
+import type { Database, Storage, Trx } from "../storage/storage.ts";
 import { type Attempt, type Attempted, GONE } from "./attempt.ts";
 import { AT_ONCE, type DeliveryRow } from "./delivery.ts";
 import { type IntegrationRow, isEnabled, type LastDelivery } from "./integration.ts";
@@ -41,13 +40,7 @@ export async function settle(
 ): Promise<Settled | undefined> {
   const { storage, clock } = deps;
   return storage.transact(async (trx) => {
-    const ours = trx
-      .selectFrom("integrations")
-      .selectAll()
-      .where("store_id", "=", store_id)
-      .where("id", "=", id)
-      .where("lease", "=", lease);
-    const before = await forChange(storage, ours).executeTakeFirst();
+    const before = await lock[storage.engine].first(trx, { storeId: store_id, id, lease });
     if (!before) return undefined;
     const now = clock.now();
     const settled = outcomes.map((outcome) => ({
@@ -77,6 +70,22 @@ export async function settle(
     return { before, after, deliveries: settled };
   });
 }
+
+type Ours = { storeId: string; id: string; lease: string | null };
+
+const find = (db: Database, of: Ours) =>
+  db
+    .selectFrom("integrations")
+    .selectAll()
+    .where("store_id", "=", of.storeId)
+    .where("id", "=", of.id)
+    .where("lease", "=", of.lease);
+
+/** On SQLite a transaction is the only one that writes. */
+const lock = {
+  sqlite: statement((db, of: Ours) => find(db, of)),
+  postgres: statement((db, of: Ours) => find(db, of).forUpdate()),
+};
 
 type State = Pick<
   DeliveryRow,
