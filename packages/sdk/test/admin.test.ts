@@ -127,7 +127,7 @@ describe("profiles", () => {
   });
 
   test("422 with every requirement that is not met", async () => {
-    shop.f.idp.hooks.discovery = (document) => ({ ...document, scopes_supported: ["openid"] });
+    shop.f.idp.hooks.discovery = (document) => ({ ...document, response_types_supported: ["id_token"] });
     const error = await errorOf(admin.profiles(shop.f.realmId).create(fields()));
     expect(error).toMatchObject({ code: "idp_requirement_not_met", status: 422 });
   });
