@@ -1,5 +1,6 @@
 import { createGate } from "./access/gate.ts";
 import { type AppOptions, createDeps } from "./deps.ts";
+import { consolePages } from "./http/console.ts";
 import { type Fetch, toFetch } from "./http/fetch.ts";
 import type { Serve } from "./http/message.ts";
 import { createObserver } from "./http/observe.ts";
@@ -46,7 +47,7 @@ export function createApp(options: AppOptions): App {
   const all = routes(deps);
   const forOperators = all.filter(({ operation }) => operation.unlimited);
   const forAll = options.operationsApart ? all.filter((route) => !forOperators.includes(route)) : all;
-  const serve = serveRoutes(serving, forAll, referencePages);
+  const serve = serveRoutes(serving, forAll, [...referencePages, consolePages]);
   return {
     ...createTidying({ ...deps, log }),
     serve,

@@ -48,7 +48,15 @@ export function createAdmin(options: AdminOptions) {
         api<wire.Answer<wire.SignOn>>({ method: "GET", path: SIGN_ONS + pathOf(id) }),
     },
     events: events(api, clock.sleep),
-    store: single<wire.Store, wire.StoreChange, wire.InForce>(api, "/v2/store", "store"),
+    store: {
+      ...single<wire.Store, wire.StoreChange, wire.InForce>(api, "/v2/store", "store"),
+      /** What each key asked for in each of the last seconds (1 to 3600; 60 unless said otherwise), and what was refused. */
+      usage: (options: { seconds?: number | undefined } = {}) =>
+        api<wire.Answer<wire.StoreUsage>>({
+          method: "GET",
+          path: `/v2/store/usage?seconds=${options.seconds ?? 60}`,
+        }),
+    },
   };
 }
 

@@ -178,6 +178,21 @@ export type Store = {
 };
 export type StoreChange = { name?: string | undefined; rate_limit?: number | undefined };
 
+/** Lists have a number for each second, the oldest first. */
+type Asked = { asked: number[]; refused: number[] };
+export type StoreUsage = {
+  type: "store-usage";
+  from: string;
+  to: string;
+  rate_limit: number;
+  /** What no key has reserved. */
+  shared_pool: number;
+  /** Those that asked or have a reservation; who asked most comes first. */
+  keys: (Asked & { id: string; name: string; reserved_rate_limit: number })[];
+  /** Together, those that are too many to be shown one by one. */
+  other_keys?: (Asked & { count: number }) | undefined;
+};
+
 /** What happened, as CloudEvents 1.0 JSON. */
 export type Event = {
   specversion: "1.0";

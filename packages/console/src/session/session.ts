@@ -1,0 +1,51 @@
+import { type Admin, createAdmin } from "@latchkey/sdk/admin";
+import { useSyncExternalStore } from "react";
+
+/**
+ * Who uses the console. It is kept in this module's memory and nowhere else: a reload forgets the key, and nothing that could be
+ * stolen from a disk is ever written to one.
+ */
+export type Role = "viewer" | "support" | "administrator";
+
+export type Session = {
+  admin: Admin;
+  kind: "application_key" | "member";
+  name: string;
+  role: Role;
+  store: { id: string; name: string };
+};
+
+let current: Session | undefined;
+const listeners = new Set<() => void>();
+
+function set(session: Session | undefined): void {
+  current = session;
+  for (const listener of listeners) listener();
+}
+
+/** Asks for the store at once, so that a wrong secret is told here and not on the first screen. */
+export async function signInWithKey(clientId: string, clientSecret: string): Promise<void> {
+  const admin = createAdmin({ baseUrl: location.origin, clientId, clientSecret });
+  const { data: store } = await admin.store.get();
+  set({ admin, kind: "application_key", name: "Application key", role: "administrator", store });
+}
+
+export const signOut = (): void => set(undefined);
+
+export const useMaybeSession = (): Session | undefined =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => current,
+  );
+
+/** Below the frame somebody is always signed in. */
+export function useSession(): Session {
+  const session = useMaybeSession();
+  if (!session) throw new Error("nobody is signed in");
+  return session;
+}
+
+export const useAdmin = (): Admin => useSession().admin;
