@@ -9,7 +9,9 @@ import { signInWithKey } from "../session/session.ts";
 export function SignIn() {
   return (
     <div className="alone">
-      <Brand />
+      <header>
+        <Brand />
+      </header>
       <main>
         <div className="alone-head">
           <h1>Sign in to your store</h1>
