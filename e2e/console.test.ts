@@ -3,7 +3,7 @@ import { type Admin, createAdmin } from "@latchkey/sdk/admin";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../packages/server/test/support/until.ts";
-import { faultsOf } from "./axe.ts";
+import { barriersOf } from "./axe.ts";
 import { hasChromium, launchChromium } from "./chromium.ts";
 import { newPlace, type Place, type Running, serve } from "./running.ts";
 
@@ -400,7 +400,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     async (colorScheme, width) => {
       const own = await newPage({ viewport: { width, height: width > 1000 ? 900 : 844 }, colorScheme });
       const check = async (name: string) => {
-        expect([name, await faultsOf(own)]).toEqual([name, []]);
+        expect([name, await barriersOf(own)]).toEqual([name, []]);
         const wider = await own.evaluate(
           () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
         );

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -187,6 +187,50 @@ describe.each([
     expect(Object.keys(arrived).filter((name) => name.startsWith("x-latchkey-"))).toHaveLength(5);
     expect(JSON.stringify(arrived)).not.toContain("mallory");
   });
+
+  test.skipIf(!here)("neither under a name that many services read as the same", async () => {
+    arrived = {};
+    await ask("/", { X_Latchkey_Customer: "mallory", "X-Latchkey_Customer": "mallory", ...by(byOidc) });
+    expect(arrived["x-latchkey-store"]).toBe(made.store.id);
+    expect(JSON.stringify(arrived)).not.toContain("mallory");
+  });
+
+  test.skipIf(!here)(
+    "and what the check says of it always does, whatever it calls a connection's own",
+    async () => {
+      arrived = {};
+      const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+      const fields = {
+        ...by(byOidc),
+        host: new URL(gateway.url).host,
+        connection: "close, X-Latchkey-Store, X-Latchkey-Customer",
+      };
+      const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.write(`GET / HTTP/1.1\r\n${lines.join("")}\r\n`);
+      for await (const _ of socket);
+      expect(arrived["x-latchkey-store"]).toBe(made.store.id);
+      expect(arrived["x-latchkey-customer"]).toBe(claimsOf(byOidc).sub);
+    },
+  );
+
+  test.skipIf(!here)(
+    "where no shopper is required, the service is told of none; nor of an address that a client made up",
+    async () => {
+      const port = await freePort();
+      const shown = withPorts(shownIn(GUIDE, language), port).replace("?customer=required", "");
+      const open = await startGateway(shown, `http://127.0.0.1:${port}`);
+      try {
+        arrived = {};
+        const headers = { authorization: `Bearer ${implicit}`, "x-forwarded-for": "192.0.2.66" };
+        expect((await fetch(open.url, { headers })).status).toBe(200);
+        expect(arrived["x-latchkey-grant"]).toBe("implicit");
+        expect([arrived["x-latchkey-customer"], arrived["x-latchkey-realm"]]).toEqual([undefined, undefined]);
+        expect(arrived["x-forwarded-for"]).toBe("127.0.0.1");
+      } finally {
+        await open.close();
+      }
+    },
+  );
 
   test.skipIf(!here)("401 without a token, 403 without a shopper, and nothing arrives behind", async () => {
     arrived = {};

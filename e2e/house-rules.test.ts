@@ -85,6 +85,7 @@ const ROOMS: Record<string, string[]> = {
   cli: [
     "main",
     "workers",
+    "metrics",
     "config",
     "create-store",
     "delete-store",

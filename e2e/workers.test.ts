@@ -99,6 +99,8 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
       const said = lines().find(({ event }) => event === "workers");
       expect(said).toMatchObject({ workers: WORKERS, note: expect.stringContaining("counts for itself") });
       expect(lines().filter(({ event }) => event === "ready")).toHaveLength(WORKERS);
+      // One that has just started says nothing of those that have not.
+      expect(lines().filter(({ what }) => /workers do not answer/.test(what))).toEqual([]);
     });
 
     test("whichever is asked, the metrics are the sum: no request is missing, and memory is that of all", async () => {
@@ -121,6 +123,37 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
         rssOf(workersOf(running)[0] as number) * 1.2,
       );
       expect(await figure("latchkey_database_connections_max")).toBe(WORKERS * 10);
+    });
+
+    test("a figure that only grows never falls, while one stands still and when one has died", async () => {
+      const count =
+        'latchkey_http_request_duration_seconds_count{method="GET",route="/v2/authentication-realms"}';
+      const startedAt = await figure("process_start_time_seconds");
+      expect(Math.abs(Date.now() / 1000 - startedAt)).toBeLessThan(600);
+      // Each has served some of them.
+      const served = () =>
+        new Set(
+          lines().flatMap(({ route, worker }) => (route === "/v2/authentication-realms" ? [worker] : [])),
+        );
+      let total = 0;
+      await until(async () => {
+        await Promise.all(Array.from({ length: 200 }, () => ask("/v2/authentication-realms")));
+        total += 200;
+        return served().size === WORKERS;
+      });
+      await until(async () => (await figure(count)) === total);
+      const [still] = workersOf(running) as [number];
+      process.kill(still, "SIGSTOP");
+      try {
+        await until(async () => (await figure('latchkey_workers{state="silent"}')) === 1);
+        expect(await figure(count)).toBe(total);
+      } finally {
+        process.kill(still, "SIGKILL");
+      }
+      await allServe();
+      await until(async () => (await figure("latchkey_workers_lost_total")) === 1);
+      expect(await figure(count)).toBe(total);
+      expect(await figure("process_start_time_seconds")).toBe(startedAt);
     });
 
     test("one that stands still is said so, and takes no connection from the other", async () => {
@@ -171,10 +204,12 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
       const now = workersOf(running);
       expect(now).toContain(other);
       expect(now).toHaveLength(WORKERS);
-      expect(lines().filter(({ event }) => event === "worker_lost")).toEqual([
-        expect.objectContaining({ pid: killed, signal: "SIGKILL", level: "error" }),
-      ]);
-      await until(async () => (await figure("latchkey_workers_lost_total")) === 1);
+      expect(lines().findLast(({ event }) => event === "worker_lost")).toMatchObject({
+        pid: killed,
+        signal: "SIGKILL",
+        level: "error",
+      });
+      await until(async () => (await figure("latchkey_workers_lost_total")) === 2);
     });
   });
 

@@ -28,7 +28,7 @@ for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
   writeFileSync(join(folder, path), text.replaceAll(/((?:from |import\()"\.[^"]+)\.ts"/g, '$1.js"'));
 }
 
-const { scripts: _, exports, ...published } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
+const { exports, ...published } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 const built = (source: string) => source.replace("./src/", "./").replace(/\.ts$/, ".js");
 const entries = Object.entries<string>(exports).map(([name, source]) => {
   const module = built(source);

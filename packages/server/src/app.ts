@@ -4,7 +4,7 @@ import { consolePages } from "./http/console.ts";
 import { type Fetch, toFetch } from "./http/fetch.ts";
 import type { Serve } from "./http/message.ts";
 import { createObserver } from "./http/observe.ts";
-import { referencePages } from "./http/reference.ts";
+import { referencePages } from "./http/reference/pages.ts";
 import { serveRoutes } from "./http/serve.ts";
 import type { OnRefused } from "./http/server.ts";
 import { canonicalSource, trustedProxies } from "./lib/source-address.ts";
@@ -47,7 +47,7 @@ export function createApp(options: AppOptions): App {
   const all = routes(deps);
   const forOperators = all.filter(({ operation }) => operation.unlimited);
   const forAll = options.operationsApart ? all.filter((route) => !forOperators.includes(route)) : all;
-  const serve = serveRoutes(serving, forAll, [...referencePages, consolePages]);
+  const serve = serveRoutes(serving, forAll, [...referencePages(publicUrl), consolePages]);
   return {
     ...createTidying({ ...deps, log }),
     serve,

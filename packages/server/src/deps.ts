@@ -165,8 +165,8 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
 /** The same object with one method replaced, so that whatever else it has stays its own. */
 const tracedStorage = (traces: Traces, storage: Storage): Storage =>
   Object.assign(Object.create(storage) as Storage, {
-    transact: <T>(work: (trx: Trx) => Promise<T>) =>
-      traces.step("database transaction", () => storage.transact(work)),
+    transact: <T>(work: (trx: Trx) => Promise<T>, row?: string) =>
+      traces.step("database transaction", () => storage.transact(work, row)),
   });
 
 const tracedCalls = (traces: Traces | undefined, onCall: OnCall): OnCall =>

@@ -51,7 +51,7 @@ export async function startService(config: Config, { prepare, worker }: Starting
     const keyring = createKeyring(config.masterKeys);
     await refuseMissingKeys({ storage, keyring });
     await prepare?.({ storage, clock });
-    valkey = await connectValkey(config.valkeyUrls, log);
+    valkey = await connectValkey(config.valkeyUrls, log, storage);
     const app = createApp({
       publicUrl: config.publicUrl,
       storage,
@@ -93,10 +93,14 @@ export async function startService(config: Config, { prepare, worker }: Starting
 }
 
 /** The client is loaded where it is used: a start is mostly the loading of files. */
-async function connectValkey(urls: readonly string[], log: Logger): Promise<Valkey | undefined> {
+async function connectValkey(
+  urls: readonly string[],
+  log: Logger,
+  storage: Storage,
+): Promise<Valkey | undefined> {
   if (urls.length === 0) return undefined;
   const { openValkey } = await import("./counters/valkey.ts");
-  return openValkey({ urls, log });
+  return openValkey({ urls, log, countOthers: async () => (await storage.ping()).otherInstances });
 }
 
 type Address = { host: string; port: number; name: string };

@@ -77,7 +77,7 @@ export function measureCalls(registry: Registry): OnCall {
 }
 
 /** Counters, histograms and memory are added up; each metric says itself where that would be wrong (`aggregator`). */
-async function textOfAll({ answers, workers, lost }: Gathered): Promise<string> {
+async function textOfAll({ answers, missing, workers, lost, startedAt }: Gathered): Promise<string> {
   const registry = new Registry();
   const registers = [registry];
   const gauge = new Gauge({
@@ -90,7 +90,23 @@ async function textOfAll({ answers, workers, lost }: Gathered): Promise<string> 
   gauge.set({ state: "silent" }, workers - answers.length);
   const help = "Worker processes that have ended and were replaced";
   new Counter({ name: "latchkey_workers_lost_total", help, registers }).inc(lost);
-  return AggregatorRegistry.aggregate([...answers, await registry.getMetricsAsJSON()] as object[]).metrics();
+  if (startedAt !== undefined) {
+    const start = "Start of the primary process, in seconds since 1970";
+    new Gauge({ name: "process_start_time_seconds", help: start, registers, aggregator: "first" }).set(
+      startedAt,
+    );
+  }
+  const own = await registry.getMetricsAsJSON();
+  // The first to have a metric says how it is added up, and a worker's own start would be left out.
+  return AggregatorRegistry.aggregate([own, ...answers, await addUp(missing)] as object[]).metrics();
+}
+
+/** Of what processes have counted: counters and histograms, which would else fall when one of them is gone. */
+export function addUp(counted: readonly unknown[]): Promise<unknown> {
+  const growing = (counted as { type: string }[][]).map((metrics) =>
+    metrics.filter(({ type }) => type === "counter" || type === "histogram"),
+  );
+  return AggregatorRegistry.aggregate(growing).getMetricsAsJSON();
 }
 
 type Measured = {

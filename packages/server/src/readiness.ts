@@ -23,7 +23,7 @@ export type Readiness = {
   check(): Promise<Ready>;
   /** From now on: no. The balancer hears it before the last request is served. */
   drain(): void;
-  /** What does not hold in full just now, in words for an operator. */
+  /** What does not hold in full just now, in words for an operator, as this process alone sees it. */
   degraded(): Promise<string[]>;
 };
 
@@ -91,7 +91,7 @@ export function createReadiness({ storage, clock, calls, valkey, workers }: Deps
   }
 
   return {
-    degraded: async () => (await findings()).degraded,
+    degraded: async () => (await look()).degraded,
     drain() {
       draining = true;
     },

@@ -15,8 +15,18 @@ export type ToWorker =
   | { kind: "question"; id: number; about: Subject }
   | { kind: "gathered"; id: number; gathered: Gathered };
 
-/** What the workers have answered. Fewer answers than workers: some did not within a second, or are being replaced. */
-export type Gathered = { answers: unknown[]; workers: number; lost: number };
+/**
+ * What the workers have answered. Fewer answers than workers: some did not within a second, or are being replaced. What those
+ * and the ones that have ended had last answered is in `missing`: their figures that only grow still count.
+ */
+export type Gathered = {
+  answers: unknown[];
+  missing: unknown[];
+  workers: number;
+  lost: number;
+  /** When the primary was started, in seconds since 1970. */
+  startedAt: number | undefined;
+};
 
 /** The other workers, as one of them sees them. */
 export type Workers = {
@@ -54,7 +64,13 @@ export function joinWorkers({ send, onMessage }: Channel, workers: number): Work
     async ask(about) {
       const id = asks++;
       const { promise, resolve } = Promise.withResolvers<Gathered>();
-      const alone = async () => ({ answers: [await own.get(about)?.()], workers, lost: 0 });
+      const alone = async () => ({
+        answers: [await own.get(about)?.()],
+        missing: [],
+        workers,
+        lost: 0,
+        startedAt: undefined,
+      });
       const timer = setTimeout(() => alone().then(resolve), PRIMARY_WITHIN_MS);
       asked.set(id, resolve);
       send({ kind: "ask", id, about });

@@ -1,13 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
+import { extname } from "node:path";
 
 /**
- * The pages' modules and the SDK's, as a browser takes them: types stripped, import specifiers turned into paths. There is
- * no build step. Only what the entries lead to is there, so nothing meant for servers is handed out.
+ * The pages' modules and the SDK's, as a browser takes them: import specifiers turned into paths, and types stripped, unless
+ * that was done when the package was built. Only what the entries lead to is there, so nothing meant for servers is handed out.
  */
 type Home = { folder: URL; prefix: string };
 
 const SDK = "@latchkey/sdk";
+/** `.ts` in the repository, `.js` in the package. */
+const SUFFIX = extname(import.meta.url);
 
 export async function readBrowserModules(entries: readonly string[]): Promise<Map<string, string>> {
   const sdkEntry = new URL(import.meta.resolve(SDK));
@@ -16,7 +19,7 @@ export async function readBrowserModules(entries: readonly string[]): Promise<Ma
     { folder: new URL(".", sdkEntry), prefix: "/sdk/" },
   ];
   const modules = new Map<string, string>();
-  const waiting = entries.map((entry) => new URL(`pages/${entry}`, import.meta.url));
+  const waiting = entries.map((entry) => new URL(`pages/${entry}${SUFFIX}`, import.meta.url));
   for (let source = waiting.pop(); source; source = waiting.pop()) {
     const path = pathOf(source, homes);
     if (modules.has(path)) continue;
@@ -30,13 +33,16 @@ export async function readBrowserModules(entries: readonly string[]): Promise<Ma
 /** Imports and re-exports stand at the beginning of a line; what looks like one inside a comment does not. */
 const SPECIFIER = /^((?:import|export)\b(?:[^"';]*?\bfrom)?\s*)"([^"]+)"/gm;
 
-function toBrowser(typescript: string, source: URL, sdkEntry: URL, homes: Home[]) {
+function toBrowser(text: string, source: URL, sdkEntry: URL, homes: Home[]) {
   const imports: URL[] = [];
-  const code = withoutTypes(typescript).replaceAll(SPECIFIER, (_, before: string, specifier: string) => {
-    const target = specifier === SDK ? sdkEntry : relativeTo(source, specifier);
-    imports.push(target);
-    return `${before}"${pathOf(target, homes)}"`;
-  });
+  const code = (SUFFIX === ".ts" ? withoutTypes(text) : text).replaceAll(
+    SPECIFIER,
+    (_, before: string, specifier: string) => {
+      const target = specifier === SDK ? sdkEntry : relativeTo(source, specifier);
+      imports.push(target);
+      return `${before}"${pathOf(target, homes)}"`;
+    },
+  );
   return { code, imports };
 }
 
@@ -52,7 +58,7 @@ function withoutTypes(typescript: string): string {
 }
 
 function relativeTo(source: URL, specifier: string): URL {
-  if (!/^\.{1,2}\/.+\.ts$/.test(specifier))
+  if (!/^\.{1,2}\//.test(specifier) || !specifier.endsWith(SUFFIX))
     throw new Error(`${source.pathname} imports ${specifier}, which no browser can load`);
   return new URL(specifier, source);
 }

@@ -28,7 +28,7 @@ const STYLES = ["ground", "layout", "shop", "forms", "account", "wire", "motion"
 
 export async function readContents(config: PageConfig): Promise<Contents> {
   const entries = [...Object.values(PAGES), NOT_FOUND];
-  const modules = await readBrowserModules(entries.map(({ file }) => `${file}.ts`));
+  const modules = await readBrowserModules(entries.map(({ file }) => file));
   const page = await pageMaker();
   const files = new Map<string, Served>();
   for (const [path, body] of modules) files.set(path, { type: JAVASCRIPT, body });

@@ -48,7 +48,8 @@ type Staff = {
 
 function createStaff({ log }: { log: Logger }, count: number): Staff {
   const serving = new Set<Worker>();
-  const { gather, take } = createGathering(serving, () => ({ workers: count, lost }));
+  const startedAt = Math.round(Date.now() / 1000 - process.uptime());
+  const { gather, take, leave } = createGathering(serving, () => ({ workers: count, lost, startedAt }));
   let hasServed = false;
   let isStopping = false;
   let lost = 0;
@@ -72,6 +73,7 @@ function createStaff({ log }: { log: Logger }, count: number): Staff {
     });
     worker.once("exit", (code, signal) => {
       const hasServedItself = serving.delete(worker);
+      leave(worker);
       if (isStopping) {
         // One that was still starting was ended by us, and nobody waits for it any more.
         if (hasServedItself && code !== 0) worst = 1;
@@ -126,32 +128,55 @@ const tell = (worker: Worker, message: ToWorker): void => {
   if (worker.isConnected()) worker.send(message);
 };
 
-type Question = { awaited: Set<Worker>; answers: unknown[]; finish(): void };
+type Question = Pick<AskMessage, "about"> & { awaited: Set<Worker>; answers: unknown[]; finish(): void };
+type AskMessage = Extract<ToPrimary, { kind: "ask" }>;
+type Facts = Pick<Gathered, "workers" | "lost" | "startedAt">;
 
 /** Passes a worker's question on to all, and what they answer in time back to it. */
-function createGathering(serving: ReadonlySet<Worker>, facts: () => Pick<Gathered, "workers" | "lost">) {
+function createGathering(serving: ReadonlySet<Worker>, facts: () => Facts) {
   const questions = new Map<number, Question>();
+  /** The figures that each worker has last answered with, and the sum of those of all that have ended. */
+  const lastFigures = new Map<Worker, unknown>();
+  let ended: Promise<unknown[]> = Promise.resolve([]);
   let asked = 0;
 
-  function gather(asker: Worker, { id, about }: Extract<ToPrimary, { kind: "ask" }>): void {
-    const question = asked++;
+  function leave(worker: Worker): void {
+    const figures = lastFigures.get(worker);
+    if (!lastFigures.delete(worker)) return;
+    ended = ended.then(async (before) => {
+      // Loaded only where one has ended.
+      const { addUp } = await import("../metrics.ts");
+      return [await addUp([...before, figures])];
+    });
+  }
+
+  function gather(asker: Worker, { id, about }: AskMessage): void {
+    const number = asked++;
+    // One that asks can answer, also before it has said that it serves.
+    const awaited = new Set(serving).add(asker);
     const answers: unknown[] = [];
-    const finish = () => {
+    // As it was when the question was asked: one that ends after its answer must not count twice.
+    const before = { ended, lastFigures: new Map(lastFigures) };
+    const finish = async () => {
       clearTimeout(timer);
-      questions.delete(question);
-      tell(asker, { kind: "gathered", id, gathered: { answers, ...facts() } });
+      questions.delete(number);
+      const silent = [...awaited].map((worker) => before.lastFigures.get(worker));
+      const figures = [...(await before.ended), ...silent.filter((last) => last !== undefined)];
+      const missing = about === "metrics" ? figures : [];
+      tell(asker, { kind: "gathered", id, gathered: { answers, missing, ...facts() } });
     };
     const timer = setTimeout(finish, ANSWER_WITHIN_MS);
-    questions.set(question, { awaited: new Set(serving), answers, finish });
-    for (const worker of serving) tell(worker, { kind: "question", id: question, about });
+    questions.set(number, { about, awaited, answers, finish });
+    for (const worker of [...awaited]) tell(worker, { kind: "question", id: number, about });
   }
 
   function take(worker: Worker, { id, answer }: Extract<ToPrimary, { kind: "answer" }>): void {
     const question = questions.get(id);
     if (!question?.awaited.delete(worker)) return;
     question.answers.push(answer);
+    if (question.about === "metrics") lastFigures.set(worker, answer);
     if (question.awaited.size === 0) question.finish();
   }
 
-  return { gather, take };
+  return { gather, take, leave };
 }

@@ -30,6 +30,8 @@ export type Valkey = {
 type Options = {
   urls: readonly string[];
   log: Logger;
+  /** How many other instances there are, as somebody else knows: asked while Valkey has never answered. */
+  countOthers?: () => Promise<number>;
   /** How long a caller waits for an answer. */
   answerWithinMs?: number;
   /** Stands in for the server's time, in which scripts count: tests have it in hand. */
@@ -57,10 +59,11 @@ const GONE_AFTER_MS = 3000;
 /** A script that takes longer keeps all other stores waiting. */
 const CALLS_PER_SCRIPT = 200;
 
+/** Adds first: a server whose memory is full refuses that, and would let it pass after anything that takes away. */
 const BEAT = createScript(`
+redis.call('ZADD', slot, now, ARGV[3])
 redis.call('ZREMRANGEBYSCORE', slot, '-inf', now - ${GONE_AFTER_MS})
 redis.call('ZREMRANGEBYSCORE', slot, now + ${GONE_AFTER_MS}, '+inf')
-redis.call('ZADD', slot, now, ARGV[3])
 redis.call('PEXPIRE', slot, ${GONE_AFTER_MS})
 return { math.floor(now), redis.call('ZCARD', slot) }`);
 const LEAVE = createScript(`return { redis.call('ZREM', slot, ARGV[3]) }`);
@@ -69,12 +72,14 @@ const NEVER_TOO_LATE = String(Number.MAX_SAFE_INTEGER);
 
 /** Resolves when the first try to connect is over, whether it worked or not. */
 export async function openValkey(options: Options): Promise<Valkey> {
-  const { urls, log, answerWithinMs = ANSWER_WITHIN_MS, nowMs } = options;
+  const { urls, log, countOthers, answerWithinMs = ANSWER_WITHIN_MS, nowMs } = options;
   const id = randomUUID();
   let line: Line | undefined;
   let instances = 1;
   /** When there were last as many. */
   let manySinceMs = Number.NEGATIVE_INFINITY;
+  let hasEverAnswered = false;
+  let othersCountedMs = Number.NEGATIVE_INFINITY;
   const counts = { losses: 0, answered: 0, alone: 0 };
   let tellRoundTrip = (_elapsedMs: number): void => {};
   let isClosed = false;
@@ -88,12 +93,23 @@ export async function openValkey(options: Options): Promise<Valkey> {
     const sentMs = performance.now();
     const answer = await client.evaluate(BEAT, INSTANCES, [NEVER_TOO_LATE, "", id]);
     const [serverMs, count] = answer as [number, number];
+    if (!hasEverAnswered) instances = count;
+    hasEverAnswered = true;
     // Fewer is believed when it has stood for a while: after a flush each is alone until the others have had their beat.
     if (count >= instances || sentMs - manySinceMs > GONE_AFTER_MS) {
       instances = count;
       manySinceMs = sentMs;
     }
     return serverMs - sentMs;
+  }
+
+  /** An instance that starts while Valkey is away has never seen the others, and would give all of what is shared. */
+  async function countWithoutValkey(): Promise<void> {
+    const atMs = performance.now();
+    if (!countOthers || hasEverAnswered || atMs - othersCountedMs < BEAT_EVERY_MS) return;
+    othersCountedMs = atMs;
+    const others = await countOthers().catch(() => undefined);
+    if (others !== undefined && !hasEverAnswered) instances = others + 1;
   }
 
   /** The server is there when a new connection has answered as quickly as a caller wants it to. */
@@ -119,6 +135,7 @@ export async function openValkey(options: Options): Promise<Valkey> {
       // Once, and not at every try.
       if (!hasFailed) log.warn({ event: "valkey_away", cause: (error as Error).message });
       hasFailed = true;
+      await countWithoutValkey();
       connectLater();
     }
   }
@@ -209,9 +226,10 @@ export async function openValkey(options: Options): Promise<Valkey> {
         // What was given up is counted already.
         if (!mine.inFlight.delete(batch)) return;
         tellRoundTrip(performance.now() - batch.sentMs);
+        // It came too late there, by the server's clock.
+        if (!Array.isArray(answers)) return giveUp(batch.calls);
         counts.answered += batch.calls.length;
-        const all = Array.isArray(answers) ? answers : [];
-        for (const [at, { resolve }] of batch.calls.entries()) resolve(all[at]);
+        for (const [at, { resolve }] of batch.calls.entries()) resolve(answers[at]);
       },
       (cause) => lose(mine, cause),
     );

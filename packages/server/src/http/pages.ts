@@ -3,9 +3,7 @@ import { html, raw } from "hono/html";
 import type { Choice } from "../contract/browser.ts";
 import type { Problem } from "../contract/problem.ts";
 import { type ProblemCode, problemEntry } from "../contract/problems.ts";
-
-/** Markup whose values have been escaped. */
-type Html = ReturnType<typeof html>;
+import { type Html, inWords } from "./words.ts";
 
 /**
  * What a shopper sees of us when there is no storefront to send them to. Static text: nothing of the request is in it but
@@ -76,10 +74,6 @@ export function choicePage({ realmName, options }: Choice): string {
     html`<h1>How would you like to sign in?</h1><p class="quiet">${realmName}</p><ul>${items}</ul>`,
   );
 }
-
-/** What stands between backticks in our own words is set apart. */
-const inWords = (text: string): Html[] =>
-  text.split("`").map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 
 const page = (body: Html): string =>
   html`<!doctype html>

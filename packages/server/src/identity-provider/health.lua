@@ -52,15 +52,20 @@ local function note(id, state, what, since)
   return 1
 end
 
+-- One that would last longer than a whole rest was written before the server's clock was set back, and is over.
+local function restOf(state)
+  if state.status ~= 'down' then return 0 end
+  local left = math.ceil(state.rest - now)
+  return left > REST + 1 and 0 or math.max(0, left)
+end
+
 local function mayAsk(id, state)
   if state.status ~= 'down' then return 1 end
-  if now < state.rest then return 0 end
+  if restOf(state) > 0 then return 0 end
   state.rest = math.ceil(now + REST)
   keep(id, state)
   return 1
 end
-
-local function restOf(state) return state.status == 'down' and math.max(0, math.ceil(state.rest - now)) or 0 end
 
 -- A profile that nobody has asked for so long may not even exist any more.
 local function forgetOld()

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { handClock } from "../../test/support/clock.ts";
 import { type Counting, describeCounting, describeTogether } from "../../test/support/counting.ts";
 import { createHealth, type Health } from "./health.ts";
 
@@ -114,6 +115,22 @@ describeTogether((begin) => {
       expect((await Promise.all(asking)).filter(Boolean)).toHaveLength(1);
       clock.advance(REST_MS - 1);
       expect([await here.mayAsk("a"), await there.mayAsk("a")]).toEqual([false, false]);
+    });
+
+    test("rest no longer where the server's clock was set back", async () => {
+      const { clock: serversClock, valkey } = begin();
+      const clock = handClock();
+      const [here, there] = [instance({ clock, valkey }), instance({ clock, valkey })];
+      serversClock.advance(DAY_MS);
+      await fail(here, "a");
+      serversClock.advance(-3_600_000);
+      await there.refresh();
+      clock.advance(REST_MS);
+      expect([await here.mayAsk("a"), await here.mayAsk("a"), await there.mayAsk("a")]).toEqual([
+        true,
+        false,
+        false,
+      ]);
     });
 
     test("know of a profile that only the other has ever asked, and since when", async () => {

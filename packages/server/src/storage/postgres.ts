@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
+import { createFairPlaces } from "../lib/fair-places.ts";
 import { listenForChanges, PLACE } from "./postgres-changes.ts";
 import { isUndone } from "./postgres-connection.ts";
 import { openConnections } from "./postgres-connections.ts";
@@ -11,6 +12,8 @@ const CLOSE_WITHIN_MS = 1000;
 /** Until then an undone transaction is tried again; the last try may take as long as the first. */
 const TRY_AGAIN_MS = 1500;
 const PAUSE_MS = 100;
+/** They would wait for the row one after the other anyway; each on a connection of its own, they would keep everybody else waiting. */
+const TURNS = { places: 1, waiting: 200, waitMs: 1000 };
 
 /** What the connections that listen call themselves. A service has an id behind it, so that instances can be counted. */
 const LISTENER = "latchkey changes";
@@ -29,22 +32,29 @@ export function openPostgres(url: string, options: PostgresOptions & { patient?:
     onAny: changes.announceAll,
     place: directUrl === undefined ? undefined : place,
   };
+  const turns = createFairPlaces(TURNS);
   const listening = patient ? undefined : listenForChanges(directUrl ?? url, name, hearers);
 
   return {
     engine: "postgres",
     db,
     changes,
-    async transact(work) {
+    async transact(work, row) {
+      const leave = row === undefined ? () => {} : await turns.enter(row, "");
+      if (!leave) throw notItsTurn();
       const startedMs = performance.now();
-      for (;;) {
-        try {
-          return await this.db.transaction().execute(work);
-        } catch (error) {
-          if (!isUndone(error) || performance.now() - startedMs > TRY_AGAIN_MS) throw error;
-          // Apart from each other, so that two that met do not meet again.
-          await sleep(Math.random() * PAUSE_MS);
+      try {
+        for (;;) {
+          try {
+            return await this.db.transaction().execute(work);
+          } catch (error) {
+            if (!isUndone(error) || performance.now() - startedMs > TRY_AGAIN_MS) throw error;
+            // Apart from each other, so that two that met do not meet again.
+            await sleep(Math.random() * PAUSE_MS);
+          }
         }
+      } finally {
+        leave();
       }
     },
     // Only a transaction of its own could say so, which takes longer than the disk.
@@ -65,6 +75,10 @@ export function openPostgres(url: string, options: PostgresOptions & { patient?:
     },
   };
 }
+
+/** PostgreSQL's own code for a lock that was not had in time. */
+const notItsTurn = (): Error =>
+  Object.assign(new Error("too many changes of one row, or one that takes long"), { code: "55P03" });
 
 function within(ms: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {

@@ -10,9 +10,10 @@ export type Storage = {
   db: Database;
   /**
    * One transaction. What another one has made impossible (a deadlock, a serialisation failure) was undone by the database
-   * and is tried again, so `work` changes nothing but through `trx`.
+   * and is tried again, so `work` changes nothing but through `trx`. Those that name the same `row`, because they all begin by
+   * locking it, have one connection between them, and wait for it for a second at most.
    */
-  transact<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
+  transact<T>(work: (trx: Trx) => Promise<T>, row?: string): Promise<T>;
   /**
    * One statement that does not wait for the disk, for what nobody is told of before a later write is there. A process that is
    * killed leaves it behind; a power cut may take it, and then also all that was written after it.

@@ -99,7 +99,7 @@ export async function changeStore<T>(
   const result = await storage.transact(async (trx) => {
     const row = await moveRevision.first(trx, { storeId });
     return row && work(trx, limitsOf(row));
-  });
+  }, storeId);
   storage.changes.announce(storeId);
   return result;
 }

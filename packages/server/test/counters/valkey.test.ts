@@ -123,6 +123,28 @@ test("a server that has forgotten the scripts is told them again", async () => {
   expect(await count(valkey, "x")).toEqual(["x", 2]);
 });
 
+test("a server whose memory is full is away, said once, until there is room", async () => {
+  const valkey = await open();
+  await server.say("CONFIG SET maxmemory 1");
+  await untilAway(valkey);
+  const connections = async () =>
+    Number(/total_connections_received:(\d+)/.exec(await server.say("INFO stats"))?.[1]);
+  const before = await connections();
+  // Each look is a connection as well; some of the others are tries to come back.
+  let looks = 0;
+  await until(async () => (await connections()) - before > ++looks + 3);
+  const said = logLines.map(({ event }) => event);
+  expect(said).toEqual(["valkey_connected", "valkey_away"]);
+  await server.say("CONFIG SET maxmemory 0");
+  await untilThere(valkey);
+});
+
+test("what the server did not carry out, because it came too late, was decided alone", async () => {
+  const valkey = await open();
+  expect(await valkey.run(createScript("return 0"), "a", ["x"])).toBeUndefined();
+  expect(valkey.counts()).toEqual({ losses: 0, answered: 0, alone: 1 });
+});
+
 describe("how many instances there are", () => {
   test("is known to all of them within a beat or two, and one that leaves is gone at once", async () => {
     const [one, two] = [await open(), await open()];
@@ -137,6 +159,21 @@ describe("how many instances there are", () => {
     await server.stop();
     await untilAway(one);
     expect(one.instances()).toBe(2);
+  });
+
+  test("is what others know, until Valkey has answered for the first time", async () => {
+    await server.stop();
+    let others = 3;
+    const log = pino({ level: "silent" });
+    const options = { urls: [server.url], log, answerWithinMs: PATIENT_MS };
+    const valkey = await openValkey({ ...options, countOthers: async () => others });
+    opened.push(valkey);
+    expect(valkey.instances()).toBe(4);
+    others = 1;
+    await until(() => valkey.instances() === 2);
+    await server.start();
+    await untilThere(valkey);
+    expect(valkey.instances()).toBe(1);
   });
 
   test("one that was killed is forgotten after three seconds", async () => {

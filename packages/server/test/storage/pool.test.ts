@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { issueAccessToken } from "../../src/contract/access-tokens.ts";
+import { updateApplicationKey } from "../../src/contract/application-keys.ts";
 import { metrics, ready } from "../../src/contract/service.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import { statement } from "../../src/storage/statement.ts";
@@ -98,6 +99,29 @@ describe("a pool of PostgreSQL", () => {
       await Promise.all(held);
       expect((await call(latchkey.app, issueAccessToken, { form })).status).toBe(200);
     });
+  });
+
+  test("changes of one store wait for their turn on one connection: another store's requests are served", async () => {
+    const [held, other] = [await latchkey.createStore(), await latchkey.createStore()];
+    await witness.query("begin");
+    await witness.query("select 1 from stores where id = $1 for update", [held.store.id]);
+    const rename = (name: string) => {
+      const json = { data: { type: "application_key", name } };
+      return held.call(updateApplicationKey, { ids: { id: held.key.id }, json });
+    };
+    const changes = Array.from({ length: 20 }, (_, at) => rename(`n${at}`));
+    await until(() => pool().active > 0);
+    for (let round = 0; round < 5; round++) {
+      const form = { grant_type: "implicit", client_id: other.key.clientId };
+      expect((await call(latchkey.app, issueAccessToken, { form })).status).toBe(200);
+      expect(pool().waiting).toBe(0);
+    }
+    const answers = await Promise.all(changes);
+    expect(new Set(answers.map(({ status, code }) => `${status} ${code}`))).toEqual(
+      new Set(["503 storage_unavailable"]),
+    );
+    await witness.query("rollback");
+    expect((await rename("last")).status).toBe(200);
   });
 
   const names = async () =>

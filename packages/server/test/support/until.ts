@@ -20,9 +20,16 @@ export async function quickest(enoughMs: number, round: () => Promise<number>): 
   return bestMs;
 }
 
-/** Asks again while the database is too busy, as `Retry-After` tells a client to: a race is not about who is quick. */
+/**
+ * Asks again while the database is too busy: a race is not about who is quick. A crowd is refused at once, so each waits a
+ * little before the next try, as `Retry-After` tells a client to.
+ */
 export async function untilServed<T extends { status: number }>(ask: () => Promise<T>): Promise<T> {
+  const startedMs = performance.now();
   let answer = await ask();
-  for (let tries = 0; answer.status === 503 && tries < 30; tries++) answer = await ask();
+  while (answer.status === 503 && performance.now() - startedMs < PATIENCE_MS) {
+    await sleep(20 + Math.random() * 200);
+    answer = await ask();
+  }
   return answer;
 }

@@ -1,0 +1,72 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { barriersOf } from "./axe.ts";
+import { hasChromium, launchChromium } from "./chromium.ts";
+import { createStore, type Made, newPlace, type Place, type Running, serve } from "./running.ts";
+
+/** The API reference at /docs, as a developer uses it. */
+describe.skipIf(!hasChromium)("the API reference, in Chromium", () => {
+  let place: Place;
+  let running: Running;
+  let browser: Browser;
+  let made: Made;
+
+  beforeAll(async () => {
+    place = await newPlace();
+    made = await createStore(place);
+    running = await serve(place);
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    running?.child.kill("SIGTERM");
+    await running?.exited;
+    place?.leave();
+  });
+
+  test.each([
+    ["light", 1440],
+    ["dark", 390],
+  ] as const)(
+    "has no barrier that axe finds, %s and %i wide, and does not scroll sideways",
+    async (colorScheme, width) => {
+      const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
+      const page = await context.newPage();
+      await page.goto(`${place.url}/docs#createCustomer`);
+      await page.locator("#tokens:visible").waitFor();
+      expect(await barriersOf(page)).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+      await context.close();
+    },
+  );
+
+  test("puts the reader's own token into the commands, and sends them", async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+    await page.goto(`${place.url}/docs`);
+    const tokens = page.locator("#tokens");
+    await tokens.getByLabel("Client id").fill(made.application_key.client_id);
+    await tokens.getByLabel("Client secret").fill(made.application_key.client_secret);
+    await tokens.getByRole("button").click();
+    await tokens.getByText("Every command below has the token now.").waitFor();
+    const token = await tokens.getByLabel("Access token").inputValue();
+    const create = page.locator("#createCustomer");
+    expect(await create.locator("pre").textContent()).toContain(`Bearer ${token}`);
+    await create.getByRole("button", { name: /^Send POST/ }).click();
+    await create.locator("output", { hasText: /^201 / }).waitFor();
+    const answer = (await create.locator("output").textContent()) as string;
+    const { id } = JSON.parse(answer.slice(answer.indexOf("\n"))).data;
+
+    const get = page.locator("#getCustomer");
+    await get.getByText("Fill in").click();
+    await get.getByLabel("id").fill(id);
+    expect(await get.locator("pre").textContent()).toContain(`/v2/customers/${id}'`);
+    await get.getByRole("button", { name: /^Send GET/ }).click();
+    await get.locator("output", { hasText: /^200 / }).waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});

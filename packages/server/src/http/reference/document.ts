@@ -1,0 +1,65 @@
+/** What the reference reads of the OpenAPI document that contract/openapi.ts makes: its parts, and no other form of them. */
+export type Document = {
+  info: { title: string; description: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Shape> };
+};
+
+export type Operation = {
+  operationId: string;
+  tags: [string];
+  summary: string;
+  description?: string;
+  security: Record<string, unknown>[];
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema: Shape }> };
+  responses: Record<string, Response>;
+};
+
+export type Parameter = {
+  name: string;
+  in: "path" | "query" | "header";
+  required: boolean;
+  description?: string;
+  schema: Shape;
+};
+
+export type Response = { description: string; content?: Record<string, { schema?: Shape }> };
+
+export type Shape = {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: Shape[];
+  oneOf?: Shape[];
+  items?: Shape;
+  properties?: Record<string, Shape>;
+  required?: string[];
+  description?: string;
+  examples?: unknown[];
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+};
+
+/** An operation where it stands. */
+export type Placed = { method: string; path: string; operation: Operation };
+
+/** In the document's order, under their headings. */
+export function byTag({ paths }: Document): Map<string, Placed[]> {
+  const groups = new Map<string, Placed[]>();
+  for (const [path, methods] of Object.entries(paths))
+    for (const [method, operation] of Object.entries(methods)) {
+      const [tag] = operation.tags;
+      groups.set(tag, [...(groups.get(tag) ?? []), { method: method.toUpperCase(), path, operation }]);
+    }
+  return groups;
+}
+
+export const nameOf = ({ $ref = "" }: Shape): string => $ref.slice($ref.lastIndexOf("/") + 1);

@@ -1,0 +1,94 @@
+// Puts the reader's own values into the commands, copies them, and sends them. Values are kept in the page alone.
+const tokens = document.querySelector("#tokens");
+const said = tokens.querySelector("[role=status]");
+const forms = [...document.querySelectorAll("form.try")];
+
+tokens.hidden = false;
+for (const part of document.querySelectorAll(".try > [hidden]")) {
+  // Nothing to fill in, nothing to open.
+  part.hidden = part.matches("details") && !part.querySelector("input, textarea");
+}
+if (matchMedia("(max-width: 60rem)").matches) document.querySelector("nav > details").open = false;
+
+const tokenOf = (name) => tokens.elements[name].value.trim();
+
+/** The request that a form stands for. What is not filled in keeps its name in capital letters. */
+function requestOf(form) {
+  const { method, path, type } = form.dataset;
+  const fields = [...form.querySelectorAll("[data-in]")];
+  const filled = (where) => fields.filter((field) => field.dataset.in === where && field.value !== "");
+  const place = path.replaceAll(/\{(\w+)\}/g, (_, name) => {
+    const given = filled("path").find((field) => field.name === name);
+    return given ? encodeURIComponent(given.value.trim()) : name.toUpperCase();
+  });
+  const query = filled("query").map(({ name, value }) => `${name}=${encodeURIComponent(value)}`);
+  const headers = Object.fromEntries(filled("header").map(({ name, value }) => [name, value]));
+  if ("bearer" in form.dataset) headers.Authorization = `Bearer ${tokenOf("access_token") || "ACCESS_TOKEN"}`;
+  if ("customer" in form.dataset && (tokenOf("customer_token") || !tokenOf("access_token")))
+    headers["X-Customer-Token"] = tokenOf("customer_token") || "CUSTOMER_TOKEN";
+  const [body] = filled("body");
+  if (body) headers["Content-Type"] = type;
+  const url = `${place}${query.length > 0 ? `?${query.join("&")}` : ""}`;
+  return { url, init: { method, headers, ...(body && { body: body.value }) } };
+}
+
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+function curlOf({ url, init: { method, headers, body } }) {
+  const parts = [
+    `curl ${method === "GET" ? "" : `-X ${method} `}${quoted(document.querySelector("main").dataset.base + url)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`-d ${quoted(body)}`]),
+  ];
+  return parts.join(" \\\n  ");
+}
+
+const show = (form) => {
+  form.querySelector("pre code").textContent = curlOf(requestOf(form));
+};
+const showAll = () => forms.forEach(show);
+
+async function send(form) {
+  const output = form.querySelector("output");
+  const { url, init } = requestOf(form);
+  output.textContent = "Asking…";
+  try {
+    const answer = await fetch(url, { ...init, redirect: "manual" });
+    const text = await answer.text();
+    const isJson = /json/.test(answer.headers.get("content-type") ?? "");
+    const pretty = isJson && text ? JSON.stringify(JSON.parse(text), null, 2) : text;
+    output.textContent = `${answer.status} ${answer.statusText}\n${pretty}`;
+  } catch (error) {
+    output.textContent = `There was no answer: ${error.message}`;
+  }
+}
+
+tokens.addEventListener("input", showAll);
+tokens.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const body = new URLSearchParams({
+    grant_type: "client_credentials",
+    client_id: tokenOf("client_id"),
+    client_secret: tokenOf("client_secret"),
+  });
+  const answer = await fetch("/oauth/access_token", { method: "POST", body });
+  const { access_token, error_description } = await answer.json();
+  if (access_token) tokens.elements.access_token.value = access_token;
+  said.textContent = access_token ? "Every command below has the token now." : error_description;
+  showAll();
+});
+
+for (const form of forms) {
+  form.addEventListener("input", () => show(form));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    await send(form);
+  });
+  form.querySelector("[data-act=copy]").addEventListener("click", async ({ currentTarget }) => {
+    await navigator.clipboard.writeText(curlOf(requestOf(form)));
+    currentTarget.textContent = "Copied";
+    setTimeout(() => {
+      currentTarget.textContent = "Copy";
+    }, 2000);
+  });
+}

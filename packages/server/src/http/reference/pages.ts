@@ -1,0 +1,35 @@
+import { readFile } from "node:fs/promises";
+import { openapiDocument } from "../../contract/openapi.ts";
+import type { Page } from "../serve.ts";
+import type { Document } from "./document.ts";
+import { renderReference } from "./render.ts";
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The API reference at /docs, made of the contract when it is first asked for. Nothing is fetched from elsewhere. */
+export const referencePages = (publicUrl: string): readonly Page[] => [
+  page("/docs", "text/html", () =>
+    renderReference(openapiDocument(publicUrl) as unknown as Document, publicUrl),
+  ),
+  page("/docs/page.css", "text/css", () => fileOf("page.css")),
+  page("/docs/page.js", "text/javascript", () => fileOf("page.js")),
+];
+
+const fileOf = (name: string): Promise<string> => readFile(new URL(name, import.meta.url), "utf8");
+
+function page(path: string, mediaType: string, read: () => string | Promise<string>): Page {
+  let body: string | Promise<string> | undefined;
+  return {
+    path,
+    async respond() {
+      body ??= read();
+      const headers = {
+        "Content-Type": `${mediaType}; charset=utf-8`,
+        "Cache-Control": "no-cache",
+        "Content-Security-Policy": POLICY,
+      };
+      return { status: 200, headers, body: await body };
+    },
+  };
+}
