@@ -45,6 +45,7 @@ async function fillRest(storage: Storage, store_id: string, count: number): Prom
       name: "n",
       client_id: id,
       reserved_rate_limit: index % 2,
+      role: "administrator",
       ...times,
     })),
   );
@@ -62,6 +63,21 @@ async function fillRest(storage: Storage, store_id: string, count: number): Prom
       name: "n",
       redirect_uris: "[]",
       duplicate_email_policy: "p",
+      purpose: "customers",
+      ...times,
+    })),
+  );
+  await insertMany(
+    storage,
+    "members",
+    keys.map((id, index) => ({
+      id,
+      store_id,
+      name: "n",
+      email: id,
+      email_key: id,
+      role: index % 10 === 0 ? "administrator" : "viewer",
+      ...(index % 2 === 0 && { profile_id: id, issuer: "i", subject: id }),
       ...times,
     })),
   );

@@ -26,6 +26,7 @@ export const NARROW: Record<
   customer_authentication_settings: ["store_id"],
   oidc_profiles: ["id", "store_id"],
   deleted_profiles: ["id", "store_id"],
+  members: ["id", "email_key", "subject"],
   access_token_revocations: ["token_id"],
   idempotent_answers: ["key_hash"],
   // Of one person.

@@ -57,6 +57,7 @@ export type ProblemCode =
   | "credentials_in_url"
   | "grant_unsupported"
   | "not_permitted"
+  | "role_insufficient"
   | "scope_unknown"
   | "secret_rotated"
   | "token_invalid"

@@ -26,6 +26,7 @@ const REST = [
   ["event_heads", "store_id", ["store_id"]],
   ["event_erasures", "person_id", ["store_id", "person_id"]],
   ["application_keys", "id", ["store_id", "id"]],
+  ["members", "id", ["store_id", "created_at"]],
   ["customer_tokens", "id", ["store_id", "customer_id"]],
   ["customer_identities", "id", ["store_id", "customer_id"]],
   ["customers", "id", ["store_id", "id"]],

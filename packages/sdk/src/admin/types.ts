@@ -11,6 +11,9 @@ export type Answer<T, Links = SelfLink> = { data: T; links: Links };
 /** What a change of limits is answered with beside it: by then every instance goes by the new figures. */
 export type InForce = { meta: { effective_by: string } };
 
+/** In rising order: a role may do what those before it may. */
+export type Role = "viewer" | "support" | "administrator";
+
 export type ApplicationKey = {
   id: string;
   type: "application_key";
@@ -18,6 +21,8 @@ export type ApplicationKey = {
   client_id: string;
   /** Requests per second that nobody else can take from this key. */
   reserved_rate_limit: number;
+  /** What its `client_credentials` tokens may do. */
+  role: Role;
   meta: {
     timestamps: Timestamps & { last_used_at: string | null };
     secrets: { created_at: string; last_used_at: string | null; expires_at: string | null }[];
@@ -25,7 +30,11 @@ export type ApplicationKey = {
 };
 /** The secret is shown when it is made, and never again. */
 export type ApplicationKeyWithSecret = ApplicationKey & { client_secret: string };
-export type ApplicationKeyFields = { name: string; reserved_rate_limit?: number | undefined };
+export type ApplicationKeyFields = {
+  name: string;
+  reserved_rate_limit?: number | undefined;
+  role?: Role | undefined;
+};
 export type ApplicationKeyListMeta = { total_reserved_rate_limit: number; rate_limit: number };
 
 type BeforeAfter = { before: number; after: number };

@@ -9,7 +9,7 @@ const keyring = createKeyring([randomBytes(32)]);
 const TOKEN: AccessToken = {
   grant: "implicit",
   storeId: newId(),
-  keyId: newId(),
+  holderId: newId(),
   tokenId: newId(),
   issuedAt: 1_767_225_600_000,
   expiresAt: 1_767_229_200_000,

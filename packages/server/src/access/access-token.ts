@@ -7,12 +7,13 @@ import { KEY_ID_BYTES, type Keyring } from "../lib/keyring.ts";
  * An access token carries what it stands for and our mark on it, so that giving one out writes nothing: the implicit
  * grant is open to everybody, and nobody can fill the database with it.
  *
- *     lkat_ base64url( version 1 | key id 4 | grant 1 | store 16 | application key 16 | token 16 | issued 4 | expires 4 | HMAC-SHA-256 32 )
+ *     lkat_ base64url( version 1 | key id 4 | grant 1 | store 16 | holder 16 | token 16 | issued 4 | expires 4 | HMAC-SHA-256 32 )
  */
 export type AccessToken = {
   grant: Grant;
   storeId: string;
-  keyId: string;
+  /** The application key that it was given to. */
+  holderId: string;
   tokenId: string;
   issuedAt: number;
   expiresAt: number;
@@ -25,7 +26,7 @@ const AT = {
   keyId: 1,
   grant: 1 + KEY_ID_BYTES,
   store: 6,
-  key: 22,
+  holder: 22,
   token: 38,
   issued: 54,
   expires: 58,
@@ -41,7 +42,7 @@ export function writeAccessToken(keyring: Keyring, token: AccessToken): string {
   keyId.copy(bytes, AT.keyId);
   bytes[AT.grant] = GRANTS.indexOf(token.grant);
   idToBytes(token.storeId).copy(bytes, AT.store);
-  idToBytes(token.keyId).copy(bytes, AT.key);
+  idToBytes(token.holderId).copy(bytes, AT.holder);
   idToBytes(token.tokenId).copy(bytes, AT.token);
   bytes.writeUInt32BE(Math.floor(token.issuedAt / 1000), AT.issued);
   bytes.writeUInt32BE(Math.floor(token.expiresAt / 1000), AT.expires);
@@ -64,8 +65,8 @@ export function readAccessToken(keyring: Keyring, text: string): AccessToken | u
   if (!grant) return undefined;
   return {
     grant,
-    storeId: idFromBytes(bytes.subarray(AT.store, AT.key)),
-    keyId: idFromBytes(bytes.subarray(AT.key, AT.token)),
+    storeId: idFromBytes(bytes.subarray(AT.store, AT.holder)),
+    holderId: idFromBytes(bytes.subarray(AT.holder, AT.token)),
     tokenId: idFromBytes(bytes.subarray(AT.token, AT.issued)),
     issuedAt: bytes.readUInt32BE(AT.issued) * 1000,
     expiresAt: bytes.readUInt32BE(AT.expires) * 1000,

@@ -1,5 +1,6 @@
 import type { Caller } from "../contract/caller.ts";
 import { Problem } from "../contract/problem.ts";
+import type { Role } from "../contract/roles.ts";
 import { createGroupCache, type GroupCache } from "../lib/cache.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
@@ -73,8 +74,8 @@ async function loadPrincipal({ storage }: AuthenticateDeps, token: AccessToken):
   if (!row) return null;
   return {
     ...token,
-    clientId: row.client_id,
-    keyName: row.name,
+    holder: { type: "application_key", id: token.holderId, name: row.name, clientId: row.client_id },
+    role: token.grant === "implicit" ? null : (row.role as Role),
     allowance: {
       revision: row.revision,
       rateLimit: row.rate_limit,
@@ -89,7 +90,7 @@ const findStanding = statement((db, token: AccessToken) =>
     .selectFrom("application_keys as key")
     .innerJoin("stores as store", "store.id", "key.store_id")
     .where("key.store_id", "=", token.storeId)
-    .where("key.id", "=", token.keyId)
+    .where("key.id", "=", token.holderId)
     .where("store.deleted_at", "is", null)
     // After a restore, tokens of before are dead.
     .where(({ eb, or }) =>
@@ -108,6 +109,7 @@ const findStanding = statement((db, token: AccessToken) =>
     .select([
       "key.client_id",
       "key.name",
+      "key.role",
       "key.reserved_rate_limit",
       "store.rate_limit",
       "store.revision",

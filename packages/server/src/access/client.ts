@@ -1,5 +1,6 @@
 import { checkSecret } from "../application-keys/secret.ts";
 import { Problem } from "../contract/problem.ts";
+import type { Role } from "../contract/roles.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isWellFormed } from "../lib/secrets.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
@@ -7,7 +8,7 @@ import { statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /** An application key that has shown who it is at an OAuth endpoint. */
-type Client = { storeId: string; keyId: string; keyName: string; clientId: string };
+type Client = { storeId: string; keyId: string; keyName: string; role: Role };
 
 type Credentials = { clientId: string | undefined; clientSecret: string | undefined };
 
@@ -58,14 +59,14 @@ export async function identifyClient(
   if (!isWellFormed("lkid", clientId)) throw new Problem("client_id_mistyped");
   const row = await findKey.first(storage.db, { clientId });
   if (!row) throw new Problem("client_unknown");
-  return { storeId: row.store_id, keyId: row.id, keyName: row.name, clientId };
+  return { storeId: row.store_id, keyId: row.id, keyName: row.name, role: row.role as Role };
 }
 
 const findKey = statement((db, of: { clientId: string }) =>
   db
     .selectFrom("application_keys as key")
     .innerJoin("stores as store", "store.id", "key.store_id")
-    .select(["key.id", "key.store_id", "key.name"])
+    .select(["key.id", "key.store_id", "key.name", "key.role"])
     .where("key.client_id", "=", of.clientId)
     .where("store.deleted_at", "is", null),
 );

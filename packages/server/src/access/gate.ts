@@ -1,7 +1,8 @@
 import type { Gate, Knock, Passage } from "../contract/gate.ts";
 import type { Operation } from "../contract/operation.ts";
-import { isPermitted } from "../contract/permissions.ts";
+import { isBackOffice, isPermitted } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
+import { mayActAs } from "../contract/roles.ts";
 import { findSignedIn, rememberSignedIn } from "../customers/signed-in.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
 import { networkOf } from "../lib/source-address.ts";
@@ -9,6 +10,7 @@ import { ANONYMOUS, type Cap } from "../rate-limit/cap.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
 import type { Decision, Left, Limiter } from "../rate-limit/limiter.ts";
 import { type AuthenticateDeps, authenticate, type Principal } from "./authenticate.ts";
+import { roleInsufficient } from "./role-insufficient.ts";
 
 type Deps = AuthenticateDeps & {
   publicUrl: string;
@@ -22,7 +24,7 @@ type Deps = AuthenticateDeps & {
 const ADMINISTRATION = new Set(["application_keys", "store", "customer_tokens"]);
 
 /**
- * Authenticates (401), checks the permission (403), then takes from the store's limit (429). A request that fails one of
+ * Authenticates (401), checks permission and role (403), then takes from the store's limit (429). A request that fails one of
  * the first two takes from the limit of its source address instead.
  */
 export function createGate(deps: Deps): Gate {
@@ -55,22 +57,23 @@ export function createGate(deps: Deps): Gate {
       );
     const draw = {
       storeId: principal.storeId,
-      keyId: principal.keyId,
-      source: principal.grant === "client_credentials" ? undefined : networkOf(source),
+      keyId: principal.holder.id,
+      source: isBackOffice(principal) ? undefined : networkOf(source),
       allowance: principal.allowance,
       administration: isAdministration(operation, principal),
     };
     // A 403 takes nothing from the store's limit: anybody can have an implicit token, and could use the limit up.
     const brought = ownOnly(operation) ? customerToken : undefined;
-    if (!isAllowed(operation, principal, brought !== undefined)) {
+    const forbidden = forbid(operation, principal, brought !== undefined);
+    if (forbidden) {
       await enterAnonymous(source);
       const headers = rateLimitHeaders(await deps.limiter.look(draw));
-      return { caller, headers, isGood, refusal: new Problem("not_permitted") };
+      return { caller, headers, isGood, refusal: forbidden };
     }
     const decision = await deps.limiter.take(draw);
     const headers = rateLimitHeaders(decision, decision.retryAfterSeconds);
     if (!decision.allowed) return { caller, headers, isGood, refusal: refusalOf(decision, deps.random) };
-    deps.lastUsed.noteKey(principal.storeId, principal.keyId);
+    deps.lastUsed.noteKey(principal.storeId, principal.holder.id);
     if (brought === undefined) return { caller, headers, isGood };
     const find = isGateway(operation) ? findRemembered : findSignedIn;
     const customer = await find(deps, principal.storeId, brought);
@@ -82,9 +85,15 @@ export function createGate(deps: Deps): Gate {
 }
 
 /** A customer token adds the customer's permissions. It is checked after the rate limit, because that reads the database. */
-const isAllowed = ({ access }: Operation, { grant }: Principal, isCustomer: boolean): boolean =>
-  typeof access !== "string" &&
-  (isPermitted(grant, access) || (isCustomer && isPermitted("customer", access)));
+function forbid(operation: Operation, { grant, role }: Principal, isCustomer: boolean): Problem | undefined {
+  const { access } = operation;
+  const isAllowed =
+    typeof access !== "string" &&
+    (isPermitted(grant, access) || (isCustomer && isPermitted("customer", access)));
+  if (!isAllowed) return new Problem("not_permitted");
+  if (grant === "implicit" || mayActAs(role, operation.role)) return undefined;
+  return roleInsufficient(role, operation.role);
+}
 
 /** Only operations on a customer's own resources read the customer token; elsewhere an expired one fails nothing. */
 const ownOnly = ({ access }: Operation): boolean => access[1] === "own";
@@ -92,7 +101,7 @@ const ownOnly = ({ access }: Operation): boolean => access[1] === "own";
 const isGateway = ({ access }: Operation): boolean => access[0] === "gateway";
 
 const isAdministration = (operation: Operation, principal: Principal): boolean =>
-  principal.grant === "client_credentials" && ADMINISTRATION.has(operation.access[0] as string);
+  isBackOffice(principal) && ADMINISTRATION.has(operation.access[0] as string);
 
 /** draft-ietf-httpapi-ratelimit-headers-11, structured fields. A key without reservation has only the shared bucket. */
 function rateLimitHeaders({ reserved, shared }: Left, retryAfterSeconds = 0): Record<string, string> {

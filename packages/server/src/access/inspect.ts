@@ -1,5 +1,6 @@
 import type * as contract from "../contract/access-tokens.ts";
 import type { Input, Output } from "../contract/operation.ts";
+import { mayActAs } from "../contract/roles.ts";
 import { deleteToken, findToken } from "../customers/customer-token.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
 import { byCaller } from "../events/event.ts";
@@ -9,6 +10,7 @@ import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
 import { type AuthenticateDeps, findPrincipal } from "./authenticate.ts";
 import { authenticateClient, readCredentials } from "./client.ts";
+import { roleInsufficient } from "./role-insufficient.ts";
 
 type Deps = AuthenticateDeps & { publicUrl: string; signingKeys: SigningKeys; lastUsed: LastUsed };
 type Body = Input<typeof contract.introspectToken>["body"];
@@ -27,8 +29,8 @@ export async function introspectToken(
   return {
     active: true,
     token_type: "Bearer",
-    client_id: token.clientId,
-    sub: token.keyId,
+    client_id: token.holder.clientId,
+    sub: token.holder.id,
     store_id: token.storeId,
     identifier: token.grant,
     iat: Math.floor(token.issuedAt / 1000),
@@ -52,7 +54,7 @@ const presentCustomerToken = (
 });
 
 /**
- * RFC 7009: a key revokes its own tokens, and any program of the store a customer's. Any other text is answered with 200
+ * RFC 7009: a key revokes its own tokens, and one with the role `support` a customer's. Any other text is answered with 200
  * too, and nothing is revoked.
  */
 export async function revokeToken(
@@ -64,11 +66,13 @@ export async function revokeToken(
   const client = await authenticateClient(deps, readCredentials(authorization, body));
   const customerToken = await findToken(deps, client.storeId, body.token);
   if (customerToken) {
-    await deleteToken(deps, byCaller({ ...client, requestId }), customerToken.id);
+    if (!mayActAs(client.role, "support")) throw roleInsufficient(client.role, "support");
+    const holder = { type: "application_key", id: client.keyId, name: client.keyName } as const;
+    await deleteToken(deps, byCaller({ storeId: client.storeId, holder, requestId }), customerToken.id);
     return {};
   }
   const token = await findPrincipal(deps, body.token);
-  if (token && token.keyId === client.keyId && token.storeId === client.storeId) {
+  if (token && token.holder.id === client.keyId && token.storeId === client.storeId) {
     await changeStore(deps, client.storeId, (trx) =>
       trx
         .insertInto("access_token_revocations")

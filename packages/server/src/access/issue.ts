@@ -32,7 +32,7 @@ export async function issueAccessToken(
     access_token: writeAccessToken(deps.keyring, {
       grant,
       storeId,
-      keyId,
+      holderId: keyId,
       tokenId: newId(),
       issuedAt,
       expiresAt,

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { Problem } from "../contract/problem.ts";
+import type { Role } from "../contract/roles.ts";
 import { changesOf } from "../events/changes.ts";
 import type { By } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
@@ -18,7 +19,11 @@ import { insertSecret } from "./secret.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
-export type KeyChange = { name: string; reservedRateLimit?: number | undefined };
+export type KeyChange = {
+  name: string;
+  reservedRateLimit?: number | undefined;
+  role?: Role | undefined;
+};
 
 export async function createApplicationKey(deps: Deps, by: By, change: KeyChange): Promise<KeyWithSecret> {
   const { storeId } = by;
@@ -28,6 +33,7 @@ export async function createApplicationKey(deps: Deps, by: By, change: KeyChange
     const { id, clientSecret } = await insertApplicationKey(trx, deps, storeId, {
       name: change.name,
       reserved,
+      role: change.role,
     });
     const key = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, id);
     await noteKey(trx, deps, by, "application_key.created", key);
@@ -42,7 +48,7 @@ export async function insertApplicationKey(
   trx: Trx,
   { clock }: { clock: Clock },
   storeId: string,
-  { name, reserved }: { name: string; reserved: number },
+  { name, reserved, role = "administrator" }: { name: string; reserved: number; role?: Role | undefined },
 ): Promise<{ id: string; clientId: string; clientSecret: string }> {
   const now = clock.now();
   const key = { id: newId(), clientId: newCredential("lkid") };
@@ -54,6 +60,7 @@ export async function insertApplicationKey(
       name,
       client_id: key.clientId,
       reserved_rate_limit: reserved,
+      role,
       last_used_at: null,
       created_at: now,
       updated_at: now,
@@ -67,20 +74,25 @@ export async function updateApplicationKey(
   deps: Deps,
   by: By,
   keyId: string,
-  { name, reservedRateLimit: reserved }: KeyChange,
+  { name, reservedRateLimit: reserved, role }: KeyChange,
 ): Promise<ApplicationKey> {
   const { storeId } = by;
   const updated = await changeStore(deps, storeId, async (trx, { rateLimit, totalReserved }) => {
     // With the new reservation in the place of its own, the total is within the limit.
     const atLeast = reserved === undefined ? 0 : totalReserved + reserved - rateLimit;
-    const change = { storeId, keyId, name, reserved: reserved ?? null, atLeast, now: deps.clock.now() };
+    const kept = { reserved: reserved ?? null, role: role ?? null };
+    const change = { storeId, keyId, name, ...kept, atLeast, now: deps.clock.now() };
     const before = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, keyId);
     const changed = await changeKey.first(trx, change);
     if (!changed) refuseOverLimit(rateLimit, totalReserved - before.reservedRateLimit, reserved ?? 0);
     const key = {
       ...before,
       name,
-      ...(changed && { reservedRateLimit: changed.reserved, updatedAt: changed.at }),
+      ...(changed && {
+        reservedRateLimit: changed.reserved,
+        role: changed.role as Role,
+        updatedAt: changed.at,
+      }),
     };
     const changes = changesOf(presentMembers(before), presentMembers(key));
     if (changes) await noteKey(trx, deps, by, "application_key.updated", key, changes);
@@ -95,24 +107,26 @@ type Change = Pick<KeyChange, "name"> & {
   keyId: string;
   /** `null`: as it was. */
   reserved: number | null;
+  role: Role | null;
   /** What the key must have reserved until now. */
   atLeast: number;
   now: number;
 };
 
-/** Name and reservation change together, if the reservation fits: a request that is refused leaves nothing behind. */
+/** All of it changes together, if the reservation fits: a request that is refused leaves nothing behind. */
 const changeKey = statement((db, change: Change) =>
   db
     .updateTable("application_keys")
     .set({
       name: change.name,
       reserved_rate_limit: sql<number>`coalesce(cast(${change.reserved} as integer), reserved_rate_limit)`,
+      role: sql<string>`coalesce(cast(${change.role} as text), role)`,
       updated_at: laterThan("updated_at", change.now),
     })
     .where("store_id", "=", change.storeId)
     .where("id", "=", change.keyId)
     .where("reserved_rate_limit", ">=", change.atLeast)
-    .returning(["reserved_rate_limit as reserved", "updated_at as at"]),
+    .returning(["reserved_rate_limit as reserved", "role", "updated_at as at"]),
 );
 
 export async function deleteApplicationKey(deps: Deps, by: By, keyId: string): Promise<undefined> {

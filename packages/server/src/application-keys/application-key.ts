@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { Problem } from "../contract/problem.ts";
+import type { Role } from "../contract/roles.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Page, Place } from "../lib/condition.ts";
 import { readPage } from "../storage/page.ts";
@@ -16,6 +17,8 @@ export type ApplicationKey = {
   name: string;
   clientId: string;
   reservedRateLimit: number;
+  /** What its `client_credentials` tokens may do. */
+  role: Role;
   lastUsedAt: number | null;
   createdAt: number;
   updatedAt: number;
@@ -159,6 +162,7 @@ const fromRow = (row: Tables["application_keys"], secrets: ApplicationKey["secre
   name: row.name,
   clientId: row.client_id,
   reservedRateLimit: row.reserved_rate_limit,
+  role: row.role as Role,
   lastUsedAt: row.last_used_at,
   createdAt: row.created_at,
   updatedAt: row.updated_at,

@@ -15,6 +15,7 @@ type Writable = Input<typeof contract.updateApplicationKey>["body"];
 export const toKeyChange = ({ data }: Writable): KeyChange => ({
   name: data.name,
   reservedRateLimit: data.reserved_rate_limit,
+  role: data.role,
 });
 
 const toIsoOrNull = (instantMs: number | null): string | null =>
@@ -28,6 +29,7 @@ export const presentMembers = (key: ApplicationKey): Output<typeof contract.getA
   name: key.name,
   client_id: key.clientId,
   reserved_rate_limit: key.reservedRateLimit,
+  role: key.role,
   meta: {
     timestamps: {
       last_used_at: toIsoOrNull(key.lastUsedAt),

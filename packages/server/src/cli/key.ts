@@ -10,16 +10,17 @@ import { byOperator } from "../events/event.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import type { Storage } from "../storage/storage.ts";
-import { isHelp, pick, readName, readOptions, readWhole, required } from "./options.ts";
+import { isHelp, pick, readName, readOptions, readRole, readWhole, required } from "./options.ts";
 import { requireStore } from "./require-store.ts";
 import { formatTable } from "./table.ts";
 import { withStorage } from "./with-storage.ts";
 
-const USAGE = `latchkey key create --store <store> --name <name> [--reserve <requests per second>] [--json]
+const USAGE = `latchkey key create --store <store> --name <name> [--reserve <requests per second>] [--role <role>] [--json]
 latchkey key list --store <store> [--json]
 latchkey key rotate --store <store> --id <key> [--grace-seconds <seconds>] [--json]
 latchkey key delete --store <store> --id <key> [--json]
 
+--role is viewer, support or administrator (unless said otherwise): what the key's client_credentials tokens may do.
 A secret is shown once, when it is made. After a rotation the older ones work for a day, or for --grace-seconds.`;
 
 const actions: Record<string, (args: string[]) => Promise<void>> = { create, list, rotate, delete: remove };
@@ -37,12 +38,14 @@ async function create(args: string[]): Promise<void> {
     store: { type: "string" },
     name: { type: "string" },
     reserve: { type: "string", default: "0" },
+    role: { type: "string", default: "administrator" },
     json: { type: "boolean" },
   });
   if (!options) return;
   const change = {
     name: readName(options.name),
     reservedRateLimit: readWhole(options.reserve, "--reserve", 0),
+    role: readRole(options.role),
   };
   const created = await ofStore(options.store, (deps, storeId) =>
     createApplicationKey(deps, byOperator(storeId), change),
@@ -58,8 +61,15 @@ async function list(args: string[]): Promise<void> {
     console.log(JSON.stringify({ application_keys: keys.map(toJson) }));
     return;
   }
-  const rows = keys.map((key) => [key.id, key.name, key.clientId, key.reservedRateLimit, lastUsed(key)]);
-  console.log(formatTable(["id", "name", "client id", "reserved/s", "last used"], rows));
+  const rows = keys.map((key) => [
+    key.id,
+    key.name,
+    key.clientId,
+    key.role,
+    key.reservedRateLimit,
+    lastUsed(key),
+  ]);
+  console.log(formatTable(["id", "name", "client id", "role", "reserved/s", "last used"], rows));
 }
 
 async function rotate(args: string[]): Promise<void> {
@@ -129,6 +139,7 @@ const toJson = (key: ApplicationKey) => ({
   name: key.name,
   client_id: key.clientId,
   reserved_rate_limit: key.reservedRateLimit,
+  role: key.role,
 });
 
 function printWithSecret({ key, clientSecret }: KeyWithSecret, json: boolean | undefined): void {
@@ -136,7 +147,7 @@ function printWithSecret({ key, clientSecret }: KeyWithSecret, json: boolean | u
     console.log(JSON.stringify({ application_key: { ...toJson(key), client_secret: clientSecret } }));
     return;
   }
-  console.log(`key            ${key.id}  ${key.name}, ${key.reservedRateLimit} requests per second reserved
+  console.log(`key            ${key.id}  ${key.name}, ${key.role}, ${key.reservedRateLimit} requests per second reserved
 client id      ${key.clientId}
 client secret  ${clientSecret}
 

@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import { ROLES, type Role } from "../contract/roles.ts";
 import { name as nameShape, rateLimit as rateLimitShape } from "../contract/shapes.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 
@@ -39,6 +40,12 @@ export function readName(value: string | undefined): string {
   if (!checked.success)
     throw operatorFault("--name must have 1 to 255 characters, no control characters, and not be blank");
   return checked.data;
+}
+
+export function readRole(value: string | undefined): Role {
+  const role = ROLES.find((known) => known === required(value, "--role"));
+  if (!role) throw operatorFault(`--role must be one of ${ROLES.join(", ")}`);
+  return role;
 }
 
 export function readWhole(value: string, option: string, min: number): number {

@@ -105,9 +105,9 @@ export const revokeToken = operation({
   path: "/oauth/revoke",
   summary: "Revoke a token (RFC 7009)",
   description:
-    "Takes the access tokens of the calling application key, and the customer tokens of its store. Any other token also answers 200, and lives on.",
+    "Takes the access tokens of the calling application key, and, where the key has at least the role `support`, the customer tokens of its store. Any other token also answers 200, and lives on.",
   access: "client",
   body: { form: true, schema: tokenForm },
   success: { status: 200, description: "The token does not work any more", schema: z.strictObject({}) },
-  problems: clientProblems,
+  problems: ["role_insufficient", ...clientProblems],
 });

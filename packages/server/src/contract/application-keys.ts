@@ -1,9 +1,16 @@
 import { z } from "zod";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
+import { ROLES } from "./roles.ts";
 import { id, name, pageLinks, pageMeta, pageQuery, rateLimit, timestamp, url } from "./shapes.ts";
 
 const reservedRateLimit = rateLimit.describe("Requests per second that nobody else can take from this key");
+
+const role = z
+  .enum(ROLES)
+  .describe(
+    "What its `client_credentials` tokens may do, those of before included; implicit tokens have no role",
+  );
 
 const keyMembers = {
   id,
@@ -11,6 +18,7 @@ const keyMembers = {
   name: z.string(),
   client_id: z.string(),
   reserved_rate_limit: reservedRateLimit,
+  role,
   meta: z.strictObject({
     timestamps: z.strictObject({
       last_used_at: timestamp.nullable().describe("null: never used"),
@@ -45,6 +53,7 @@ const writable = z.object({
     type: z.literal("application_key"),
     name: name.meta({ examples: ["My storefront"] }),
     reserved_rate_limit: reservedRateLimit.optional().meta({ examples: [20] }),
+    role: role.optional().meta({ examples: ["administrator"] }),
   }),
 });
 
@@ -57,6 +66,7 @@ export const listApplicationKeys = operation({
   path: "/v2/application-keys",
   summary: "List the store's application keys",
   access: ["application_keys", "read"],
+  role: "viewer",
   query: pageQuery,
   success: {
     status: 200,
@@ -80,6 +90,7 @@ export const createApplicationKey = operation({
   path: "/v2/application-keys",
   summary: "Create an application key",
   access: ["application_keys", "write"],
+  role: "administrator",
   body: { schema: writable },
   success: {
     status: 201,
@@ -96,6 +107,7 @@ export const getApplicationKey = operation({
   path: "/v2/application-keys/{id}",
   summary: "Get an application key",
   access: ["application_keys", "read"],
+  role: "viewer",
   ids,
   success: { status: 200, description: "The key", schema: z.strictObject({ data: key, links }) },
 });
@@ -105,9 +117,11 @@ export const updateApplicationKey = operation({
   tag: "Application keys",
   method: "PUT",
   path: "/v2/application-keys/{id}",
-  summary: "Rename an application key, and give it a reserved rate limit",
-  description: "`name` is required. An absent `reserved_rate_limit` keeps the one that is there.",
+  summary: "Rename an application key, and give it a reserved rate limit or another role",
+  description:
+    "`name` is required. An absent `reserved_rate_limit` or `role` keeps the one that is there. A role is in force on every instance within a second.",
   access: ["application_keys", "write"],
+  role: "administrator",
   ids,
   body: { schema: writable },
   success: {
@@ -126,6 +140,7 @@ export const deleteApplicationKey = operation({
   summary: "Delete an application key",
   description: "Its access tokens stop working on every instance within a second.",
   access: ["application_keys", "write"],
+  role: "administrator",
   ids,
   success: { status: 204, description: "The key is gone" },
 });
@@ -139,6 +154,7 @@ export const rotateApplicationKey = operation({
   description:
     "Older secrets go on working for `grace_seconds`, so that programs can be changed over one by one.",
   access: ["application_keys", "write"],
+  role: "administrator",
   ids,
   body: {
     optional: true,
@@ -182,6 +198,7 @@ export const dryRunApplicationKey = operation({
     "Takes the body of an update, changes nothing, and plays the last hour's use against the limits as they are and " +
     "as they would be. The use is what the answering instance has seen since it started.",
   access: ["application_keys", "read"],
+  role: "viewer",
   ids,
   body: { schema: writable },
   success: {

@@ -61,6 +61,7 @@ export const issueCustomerToken = operation({
     "`oidc` redeems the code of a sign-on through an identity provider; `email` or `password`, or no mechanism at all, takes an e-mail and a password. The answer is the same for both. " +
     "With `Idempotency-Key`, the same request may be repeated for 30 seconds and gets the same answer.",
   access: ["customer_tokens", "create"],
+  role: "administrator",
   idempotent: true,
   body: {
     schema: z.object({ data: z.discriminatedUnion("authentication_mechanism", [withCode, withPassword]) }),
@@ -85,6 +86,7 @@ export const listCustomerTokens = operation({
   path: LIST,
   summary: "List a customer's live tokens",
   access: ["customer_tokens", "own"],
+  role: "viewer",
   ids: ofCustomer,
   query: pageQuery,
   success: {
@@ -116,6 +118,7 @@ export const revokeCustomerTokens = operation({
   path: LIST,
   summary: "Sign a customer out everywhere",
   access: ["customer_tokens", "own"],
+  role: "support",
   ids: ofCustomer,
   success: { status: 204, description: "None of the customer's tokens works any more" },
 });
@@ -127,6 +130,7 @@ export const revokeCustomerToken = operation({
   path: `${LIST}/{id}`,
   summary: "Revoke one of a customer's tokens",
   access: ["customer_tokens", "own"],
+  role: "support",
   ids: { ...ofCustomer, id: "customer_token_not_found" },
   success: { status: 204, description: "The token does not work any more" },
 });

@@ -49,6 +49,7 @@ export const listCustomers = operation({
   path: "/v2/customers",
   summary: "List the store's customers",
   access: ["customers", "read"],
+  role: "viewer",
   query: pageQuery.extend({
     filter: filterParameter({
       email: text("eq", "like"),
@@ -84,6 +85,7 @@ export const createCustomer = operation({
   description:
     "Without a password the customer cannot sign in with one until it is set. E-mails are compared without regard to case.",
   access: ["customers", "create"],
+  role: "administrator",
   body: {
     schema: z.object({
       data: z.object({
@@ -106,6 +108,7 @@ export const getCustomer = operation({
   summary: "Get a customer",
   description: "With a customer token: oneself, and nobody else.",
   access: ["customers", "own"],
+  role: "viewer",
   ids,
   success: { status: 200, description: "The customer", schema: customerAnswer },
 });
@@ -119,6 +122,7 @@ export const updateCustomer = operation({
   description:
     "Members that are absent stay as they are. A new password ends the customer's other sessions: every customer token but the one that this request came with. Whose `authentication_mechanism` is `oidc` gets a password from the back office only.",
   access: ["customers", "own"],
+  role: "administrator",
   ids,
   body: {
     schema: z.object({
@@ -142,6 +146,7 @@ export const deleteCustomer = operation({
   summary: "Delete a customer",
   description: "Its customer tokens and its links to identity providers go with it.",
   access: ["customers", "own"],
+  role: "administrator",
   ids,
   success: { status: 204, description: "The customer is gone" },
 });
@@ -156,6 +161,7 @@ export const eraseCustomer = operation({
     "For somebody who asks to be forgotten. The customer is deleted if it is still there. In every event about it `data` becomes `(erased)` and the " +
     "salt goes; numbers, hashes and digests stay, so that the log still verifies. It cannot be undone.",
   access: ["customers", "write"],
+  role: "administrator",
   ids,
   success: {
     status: 200,

@@ -68,6 +68,7 @@ export const listEvents = operation({
     "it looked at were not meant; once it is null, go on later with `after` and the `meta.last_sequence` of that answer. Whoever " +
     "follows the numbers misses nothing, however late a change was committed.",
   access: ["events", "read"],
+  role: "viewer",
   query: z.object({
     after: after.meta({
       type: "string",
@@ -107,6 +108,7 @@ export const streamEvents = operation({
     "Each message is an event as the list shows it; its id is the event's number. `Last-Event-ID` or `after` resumes after that number; without " +
     "either, the stream begins with what happens next. A comment comes every 15 seconds. It ends when the access token does, and when the instance stops: connect again.",
   access: ["events", "read"],
+  role: "viewer",
   resumable: true,
   query: z.object({
     after: after.meta({ type: "string", description: "`Last-Event-ID` goes before it" }),
@@ -129,6 +131,7 @@ export const getEventHead = operation({
   description:
     "For a witness outside: whoever keeps it can show later that the log up to there was not rewritten. Keep the key set of `/.well-known/jwks.json` beside it.",
   access: ["events", "read"],
+  role: "viewer",
   success: {
     status: 200,
     description: "The head of the log",

@@ -15,6 +15,7 @@ export const checkAtGateway = operation({
     "at every path below it, where the query is the client's own and only tightens. Takes one request from the key's and the store's limit. " +
     "A customer token goes in `X-Customer-Token`; a good one is remembered for up to a second. No body is read.",
   access: ["gateway", "own"],
+  role: "viewer",
   // Strict, so that a misspelt condition is refused and not left out.
   query: z.strictObject({
     customer: z.literal("required").optional().describe("403 without a good customer token"),

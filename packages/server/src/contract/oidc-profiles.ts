@@ -108,6 +108,7 @@ export const listProfiles = operation({
   path: LIST,
   summary: "List the identity providers of a realm",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   ids: ofRealm,
   query: pageQuery,
   success: {
@@ -129,6 +130,7 @@ export const createProfile = operation({
   summary: "Add an identity provider",
   description: "Reads its discovery document and runs the nine checks; a requirement that is not met is 422.",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids: ofRealm,
   body: {
     schema: z.object({
@@ -153,6 +155,7 @@ export const getProfile = operation({
   path: ONE,
   summary: "Get an identity provider",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   ids: ofProfile,
   success: { status: 200, description: "The profile", ...versioned },
 });
@@ -167,6 +170,7 @@ export const updateProfile = operation({
     "Members that are absent stay as they are. A new discovery URL or client id needs `client_secret` too. Send the `ETag` of what you read as `If-Match`, and nobody's change is overwritten unseen.",
   conditional: true,
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids: ofProfile,
   body: {
     schema: z.object({
@@ -192,6 +196,7 @@ export const deleteProfile = operation({
   summary: "Remove an identity provider",
   description: "The customer tokens that came through it end at once.",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids: ofProfile,
   success: { status: 204, description: "The profile is gone" },
 });
@@ -224,6 +229,7 @@ export const checkProfile = operation({
   path: `${ONE}/checks`,
   summary: "Examine an identity provider now",
   access: ["authentication_settings", "write"],
+  role: "support",
   ids: ofProfile,
   success: {
     status: 200,
@@ -242,6 +248,7 @@ export const approveDrift = operation({
   description:
     "Uses the document that waits from now on: the one that `digest` names, as `meta.pending_change` showed it, and no other.",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids: ofProfile,
   body: { schema: z.object({ data: z.object({ digest: z.string().min(1).max(64) }) }) },
   success: { status: 200, description: "The profile as it is now", ...versioned },

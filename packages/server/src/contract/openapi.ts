@@ -101,6 +101,7 @@ function describe(operation: Operation, components: Components): unknown {
     summary: operation.summary,
     ...(operation.description && { description: operation.description }),
     security: security(operation),
+    ...(operation.role && { "x-latchkey-role": operation.role }),
     ...((operation.ids || operation.query || operation.idempotent || operation.conditional) && {
       parameters: parameters(operation, components),
     }),

@@ -1,12 +1,13 @@
 import type { z } from "zod";
 import { isPermitted, type Permission } from "./permissions.ts";
 import { type ProblemCode, problemEntry } from "./problems.ts";
+import type { Role } from "./roles.ts";
 
 /**
  * One operation of the HTTP surface, as data. Request checks, handler types, the OpenAPI document and the tests' own
  * checks are all made from it, so none of them can say something else.
  */
-export type Operation = {
+export type Operation = Access & {
   id: string;
   tag:
     | "Access tokens"
@@ -29,11 +30,6 @@ export type Operation = {
   everywhereBelow?: true;
   summary: string;
   description?: string;
-  /**
-   * `public`: anybody. `browser`: a person's browser, which is answered with a redirect or a page. `client`: an OAuth
-   * endpoint, where the client says in the request itself who it is. Otherwise a bearer token with this right.
-   */
-  access: "public" | "browser" | "client" | Permission;
   /** Answered however often it is asked: what balancers and monitors depend on. */
   unlimited?: true;
   /** Path parameters: each an id, with the problem that an id nobody has gives. */
@@ -61,6 +57,13 @@ export type Operation = {
   /** What can go wrong beyond what follows from the members above. */
   problems?: readonly ProblemCode[];
 };
+
+/**
+ * `public`: anybody. `browser`: a person's browser, which is answered with a redirect or a page. `client`: an OAuth
+ * endpoint, where the client says in the request itself who it is. Otherwise a bearer token with this right, and `role` is the
+ * least that one of the back office must have; implicit tokens have none, and their rights alone count.
+ */
+type Access = { access: "public" | "browser" | "client"; role?: never } | { access: Permission; role: Role };
 
 export const operation = <const O extends Operation>(definition: O): O => definition;
 
@@ -92,6 +95,7 @@ export function problemsOf(operation: Operation): ProblemCode[] {
   if (!isOpen) codes.push("token_misplaced");
   if (typeof operation.access !== "string") {
     codes.push("token_missing", "token_invalid");
+    if (operation.role !== "viewer") codes.push("role_insufficient");
     if (!isPermitted("implicit", operation.access)) {
       codes.push("not_permitted");
       if (isPermitted("customer", operation.access)) codes.push("customer_token_invalid");

@@ -3,6 +3,10 @@
  * it, the caller is that customer too. `client_credentials` is the store's own back office.
  */
 export type Grant = "implicit" | "client_credentials";
+
+/** The store's own: what they may do follows from their role. */
+export const isBackOffice = ({ grant }: { grant: Grant }): boolean => grant === "client_credentials";
+
 type CallerKind = "implicit" | "customer" | "client_credentials";
 type Action = "create" | "read" | "write" | "own";
 

@@ -132,6 +132,13 @@ export const problems = {
     remedy:
       "Administration needs a token of the `client_credentials` grant; an `implicit` token is for storefronts.",
   },
+  role_insufficient: {
+    status: 403,
+    means: "The role of this access token may not do this.",
+    remedy:
+      "`meta.needs` names the least role that may. An administrator gives it to the application key or the member; it counts within a second, for tokens of before too.",
+    oauth: "unauthorized_client",
+  },
   client_unknown: {
     status: 401,
     means: "The client id and secret do not name an application key.",

@@ -42,6 +42,7 @@ export const getAuthenticationSettings = operation({
   ...settingsPaths,
   summary: "Get the customer authentication settings",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   success: {
     status: 200,
     description: "The settings, with the client id and realm id that sign-on needs",
@@ -56,6 +57,7 @@ export const updateAuthenticationSettings = operation({
   ...settingsPaths,
   summary: "Change the client id or the realm that customers sign in with",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   body: {
     schema: z.object({
       data: z.object({
@@ -107,6 +109,7 @@ export const listRealms = operation({
   path: "/v2/authentication-realms",
   summary: "List the store's authentication realms",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   query: pageQuery,
   success: {
     status: 200,
@@ -126,6 +129,7 @@ export const createRealm = operation({
   path: "/v2/authentication-realms",
   summary: "Create an authentication realm",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   body: {
     schema: z.object({
       data: z.object({
@@ -146,6 +150,7 @@ export const getRealm = operation({
   path: "/v2/authentication-realms/{id}",
   summary: "Get an authentication realm",
   access: ["authentication_settings", "read"],
+  role: "viewer",
   ids,
   success: { status: 200, description: "The realm", schema: realmAnswer },
 });
@@ -158,6 +163,7 @@ export const updateRealm = operation({
   summary: "Change an authentication realm",
   description: "Members that are absent stay as they are.",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids,
   body: {
     schema: z.object({
@@ -175,6 +181,7 @@ export const deleteRealm = operation({
   path: "/v2/authentication-realms/{id}",
   summary: "Delete an authentication realm",
   access: ["authentication_settings", "write"],
+  role: "administrator",
   ids,
   success: { status: 204, description: "The realm is gone" },
   problems: ["realm_in_use", "realm_has_profiles"],

@@ -42,6 +42,7 @@ export const listSignOns = operation({
   path: "/v2/sign-ons",
   summary: "List sign-ons: what came of each, and why",
   access: ["sign_ons", "read"],
+  role: "viewer",
   query: pageQuery.extend({
     filter: filterParameter({
       reference: text("eq"),
@@ -72,6 +73,7 @@ export const getSignOn = operation({
   path: "/v2/sign-ons/{id}",
   summary: "Get one sign-on with every check that was made",
   access: ["sign_ons", "read"],
+  role: "viewer",
   ids: { id: "sign_on_not_found" },
   success: { status: 200, description: "The sign-on", schema: z.strictObject({ data: signOn, links }) },
 });

@@ -25,6 +25,7 @@ export const getStore = operation({
   path: "/v2/store",
   summary: "Get the store that the access token belongs to",
   access: ["store", "read"],
+  role: "viewer",
   success: { status: 200, description: "The store", schema: z.strictObject({ data: store, links }) },
 });
 
@@ -39,6 +40,7 @@ export const getStoreUsage = operation({
   description:
     "Over all instances where they share a Valkey, else of the instance that answers. At most two seconds behind.",
   access: ["store", "read"],
+  role: "viewer",
   query: z.object({
     seconds: z.coerce.number().int().min(1).max(3600).default(60).describe("How far back"),
   }),
@@ -80,6 +82,7 @@ export const updateStore = operation({
   path: "/v2/store",
   summary: "Rename the store, or change its rate limit up to `meta.max_rate_limit`",
   access: ["store", "write"],
+  role: "administrator",
   body: {
     schema: z.object({
       data: z.object({

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Caller } from "../contract/caller.ts";
+import { isBackOffice } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import { changesOf } from "../events/changes.ts";
 import { byCaller } from "../events/event.ts";
@@ -102,7 +103,7 @@ export async function updateCustomer(
  * that it came from. Looked at before the transaction, because how a customer came to be never changes.
  */
 async function refuseOwnPassword({ storage }: Deps, caller: Caller, customerId: string): Promise<void> {
-  if (caller.grant === "client_credentials") return;
+  if (isBackOffice(caller)) return;
   const customer = await findCustomer(storage.db, caller.storeId, customerId);
   const isFirst = customer?.passwordHash === null && caller.customer?.mechanism === "oidc";
   if (customer?.authenticationMechanism !== "oidc" && !isFirst) return;
@@ -147,7 +148,7 @@ async function refuseTakenEmail<T>({ storage }: Deps, work: (trx: Trx) => Promis
 }
 
 /** Implicit tokens are public, and a customer would say of any address that it is theirs. */
-const isBelievedOnEmails = ({ grant }: Caller): boolean => grant === "client_credentials";
+const isBelievedOnEmails = (caller: Caller): boolean => isBackOffice(caller);
 
 /** A new e-mail is unverified until it is proven; the same one in another case keeps its state. */
 function emailVerifiedAfter(

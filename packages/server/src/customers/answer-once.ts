@@ -28,7 +28,7 @@ export async function answerOnce<T>(
   work: (remember: Remember<T>) => Promise<T>,
 ): Promise<T> {
   if (request.idempotencyKey === undefined) return work(async () => {});
-  const keyHash = hash(`${caller.storeId} ${caller.keyId} ${request.idempotencyKey}`);
+  const keyHash = hash(`${caller.storeId} ${caller.holder.id} ${request.idempotencyKey}`);
   const requestHash = hash(JSON.stringify(request.body));
   const find = () => findAnswer<T>(deps, keyHash, requestHash);
   const known = await find();

@@ -1,4 +1,5 @@
 import type { Caller } from "../contract/caller.ts";
+import { isBackOffice } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Happening } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -46,7 +47,7 @@ export const fromRow = (row: Tables["customers"]): Customer => ({
 
 /** The back office may name every customer of its store, a customer token only its own: any other id answers 404. */
 export function refuseOthers(caller: Caller, customerId: string): void {
-  if (caller.grant === "client_credentials") return;
+  if (isBackOffice(caller)) return;
   if (caller.customer?.customerId !== customerId) throw new Problem("customer_not_found");
 }
 

@@ -1,4 +1,5 @@
 import type { Caller } from "../contract/caller.ts";
+import { isBackOffice } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import { parseEmail } from "../lib/email-address.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
@@ -27,7 +28,7 @@ export async function signInWithPassword(
     storeId: caller.storeId,
     emailKey: parsed?.key ?? email.toLowerCase(),
     source,
-    isBackOffice: caller.grant === "client_credentials",
+    isBackOffice: isBackOffice(caller),
   };
   const retryAfterSeconds = await signInThrottle.check(attempt);
   if (retryAfterSeconds !== undefined) throw new Problem("sign_in_attempts_exceeded", { retryAfterSeconds });

@@ -1,4 +1,4 @@
-import type { Caller } from "../contract/caller.ts";
+import type { Caller, Holder } from "../contract/caller.ts";
 import { toIso } from "../lib/clock.ts";
 import type { Tables } from "../storage/tables.ts";
 
@@ -47,14 +47,16 @@ type Actor = {
 /** In whose store, on whose behalf and in which request something is changed. */
 export type By = { storeId: string; actor: Actor; requestId: string | null };
 
-type KnownCaller = Pick<Caller, "storeId" | "keyId" | "keyName" | "customer" | "requestId">;
+type KnownCaller = Pick<Caller, "storeId" | "customer" | "requestId"> & {
+  holder: Pick<Holder, "type" | "id" | "name">;
+};
 
 /** A customer is named by the id alone: the log should not repeat whose it is in every line. */
-export const byCaller = ({ storeId, keyId, keyName, customer, requestId }: KnownCaller): By => ({
+export const byCaller = ({ storeId, holder, customer, requestId }: KnownCaller): By => ({
   storeId,
   actor: customer
     ? { type: "customer", id: customer.customerId, name: null }
-    : { type: "application_key", id: keyId, name: keyName },
+    : { type: holder.type, id: holder.id, name: holder.name },
   requestId,
 });
 

@@ -7,14 +7,14 @@ type Conditions = Input<typeof contract.checkAtGateway>["query"];
 
 /** Who may pass was decided by the gate, as for our own routes. What is left is what this gateway asks for on top. */
 export function checkAtGateway(
-  { storeId, keyId, grant, customer }: Caller,
+  { storeId, holder, grant, customer }: Caller,
   conditions: Conditions,
 ): Output<typeof contract.checkAtGateway> {
   if (conditions.grant !== undefined && grant !== conditions.grant) throw new Problem("not_permitted");
   if (conditions.customer === "required" && !customer) throw new Problem("customer_token_missing");
   return {
     "X-Latchkey-Store": storeId,
-    "X-Latchkey-Application-Key": keyId,
+    "X-Latchkey-Application-Key": holder.id,
     "X-Latchkey-Grant": grant,
     ...(customer && { "X-Latchkey-Customer": customer.customerId, "X-Latchkey-Realm": customer.realmId }),
   };

@@ -61,7 +61,7 @@ export function createObserver({ log }: { log: Logger }): Observer {
         duration_ms: Math.round(durationMs * 100) / 100,
         source: answered.source,
         store_id: caller?.storeId,
-        application_key_id: caller?.keyId,
+        application_key_id: caller?.holder.id,
         customer_id: caller?.customer?.customerId,
         problems: problem?.faults.map((fault) => fault.code),
         reference: failure?.reference ?? problem?.faults[0].meta?.reference,

@@ -53,7 +53,7 @@ export function oauthProblemBody(problem: Problem, requestId: string) {
 export function problemHeaders(problem: Problem, scheme: "Bearer" | "Basic"): Record<string, string> {
   const headers: Record<string, string> = {};
   if (problem.status === 401) headers["WWW-Authenticate"] = challenge(problem, scheme);
-  if (problem.code === "not_permitted")
+  if (scheme === "Bearer" && (problem.code === "not_permitted" || problem.code === "role_insufficient"))
     headers["WWW-Authenticate"] = 'Bearer realm="latchkey", error="insufficient_scope"';
   const wait = problem.retryAfterSeconds ?? (problem.status === 503 ? RETRY_WHEN_DOWN_SECONDS : undefined);
   if (wait !== undefined) headers["Retry-After"] = String(wait);

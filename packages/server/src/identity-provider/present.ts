@@ -2,6 +2,7 @@ import type { Caller } from "../contract/caller.ts";
 import type * as contract from "../contract/oidc-profiles.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks } from "../contract/paging.ts";
+import { isBackOffice } from "../contract/permissions.ts";
 import { toIso } from "../lib/clock.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { NewProfile, ProfileChange } from "./administer.ts";
@@ -17,7 +18,7 @@ type Answer = Output<typeof contract.getProfile>;
 
 export const presentMembers = (
   { calls }: Pick<Where, "calls">,
-  { grant }: Reader,
+  reader: Reader,
   profile: Profile,
 ): Answer["data"] => {
   const health = calls.healthOf(profile.id) ?? { status: "up", since: profile.updatedAt };
@@ -35,7 +36,7 @@ export const presentMembers = (
       endpoint_hosts: profile.metadata ? hostsOf(profile.metadata) : [],
       health: { status: health.status, since: toIso(health.since) },
       // An implicit token is public: how a store is administered is nobody's business but its own.
-      ...(grant === "client_credentials" && {
+      ...(isBackOffice(reader) && {
         has_next_client_secret: profile.sealedClientSecretNext !== null,
         pending_change: presentPending(profile),
       }),

@@ -93,6 +93,7 @@ export async function insertRealm(
     name: change.name,
     redirect_uris: JSON.stringify(change.redirectUris ?? []),
     duplicate_email_policy: change.duplicateEmailPolicy ?? "allowed",
+    purpose: "customers",
     created_at: now,
     updated_at: now,
   };

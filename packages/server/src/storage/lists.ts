@@ -28,6 +28,7 @@ export const LISTS = {
   authentication_realms: byAge,
   oidc_profiles: byAge,
   customer_tokens: byAge,
+  members: byAge,
   customers: {
     fields: {
       created_at: createdAt,

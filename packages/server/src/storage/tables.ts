@@ -24,6 +24,7 @@ export type Tables = {
     last_used_at: number | null;
     created_at: number;
     updated_at: number;
+    role: string;
   };
   authentication_realms: {
     id: string;
@@ -33,6 +34,7 @@ export type Tables = {
     duplicate_email_policy: string;
     created_at: number;
     updated_at: number;
+    purpose: string;
   };
   customer_authentication_settings: {
     store_id: string;
@@ -128,6 +130,20 @@ export type Tables = {
     store_id: string;
     sealed_answer: string;
     expires_at: number;
+  };
+  members: {
+    id: string;
+    store_id: string;
+    name: string;
+    email: string;
+    email_key: string;
+    role: string;
+    profile_id: string | null;
+    issuer: string | null;
+    subject: string | null;
+    last_signed_in_at: number | null;
+    created_at: number;
+    updated_at: number;
   };
   oidc_profiles: {
     id: string;

@@ -67,11 +67,15 @@ async function signIn(email: string, password = PASSWORD) {
 /** As the gate would say it: for what the functions promise on their own. */
 const callerOf = (customer?: { customerId: string; tokenId: string }): Caller => ({
   storeId: store.store.id,
-  keyId: store.key.id,
-  keyName: "First key",
+  holder: {
+    type: "application_key",
+    id: store.key.id,
+    name: "First key",
+    clientId: store.key.clientId,
+  },
   requestId: store.key.id,
-  clientId: store.key.clientId,
   grant: customer ? "implicit" : "client_credentials",
+  role: customer ? null : "administrator",
   ...(customer && { customer: { ...customer, realmId: newId(), mechanism: "password" } }),
 });
 

@@ -14,6 +14,7 @@ import { migrate, migrations } from "../../src/storage/migrate.ts";
 import { runningTotals } from "../../src/storage/migrations/0009-running-totals.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import type { Tables } from "../../src/storage/tables.ts";
 import { findStore } from "../../src/stores/store.ts";
 import { createTestApp } from "../support/app.ts";
 import { handClock } from "../support/clock.ts";
@@ -23,6 +24,8 @@ import { watchStatements } from "../support/statements.ts";
 const clock = handClock();
 const RATE_LIMIT = 100;
 
+const REST = { last_used_at: null, created_at: 0, updated_at: 0 };
+
 /** As the release before does it: the key's row, and nothing else. */
 const byReleaseBefore = {
   async create({ db }: Storage, storeId: string, reserved: number) {
@@ -30,7 +33,7 @@ const byReleaseBefore = {
     const texts = { id, store_id: storeId, name: "n", client_id: `c-${id}` };
     await db
       .insertInto("application_keys")
-      .values({ ...texts, reserved_rate_limit: reserved, last_used_at: null, created_at: 0, updated_at: 0 })
+      .values({ ...texts, reserved_rate_limit: reserved, ...REST } as Tables["application_keys"])
       .execute();
     return id;
   },

@@ -1,6 +1,7 @@
 import { newId } from "../../lib/ids.ts";
 import type { Migration } from "../migration.ts";
 import type { Trx } from "../storage.ts";
+import type { Tables } from "../tables.ts";
 
 export const identityProviders: Migration = {
   version: 2,
@@ -71,16 +72,11 @@ async function giveStoresTheirRealm(trx: Trx): Promise<void> {
   for (const { id: store_id, created_at } of stores) {
     const id = newId();
     const times = { created_at, updated_at: created_at };
+    const texts = { name: "Customers", redirect_uris: "[]", duplicate_email_policy: "allowed" };
+    // Without the columns of later migrations, which are not there yet.
     await trx
       .insertInto("authentication_realms")
-      .values({
-        id,
-        store_id,
-        name: "Customers",
-        redirect_uris: "[]",
-        duplicate_email_policy: "allowed",
-        ...times,
-      })
+      .values({ id, store_id, ...texts, ...times } as Tables["authentication_realms"])
       .execute();
     await trx
       .insertInto("customer_authentication_settings")

@@ -1,0 +1,9 @@
+import { Problem } from "../contract/problem.ts";
+import type { Role } from "../contract/roles.ts";
+
+/** Names the least role that may, and the one that the caller has now. */
+export const roleInsufficient = (role: Role | null, needs: Role | undefined): Problem =>
+  new Problem("role_insufficient", {
+    detail: `This needs the role ${needs}, and whoever calls has the role ${role}.`,
+    meta: { role, needs },
+  });
