@@ -100,6 +100,7 @@ function KeyItem({ value: key }: { value: ApplicationKey }) {
         ))}
       </div>
       <div className="item-side">
+        <span>{key.role}</span>
         <span className="number">
           {key.reserved_rate_limit === 0
             ? "nothing reserved"

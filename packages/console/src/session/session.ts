@@ -1,11 +1,11 @@
-import { type Admin, createAdmin } from "@latchkey/sdk/admin";
+import { type Admin, type ApplicationKey, createAdmin } from "@latchkey/sdk/admin";
 import { useSyncExternalStore } from "react";
 
 /**
  * Who uses the console. It is kept in this module's memory and nowhere else: a reload forgets the key, and nothing that could be
  * stolen from a disk is ever written to one.
  */
-export type Role = "viewer" | "support" | "administrator";
+export type Role = ApplicationKey["role"];
 
 export type Session = {
   admin: Admin;

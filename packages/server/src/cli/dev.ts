@@ -151,6 +151,7 @@ function banner({ publicUrl }: Config, credentials: Credentials, demo: Demo): st
     shop           ${demo.shopUrl}
     practice IdP   ${demo.knobsUrl}   (break it with a switch, and see what the shop says)
     service        ${publicUrl}
+    console        ${publicUrl}/console/   (sign in with the client id and secret below)
     API reference  ${publicUrl}/docs
 
     store          ${credentials.storeId}
