@@ -17,6 +17,7 @@ export async function fill({ storage, clock }: { storage: Storage; clock: Clock 
     await insertCrowd(storage, { storeId: store.id, count, overAt: clock.now() });
     await fillRest(storage, store.id, count);
     await fillLog(storage, store.id, count);
+    await fillStatistics(storage, store.id, count);
   }
   for (let made = 0; made < STORES; made++) {
     const { store } = await createStore({ storage, clock }, { name: "Empty", rateLimit: 1 });
@@ -26,7 +27,9 @@ export async function fill({ storage, clock }: { storage: Storage; clock: Clock 
   await sql`update customer_tokens set idp_session = id`.execute(db);
   await sql`update sign_on_attempts set idp_session = id`.execute(db);
   // Of many kinds, so that an index that tells them apart is worth something.
-  await sql`update sign_ons set outcome = substr(id, 36), profile_id = substr(id, 34)`.execute(db);
+  await sql`update sign_ons set outcome = substr(id, 36), profile_id = substr(id, 34), counted = 1`.execute(
+    db,
+  );
   await sql`analyze`.execute(db);
 }
 
@@ -140,6 +143,23 @@ async function fillLog(storage: Storage, store_id: string, count: number): Promi
     asked_at: 0,
   }));
   await insertMany(storage, "event_erasures", erasures);
+}
+
+/** A minute, hour and day of figures for each. */
+async function fillStatistics(storage: Storage, store_id: string, count: number): Promise<void> {
+  const steps = ["minute", "hour", "day"];
+  await insertMany(
+    storage,
+    "sign_on_statistics",
+    Array.from({ length: count * steps.length }, (_, at) => ({
+      store_id,
+      step: steps[at % steps.length] as string,
+      starts_at: Math.floor(at / steps.length / 2) * 60_000,
+      profile_id: `profile ${at % 2}`,
+      figures: "{}",
+      forget_at: at,
+    })),
+  );
 }
 
 const AT_ONCE = 500;

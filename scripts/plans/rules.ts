@@ -7,6 +7,7 @@ export const SMALL: Partial<Record<keyof Tables, string>> = {
   schema_migrations: "a row a migration",
   signing_keys: "one in use, the next, and those of the last month",
   event_outbox: "what was noted a moment ago: the sequencer takes it out",
+  sign_on_tallies: "what was noted in the last second: it is added up and taken out",
 };
 
 /**
@@ -14,7 +15,7 @@ export const SMALL: Partial<Record<keyof Tables, string>> = {
  * sorted. A read by anything else, such as the store, a profile or a time, needs a limit, in the order of its index.
  */
 export const NARROW: Record<
-  Exclude<keyof Tables, "schema_migrations" | "signing_keys" | "event_outbox">,
+  Exclude<keyof Tables, "schema_migrations" | "signing_keys" | "event_outbox" | "sign_on_tallies">,
   readonly string[]
 > = {
   stores: ["id"],
@@ -35,6 +36,8 @@ export const NARROW: Record<
   customer_tokens: ["id", "customer_id", "subject", "idp_session"],
   sign_on_attempts: ["id", "code_hash", "subject", "idp_session"],
   sign_ons: ["id", "reference"],
+  // Of one store and step.
+  sign_on_statistics: ["starts_at"],
   events: ["sequence"],
   event_heads: ["store_id"],
   event_erasures: ["person_id"],

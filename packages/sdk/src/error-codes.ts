@@ -44,6 +44,7 @@ export type ProblemCode =
   | "method_not_allowed"
   | "parameter_invalid"
   | "filter_too_wide"
+  | "statistics_range_unfit"
   | "request_malformed"
   | "request_timeout"
   | "route_not_found"

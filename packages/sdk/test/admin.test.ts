@@ -221,6 +221,17 @@ test("sign-ons are listed, found by their reference, and read with every check",
   expect((await admin.signOns.get(same.id)).data).toEqual(same);
 });
 
+test("sign-ons are counted by how they ended, and the use of the store's limit by second", async () => {
+  const page = shop.page();
+  await page.completeSignOn(await signOn(shop, page));
+  await shop.f.latchkey.app.tidy();
+  const { data, meta } = await admin.signOns.statistics({ step: "minute" });
+  expect([data.map(({ outcomes }) => outcomes), meta.step]).toEqual([[{ exchanged: 1 }], "minute"]);
+  const error = await errorOf(admin.signOns.statistics({ from: "2020-01-01", step: "day" }));
+  expect(error).toMatchObject({ code: "statistics_range_unfit", status: 422 });
+  expect((await admin.store.usage({ seconds: 10 })).data.type).toBe("store-usage");
+});
+
 test("the store is read and changed", async () => {
   expect((await admin.store.get()).data.rate_limit).toBe(100_000);
   const { data, meta } = await admin.store.update({ name: "Alder", rate_limit: 50 });

@@ -98,6 +98,7 @@ export type AdminAnswers = [
   Holds<Equal<Listed<AdminTokens["list"]>, Item<typeof tokens.listCustomerTokens>>>,
   Holds<Equal<Listed<Admin["signOns"]["list"]>, Item<typeof signOns.listSignOns>>>,
   Holds<Equal<Given<Admin["signOns"]["get"]>, Output<typeof signOns.getSignOn>>>,
+  Holds<Equal<Given<Admin["signOns"]["statistics"]>, Output<typeof signOns.getSignOnStatistics>>>,
   Holds<Equal<Given<Admin["customers"]["erase"]>, Output<typeof customers.eraseCustomer>>>,
   Holds<Equal<Listed<Admin["events"]["list"]>, Item<typeof events.listEvents>>>,
   Holds<Equal<Given<Admin["events"]["head"]>, Output<typeof events.getEventHead>["data"]>>,

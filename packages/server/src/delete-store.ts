@@ -18,6 +18,7 @@ const WAYS_IN = [
   "authentication_realms",
   // What waits there to be numbered; what is still noted for the store, the sequencer throws away.
   "event_outbox",
+  "sign_on_tallies",
 ] as const;
 
 /** The rest, children before their parents: the column that names a row, and the index that its rows go along. */
@@ -31,6 +32,11 @@ const REST = [
   ["customer_identities", "id", ["store_id", "customer_id"]],
   ["customers", "id", ["store_id", "id"]],
   ["sign_ons", "id", ["store_id", "started_at"]],
+  [
+    "sign_on_statistics",
+    ["store_id", "step", "starts_at", "profile_id"],
+    ["store_id", "step", "starts_at", "profile_id"],
+  ],
   ["sign_on_attempts", "id", ["store_id", "profile_id"]],
   ["deleted_profiles", "id", ["store_id", "id"]],
   ["idempotent_answers", "key_hash", ["store_id"]],

@@ -71,6 +71,7 @@ import { issueCustomerToken } from "./sign-on/issue-customer-token.ts";
 import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on/list.ts";
 import { endIdpSession } from "./sign-on/logout.ts";
 import { describeRealm, redeemForClient } from "./sign-on/provider.ts";
+import { readStatistics } from "./sign-on/read-statistics.ts";
 import { getStore, updateStore } from "./stores/administer.ts";
 import { presentChangedStore, presentStore, toStoreChange } from "./stores/present.ts";
 
@@ -101,6 +102,7 @@ export const routes = (app: Deps): Route[] => [
   on(signOn.jwks,              async () => ({ keys: await app.signingKeys.published() })),
 
   on(record.listSignOns,       async ({ caller, query }) => presentSignOnList(app, await listSignOns(app, caller.storeId, toPage(query), query.filter, query.sort))),
+  on(record.getSignOnStatistics, ({ caller, query }) => readStatistics(app, caller.storeId, query)),
   on(record.getSignOn,         async ({ caller, ids }) => presentSignOn(app, await getSignOn(app, caller.storeId, ids.id))),
 
   on(key.listApplicationKeys,  async ({ caller, query }) => show.presentKeyList(app, await listApplicationKeys(app, caller.storeId, toPage(query)))),

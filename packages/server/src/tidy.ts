@@ -20,6 +20,7 @@ import { forgetOldAttempts } from "./sign-on/code.ts";
 import { forgetStrangers, tidyRecords } from "./sign-on/forget-records.ts";
 import type { Recorder } from "./sign-on/record.ts";
 import type { RecordLimiter } from "./sign-on/record-limiter.ts";
+import { addUpTallies, countUncounted, forgetOldStatistics } from "./sign-on/statistics.ts";
 import type { Storage } from "./storage/storage.ts";
 
 const TIDY_EVERY_MS = 1000;
@@ -96,6 +97,8 @@ const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => (
   everySecond: {
     last_used: deps.lastUsed.flush,
     records: deps.recorder.flush,
+    // After the records: what they change in the figures is there by then.
+    statistics: () => addUpTallies(deps),
     use: () => deps.useLog.flush(),
     health: () => tellHealth(deps),
     // After those that note something.
@@ -112,8 +115,10 @@ const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => (
     customer_tokens: () => forgetExpiredTokens(deps),
     answers: () => forgetOldAnswers(deps),
     attempts: () => forgetOldAttempts(deps),
+    old_statistics: () => forgetOldStatistics(deps),
     old_records: () => tidyRecords(deps, deps),
-    strangers: () => forgetStrangers(deps, deps.recorder.takeStrangerStores()),
+    strangers: async () =>
+      (await countUncounted(deps)) || forgetStrangers(deps, deps.recorder.takeStrangerStores()),
     old_events: () => forgetOldEvents(deps, deps),
     signing_keys: deps.signingKeys.maintain,
   },

@@ -338,7 +338,7 @@ describe.each(withQuery)("%s", (_, operation) => {
   });
 
   test("400 for a parameter that is out of bounds", async () => {
-    const query = "page[limit]=0&seconds=0&after=x";
+    const query = "page[limit]=0&seconds=0&after=x&step=week";
     const answer = await call(latchkey.app, operation, { ...goodRequest(operation), query });
     expect(answer.code).toBe("parameter_invalid");
   });

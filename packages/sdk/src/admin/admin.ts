@@ -2,7 +2,7 @@ import { type Api, createApi, pathOf } from "../access.ts";
 import type { Exchange, Fetch } from "../exchange.ts";
 import { clockOf, wireOf } from "../wire.ts";
 import { events } from "./events.ts";
-import { type ListQuery, listing, type PageQuery } from "./listing.ts";
+import { type ListQuery, listing, type PageQuery, withQuery } from "./listing.ts";
 import { resource } from "./resource.ts";
 import type * as wire from "./types.ts";
 
@@ -57,16 +57,16 @@ export function createAdmin(options: AdminOptions) {
         listing<wire.SignOn & { links: wire.SelfLink }, ListQuery>(api, SIGN_ONS, query),
       get: async (id: string) =>
         api<wire.Answer<wire.SignOn>>({ method: "GET", path: SIGN_ONS + pathOf(id) }),
+      /** How many ended how, and why, by minute, hour or day. Cheap enough to ask every second. */
+      statistics: async (query: wire.StatisticsQuery = {}) =>
+        api<wire.SignOnStatistics>({ method: "GET", path: withQuery(`${SIGN_ONS}/statistics`, query) }),
     },
     events: events(api, clock.sleep),
     store: {
-      ...single<wire.Store, wire.StoreChange, wire.InForce>(api, "/v2/store", "store"),
-      /** What each key asked for in each of the last seconds (1 to 3600; 60 unless said otherwise), and what was refused. */
-      usage: (options: { seconds?: number | undefined } = {}) =>
-        api<wire.Answer<wire.StoreUsage>>({
-          method: "GET",
-          path: `/v2/store/usage?seconds=${options.seconds ?? 60}`,
-        }),
+      ...single<wire.Store, wire.StoreChange, wire.InForce>(api, STORE, "store"),
+      /** What each key asked for and was refused, second by second. */
+      usage: async (query: { seconds?: number | undefined } = {}) =>
+        api<wire.Answer<wire.StoreUsage>>({ method: "GET", path: withQuery(`${STORE}/usage`, query) }),
     },
   };
 }
@@ -75,6 +75,7 @@ const KEYS = "/v2/application-keys";
 const REALMS = "/v2/authentication-realms";
 const CUSTOMERS = "/v2/customers";
 const SIGN_ONS = "/v2/sign-ons";
+const STORE = "/v2/store";
 
 /** What a store has one of. */
 const single = <Item, Change extends object, Written = unknown>(api: Api, path: string, type: string) => ({

@@ -1,5 +1,6 @@
 import type { Api } from "../access.ts";
 import { readEvents } from "./event-stream.ts";
+import { withQuery } from "./listing.ts";
 import type { Event, EventHead } from "./types.ts";
 
 const PATH = "/v2/events";
@@ -32,10 +33,7 @@ export function events(api: Api, sleep: (ms: number) => Promise<unknown>) {
   async function list(query: EventQuery = {}): Promise<EventPage> {
     const { after, types, filter, limit } = query;
     const parameters = { after, types: types?.join(","), filter, "page[limit]": limit };
-    const search = new URLSearchParams();
-    for (const [name, value] of Object.entries(parameters))
-      if (value !== undefined) search.set(name, String(value));
-    const { data, meta, links } = await api<WireList>({ method: "GET", path: `${PATH}?${search}` });
+    const { data, meta, links } = await api<WireList>({ method: "GET", path: withQuery(PATH, parameters) });
     const further = links.next && new URL(links.next).searchParams.get("after");
     return {
       data,

@@ -67,14 +67,22 @@ async function readPage<T, Query extends ListQuery, Meta>(
 ): Promise<Page<T, Query, Meta>> {
   const { limit, offset, after, filter, sort } = query;
   const parameters = { "page[limit]": limit, "page[offset]": offset, "page[after]": after, filter, sort };
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters))
-    if (value !== undefined) search.set(name, String(value));
-  const { data, meta, links } = await api<WireList<T, Meta>>({ method: "GET", path: `${path}?${search}` });
+  const { data, meta, links } = await api<WireList<T, Meta>>({
+    method: "GET",
+    path: withQuery(path, parameters),
+  });
   const { page: _, results, ...others } = meta;
   const { offset: _here, after: _before, ...same } = query;
   const further = nextPage(links.next);
   const next = further && ({ ...same, ...further } as Query);
   const { total, total_is_at_least: totalIsAtLeast = false } = results;
   return { data, total, totalIsAtLeast, next, meta: others as Meta };
+}
+
+/** Parameters without a value are left out. */
+export function withQuery(path: string, parameters: Record<string, string | number | undefined>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== undefined) search.set(name, String(value));
+  return `${path}?${search}`;
 }

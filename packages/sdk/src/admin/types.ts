@@ -178,6 +178,36 @@ export type SignOn = {
   meta: { timestamps: { started_at: string; updated_at: string } };
 };
 
+export type StatisticsQuery = {
+  /** ISO 8601; without it, 60 steps before `to`. */
+  from?: string | undefined;
+  /** ISO 8601; without it, now. */
+  to?: string | undefined;
+  /** Without it, `hour`. At most 1,000 steps are answered. */
+  step?: "minute" | "hour" | "day" | undefined;
+};
+export type SignOnStatistics = {
+  data: {
+    from: string;
+    profile_id: string | null;
+    outcomes: Record<string, number>;
+    reasons: Record<string, number>;
+    idp_ms: { p50: number | null; p95: number | null };
+  }[];
+  meta: { step: "minute" | "hour" | "day"; from: string; to: string; kept_from: string };
+};
+
+type PerSecond = { asked: number[]; refused: number[] };
+export type StoreUsage = {
+  type: "store-usage";
+  from: string;
+  to: string;
+  rate_limit: number;
+  shared_pool: number;
+  keys: ({ id: string; name: string; reserved_rate_limit: number } & PerSecond)[];
+  other_keys?: ({ count: number } & PerSecond) | undefined;
+};
+
 export type Store = {
   id: string;
   type: "store";
@@ -186,21 +216,6 @@ export type Store = {
   meta: { max_rate_limit: number; total_reserved_rate_limit: number; timestamps: Timestamps };
 };
 export type StoreChange = { name?: string | undefined; rate_limit?: number | undefined };
-
-/** Lists have a number for each second, the oldest first. */
-type Asked = { asked: number[]; refused: number[] };
-export type StoreUsage = {
-  type: "store-usage";
-  from: string;
-  to: string;
-  rate_limit: number;
-  /** What no key has reserved. */
-  shared_pool: number;
-  /** Those that asked or have a reservation; who asked most comes first. */
-  keys: (Asked & { id: string; name: string; reserved_rate_limit: number })[];
-  /** Together, those that are too many to be shown one by one. */
-  other_keys?: (Asked & { count: number }) | undefined;
-};
 
 /** What happened, as CloudEvents 1.0 JSON. */
 export type Event = {

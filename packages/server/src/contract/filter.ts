@@ -28,6 +28,19 @@ export const filterParameter = (fields: Fields) =>
       description: `Conditions joined by \`:\`, all of which must hold: ${describeFields(fields)}.${describeLike(fields)} Instants are ISO 8601.`,
     });
 
+/** An instant on its own, in the same form as in a filter. */
+export const instantParameter = (description: string) =>
+  z
+    .string()
+    .transform((given, context): number => {
+      const at = parseInstant(given);
+      if (at !== undefined) return at;
+      context.addIssue({ code: "custom", message: "an instant" });
+      return z.NEVER;
+    })
+    .optional()
+    .meta({ type: "string", description, examples: ["2026-11-01T00:00:00.000Z"] });
+
 /** `otherwise`: the order without it. */
 export const sortParameter = (names: readonly [string, ...string[]], otherwise: string) =>
   z

@@ -39,4 +39,6 @@ export const limits = {
   strangerEventsAtOnce: 100,
   strangerEventsPerMinute: 6,
   eventStreams: 20,
+  statisticsSteps: 1000,
+  statisticsRows: 25_000,
 } as const;

@@ -34,6 +34,7 @@ export const operations: readonly Operation[] = [
   signOn.realmToken,
   signOn.jwks,
   record.listSignOns,
+  record.getSignOnStatistics,
   record.getSignOn,
   key.listApplicationKeys,
   key.createApplicationKey,

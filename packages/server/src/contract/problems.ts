@@ -55,6 +55,12 @@ export const problems = {
     remedy:
       "No index finds what this filter means in this order. A condition that leaves fewer rows is an e-mail, a reference, or a shorter time; an order that fits is that of the field that is filtered. At most 20,000 rows are looked at.",
   },
+  statistics_range_unfit: {
+    status: 422,
+    means: "The figures of this range cannot be answered at once.",
+    remedy:
+      "`detail` says what to change: `from` comes before `to`, and between them lie at most 1,000 steps and 25,000 figures. Ask for a longer `step` or a shorter range.",
+  },
   request_malformed: {
     status: 400,
     means: "The request is not well-formed HTTP/1.1.",

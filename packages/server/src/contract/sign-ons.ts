@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { filterParameter, instant, sortParameter, text } from "./filter.ts";
+import { filterParameter, instant, instantParameter, sortParameter, text } from "./filter.ts";
 import { operation } from "./operation.ts";
 import { id, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
 
@@ -76,4 +76,49 @@ export const getSignOn = operation({
   role: "viewer",
   ids: { id: "sign_on_not_found" },
   success: { status: 200, description: "The sign-on", schema: z.strictObject({ data: signOn, links }) },
+});
+
+const counts = z.record(z.string(), z.int());
+const quantile = z.int().nullable().describe("Milliseconds, within 5 %; null where it was never asked");
+const step = z.enum(["minute", "hour", "day"]);
+
+export const getSignOnStatistics = operation({
+  id: "getSignOnStatistics",
+  tag: "Sign-on records",
+  method: "GET",
+  path: "/v2/sign-ons/statistics",
+  summary: "Count sign-ons by how they ended and why, and how long each identity provider took",
+  description:
+    "Over all instances, at most a few seconds behind. A sign-on counts in the step in which it began, under what has become of it so far. Steps are those of UTC. At most 1,000 of them.",
+  access: ["sign_ons", "read"],
+  role: "viewer",
+  query: z.object({
+    from: instantParameter("From the step that this lies in. Without it: 60 steps before `to`"),
+    to: instantParameter("Up to this instant, which is not part of it. Without it: now"),
+    step: step.default("hour"),
+  }),
+  success: {
+    status: 200,
+    description: "One entry for each step and identity provider with sign-ons, oldest first",
+    schema: z.strictObject({
+      data: z.array(
+        z.strictObject({
+          from: timestamp.describe("The beginning of the step"),
+          profile_id: id.nullable().describe("Null: refused before it was known which"),
+          outcomes: counts.describe("How many ended how"),
+          reasons: counts.describe("Why those failed that did, and why a code was not redeemed"),
+          idp_ms: z
+            .strictObject({ p50: quantile, p95: quantile })
+            .describe("How long the identity provider was waited for, all its answers together"),
+        }),
+      ),
+      meta: z.strictObject({
+        step,
+        from: timestamp,
+        to: timestamp.describe("The end of the last step"),
+        kept_from: timestamp.describe("Figures of this step from before are no longer kept"),
+      }),
+    }),
+  },
+  problems: ["statistics_range_unfit"],
 });

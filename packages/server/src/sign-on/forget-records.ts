@@ -6,7 +6,9 @@ import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { deleteOld, ROUND } from "../storage/delete-old.ts";
 import type { Storage } from "../storage/storage.ts";
+import { createTallies } from "./figures.ts";
 import type { Recorder } from "./record.ts";
+import { countUncounted, insertTallies } from "./statistics.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
@@ -28,17 +30,26 @@ export async function tidyRecords(
       .where("updated_at", "<", now - codeSeconds * 1000 - 10_000)
       .orderBy("updated_at")
       .limit(atMost(limit));
-    const { numUpdatedRows } = await db
-      .updateTable("sign_ons")
-      .set({ outcome: "expired", reason: "code_expired", updated_at: now })
-      .where("id", "in", over)
-      // Another instance may have written since that the code was redeemed.
-      .where("outcome", "=", "code_issued")
-      .executeTakeFirst();
-    if (numUpdatedRows > 0n) deps.recorder.count("expired", "code_expired", Number(numUpdatedRows));
-    return Number(numUpdatedRows);
+    const expired = await deps.storage.transact(async (trx) => {
+      const rows = await trx
+        .updateTable("sign_ons")
+        .set({ outcome: "expired", reason: "code_expired", updated_at: now })
+        .where("id", "in", over)
+        // Another instance may have written since that the code was redeemed.
+        .where("outcome", "=", "code_issued")
+        .returningAll()
+        .execute();
+      const tallies = createTallies();
+      for (const row of rows.filter(({ counted }) => counted))
+        tallies.note({ ...row, outcome: "code_issued", reason: null }, row);
+      await insertTallies(trx, tallies.all());
+      return rows.length;
+    });
+    if (expired > 0) deps.recorder.count("expired", "code_expired", expired);
+    return expired;
   };
   const { isDone } = await inBatches(deps, expireSome, ROUND);
+  if (await countUncounted(deps)) return true;
   const isBehind = await deleteOld(deps, "sign_ons", "id", "started_at", now - recordDays * 86_400_000);
   return isBehind || !isDone;
 }

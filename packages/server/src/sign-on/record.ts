@@ -7,8 +7,8 @@ import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createCap } from "../rate-limit/cap.ts";
 import { isUnavailable, type Storage, type Trx } from "../storage/storage.ts";
-import type { Tables } from "../storage/tables.ts";
 import { presentMembers } from "./list.ts";
+import { hasFailed, type RecordRow, writeAttempts, writeExchanges } from "./write-records.ts";
 
 /**
  * What became of each sign-on, for the people who have to find out why one failed. Records are kept in memory and
@@ -62,7 +62,7 @@ type Head = {
   startedAt: number;
 };
 
-type Row = Tables["sign_ons"];
+type Row = RecordRow;
 
 const MAX_WAITING = 20_000;
 const MAX_STRANGERS_WAITING = MAX_WAITING / 10;
@@ -137,6 +137,7 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
     timings: "{}",
     customer_id: null,
     by_stranger: 0,
+    counted: 1,
     started_at: head.startedAt,
     updated_at: clock.now(),
     ...rest,
@@ -187,9 +188,9 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
 
   function writeWith(
     rows: Row[],
-    write: (trx: Trx, rows: Row[]) => Promise<{ id: string }[]>,
+    write: (trx: Trx, storage: Storage, rows: Row[]) => Promise<{ id: string }[]>,
   ): Promise<void> {
-    return storage.transact(async (trx) => noteFailed(trx, rows, await write(trx, rows)));
+    return storage.transact(async (trx) => noteFailed(trx, rows, await write(trx, storage, rows)));
   }
 
   /** Says what is still to be written: what the database could not take now is kept for the next time. */
@@ -219,60 +220,4 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
       });
     }
   }
-}
-
-/**
- * The exchange may have been written first, by another instance: then its outcome is the later one, and stands. Says which records
- * were not there before.
- */
-async function writeAttempts(trx: Trx, rows: Row[]): Promise<{ id: string }[]> {
-  const insert = (some: Row[]) => trx.insertInto("sign_ons").values(some);
-  const [failed, others] = [rows.filter(hasFailed), rows.filter((row) => !hasFailed(row))];
-  if (others.length > 0)
-    await insert(others)
-      .onConflict((conflict) =>
-        conflict.column("id").doUpdateSet(({ ref }) => ({
-          profile_name: ref("excluded.profile_name"),
-          checks: ref("excluded.checks"),
-          timings: ref("excluded.timings"),
-          by_stranger: ref("excluded.by_stranger"),
-          started_at: ref("excluded.started_at"),
-        })),
-      )
-      .execute();
-  if (failed.length === 0) return [];
-  return insert(failed)
-    .onConflict((conflict) => conflict.column("id").doNothing())
-    .returning("id")
-    .execute();
-}
-
-const hasFailed = ({ outcome }: Row): boolean => outcome === "failed";
-
-/** Says which records say something else now. */
-async function writeExchanges(trx: Trx, rows: Row[]): Promise<{ id: string }[]> {
-  const latest = [...new Map(rows.map((row) => [row.id, row])).values()];
-  return trx
-    .insertInto("sign_ons")
-    .values(latest)
-    .onConflict((conflict) =>
-      conflict
-        .column("id")
-        .doUpdateSet(({ ref }) => ({
-          outcome: ref("excluded.outcome"),
-          reason: ref("excluded.reason"),
-          customer_id: ref("excluded.customer_id"),
-          updated_at: ref("excluded.updated_at"),
-        }))
-        .whereRef("excluded.updated_at", ">=", "sign_ons.updated_at")
-        .where(({ eb, or, ref }) =>
-          or([
-            eb("sign_ons.outcome", "<>", ref("excluded.outcome")),
-            eb("sign_ons.reason", "is distinct from", ref("excluded.reason")),
-            eb("sign_ons.customer_id", "is distinct from", ref("excluded.customer_id")),
-          ]),
-        ),
-    )
-    .returning("id")
-    .execute();
 }

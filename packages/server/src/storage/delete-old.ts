@@ -1,3 +1,4 @@
+import { type SqlBool, sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import { atMost } from "./at-most.ts";
 import { inBatches } from "./batches.ts";
@@ -10,6 +11,7 @@ type Swept = {
   customer_tokens: "expires_at";
   idempotent_answers: "expires_at";
   sign_on_attempts: "forget_at";
+  sign_on_statistics: "forget_at";
   sign_ons: "started_at";
 };
 
@@ -17,21 +19,23 @@ type Swept = {
 export const ROUND = { maxRows: 20_000, withinMs: 200 } as const;
 
 type Deps = { storage: Storage; clock: Clock };
+type Key<T extends keyof Tables> = keyof Tables[T] & string;
 
 /** Deletes rows that are over, as many as fit into a round. True: there are more. */
 export async function deleteOld<T extends keyof Swept>(
   deps: Deps,
   table: T,
-  key: keyof Tables[T] & string,
+  key: Key<T> | readonly Key<T>[],
   column: Swept[T],
   untilMs: number,
 ): Promise<boolean> {
   const { db, engine } = deps.storage;
   const { ref } = db.dynamic;
+  const columns: readonly string[] = typeof key === "string" ? [key] : (key as readonly string[]);
   const deleteSome = async (limit: number) => {
     const over = db
       .selectFrom(table as "sign_ons")
-      .select(ref<"id">(key))
+      .select(columns.map((one) => ref<"id">(one)))
       .where(ref(column), "<=", untilMs)
       .orderBy(ref(column))
       .limit(atMost(limit))
@@ -39,7 +43,7 @@ export async function deleteOld<T extends keyof Swept>(
       .$if(engine === "postgres", (query) => query.forUpdate().skipLocked());
     const { numDeletedRows } = await db
       .deleteFrom(table as "sign_ons")
-      .where(ref(key), "in", over)
+      .where(sql<SqlBool>`(${sql.join(columns.map((one) => sql.ref(one)))}) in ${over}`)
       .executeTakeFirst();
     return Number(numDeletedRows);
   };

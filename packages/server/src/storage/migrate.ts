@@ -11,6 +11,7 @@ import { endings } from "./migrations/0007-endings.ts";
 import { lists } from "./migrations/0008-lists.ts";
 import { runningTotals } from "./migrations/0009-running-totals.ts";
 import { events } from "./migrations/0010-events.ts";
+import { statistics } from "./migrations/0012-statistics.ts";
 import { members } from "./migrations/0014-members.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
@@ -25,6 +26,7 @@ export const migrations: readonly Migration[] = [
   lists,
   runningTotals,
   events,
+  statistics,
   members,
 ];
 

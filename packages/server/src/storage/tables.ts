@@ -190,6 +190,21 @@ export type Tables = {
     token_id: string | null;
     forget_at: number;
   };
+  sign_on_statistics: {
+    store_id: string;
+    step: string;
+    starts_at: number;
+    profile_id: string;
+    figures: string;
+    forget_at: number;
+  };
+  sign_on_tallies: {
+    position: number;
+    store_id: string;
+    profile_id: string;
+    minute: number;
+    figures: string;
+  };
   sign_ons: {
     id: string;
     store_id: string;
@@ -206,6 +221,7 @@ export type Tables = {
     started_at: number;
     updated_at: number;
     by_stranger: number;
+    counted: number | null;
   };
   signing_keys: {
     kid: string;

@@ -27,8 +27,8 @@ test("a database has statistics for every index when it is opened, of one value'
   const statistics = await readAll(storage);
   const { rows: indexes } = await sql<{ name: string }>`
     select name from sqlite_master where type = 'index'`.execute(storage.db);
-  // The log lies in its key, which goes by the table's name.
-  const named = [...indexes.map(({ name }) => name), "events"];
+  // These lie in their key, which goes by the table's name.
+  const named = [...indexes.map(({ name }) => name), "events", "sign_on_statistics"];
   expect(statistics.map(({ idx }) => idx).sort()).toEqual(named.sort());
   expect(statistics.find(({ idx }) => idx === "events")?.stat).toBe("1000000 100000 1");
   const of = (index: string) => statistics.find(({ idx }) => idx === index)?.stat;

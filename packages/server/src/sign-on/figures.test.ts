@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { bucketOf, type Counted, createTallies, percentile } from "./figures.ts";
+
+const row = (changes: Partial<Counted> = {}): Counted => ({
+  store_id: "store",
+  profile_id: "profile",
+  started_at: 60_000,
+  outcome: "exchanged",
+  reason: null,
+  timings: "{}",
+  counted: 1,
+  ...changes,
+});
+
+describe("percentiles", () => {
+  test("are within 5 % of the exact ones, or half a millisecond", () => {
+    const took = fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 1, maxLength: 200 });
+    fc.assert(
+      fc.property(took, fc.constantFrom(0.5, 0.95), (times, share) => {
+        const counts: Record<string, number> = {};
+        for (const ms of times) counts[bucketOf(ms)] = (counts[bucketOf(ms)] ?? 0) + 1;
+        const exact = times.toSorted((a, b) => a - b)[Math.ceil(times.length * share) - 1] as number;
+        const found = percentile(counts, share) as number;
+        expect(Math.abs(found - exact)).toBeLessThanOrEqual(exact * 0.05 + 0.5);
+      }),
+    );
+  });
+
+  test("of nothing are none", () => {
+    expect(percentile({}, 0.5)).toBeNull();
+  });
+});
+
+describe("tallies", () => {
+  const tally = (before: Counted | undefined, after: Counted) => {
+    const tallies = createTallies();
+    tallies.note(before, after);
+    return tallies.all();
+  };
+
+  test("count a new record by its outcome, its reason and the time at the provider, without the wait for a place", () => {
+    const timings = JSON.stringify({ discovery: 5, wait: 900, token: 40, identify: 55, write: 3 });
+    expect(tally(undefined, row({ outcome: "failed", reason: "id_token.aud", timings }))).toEqual([
+      {
+        storeId: "store",
+        profileId: "profile",
+        minute: 60_000,
+        figures: {
+          outcomes: { failed: 1 },
+          reasons: { "id_token.aud": 1 },
+          idpMs: { [bucketOf(100)]: 1 },
+        },
+      },
+    ]);
+  });
+
+  test("take away what a record said before, and not what was never counted", () => {
+    const before = row({ outcome: "code_issued" });
+    expect(tally(before, row())[0]?.figures.outcomes).toEqual({ code_issued: -1, exchanged: 1 });
+    expect(tally({ ...before, counted: null }, row())[0]?.figures.outcomes).toEqual({ exchanged: 1 });
+  });
+
+  test("move a record whose true beginning is known later to its minute", () => {
+    const moved = tally(row({ started_at: 125_000 }), row({ started_at: 119_999 }));
+    expect(moved.map(({ minute, figures }) => [minute, figures.outcomes])).toEqual([
+      [120_000, { exchanged: -1 }],
+      [60_000, { exchanged: 1 }],
+    ]);
+  });
+
+  test("of a record that says the same as before are none", () => {
+    expect(tally(row(), row())).toEqual([]);
+  });
+});

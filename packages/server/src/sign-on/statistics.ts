@@ -1,0 +1,197 @@
+import { type SqlBool, sql } from "kysely";
+import type { Clock } from "../lib/clock.ts";
+import { atMost } from "../storage/at-most.ts";
+import { inBatches } from "../storage/batches.ts";
+import { deleteOld, ROUND } from "../storage/delete-old.ts";
+import { tryHold } from "../storage/hold.ts";
+import { insertRows } from "../storage/insert-rows.ts";
+import { statement } from "../storage/statement.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import { addFigures, createTallies, type Figures, type Tally } from "./figures.ts";
+
+/**
+ * Figures of sign-ons by minute, hour and day. Records are written with what they change in the figures (`sign_on_tallies`), without a
+ * lock; one instance at a time adds that up, in the background, so a question reads ready sums however many sign-ons there were.
+ */
+
+type Deps = { storage: Storage; clock: Clock };
+export type Step = keyof typeof STEPS;
+
+const DAY_MS = 86_400_000;
+
+/** How long a step is, and how long its figures are kept: a thousand days and the time around an incident. */
+export const STEPS = {
+  minute: { lengthMs: 60_000, keptMs: 8 * DAY_MS },
+  hour: { lengthMs: 3_600_000, keptMs: 100 * DAY_MS },
+  day: { lengthMs: DAY_MS, keptMs: 1100 * DAY_MS },
+} as const;
+
+/** Days, hours and minutes of UTC, which all begin at a multiple of their length. */
+export const startOf = (step: Step, at: number): number =>
+  Math.floor(at / STEPS[step].lengthMs) * STEPS[step].lengthMs;
+
+const insertTallyRows = insertRows("sign_on_tallies", ["store_id", "profile_id", "minute", "figures"]);
+
+export const insertTallies = (trx: Trx, tallies: readonly Tally[]): Promise<void> =>
+  insertTallyRows(
+    trx,
+    tallies.map(({ storeId, profileId, minute, figures }) => ({
+      store_id: storeId,
+      profile_id: profileId,
+      minute,
+      figures: JSON.stringify(figures),
+    })),
+  );
+
+const HELD = "sign-on statistics";
+/** A paused instance loses the lock after this time. */
+const PAUSED_MS = 3000;
+const LEAST_ROWS = 100;
+
+/** Adds up what was noted, unless another instance is at it. True: there is more. */
+export async function addUpTallies(deps: Deps): Promise<boolean> {
+  if (!(await findTally.first(deps.storage.db, {}))) return false;
+  let isMore = true;
+  const addSome = async (limit: number) => {
+    const taken = isMore ? await deps.storage.transact((trx) => addUpSome(trx, deps, limit)) : 0;
+    isMore = taken === limit;
+    return taken;
+  };
+  return !(await inBatches(deps, addSome, { ...ROUND, leastRows: LEAST_ROWS })).isDone;
+}
+
+const findTally = statement((db, _: object) =>
+  db.selectFrom("sign_on_tallies").select("position").orderBy("position").limit(atMost(1)),
+);
+
+const takeTallies = statement((db, of: { limit: number }) =>
+  db
+    .deleteFrom("sign_on_tallies")
+    .where(
+      "position",
+      "in",
+      db.selectFrom("sign_on_tallies").select("position").orderBy("position").limit(atMost(of.limit)),
+    )
+    .returningAll(),
+);
+
+type Cell = Omit<Tables["sign_on_statistics"], "figures"> & { figures: Figures };
+
+/** Taken out and added in one transaction: a crash anywhere loses nothing and counts nothing twice. */
+async function addUpSome(trx: Trx, { storage, clock }: Deps, limit: number): Promise<number> {
+  if (!(await tryHold(trx, storage, HELD, PAUSED_MS))) return 0;
+  const taken = await takeTallies.all(trx, { limit });
+  const living = await findLiving(trx, [...new Set(taken.map((row) => row.store_id))]);
+  const cells = new Map<string, Cell>();
+  for (const { store_id, profile_id, minute, figures } of taken.filter((row) => living.has(row.store_id))) {
+    const added: Figures = JSON.parse(figures);
+    for (const step of Object.keys(STEPS) as Step[]) {
+      const starts_at = startOf(step, minute);
+      const forget_at = starts_at + STEPS[step].lengthMs + STEPS[step].keptMs;
+      // What comes so late that it would be forgotten at once need not be kept.
+      if (forget_at <= clock.now()) continue;
+      const name = nameOf({ store_id, step, starts_at, profile_id });
+      const cell = cells.get(name);
+      if (cell) addFigures(cell.figures, added);
+      else
+        cells.set(name, {
+          store_id,
+          step,
+          starts_at,
+          profile_id,
+          figures: structuredClone(added),
+          forget_at,
+        });
+    }
+  }
+  if (cells.size === 0) return taken.length;
+  for (const known of await readCells(trx, [...cells.values()])) {
+    const cell = cells.get(nameOf(known));
+    if (cell) addFigures(cell.figures, JSON.parse(known.figures));
+  }
+  await trx
+    .insertInto("sign_on_statistics")
+    .values([...cells.values()].map((cell) => ({ ...cell, figures: JSON.stringify(cell.figures) })))
+    .onConflict((conflict) =>
+      conflict
+        .columns(["store_id", "step", "starts_at", "profile_id"])
+        .doUpdateSet(({ ref }) => ({ figures: ref("excluded.figures") })),
+    )
+    .execute();
+  return taken.length;
+}
+
+const nameOf = (cell: Pick<Cell, "store_id" | "step" | "starts_at" | "profile_id">): string =>
+  `${cell.store_id} ${cell.step} ${cell.starts_at} ${cell.profile_id}`;
+
+/** A store that is gone, or going, has no figures any more. */
+async function findLiving(trx: Trx, storeIds: readonly string[]): Promise<Set<string>> {
+  if (storeIds.length === 0) return new Set();
+  const rows = await trx
+    .selectFrom("stores")
+    .select("id")
+    .where("id", "in", storeIds)
+    .where("deleted_at", "is", null)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Key by key along the index: for a list of keys SQLite would compare each column with all values of that column. */
+async function readCells(trx: Trx, cells: readonly Cell[]): Promise<Tables["sign_on_statistics"][]> {
+  const keys = cells.map(
+    ({ store_id, step, starts_at, profile_id }) =>
+      sql`(${store_id}, ${step}, cast(${starts_at} as bigint), ${profile_id})`,
+  );
+  const { rows } = await sql<Tables["sign_on_statistics"]>`
+    with wanted (store_id, step, starts_at, profile_id) as (values ${sql.join(keys)})
+    select known.* from wanted cross join sign_on_statistics as known
+    where known.store_id = wanted.store_id and known.step = wanted.step
+      and known.starts_at = wanted.starts_at and known.profile_id = wanted.profile_id`.execute(trx);
+  return rows;
+}
+
+/** A literal, not a parameter: only so does the planner know that the index over these will do. */
+const isUncounted = sql<SqlBool>`counted is null`;
+
+/**
+ * Counts records of before there were figures, and those that an instance of the release before has written. True: there are
+ * more, and no record may be forgotten before it was counted.
+ */
+export async function countUncounted(deps: Deps): Promise<boolean> {
+  const { storage } = deps;
+  const countSome = async (limit: number) => {
+    const some = await storage.db
+      .selectFrom("sign_ons")
+      .select("id")
+      .where(isUncounted)
+      .orderBy("id")
+      .limit(atMost(limit))
+      .execute();
+    const ids = some.map(({ id }) => id);
+    if (ids.length > 0) await storage.transact((trx) => countThese(trx, storage, ids));
+    return ids.length;
+  };
+  return !(await inBatches(deps, countSome, ROUND)).isDone;
+}
+
+async function countThese(trx: Trx, { engine }: Storage, ids: readonly string[]): Promise<void> {
+  const rows = await trx
+    .selectFrom("sign_ons")
+    .selectAll()
+    .where("id", "in", ids)
+    .orderBy("id")
+    .$if(engine === "postgres", (query) => query.forUpdate())
+    .execute();
+  const tallies = createTallies();
+  // Somebody else may have counted one since.
+  for (const row of rows.filter(({ counted }) => counted === null)) tallies.note(undefined, row);
+  await insertTallies(trx, tallies.all());
+  await trx.updateTable("sign_ons").set({ counted: 1 }).where("id", "in", ids).execute();
+}
+
+const KEY = ["store_id", "step", "starts_at", "profile_id"] as const;
+
+/** True: there are more. */
+export const forgetOldStatistics = (deps: Deps): Promise<boolean> =>
+  deleteOld(deps, "sign_on_statistics", KEY, "forget_at", deps.clock.now());
