@@ -139,6 +139,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await signInWithKey();
     await heading("Shoppers can sign in.");
     await page.getByRole("img", { name: /requests a second now, limit \d+/ }).waitFor();
+    await page.getByRole("img", { name: /^1 signed in, 0 not finished, 1 failed$/ }).waitFor();
     await page.getByRole("link", { name: new RegExp(failed.reference) }).click();
     await heading(`Sign-on ${failed.reference}`);
   });
@@ -288,16 +289,16 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   test("Events shows what happens while one looks, with before and after", async () => {
     await signInWithKey(page, "/events");
     await page
-      .getByText(/^store/)
+      .getByText(/^Store/)
       .or(page.getByText(/created/))
       .first()
       .waitFor();
     await admin.store.update({ name: "Alder & Pine" });
-    const row = page.getByRole("group").filter({ hasText: "store Alder & Pine updated" }).first();
+    const row = page.getByRole("group").filter({ hasText: "Store Alder & Pine updated" }).first();
     await row.click();
     await row.getByText("Practice store").waitFor();
     await admin.store.update({ name: "Practice store" });
-    await page.getByText("store Practice store updated").first().waitFor();
+    await page.getByText("Store Practice store updated").first().waitFor();
   });
 
   test("Settings judges a redirect URI while it is typed, and saves what is good", async () => {
@@ -443,7 +444,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   const LISTS: [path: string, list: RegExp, empty: string][] = [
     ["/", /\/v2\/sign-ons\?/, "No sign-on has failed"],
     ["/find", /\/v2\/sign-ons\?/, "No sign-on yet"],
-    ["/failures", /\/v2\/sign-ons\?/, "No sign-on has failed"],
+    ["/failures", /\/v2\/sign-ons(\?|\/statistics)/, "No sign-on has failed"],
     ["/providers", /\/oidc-profiles\?/, "No provider yet"],
     ["/keys", /\/v2\/application-keys\?/, "No key"],
     ["/planner", /\/v2\/application-keys\?/, "No key"],

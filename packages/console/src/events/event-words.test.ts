@@ -9,11 +9,11 @@ const data = (resource: object) => ({
 });
 
 test.each([
-  ["oidc_profile.updated", data({ name: "Company" }), "provider Company updated"],
-  ["sign_on.failed", data({ reference: "7K3M-Q9TX" }), "sign-on 7K3M-Q9TX failed"],
-  ["customer.erased", "(erased)" as const, "customer erased"],
-  ["oidc_profile.drift_detected", data({}), "provider change noticed at the provider"],
-  ["new_thing.some_act", data({}), "new_thing some act"],
+  ["oidc_profile.updated", data({ name: "Company" }), "Provider Company updated"],
+  ["sign_on.failed", data({ reference: "7K3M-Q9TX" }), "Sign-on 7K3M-Q9TX failed"],
+  ["customer.erased", "(erased)" as const, "Customer erased"],
+  ["oidc_profile.drift_detected", data({}), "Provider change noticed at the provider"],
+  ["new_thing.some_act", data({}), "New_thing some act"],
 ])("%s is a sentence", (type, happened, words) => {
   expect(eventInWords({ type, data: happened })).toBe(words);
 });

@@ -35,11 +35,14 @@ export const KINDS: readonly { value: string; label: string }[] = [
   { value: "integration.*,member.*", label: "Integrations and members" },
 ];
 
-/** "provider Company account updated". */
+/** "Provider Company account updated". */
 export function eventInWords({ type, data }: Pick<Event, "type" | "data">): string {
   const [thing = "", act = ""] = type.split(".");
   const name = data === "(erased)" ? "" : nameOf(data.resource);
-  return [THINGS[thing] ?? thing, name, ACTS[act] ?? act.replaceAll("_", " ")].filter(Boolean).join(" ");
+  const words = [THINGS[thing] ?? thing, name, ACTS[act] ?? act.replaceAll("_", " ")]
+    .filter(Boolean)
+    .join(" ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 const nameOf = (resource: EventData["resource"]): string =>

@@ -1,29 +1,19 @@
-import type { Admin, SignOn } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "wouter";
 import { quoted } from "../find/interpret.ts";
 import { Asked } from "../parts/asked.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Instant } from "../parts/instant.tsx";
 import { countOf, useListed } from "../parts/listed.ts";
 import { More } from "../parts/more.tsx";
 import { SignOnItem } from "../parts/outcome.tsx";
+import { useProviders } from "../parts/profiles.ts";
+import { RangeChoice } from "../parts/range-choice.tsx";
+import { useRange, useStatistics } from "../parts/ranges.ts";
 import { Screen } from "../parts/screen.tsx";
 import { Words } from "../parts/words.tsx";
 import { useAdmin } from "../session/session.ts";
 import { ACTORS, whoMustAct } from "../sign-on/journey.ts";
 import { type Group, groupFailures } from "./group.ts";
-
-const LOOKED_AT = 300;
-
-async function readFailures(admin: Admin): Promise<SignOn[]> {
-  const records: SignOn[] = [];
-  for await (const record of admin.signOns.list({ filter: "eq(outcome,failed)", limit: 100 }).all()) {
-    records.push(record);
-    if (records.length === LOOKED_AT) break;
-  }
-  return records;
-}
 
 export function Failures() {
   const [search] = useSearchParams();
@@ -32,39 +22,47 @@ export function Failures() {
   return <Groups />;
 }
 
+const EXAMPLES = 100;
+
 function Groups() {
   const admin = useAdmin();
-  const query = useQuery({
-    queryKey: ["sign-ons", "failures"],
-    queryFn: () => readFailures(admin),
-    refetchInterval: 30_000,
+  const [range, choose] = useRange();
+  const statistics = useStatistics(range);
+  const latest = useQuery({
+    queryKey: ["sign-ons", "failed", EXAMPLES],
+    queryFn: async () => (await admin.signOns.list({ filter: "eq(outcome,failed)", limit: EXAMPLES })).data,
   });
   return (
     <Screen
       title="Failures"
-      lead={`What fails most, by reason and provider, among the last ${LOOKED_AT} failures.`}
+      lead="What fails most, by reason and provider."
+      actions={<RangeChoice range={range} onChoose={choose} />}
     >
-      <Asked
-        query={query}
-        empty={(records) =>
-          records.length === 0 && (
-            <Empty
-              title="No sign-on has failed"
-              action={<Link href="/providers">Look at the providers</Link>}
-            >
-              Failures are grouped here by their reason, so that the one to mend first is on top.
-            </Empty>
-          )
-        }
-      >
+      <Asked query={latest}>
         {(records) => (
-          <ul className="list">
-            {groupFailures(records).map((group) => (
-              <li key={`${group.reason} ${group.profileId}`}>
-                <GroupItem group={group} />
-              </li>
-            ))}
-          </ul>
+          <Asked
+            query={statistics}
+            empty={(found) =>
+              groupFailures(found, records).length === 0 && (
+                <Empty
+                  title="No sign-on has failed"
+                  action={<Link href="/providers">Look at the providers</Link>}
+                >
+                  Failures are grouped here by their reason, so that the one to mend first is on top.
+                </Empty>
+              )
+            }
+          >
+            {(found) => (
+              <ul className="list">
+                {groupFailures(found, records).map((group) => (
+                  <li key={`${group.reason} ${group.profileId}`}>
+                    <GroupItem group={group} />
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Asked>
         )}
       </Asked>
     </Screen>
@@ -72,22 +70,22 @@ function Groups() {
 }
 
 function GroupItem({ group }: { group: Group }) {
-  const { reason, profileId, profileName, count, example } = group;
+  const { reason, profileId, count, example } = group;
+  const providers = useProviders();
+  const name = providers.data?.find(({ id }) => id === profileId)?.name ?? example?.profile_name;
   const search = new URLSearchParams({ reason, ...(profileId && { provider: profileId }) });
   return (
     <Link className="item" href={`/failures?${search}`}>
-      <span className="figure-large">{count}</span>
+      <span className="figure-large">{count.toLocaleString("en")}</span>
       <span className="item-words">
         <span className="item-name">
-          <Words of={example.means ?? reason} />
+          <Words of={example?.means ?? reason} />
         </span>
         <br />
         <span className="quiet small">
-          <code>{reason}</code> · {profileName ?? "no provider"} · {ACTORS[whoMustAct(example)]}
+          <code>{reason}</code> · {profileId ? (name ?? "a provider that was removed") : "no provider"} ·{" "}
+          {ACTORS[whoMustAct({ outcome: "failed", reason })]}
         </span>
-      </span>
-      <span className="item-side">
-        last <Instant at={example.meta.timestamps.started_at} />
       </span>
     </Link>
   );

@@ -1,33 +1,28 @@
-import type { SignOn } from "@latchkey/sdk/admin";
+import type { SignOn, SignOnStatistics } from "@latchkey/sdk/admin";
 
 /** Failures with the same reason at the same provider. */
 export type Group = {
   reason: string;
   profileId: string | null;
-  profileName: string | null;
   count: number;
-  /** The newest of them, which says in words what it means. */
-  example: SignOn;
+  /** One of them, which says in words what the reason means; undefined where none is among the latest. */
+  example: SignOn | undefined;
 };
 
-/** What fails most comes first; of equals, what failed last. */
-export function groupFailures(records: readonly SignOn[]): Group[] {
+/** What fails most comes first. `latest`: records to take the words from. */
+export function groupFailures({ data }: SignOnStatistics, latest: readonly SignOn[]): Group[] {
   const groups = new Map<string, Group>();
-  for (const record of records) {
-    const reason = record.reason ?? "unknown";
-    const key = `${reason} ${record.profile_id}`;
-    const group = groups.get(key);
-    if (!group) {
-      const { profile_id: profileId, profile_name: profileName } = record;
-      groups.set(key, { reason, profileId, profileName, count: 1, example: record });
-      continue;
+  for (const { profile_id: profileId, reasons } of data)
+    for (const [reason, count] of Object.entries(reasons)) {
+      const key = `${reason} ${profileId}`;
+      const group = groups.get(key);
+      if (group) group.count += count;
+      else {
+        const example =
+          latest.find((one) => one.reason === reason && one.profile_id === profileId) ??
+          latest.find((one) => one.reason === reason);
+        groups.set(key, { reason, profileId, count, example });
+      }
     }
-    group.count++;
-    if (startOf(record) > startOf(group.example)) group.example = record;
-  }
-  return [...groups.values()].sort(
-    (a, b) => b.count - a.count || startOf(b.example).localeCompare(startOf(a.example)),
-  );
+  return [...groups.values()].sort((a, b) => b.count - a.count || a.reason.localeCompare(b.reason));
 }
-
-const startOf = (record: SignOn): string => record.meta.timestamps.started_at;

@@ -1,20 +1,28 @@
+import type { SignOnStatistics } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { Asked } from "../parts/asked.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Instant } from "../parts/instant.tsx";
+import { duration } from "../parts/instants.ts";
 import { SignOnItem } from "../parts/outcome.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { stateOf, useProviders } from "../parts/profiles.ts";
+import { RangeChoice } from "../parts/range-choice.tsx";
+import { type Range, useRange, useStatistics } from "../parts/ranges.ts";
 import { Screen } from "../parts/screen.tsx";
 import { SkeletonBlock } from "../parts/skeleton.tsx";
 import { useUsage } from "../parts/usage.ts";
 import { useAdmin } from "../session/session.ts";
+import { latestMs } from "./series.ts";
+import { SignOnsChart } from "./sign-ons-chart.tsx";
 import { UsageChart } from "./usage-chart.tsx";
 import { verdictOf } from "./verdict.ts";
 
 export function Home() {
   const providers = useProviders();
+  const [range, choose] = useRange();
+  const statistics = useStatistics(range);
   const verdict = providers.data && verdictOf(providers.data);
   return (
     <Screen
@@ -23,8 +31,9 @@ export function Home() {
       lead={verdict?.because}
     >
       <div className="stack">
+        <SignOns range={range} choose={choose} statistics={statistics} />
         <div className="two">
-          <Providers query={providers} />
+          <Providers query={providers} statistics={statistics.data} />
           <Requests />
         </div>
         <LatestFailures />
@@ -33,7 +42,32 @@ export function Home() {
   );
 }
 
-function Providers({ query }: { query: ReturnType<typeof useProviders> }) {
+type SignOnsProps = {
+  range: Range;
+  choose: (range: string) => void;
+  statistics: ReturnType<typeof useStatistics>;
+};
+
+function SignOns({ range, choose, statistics }: SignOnsProps) {
+  return (
+    <section className="card" aria-labelledby="sign-ons">
+      <div className="card-head">
+        <h2 id="sign-ons">Sign-ons</h2>
+        <RangeChoice range={range} onChoose={choose} />
+      </div>
+      <Asked query={statistics} skeleton={<SkeletonBlock />}>
+        {(data) => <SignOnsChart statistics={data} />}
+      </Asked>
+    </section>
+  );
+}
+
+type ProvidersProps = {
+  query: ReturnType<typeof useProviders>;
+  statistics: SignOnStatistics | undefined;
+};
+
+function Providers({ query, statistics }: ProvidersProps) {
   return (
     <section className="card" aria-labelledby="providers">
       <div className="card-head">
@@ -54,12 +88,14 @@ function Providers({ query }: { query: ReturnType<typeof useProviders> }) {
           <ul className="list">
             {list.slice(0, 6).map((provider) => {
               const { tone, word } = stateOf(provider);
+              const ms = statistics && latestMs(statistics, provider.id);
               return (
                 <li key={provider.id}>
                   <Link className="item" href={`/realms/${provider.realm.id}/providers/${provider.id}`}>
                     <span className="item-words item-name">{provider.name}</span>
                     <span className="item-side">
                       <Pill tone={tone}>{word}</Pill>
+                      {ms ? <span className="number">{duration(ms)}</span> : null}
                       <span>
                         since <Instant at={provider.meta.health.since} />
                       </span>
