@@ -30,7 +30,7 @@ const claims = {
   profile_id: newId(),
 };
 const header = { alg: "ES256", typ: "at+jwt", kid };
-const made = signJws({ kid, privateKey }, "at+jwt", claims);
+const made = signJws({ kid, alg: "ES256", privateKey }, "at+jwt", claims);
 
 const verifyInPool = promisify(verify);
 const joseKey = { key: publicKey, dsaEncoding: "ieee-p1363" as const };
@@ -38,7 +38,7 @@ const joseKey = { key: publicKey, dsaEncoding: "ieee-p1363" as const };
 /** As little as can be done with jose: it neither refuses duplicate members nor other spellings by itself. */
 const ways: Record<string, Record<string, () => unknown>> = {
   make: {
-    "lib/jws.ts": () => signJws({ kid, privateKey }, "at+jwt", claims),
+    "lib/jws.ts": () => signJws({ kid, alg: "ES256", privateKey }, "at+jwt", claims),
     jose: () =>
       new CompactSign(Buffer.from(JSON.stringify(claims))).setProtectedHeader(header).sign(privateKey),
   },

@@ -39,6 +39,7 @@ const SLICES = [
   "identity-provider",
   "customers",
   "sign-on",
+  "integrations",
   "gateway",
 ];
 const ROOMS: Record<string, string[]> = {
@@ -65,7 +66,9 @@ const ROOMS: Record<string, string[]> = {
     "realms",
     "identity-provider",
     "customers",
+    "access",
   ],
+  integrations: ["lib", "contract", "storage", "events", "stores", "identity-provider"],
   gateway: ["contract"],
   "create-store": ["lib", "storage", "events", "stores", "application-keys", "realms"],
   "delete-store": ["lib", "storage"],
@@ -80,7 +83,7 @@ const ROOMS: Record<string, string[]> = {
   tidy: ["lib", "storage", "http", ...SLICES],
   routes: ["deps", "contract", "http", ...SLICES],
   app: ["lib", "access", "deps", "metrics", "tidy", "http", "readiness", "routes"],
-  sealed: ["lib", "storage", "identity-provider", "customers"],
+  sealed: ["lib", "storage", "identity-provider", "customers", "integrations"],
   main: ["app", "config", "contract", "http", "sealed", "traces", "lib", "storage", "counters", "workers"],
   cli: [
     "main",

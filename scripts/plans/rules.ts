@@ -6,6 +6,7 @@ import type { Tables } from "../../packages/server/src/storage/tables.ts";
 export const SMALL: Partial<Record<keyof Tables, string>> = {
   schema_migrations: "a row a migration",
   signing_keys: "one in use, the next, and those of the last month",
+  id_token_keys: "one in use, the next, and those of the last month",
   event_outbox: "what was noted a moment ago: the sequencer takes it out",
   sign_on_tallies: "what was noted in the last second: it is added up and taken out",
 };
@@ -15,7 +16,10 @@ export const SMALL: Partial<Record<keyof Tables, string>> = {
  * sorted. A read by anything else, such as the store, a profile or a time, needs a limit, in the order of its index.
  */
 export const NARROW: Record<
-  Exclude<keyof Tables, "schema_migrations" | "signing_keys" | "event_outbox" | "sign_on_tallies">,
+  Exclude<
+    keyof Tables,
+    "schema_migrations" | "signing_keys" | "id_token_keys" | "event_outbox" | "sign_on_tallies"
+  >,
   readonly string[]
 > = {
   stores: ["id"],
@@ -41,6 +45,10 @@ export const NARROW: Record<
   events: ["sequence"],
   event_heads: ["store_id"],
   event_erasures: ["person_id"],
+  // A store has at most a hundred.
+  integrations: ["id", "store_id"],
+  deleted_integrations: ["id"],
+  integration_deliveries: ["id", "sequence"],
 };
 
 export type Exception = { from: string; sql: RegExp; reason: string };
@@ -79,7 +87,7 @@ export const EXCEPTIONS: readonly Exception[] = [
   },
   {
     from: "src/after-restore.ts",
-    sql: /^update "(stores|application_key_secrets)"/,
+    sql: /^update "(stores|application_key_secrets|integrations)"/,
     reason: "after a restore every store and secret is ended, before the service starts",
   },
   {
@@ -94,7 +102,7 @@ export const EXCEPTIONS: readonly Exception[] = [
   },
   {
     from: "src/sealed.ts",
-    sql: /^select "sealed_client_secret"/,
+    sql: /^select "sealed_(client_)?secret"/,
     reason: "a service looks once, when it starts, whether it can open what it has",
   },
   {

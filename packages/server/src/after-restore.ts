@@ -39,7 +39,14 @@ export async function endWhatCameBack(
     .set({ expires_at: now })
     .where("expires_at", ">", now)
     .executeTakeFirst();
+  // The same holds for secrets of webhooks: what was rotated out signs nothing any more.
+  await db
+    .updateTable("integrations")
+    .set({ sealed_previous_secret: null, previous_until: null })
+    .where("sealed_previous_secret", "is not", null)
+    .execute();
   const { numDeletedRows: signingKeys } = await db.deleteFrom("signing_keys").executeTakeFirst();
+  const { numDeletedRows: idTokenKeys } = await db.deleteFrom("id_token_keys").executeTakeFirst();
   let rows = 0;
   const empty = (table: "customer_tokens" | "sign_on_attempts" | "idempotent_answers", key: string) =>
     deleteAlong(deps, { table, key, along: [key], where: sql<SqlBool>`1 = 1` }, (deleted) => {
@@ -54,7 +61,7 @@ export async function endWhatCameBack(
     customerTokens,
     signOns,
     secrets: Number(secrets),
-    signingKeys: Number(signingKeys),
+    signingKeys: Number(signingKeys + idTokenKeys),
     from,
   };
 }

@@ -23,6 +23,8 @@ export type App = Tidying & {
   readiness: Readiness;
   /** Streams of events have no end of their own: nothing else keeps a connection for longer than a request takes. */
   endStreams(): void;
+  /** When no webhook is under way. */
+  delivered(): Promise<void>;
   /** For what is refused before there is a request to route. */
   onRefused: OnRefused;
 };
@@ -55,6 +57,7 @@ export function createApp(options: AppOptions): App {
     fetch: toFetch(serve),
     readiness: deps.readiness,
     endStreams: deps.streams.close,
+    delivered: deps.deliverer.idle,
     onRefused: (problem, requestId, peer) =>
       onAnswered({
         requestId,

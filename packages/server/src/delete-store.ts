@@ -16,6 +16,7 @@ const WAYS_IN = [
   "customer_authentication_settings",
   "oidc_profiles",
   "authentication_realms",
+  "integrations",
   // What waits there to be numbered; what is still noted for the store, the sequencer throws away.
   "event_outbox",
   "sign_on_tallies",
@@ -25,6 +26,8 @@ const WAYS_IN = [
 const REST = [
   ["events", ["store_id", "sequence"], ["store_id", "sequence"]],
   ["event_heads", "store_id", ["store_id"]],
+  ["integration_deliveries", "id", ["store_id", "integration_id", "sequence"]],
+  ["deleted_integrations", "id", ["store_id", "id"]],
   ["event_erasures", "person_id", ["store_id", "person_id"]],
   ["application_keys", "id", ["store_id", "id"]],
   ["members", "id", ["store_id", "created_at"]],

@@ -5,6 +5,7 @@ import { limits } from "./contract/limits.ts";
 import { openapiDocument } from "./contract/openapi.ts";
 import type { Traces } from "./contract/traces.ts";
 import type { Valkey } from "./counters/valkey.ts";
+import type { newKey } from "./customers/key-rows.ts";
 import { createPasswords, type Passwords } from "./customers/password.ts";
 import { createSigningKeys, type SigningKeys } from "./customers/signing-keys.ts";
 import { createSignInThrottle, type SignInThrottle } from "./customers/throttle.ts";
@@ -14,12 +15,13 @@ import { type Calls, createCalls, type OnCall } from "./identity-provider/calls.
 import { createDirectory, type Directory } from "./identity-provider/directory.ts";
 import { createDiscoveryTries, type DiscoveryTries } from "./identity-provider/discovery-tries.ts";
 import { createEgress, type Egress } from "./identity-provider/egress.ts";
+import { createDeliverer, type Deliverer } from "./integrations/deliverer.ts";
 import type { Clock } from "./lib/clock.ts";
 import { createFairPlaces, type FairPlaces } from "./lib/fair-places.ts";
 import type { Keyring } from "./lib/keyring.ts";
 import type { LineWriter } from "./lib/line-writer.ts";
 import type { TrustedProxies } from "./lib/source-address.ts";
-import { countSignOns, createMetricsText, measureCalls } from "./metrics.ts";
+import { countSignOns, createMetricsText, measureCalls, measureDeliveries } from "./metrics.ts";
 import { ANONYMOUS, type Cap, createCap } from "./rate-limit/cap.ts";
 import { createLastUsed, type LastUsed } from "./rate-limit/last-used.ts";
 import { createLimiter, type Limiter } from "./rate-limit/limiter.ts";
@@ -61,6 +63,8 @@ export type AppOptions = {
   places?: FairPlaces;
   /** Stands in for the queue of passwords: tests hold it up. */
   passwords?: Passwords;
+  /** Stands in for the making of signing keys: tests have no time for an RSA key each. */
+  makeKey?: typeof newKey;
   /** Stands in for the limiter: benchmarks compare with none. */
   limiter?: Limiter;
 };
@@ -86,6 +90,11 @@ export type Deps = {
   signInThrottle: SignInThrottle;
   sequencer: Sequencer;
   streams: Streams;
+  deliverer: Deliverer;
+  /** For receivers of webhooks: the same guard, with the time that they have. */
+  webhookEgress: Egress;
+  /** By store. */
+  testsUnderWay: Map<string, number>;
   eventDays: number;
   recorder: Recorder;
   recordLimiter: RecordLimiter;
@@ -122,6 +131,16 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     onHealthChanged: (profileId, status) =>
       options.log.info({ event: "idp_health_changed", profile_id: profileId, status }),
   });
+  const webhookEgress = options.egress ?? createEgress({ allowedOrigins, callMs: limits.webhookCallMs });
+  const deliverer = createDeliverer({
+    storage,
+    clock,
+    keyring,
+    random,
+    webhookEgress,
+    log: options.log,
+    onAttempt: measureDeliveries(registry),
+  });
   let openapiText: string | undefined;
   return {
     publicUrl,
@@ -139,11 +158,29 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     directory: createDirectory({ storage, clock, calls, allowedOrigins }),
     discoveryTries: createDiscoveryTries({ clock, valkey }),
     allowedOrigins,
-    signingKeys: createSigningKeys({ storage, clock, keyring, customerTokenSeconds }),
+    signingKeys: createSigningKeys({
+      storage,
+      clock,
+      keyring,
+      customerTokenSeconds,
+      makeKey: options.makeKey,
+    }),
     passwords: options.passwords ?? createPasswords({ clock }),
     signInThrottle: createSignInThrottle({ clock, valkey }),
-    sequencer: createSequencer({ storage, clock, publicUrl, onNumbered: streams.onNumbered }),
+    sequencer: createSequencer({
+      storage,
+      clock,
+      publicUrl,
+      mark: deliverer.mark,
+      onNumbered(lastByStore) {
+        streams.onNumbered(lastByStore);
+        deliverer.onNumbered();
+      },
+    }),
     streams,
+    deliverer,
+    webhookEgress,
+    testsUnderWay: new Map(),
     eventDays,
     recorder: createRecorder({ storage, clock, count: countSignOns(registry) }),
     recordLimiter: createRecordLimiter({ clock, valkey }),

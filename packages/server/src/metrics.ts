@@ -8,6 +8,7 @@ import type { SignInThrottle } from "./customers/throttle.ts";
 import type { Sequencer } from "./events/sequencer.ts";
 import type { Streams } from "./events/stream.ts";
 import type { Calls, OnCall } from "./identity-provider/calls.ts";
+import type { Deliverer, OnAttempt } from "./integrations/deliverer.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { LineWriter } from "./lib/line-writer.ts";
 import type { Cap } from "./rate-limit/cap.ts";
@@ -76,6 +77,19 @@ export function measureCalls(registry: Registry): OnCall {
   return (request, outcome, elapsedMs) => duration.observe({ request, outcome }, elapsedMs / 1000);
 }
 
+/** By what came of them; whose they were is in the integration's deliveries. */
+export function measureDeliveries(registry: Registry): OnAttempt {
+  const duration = new Histogram({
+    name: "latchkey_webhook_duration_seconds",
+    help: "Time that attempts to deliver a webhook took, by what came of them; given_up: failed for the last time",
+    labelNames: ["outcome"],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
+    registers: [registry],
+  });
+  for (const outcome of ["delivered", "failed", "given_up"]) duration.zero({ outcome });
+  return (outcome, elapsedMs) => duration.observe({ outcome }, elapsedMs / 1000);
+}
+
 /** Counters, histograms and memory are added up; each metric says itself where that would be wrong (`aggregator`). */
 async function textOfAll({ answers, missing, workers, lost, startedAt }: Gathered): Promise<string> {
   const registry = new Registry();
@@ -124,6 +138,7 @@ type Measured = {
   traces: Traces | undefined;
   sequencer: Sequencer;
   streams: Streams;
+  deliverer: Deliverer;
 };
 
 /** What is in memory, and what was lost. Requests are counted by http/observe.ts. */
@@ -195,6 +210,23 @@ export function measureMemory(of: Measured): void {
     "latchkey_events_behind_seconds",
     "How long the oldest event waits for its number, as this instance last saw it",
     () => of.sequencer.behindMs() / 1000,
+    "max",
+  );
+  gauge(
+    "latchkey_webhook_integrations_served",
+    "Integrations that are just being delivered to",
+    () => of.deliverer.counts().running,
+  );
+  gauge(
+    "latchkey_webhooks_behind_seconds",
+    "How long the integration waits that is due for longest, as this instance last saw it",
+    () => of.deliverer.counts().behindMs / 1000,
+    "max",
+  );
+  gauge(
+    "latchkey_webhooks_failing",
+    "Integrations whose last attempts have all failed, as this instance last saw it; no more than 1,000 are counted",
+    () => of.deliverer.counts().failing,
     "max",
   );
   // Each worker sees them for itself: added up, one provider would be several.

@@ -14,14 +14,17 @@ import * as token from "./contract/access-tokens.ts";
 import * as key from "./contract/application-keys.ts";
 import * as customerToken from "./contract/customer-tokens.ts";
 import * as customer from "./contract/customers.ts";
+import * as delivery from "./contract/deliveries.ts";
 import * as event from "./contract/events.ts";
 import * as gateway from "./contract/gateway.ts";
+import * as integration from "./contract/integrations.ts";
 import * as profile from "./contract/oidc-profiles.ts";
 import { toPage } from "./contract/paging.ts";
 import * as realm from "./contract/realms.ts";
 import * as service from "./contract/service.ts";
 import * as signOn from "./contract/sign-on.ts";
 import * as record from "./contract/sign-ons.ts";
+import * as signOut from "./contract/sign-out.ts";
 import * as store from "./contract/store.ts";
 import { createCustomer, deleteCustomer, updateCustomer } from "./customers/administer.ts";
 import { getCustomer, listCustomers } from "./customers/customer.ts";
@@ -57,6 +60,17 @@ import {
 } from "./identity-provider/present.ts";
 import { listProfiles, profileKey, viewProfile } from "./identity-provider/profile.ts";
 import {
+  createIntegration,
+  deleteIntegration,
+  rotateSecret as rotateWebhookSecret,
+  updateIntegration,
+} from "./integrations/administer.ts";
+import { listDeliveries, redeliver } from "./integrations/delivery.ts";
+import { getIntegration, listIntegrations } from "./integrations/integration.ts";
+import * as hook from "./integrations/present.ts";
+import { replayEvents } from "./integrations/replay.ts";
+import { testIntegration } from "./integrations/test-message.ts";
+import {
   presentRealm,
   presentRealmList,
   presentSettings,
@@ -67,11 +81,13 @@ import { createRealm, deleteRealm, getRealm, listRealms, updateRealm } from "./r
 import { getSettings, updateSettings } from "./realms/settings.ts";
 import { authorize } from "./sign-on/authorize.ts";
 import { callback } from "./sign-on/callback.ts";
+import { endSession, signedOut } from "./sign-on/end-session.ts";
 import { issueCustomerToken } from "./sign-on/issue-customer-token.ts";
 import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on/list.ts";
 import { endIdpSession } from "./sign-on/logout.ts";
 import { describeRealm, redeemForClient } from "./sign-on/provider.ts";
 import { readStatistics } from "./sign-on/read-statistics.ts";
+import { readUserinfo } from "./sign-on/userinfo.ts";
 import { getStore, updateStore } from "./stores/administer.ts";
 import { presentChangedStore, presentStore, toStoreChange } from "./stores/present.ts";
 
@@ -95,10 +111,16 @@ export const routes = (app: Deps): Route[] => [
   on(customer.eraseCustomer,   ({ caller, ids }) => eraseCustomer(app, caller, ids.id)),
 
   on(signOn.authorize,         ({ ids, browser }) => authorize(app, ids, browser)),
+  on(signOn.authorizeByForm,   ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.callback,          ({ ids, browser }) => callback(app, ids, browser)),
   on(signOn.backchannelLogout, ({ ids, body, requestId }) => endIdpSession(app, ids, body.logout_token, requestId)),
   on(signOn.realmMetadata,     ({ ids }) => describeRealm(app, ids)),
-  on(signOn.realmToken,        ({ ids, body, requestId }) => redeemForClient(app, ids, body, requestId)),
+  on(signOn.realmToken,        ({ ids, ...request }) => redeemForClient(app, ids, request)),
+  on(signOn.userinfo,          ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
+  on(signOn.userinfoByPost,    ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
+  on(signOut.endSession,       ({ ids, browser, requestId }) => endSession(app, ids, browser, requestId)),
+  on(signOut.endSessionByForm, ({ ids, browser, requestId }) => endSession(app, ids, browser, requestId)),
+  on(signOut.signedOut,        ({ ids, browser }) => signedOut(app, ids, browser)),
   on(signOn.jwks,              async () => ({ keys: await app.signingKeys.published() })),
 
   on(record.listSignOns,       async ({ caller, query }) => presentSignOnList(app, await listSignOns(app, caller.storeId, toPage(query), query.filter, query.sort))),
@@ -116,6 +138,17 @@ export const routes = (app: Deps): Route[] => [
   on(event.listEvents,         async ({ caller, query }) => presentEventList(app, await listEvents(app, caller.storeId, toEventQuery(query)))),
   on(event.streamEvents,       ({ caller, query, lastEventId, isGood }) => app.streams.open({ storeId: caller.storeId, after: toResumed(lastEventId, query.after), isGood })),
   on(event.getEventHead,       ({ caller }) => signHead(app, caller.storeId)),
+
+  on(integration.listIntegrations,        async ({ caller, query }) => hook.presentIntegrationList(app, await listIntegrations(app, caller.storeId, toPage(query)))),
+  on(integration.createIntegration,       async ({ caller, body }) => hook.presentWithSecret(app, await createIntegration(app, byCaller(caller), hook.toNewIntegration(body)))),
+  on(integration.getIntegration,          async ({ caller, ids }) => hook.presentIntegration(app, await getIntegration(app, caller.storeId, ids.id))),
+  on(integration.updateIntegration,       async ({ caller, ids, body }) => hook.presentIntegration(app, await updateIntegration(app, byCaller(caller), ids.id, hook.toIntegrationChange(body)))),
+  on(integration.deleteIntegration,       ({ caller, ids }) => deleteIntegration(app, byCaller(caller), ids.id)),
+  on(integration.rotateIntegrationSecret, async ({ caller, ids }) => hook.presentWithSecret(app, await rotateWebhookSecret(app, byCaller(caller), ids.id))),
+  on(delivery.listDeliveries,             async ({ caller, ids, query }) => hook.presentDeliveryList(app, await listDeliveries(app, caller.storeId, ids.id, toPage(query), query.filter))),
+  on(delivery.redeliver,                  async ({ caller, ids }) => ({ data: hook.presentDelivery(await redeliver(app, caller.storeId, ids)) })),
+  on(delivery.replayEvents,               async ({ caller, ids, body }) => hook.presentIntegration(app, await replayEvents(app, caller.storeId, ids.id, body.data))),
+  on(delivery.testIntegration,            ({ caller, ids }) => testIntegration(app, byCaller(caller), ids.id)),
 
   on(store.getStore,           async ({ caller }) => presentStore(app, await getStore(app, caller.storeId))),
   on(store.getStoreUsage,      async ({ caller, query }) => show.presentUsage(app, await readUsage(app, caller.storeId, query.seconds))),

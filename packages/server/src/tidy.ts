@@ -11,6 +11,8 @@ import { describeCause } from "./http/observe.ts";
 import type { Calls } from "./identity-provider/calls.ts";
 import type { DiscoveryTries } from "./identity-provider/discovery-tries.ts";
 import { tellHealth } from "./identity-provider/tell-health.ts";
+import type { Deliverer } from "./integrations/deliverer.ts";
+import { forgetDeletedIntegrations, forgetOldDeliveries } from "./integrations/forget.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Cap } from "./rate-limit/cap.ts";
 import type { LastUsed } from "./rate-limit/last-used.ts";
@@ -41,6 +43,7 @@ type Deps = {
   signingKeys: SigningKeys;
   calls: Calls;
   sequencer: Sequencer;
+  deliverer: Deliverer;
   recorder: Recorder;
   recordLimiter: RecordLimiter;
   codeSeconds: number;
@@ -64,6 +67,7 @@ export function createTidying(deps: Deps): Tidying {
   let timers: NodeJS.Timeout[] = [];
   let forgotAtMs = clock.monotonicMs();
   let underWay: Promise<void> | undefined;
+  let preparing: Promise<unknown> | undefined;
 
   async function tidy(): Promise<void> {
     await doAll(log, everySecond);
@@ -83,10 +87,14 @@ export function createTidying(deps: Deps): Tidying {
       timers = [setInterval(tidyOnce, TIDY_EVERY_MS), setInterval(deps.calls.refresh, REFRESH_EVERY_MS)];
       for (const timer of timers) timer.unref();
       deps.sequencer.start();
+      deps.deliverer.start();
+      // Nobody waits for it: until it is there, ID tokens are signed with what there is.
+      preparing = doAll(log, { signing_keys: deps.signingKeys.prepare });
     },
     async stop() {
       for (const timer of timers) clearInterval(timer);
-      await underWay;
+      await Promise.all([underWay, preparing]);
+      await deps.deliverer.stop();
       await tidy();
       await deps.sequencer.stop();
     },
@@ -103,6 +111,7 @@ const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => (
     health: () => tellHealth(deps),
     // After those that note something.
     events: deps.sequencer.run,
+    webhooks: deps.deliverer.look,
     erasures: () => goOnErasing(deps),
   },
   everyMinute: {
@@ -120,6 +129,9 @@ const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => (
     strangers: async () =>
       (await countUncounted(deps)) || forgetStrangers(deps, deps.recorder.takeStrangerStores()),
     old_events: () => forgetOldEvents(deps, deps),
+    old_deliveries: () => forgetOldDeliveries(deps),
+    deleted_integrations: () => forgetDeletedIntegrations(deps),
+    failing_integrations: deps.deliverer.count,
     signing_keys: deps.signingKeys.maintain,
   },
 });

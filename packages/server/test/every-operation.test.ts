@@ -5,6 +5,7 @@ import { createApplicationKey, getApplicationKey } from "../src/contract/applica
 import { issueCustomerToken } from "../src/contract/customer-tokens.ts";
 import { createCustomer } from "../src/contract/customers.ts";
 import { checkAtGateway } from "../src/contract/gateway.ts";
+import { createIntegration } from "../src/contract/integrations.ts";
 import { createProfile } from "../src/contract/oidc-profiles.ts";
 import type { Operation } from "../src/contract/operation.ts";
 import { operations } from "../src/contract/operations.ts";
@@ -26,7 +27,7 @@ let latchkey: TestApp;
 let store: TestStore;
 let token: string;
 /** Things that an operation may change or delete, other than those that the call depends on. */
-const targets = { key: "", realm: "", profile: "", customer: "", customerToken: "" };
+const targets = { key: "", realm: "", profile: "", customer: "", customerToken: "", integration: "" };
 
 /** No identity provider can be reached; a profile that is not enabled can be saved all the same. */
 const nowhere: Egress = { send: async () => Promise.reject(egressFault("host_unknown")) };
@@ -37,6 +38,14 @@ const PROFILE = {
   client_id: "c",
   client_secret: "s",
   enabled: false,
+};
+
+const INTEGRATION = {
+  type: "integration",
+  name: "Target",
+  integration_type: "webhook",
+  observes: ["customer.*"],
+  configuration: { url: "https://hooks.example" },
 };
 
 const CREDENTIALS = { email: "target@shop.example", password: "correct horse" };
@@ -50,6 +59,7 @@ beforeAll(async () => {
   targets.key = await make(createApplicationKey, { type: "application_key", name: "Target" });
   targets.realm = await make(createRealm, { type: "authentication-realm", name: "Target" });
   targets.profile = await make(createProfile, PROFILE);
+  targets.integration = await make(createIntegration, INTEGRATION);
   targets.customer = await make(createCustomer, { type: "customer", name: "Target", ...CREDENTIALS });
   targets.customerToken = await make(issueCustomerToken, { type: "token", ...CREDENTIALS });
 });
@@ -80,11 +90,13 @@ const idsFor = ({ tag }: Operation): Record<string, string> => ({
   realm: targets.realm,
   profile: targets.profile,
   customer: targets.customer,
+  delivery: UNKNOWN,
   id:
     {
       Realms: targets.realm,
       "Identity providers": targets.profile,
       Customers: targets.customer,
+      Integrations: targets.integration,
       "Customer tokens": targets.customerToken,
     }[tag as string] ?? targets.key,
 });
@@ -94,6 +106,8 @@ function dataFor({ id, tag }: Operation): object {
   if (tag === "Identity providers") return PROFILE;
   if (tag === "Customer tokens") return { type: "token", ...CREDENTIALS };
   if (tag === "Customers") return { type: "customer", name: "n", email: "new@shop.example" };
+  if (id === "replayEvents") return { after: 0 };
+  if (tag === "Integrations") return INTEGRATION;
   if (tag === "Store") return { type: "store", name: "n" };
   if (id === "updateAuthenticationSettings") return { type: "customer-authentication-settings" };
   if (tag === "Realms") return { type: "authentication-realm", name: "n" };
@@ -115,9 +129,12 @@ function goodRequest(operation: Operation): Call {
     ids: idsFor(operation),
     ...(Array.isArray(operation.access) && { token }),
     ...(operation.body && !operation.body.form && { json: { data: dataFor(operation) } }),
-    ...(operation.body?.form && { form: { grant_type: "implicit", token: "x", ...client, ...FORM } }),
+    ...(operation.legForm && { form: {} }),
+    ...(operation.body?.form && { form: { token: "x", ...client, ...FORM, ...grantOf(operation) } }),
   };
 }
+
+const grantOf = ({ body }: Operation) => ({ grant_type: body?.grants?.[0] ?? "implicit" });
 
 /** A request whose body would be refused, if anybody read it. */
 const broken = (operation: Operation, by: string | undefined): Call => ({
@@ -146,7 +163,14 @@ test("the public routes are these and no others; everything else needs a token o
     "metrics",
     "openapi",
   ]);
-  expect(of(({ access }) => access === "browser").map(([id]) => id)).toEqual(["authorize", "callback"]);
+  expect(of(({ access }) => access === "browser").map(([id]) => id)).toEqual([
+    "authorize",
+    "authorizeByForm",
+    "callback",
+    "endSession",
+    "endSessionByForm",
+    "signedOut",
+  ]);
   expect(withClient.map(([id]) => id)).toEqual([
     "issueAccessToken",
     "introspectToken",
@@ -300,8 +324,8 @@ describe.each(withBody)("%s", (_, operation) => {
   test("400 for a member that is missing, and for one of another type", async () => {
     expect((await send("{}", { "content-type": "application/json" })).codes).toContain("member_missing");
     const wrong = JSON.stringify({
-      data: { grace_seconds: "x", name: 7, type: 7, digest: 7 },
-      grant_type: 7,
+      ...(operation.body?.grants && { ...grantOf(operation), client_id: 7 }),
+      data: { grace_seconds: "x", name: 7, type: 7, digest: 7, after: "x" },
       token: 7,
       logout_token: 7,
     });
@@ -395,7 +419,7 @@ const clientRequest = (operation: Operation): Call => ({
   ids: idsFor(operation),
   form: {
     ...FORM,
-    grant_type: "client_credentials",
+    grant_type: operation.body?.grants?.at(-1) ?? "client_credentials",
     token,
     client_id: store.key.clientId,
     client_secret: store.key.clientSecret,

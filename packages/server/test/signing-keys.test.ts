@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createSigningKeys, replaceKeys } from "../src/customers/signing-keys.ts";
+import { replaceKeys } from "../src/customers/key-rows.ts";
+import { createSigningKeys } from "../src/customers/signing-keys.ts";
 import { signJws } from "../src/lib/jws.ts";
 import { createTestApp, type TestApp } from "./support/app.ts";
 

@@ -70,6 +70,8 @@ export type Realm = {
   name: string;
   redirect_uris: string[];
   duplicate_email_policy: DuplicateEmailPolicy;
+  /** How ID tokens are signed. */
+  id_token_signed_response_alg: "RS256" | "ES256";
   relationships: { origin: { data: { id: string; type: "customer-authentication-settings" } } };
   meta: Timestamps;
 };
@@ -77,6 +79,7 @@ export type RealmChange = {
   name?: string | undefined;
   redirect_uris?: string[] | undefined;
   duplicate_email_policy?: DuplicateEmailPolicy | undefined;
+  id_token_signed_response_alg?: Realm["id_token_signed_response_alg"] | undefined;
 };
 export type NewRealm = RealmChange & { name: string };
 
@@ -89,6 +92,8 @@ export type Profile = {
   enabled: boolean;
   flow: "brokered" | "direct";
   provisioning: "create" | "existing";
+  /** Whether who signs out here is sent on to the identity provider. */
+  propagate_logout: boolean;
   meta: Timestamps & {
     issuer: string | null;
     endpoint_hosts: string[];
@@ -112,6 +117,7 @@ export type ProfileLinks = SelfLink & {
   /** What to register at the identity provider. */
   "callback-endpoint": string;
   "backchannel-logout-endpoint": string;
+  "signed-out-endpoint": string;
   "client-discovery-url": string;
 };
 export type ProfileChange = {
@@ -123,6 +129,7 @@ export type ProfileChange = {
   enabled?: boolean | undefined;
   flow?: Profile["flow"] | undefined;
   provisioning?: Profile["provisioning"] | undefined;
+  propagate_logout?: boolean | undefined;
   adopt_identities_of?: string | undefined;
 };
 export type NewProfile = ProfileChange & {

@@ -1,6 +1,7 @@
 import type { Caller } from "../contract/caller.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
+import { readBearer } from "../lib/bearer.ts";
 import { createGroupCache, type GroupCache } from "../lib/cache.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
@@ -33,15 +34,14 @@ export function createStandings({ storage }: { storage: Storage }): Standings {
 
 export type AuthenticateDeps = { storage: Storage; clock: Clock; keyring: Keyring; standings: Standings };
 
-/** RFC 6750 2.1: `Bearer`, in any case, one space, one token. */
-const BEARER = /^bearer ([\x21-\x7e]{1,512})$/i;
+const MAX_TOKEN_LENGTH = 512;
 
 export async function authenticate(
   deps: AuthenticateDeps,
   authorization: string | undefined,
 ): Promise<Principal> {
   if (authorization === undefined) throw new Problem("token_missing");
-  const text = BEARER.exec(authorization)?.[1];
+  const text = readBearer(authorization, MAX_TOKEN_LENGTH);
   const principal = text === undefined ? undefined : await findPrincipal(deps, text);
   if (!principal) throw new Problem("token_invalid");
   return principal;

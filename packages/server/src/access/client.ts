@@ -5,14 +5,14 @@ import type { Clock } from "../lib/clock.ts";
 import { isWellFormed } from "../lib/secrets.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
 import { statement } from "../storage/statement.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { Database, Storage } from "../storage/storage.ts";
 
 /** An application key that has shown who it is at an OAuth endpoint. */
-type Client = { storeId: string; keyId: string; keyName: string; role: Role };
+type Client = { storeId: string; keyId: string; keyName: string; clientId: string; role: Role };
 
-type Credentials = { clientId: string | undefined; clientSecret: string | undefined };
+export type Credentials = { clientId: string | undefined; clientSecret: string | undefined };
 
-type Deps = { storage: Storage; clock: Clock; lastUsed: LastUsed };
+export type ClientDeps = { storage: Storage; clock: Clock; lastUsed: LastUsed };
 
 /** Credentials come by Basic or in the body, never both (RFC 6749 2.3). An empty one is a missing one. */
 export function readCredentials(
@@ -57,9 +57,14 @@ export async function identifyClient(
 ): Promise<Client> {
   if (clientId === undefined) throw new Problem("client_credentials_missing");
   if (!isWellFormed("lkid", clientId)) throw new Problem("client_id_mistyped");
-  const row = await findKey.first(storage.db, { clientId });
-  if (!row) throw new Problem("client_unknown");
-  return { storeId: row.store_id, keyId: row.id, keyName: row.name, role: row.role as Role };
+  const client = await findClient(storage.db, clientId);
+  if (!client) throw new Problem("client_unknown");
+  return client;
+}
+
+export async function findClient(db: Database, clientId: string): Promise<Client | undefined> {
+  const row = isWellFormed("lkid", clientId) ? await findKey.first(db, { clientId }) : undefined;
+  return row && { storeId: row.store_id, keyId: row.id, keyName: row.name, clientId, role: row.role as Role };
 }
 
 const findKey = statement((db, of: { clientId: string }) =>
@@ -72,7 +77,7 @@ const findKey = statement((db, of: { clientId: string }) =>
 );
 
 export async function authenticateClient(
-  deps: Deps,
+  deps: ClientDeps,
   { clientId, clientSecret }: Credentials,
 ): Promise<Client> {
   if (clientSecret === undefined) throw new Problem("client_credentials_missing");

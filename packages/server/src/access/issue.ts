@@ -1,7 +1,6 @@
 import type * as contract from "../contract/access-tokens.ts";
 import { limits } from "../contract/limits.ts";
 import type { Input, Output } from "../contract/operation.ts";
-import type { Grant } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
@@ -18,7 +17,7 @@ export async function issueAccessToken(
   authorization: string | undefined,
   body: Input<typeof contract.issueAccessToken>["body"],
 ): Promise<Output<typeof contract.issueAccessToken>> {
-  const grant = readGrant(body.grant_type);
+  const { grant_type: grant } = body;
   if (body.scope) throw new Problem("scope_unknown");
   const credentials = readCredentials(authorization, body);
   const { storeId, keyId } =
@@ -42,9 +41,4 @@ export async function issueAccessToken(
     expires: Math.floor(expiresAt / 1000),
     identifier: grant,
   };
-}
-
-function readGrant(grantType: string): Grant {
-  if (grantType === "implicit" || grantType === "client_credentials") return grantType;
-  throw new Problem("grant_unsupported");
 }

@@ -1,6 +1,6 @@
 import { readConfig } from "../config.ts";
 import { countLiveTokens } from "../customers/customer-token.ts";
-import { addNextKey, PUBLISHED_BEFORE_MS, replaceKeys } from "../customers/signing-keys.ts";
+import { addNextKey, PUBLISHED_BEFORE_MS, replaceKeys } from "../customers/key-rows.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createKeyring, type Keyring } from "../lib/keyring.ts";
 import { operatorFault } from "../lib/operator-fault.ts";

@@ -6,12 +6,12 @@ import { id } from "./shapes.ts";
 const credential = z.string().max(1024);
 const token = z.string().max(4096);
 
-const clientFields = {
+export const clientFields = {
   client_id: credential.optional().meta({ description: "Unless by HTTP Basic authentication" }),
   client_secret: credential.optional().meta({ description: "Unless by HTTP Basic authentication" }),
 };
 
-const clientProblems = [
+export const clientProblems = [
   "client_unknown",
   "client_id_mistyped",
   "client_secret_mistyped",
@@ -33,11 +33,9 @@ export const issueAccessToken = operation({
   access: "client",
   body: {
     form: true,
+    grants: ["implicit", "client_credentials"],
     schema: z.object({
-      grant_type: credential.meta({
-        description: "`implicit` or `client_credentials`",
-        examples: ["client_credentials"],
-      }),
+      grant_type: z.enum(["implicit", "client_credentials"]).meta({ examples: ["client_credentials"] }),
       scope: credential.optional().meta({ description: "Not supported: leave it out" }),
       ...clientFields,
     }),
@@ -53,7 +51,7 @@ export const issueAccessToken = operation({
       identifier: z.enum(["implicit", "client_credentials"]).describe("The grant"),
     }),
   },
-  problems: ["grant_unsupported", "scope_unknown", ...clientProblems],
+  problems: ["scope_unknown", ...clientProblems],
 });
 
 const tokenForm = z.object({ token, token_type_hint: credential.optional(), ...clientFields });

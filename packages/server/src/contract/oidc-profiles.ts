@@ -27,6 +27,7 @@ const profileMembers = {
   enabled: z.boolean(),
   flow,
   provisioning,
+  propagate_logout: z.boolean(),
   meta: z.strictObject({
     issuer: z.string().nullable().describe("From discovery; null until it has been read"),
     endpoint_hosts: z.array(z.string()).describe("The hosts behind the identity provider's endpoints"),
@@ -51,6 +52,9 @@ const links = z.strictObject({
     .describe("Where a storefront sends the shopper; append parameters with &"),
   "callback-endpoint": url.describe("What to register at the identity provider"),
   "backchannel-logout-endpoint": url.describe("What to register there, if it has back-channel logout"),
+  "signed-out-endpoint": url.describe(
+    "What to register there as a post-logout redirect URI, with `propagate_logout`",
+  ),
   "client-discovery-url": url,
 });
 
@@ -72,6 +76,14 @@ const writable = {
     .meta({ examples: [true] }),
   flow: flow.optional().meta({ examples: ["brokered"] }),
   provisioning: provisioning.optional().meta({ examples: ["create"] }),
+  propagate_logout: z
+    .boolean()
+    .optional()
+    .meta({
+      description:
+        "Whether a shopper who signs out here is sent on to the identity provider's `end_session_endpoint`, where it has one on the host of its `authorization_endpoint`; false if absent",
+      examples: [false],
+    }),
   client_secret_next: secret
     .nullable()
     .optional()

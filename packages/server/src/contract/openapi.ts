@@ -39,6 +39,11 @@ export function openapiDocument(publicUrl: string) {
           name: "X-Customer-Token",
           description: "From POST /v2/customers/tokens, beside the bearer token",
         },
+        customerToken: {
+          type: "http",
+          scheme: "bearer",
+          description: "The customer token itself, as the access token of a client library",
+        },
         client: {
           type: "http",
           scheme: "basic",
@@ -136,6 +141,7 @@ const headers = (fields: z.ZodObject, components: Components): object =>
 
 function security({ access }: Operation): object[] {
   if (access === "public" || access === "browser") return [];
+  if (access === "customer_token") return [{ customerToken: [] }];
   if (access === "client") return [{ client: [] }, {}];
   return isPermitted("implicit", access) || !isPermitted("customer", access)
     ? [{ bearer: [] }]

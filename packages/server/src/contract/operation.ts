@@ -19,6 +19,7 @@ export type Operation = Access & {
     | "Identity providers"
     | "Application keys"
     | "Events"
+    | "Integrations"
     | "Store"
     | "Gateway"
     | "Service";
@@ -35,7 +36,17 @@ export type Operation = Access & {
   /** Path parameters: each an id, with the problem that an id nobody has gives. */
   ids?: Record<string, ProblemCode>;
   query?: z.ZodObject;
-  body?: { schema: z.ZodType; form?: true; optional?: true };
+  /** What a browser's leg reads from its query. It is described here and judged there: a fault may have to become a redirect. */
+  legQuery?: z.ZodObject;
+  /** The leg's parameters may come as a form too, beside what the query has. */
+  legForm?: true;
+  body?: {
+    schema: z.ZodType;
+    form?: true;
+    optional?: true;
+    /** Of an OAuth endpoint: any other `grant_type` is refused as that, whatever else is wrong. */
+    grants?: readonly string[];
+  };
   /** Takes `Idempotency-Key`. */
   idempotent?: true;
   /** Takes `If-Match`, with versions that earlier answers named in `ETag`. */
@@ -43,7 +54,7 @@ export type Operation = Access & {
   /** Takes `Last-Event-ID`. */
   resumable?: true;
   success: {
-    status: 200 | 201 | 204 | 303;
+    status: 200 | 201 | 202 | 204 | 303;
     description: string;
     schema?: z.ZodType;
     /** The answer has no body: these fields of its head are what it says. */
@@ -60,10 +71,13 @@ export type Operation = Access & {
 
 /**
  * `public`: anybody. `browser`: a person's browser, which is answered with a redirect or a page. `client`: an OAuth
- * endpoint, where the client says in the request itself who it is. Otherwise a bearer token with this right, and `role` is the
- * least that one of the back office must have; implicit tokens have none, and their rights alone count.
+ * endpoint, where the client says in the request itself who it is. `customer_token`: a customer token as bearer token. Otherwise
+ * an access token with this right, and `role` is the least that one of the back office must have; implicit tokens have none, and
+ * their rights alone count.
  */
-type Access = { access: "public" | "browser" | "client"; role?: never } | { access: Permission; role: Role };
+type Access =
+  | { access: "public" | "browser" | "client" | "customer_token"; role?: never }
+  | { access: Permission; role: Role };
 
 export const operation = <const O extends Operation>(definition: O): O => definition;
 
@@ -91,6 +105,9 @@ export function problemsOf(operation: Operation): ProblemCode[] {
   const isService = operation.tag === "Service";
   if (!operation.unlimited) codes.push("rate_limit_exceeded");
   const isOpen = operation.access === "public" || operation.access === "browser";
+  if (operation.access === "customer_token") codes.push("token_missing", "token_invalid");
+  if (operation.legForm) codes.push("body_broke_off", "body_too_large", "media_type_unsupported");
+  if (operation.body?.grants) codes.push("grant_unsupported");
   if (!isService) codes.push("url_too_long", "storage_unavailable");
   if (!isOpen) codes.push("token_misplaced");
   if (typeof operation.access !== "string") {

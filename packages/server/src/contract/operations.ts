@@ -2,14 +2,17 @@ import * as token from "./access-tokens.ts";
 import * as key from "./application-keys.ts";
 import * as customerToken from "./customer-tokens.ts";
 import * as customer from "./customers.ts";
+import * as delivery from "./deliveries.ts";
 import * as event from "./events.ts";
 import * as gateway from "./gateway.ts";
+import * as integration from "./integrations.ts";
 import * as profile from "./oidc-profiles.ts";
 import type { Operation } from "./operation.ts";
 import * as realm from "./realms.ts";
 import * as service from "./service.ts";
 import * as signOn from "./sign-on.ts";
 import * as record from "./sign-ons.ts";
+import * as signOut from "./sign-out.ts";
 import * as store from "./store.ts";
 
 /** The whole surface, in the order in which the reference shows it. A test holds that routes.ts serves it all. */
@@ -28,10 +31,16 @@ export const operations: readonly Operation[] = [
   customer.deleteCustomer,
   customer.eraseCustomer,
   signOn.authorize,
+  signOn.authorizeByForm,
   signOn.callback,
   signOn.backchannelLogout,
   signOn.realmMetadata,
   signOn.realmToken,
+  signOn.userinfo,
+  signOn.userinfoByPost,
+  signOut.endSession,
+  signOut.endSessionByForm,
+  signOut.signedOut,
   signOn.jwks,
   record.listSignOns,
   record.getSignOnStatistics,
@@ -46,6 +55,16 @@ export const operations: readonly Operation[] = [
   event.listEvents,
   event.streamEvents,
   event.getEventHead,
+  integration.listIntegrations,
+  integration.createIntegration,
+  integration.getIntegration,
+  integration.updateIntegration,
+  integration.deleteIntegration,
+  integration.rotateIntegrationSecret,
+  delivery.listDeliveries,
+  delivery.redeliver,
+  delivery.replayEvents,
+  delivery.testIntegration,
   store.getStore,
   store.getStoreUsage,
   store.updateStore,

@@ -27,6 +27,7 @@ const permissions = {
   sign_ons: { implicit: [], customer: [], client_credentials: ["read", "write"] },
   gateway: { implicit: ["own"], customer: ["own"], client_credentials: ["own"] },
   events: { implicit: [], customer: [], client_credentials: ["read", "write"] },
+  integrations: { implicit: [], customer: [], client_credentials: ["read", "write"] },
 } as const satisfies Record<string, Record<CallerKind, readonly Action[]>>;
 
 type Resource = keyof typeof permissions;

@@ -310,8 +310,10 @@ export const problems = {
   // Sign-on in the browser
   sign_on_client_unknown: {
     status: 400,
-    means: "The client id is not the one of the store's customer authentication settings.",
-    remedy: "The storefront must send the `client_id` of `GET /v2/customer-authentication-settings`.",
+    means:
+      "The client id is neither that of the store's customer authentication settings nor one of its application keys'.",
+    remedy:
+      "Send the `client_id` of `GET /v2/customer-authentication-settings`, or, from a server that keeps a secret, that of an application key of the store.",
     oauth: "invalid_client",
   },
   redirect_uri_unregistered: {
@@ -335,6 +337,18 @@ export const problems = {
     means: "This sign-on did not begin in this browser, or the browser keeps no cookies.",
     remedy: "Go back to the shop in this browser and sign in again.",
   },
+  logout_hint_invalid: {
+    status: 400,
+    means: "The request to sign out does not say whose sign-in is to end.",
+    remedy:
+      "Send `id_token_hint`, an ID token that this realm has given your storefront; one that has expired will do. With `client_id`, send that of the ID token.",
+  },
+  logout_uri_unregistered: {
+    status: 400,
+    means: "You are signed out. The address to go back to is not registered for this realm.",
+    remedy:
+      "Send one of the realm's `redirect_uris` as `post_logout_redirect_uri`, byte for byte, with a `state` of at most 2048 characters.",
+  },
   logout_token_invalid: {
     status: 400,
     means: "The logout token is not one that this identity provider would send us.",
@@ -353,6 +367,54 @@ export const problems = {
     means: "The store has as many streams of events open as it may have.",
     remedy:
       "Close one, or read the log with `GET /v2/events` and `after`. A store may have 20 on each instance.",
+  },
+  integration_not_found: {
+    status: 404,
+    means: "There is no integration with this id.",
+    remedy: "Check the id against `GET /v2/integrations`.",
+  },
+  delivery_not_found: {
+    status: 404,
+    means: "This integration has no delivery with this id.",
+    remedy:
+      "Check the id against the integration's `deliveries`. A delivery is kept for 14 days after its last attempt; `replay` sends older events.",
+  },
+  too_many_integrations: {
+    status: 409,
+    means: "The store has 100 integrations, and can have no more.",
+    remedy: "Delete one that is no longer needed, or let one integration observe more types of events.",
+  },
+  integration_type_unsupported: {
+    status: 422,
+    means: "The only type of integration is `webhook`.",
+    remedy: "Send `integration_type: webhook`, and let a program of your own pass messages on to a queue.",
+  },
+  webhook_url_not_allowed: {
+    status: 422,
+    means: "Webhooks are not sent to this address.",
+    remedy:
+      "The address is https, on port 443, with a public host name and without user information or fragment. An address inside your own network must be allowed by the operator (LATCHKEY_EGRESS_ALLOW).",
+  },
+  event_type_unknown: {
+    status: 422,
+    means: "There are no events of this type.",
+    remedy:
+      "Name a type such as `customer.created`, or all that begin alike: `customer.*`. docs/events.md has the types.",
+  },
+  integration_disabled: {
+    status: 409,
+    means: "The integration is disabled, so that nothing is sent.",
+    remedy: "Enable it first. `POST …/test` sends one message to a disabled integration, too.",
+  },
+  replay_under_way: {
+    status: 409,
+    means: "A replay of this integration is still under way.",
+    remedy: "Wait until it is done: `meta.replay` of the integration shows what is left of it.",
+  },
+  tests_exceeded: {
+    status: 429,
+    means: "The store has several test messages under way.",
+    remedy: "Wait for `Retry-After` seconds. A store may have 5 at once on each instance.",
   },
   sign_on_not_found: {
     status: 404,

@@ -75,12 +75,15 @@ export const updateAuthenticationSettings = operation({
 
 export const duplicateEmailPolicy = z.enum(["allowed", "api_only", "disallowed"]);
 
+export const idTokenAlgorithm = z.enum(["RS256", "ES256"]);
+
 const realmMembers = {
   id,
   type: z.literal("authentication-realm"),
   name: z.string(),
   redirect_uris: z.array(z.string()),
   duplicate_email_policy: duplicateEmailPolicy,
+  id_token_signed_response_alg: idTokenAlgorithm.describe("How its ID tokens are signed"),
   relationships: z.strictObject({
     origin: z.strictObject({
       data: z.strictObject({ id, type: z.literal("customer-authentication-settings") }),
@@ -98,6 +101,10 @@ const writableRealm = {
     .optional()
     .meta({ examples: [["https://shop.example/signed-in"]] }),
   duplicate_email_policy: duplicateEmailPolicy.optional().meta({ examples: ["allowed"] }),
+  id_token_signed_response_alg: idTokenAlgorithm.optional().meta({
+    description: "How ID tokens are signed; `RS256` for a new realm, because client libraries assume it",
+    examples: ["RS256"],
+  }),
 };
 
 const ids = { id: "realm_not_found" } as const;

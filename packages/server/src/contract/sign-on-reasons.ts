@@ -12,7 +12,11 @@ export type SignOnError =
   | "access_denied"
   | "server_error"
   | "temporarily_unavailable"
-  | "callback_replay";
+  | "callback_replay"
+  | "login_required"
+  | "request_not_supported"
+  | "request_uri_not_supported"
+  | "registration_not_supported";
 
 const AT_IDP = "Change it at the identity provider, then try again.";
 const FORGED = "If it happens again, look at who could have changed the answer on its way.";
@@ -53,6 +57,26 @@ export const signOnReasons = {
     error: "invalid_request",
     means: "The storefront's nonce is longer than 512 characters, or has control characters in it.",
     remedy: "Send a shorter `nonce`, or none.",
+  },
+  max_age_invalid: {
+    error: "invalid_request",
+    means: "The storefront's max_age is not a whole number of seconds of at most ten digits.",
+    remedy: "Send `max_age` as digits alone, or leave it out.",
+  },
+  request_not_supported: {
+    error: "request_not_supported",
+    means: "The storefront sent a request object, which is not supported.",
+    remedy: "Send the parameters themselves, and no `request`.",
+  },
+  request_uri_not_supported: {
+    error: "request_uri_not_supported",
+    means: "The storefront sent the address of a request object, which is not supported.",
+    remedy: "Send the parameters themselves, and no `request_uri`.",
+  },
+  registration_not_supported: {
+    error: "registration_not_supported",
+    means: "The storefront sent metadata of its client with the request, which is not supported.",
+    remedy: "Send no `registration`.",
   },
   profile_unknown: {
     error: "invalid_request",
@@ -219,6 +243,17 @@ export const signOnReasons = {
     error: "server_error",
     means: "The ID token names no subject, or not as 1 to 255 ASCII characters.",
     remedy: AT_IDP,
+  },
+  "id_token.auth_time_missing": {
+    error: "login_required",
+    means:
+      "The storefront wants a recent sign-in (`max_age`), and the identity provider does not say when it was.",
+    remedy: "Let the identity provider put `auth_time` into its ID tokens, or leave `max_age` out.",
+  },
+  "id_token.auth_time": {
+    error: "login_required",
+    means: "The shopper showed who they are longer ago than the storefront allows (`max_age`).",
+    remedy: "Send `prompt=login`, so that the identity provider asks again, or allow a larger `max_age`.",
   },
   "id_token.at_hash": {
     error: "server_error",

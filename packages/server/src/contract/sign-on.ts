@@ -1,32 +1,95 @@
 import { z } from "zod";
+import { clientFields, clientProblems } from "./access-tokens.ts";
 import { codeProblems, codeVerifier } from "./customer-tokens.ts";
+import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
-import { url } from "./shapes.ts";
+import { id, url } from "./shapes.ts";
 
 /** The legs that a browser walks, and the realm as an OpenID provider. */
 
-const REALM = "/sign-on/stores/{store}/realms/{realm}";
-const PROFILE = `${REALM}/profiles/{profile}` as const;
-const ofRealm = { store: "realm_not_found", realm: "realm_not_found" } as const;
-const ofProfile = { ...ofRealm, profile: "profile_not_found" } as const;
+export const REALM = "/sign-on/stores/{store}/realms/{realm}";
+export const PROFILE = `${REALM}/profiles/{profile}` as const;
+export const ofRealm = { store: "realm_not_found", realm: "realm_not_found" } as const;
+export const ofProfile = { ...ofRealm, profile: "profile_not_found" } as const;
 /** An attempt is sealed for its profile's path; under another it does not open, whether that profile exists or not. */
 const ofAttempt = { ...ofRealm, profile: "attempt_invalid" } as const;
 
-export const authorize = operation({
-  id: "authorize",
+/** A parameter of a browser's leg that may be absent. */
+export const LEG = z.string().optional();
+const profileParameter = LEG.meta({
+  description: "Which identity provider; without it the only one there is, or a page to choose one",
+  format: "uuid",
+});
+
+/** The request of a storefront (RFC 6749 4.1.1, OpenID Connect Core 3.1.2.1). */
+const authorizeParameters = z.object({
+  profile: profileParameter,
+  scope: z.string().meta({
+    description: "With `openid` and `email`; with `profile` UserInfo says the name too. Others are ignored",
+    examples: ["openid email"],
+  }),
+  response_type: z.literal("code"),
+  client_id: z.string().meta({
+    description: "That of the customer authentication settings, or of an application key of the store",
+    examples: ["customers"],
+  }),
+  redirect_uri: z.string().meta({
+    description: "One of the realm's `redirect_uris`, byte for byte",
+    format: "uri",
+    examples: ["https://shop.example/signed-in"],
+  }),
+  state: z
+    .string()
+    .max(limits.clientStateLength)
+    .meta({
+      description: "A random value, new for each sign-on; comes back unchanged",
+      examples: ["Zr1Vq0mRkC8"],
+    }),
+  code_challenge_method: z.literal("S256"),
+  code_challenge: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{43}$/)
+    .meta({ description: "RFC 7636 4.2", examples: ["E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"] }),
+  nonce: LEG.meta({ description: "At most 512 characters; comes back in the ID token" }),
+  max_age: LEG.meta({
+    type: "string",
+    pattern: "^[0-9]{1,10}$",
+    description:
+      "Seconds. Passed on; the ID token then has the `auth_time` that the identity provider states, and one that is older, or none, is `login_required`",
+  }),
+  display: LEG.meta({ description: "Passed on unchanged" }),
+  prompt: LEG.meta({ description: "Passed on unchanged" }),
+  ui_locales: LEG.meta({ description: "Passed on unchanged" }),
+});
+
+const authorizing = {
   tag: "Sign-on",
-  method: "GET",
   path: `${REALM}/authorize`,
   summary: "Send a shopper to the store's identity provider",
-  description:
-    "Takes `profile`, `scope` (with `openid` and `email`), `response_type=code`, `client_id`, `redirect_uri`, `state`, `code_challenge_method=S256` and `code_challenge`; " +
-    "`display`, `prompt` and `ui_locales` are passed on unchanged; `nonce` comes back in our ID token. Anything else is ignored. " +
-    "Until client and redirect URI are known to be good a refusal is a page; after that it is a redirect with `error`, `error_description`, `state`, `iss` and `reference`. " +
-    "Without `profile`, a realm with several identity providers answers with a page to choose one.",
   access: "browser",
   ids: ofRealm,
+  legQuery: authorizeParameters,
   success: { status: 303, description: "To the identity provider, or back to the storefront with an error" },
   problems: ["sign_on_client_unknown", "redirect_uri_unregistered"],
+} as const;
+
+export const authorize = operation({
+  id: "authorize",
+  method: "GET",
+  ...authorizing,
+  description:
+    "`request`, `request_uri` and `registration` are refused; other parameters that are not listed are ignored. " +
+    "Until client and redirect URI are known to be good a refusal is a page; after that it is a redirect with `error`, `error_description`, `state`, `iss` and `reference`. " +
+    "Without `profile`, a realm with several identity providers answers with a page to choose one.",
+});
+
+export const authorizeByForm = operation({
+  id: "authorizeByForm",
+  method: "POST",
+  ...authorizing,
+  description:
+    "The same, with the parameters as a form (OpenID Connect Core 3.1.2.1). What stands in the query counts too; a parameter that is in both is one that came twice.",
+  legForm: true,
 });
 
 export const callback = operation({
@@ -83,6 +146,8 @@ export const realmMetadata = operation({
       authorization_endpoint: url,
       token_endpoint: url,
       jwks_uri: url,
+      userinfo_endpoint: url,
+      end_session_endpoint: url,
       scopes_supported: z.array(z.string()),
       response_types_supported: z.array(z.string()),
       response_modes_supported: z.array(z.string()),
@@ -112,15 +177,25 @@ export const jwks = operation({
     cacheControl: PUBLIC_CACHE,
     schema: z.strictObject({
       keys: z.array(
-        z.strictObject({
-          kty: z.literal("EC"),
-          crv: z.literal("P-256"),
-          x: z.string(),
-          y: z.string(),
-          kid: z.string(),
-          use: z.literal("sig"),
-          alg: z.literal("ES256"),
-        }),
+        z.discriminatedUnion("kty", [
+          z.strictObject({
+            kty: z.literal("EC"),
+            crv: z.literal("P-256"),
+            x: z.string(),
+            y: z.string(),
+            kid: z.string(),
+            use: z.literal("sig"),
+            alg: z.literal("ES256"),
+          }),
+          z.strictObject({
+            kty: z.literal("RSA"),
+            n: z.string(),
+            e: z.string(),
+            kid: z.string(),
+            use: z.literal("sig"),
+            alg: z.literal("RS256"),
+          }),
+        ]),
       ),
     }),
   },
@@ -133,16 +208,18 @@ export const realmToken = operation({
   path: `${REALM}/token`,
   summary: "Redeem a code as an OpenID Connect client",
   description:
-    "For public clients: the client id, and PKCE. The access token is the customer token; `expires_in` is its life.",
+    "The public client of the customer authentication settings sends its `client_id`; an application key also its secret, by HTTP Basic authentication or in the form. " +
+    "PKCE is required of both. The access token is the customer token; `expires_in` is its life.",
   access: "client",
   ids: ofRealm,
   body: {
     form: true,
+    grants: ["authorization_code"],
     schema: z.object({
-      grant_type: z.string().max(64),
+      grant_type: z.literal("authorization_code"),
       code: z.string().min(1).max(4096),
       redirect_uri: z.string().min(1).max(2048),
-      client_id: z.string().min(1).max(255),
+      ...clientFields,
       code_verifier: codeVerifier,
     }),
   },
@@ -157,5 +234,38 @@ export const realmToken = operation({
       scope: z.string(),
     }),
   },
-  problems: ["grant_unsupported", "sign_on_client_unknown", "credentials_in_url", ...codeProblems],
+  problems: ["sign_on_client_unknown", ...clientProblems, ...codeProblems],
+});
+
+const answeringUserinfo = {
+  tag: "Sign-on",
+  path: `${REALM}/userinfo`,
+  summary: "Who the customer is (UserInfo)",
+  access: "customer_token",
+  ids: ofRealm,
+  success: {
+    status: 200,
+    description: "What the ID token says of the customer, as it is now",
+    schema: z.strictObject({
+      sub: id.describe("The customer's id"),
+      email: z.string(),
+      email_verified: z.boolean(),
+      name: z.string().optional().describe("When the sign-on asked for the scope `profile`"),
+    }),
+  },
+} as const;
+
+export const userinfo = operation({
+  id: "userinfo",
+  method: "GET",
+  ...answeringUserinfo,
+  description:
+    "OpenID Connect Core 5.3. Takes a customer token of this realm as bearer token, and no other token.",
+});
+
+export const userinfoByPost = operation({
+  id: "userinfoByPost",
+  method: "POST",
+  ...answeringUserinfo,
+  description: "The same. A body is not read: the token comes in the `Authorization` header.",
 });

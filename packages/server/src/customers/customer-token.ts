@@ -29,6 +29,8 @@ type TokenGrant = {
   clientId: string;
   customerId: string;
   mechanism: Mechanism;
+  /** What the sign-on asked for, where it was more than the least. */
+  scope?: string | null;
   /** How the identity provider knows this session, so that it can end it. */
   through?: { profileId: string; profileName: string; subject: string; idpSession: string | null };
 };
@@ -91,6 +93,7 @@ export async function issueToken(
     jti: id,
     store_id: storeId,
     amr: [AMR[mechanism]],
+    ...(grant.scope && { scope: grant.scope }),
     ...(through && { profile_id: through.profileId }),
   });
   return { id, customerId, token, issuedAt, expiresAt };
@@ -135,13 +138,13 @@ export async function readSigned(
   deps: VerifyDeps,
   storeId: string,
   text: string,
-): Promise<{ tokenId: string; issuer: string } | undefined> {
+): Promise<{ tokenId: string; issuer: string; scope: string | undefined } | undefined> {
   const jws = await deps.signingKeys.readSigned(text);
   if (!jws || jws.typ !== TYPE) return undefined;
-  const { iss, aud, exp, jti, store_id } = jws.claims;
+  const { iss, aud, exp, jti, store_id, scope } = jws.claims;
   if (aud !== deps.publicUrl || store_id !== storeId || typeof jti !== "string") return undefined;
   if (typeof exp !== "number" || exp * 1000 <= deps.clock.now()) return undefined;
-  return { tokenId: jti, issuer: String(iss) };
+  return { tokenId: jti, issuer: String(iss), scope: typeof scope === "string" ? scope : undefined };
 }
 
 const findRow = statement((db, of: { storeId: string; tokenId: string; now: number }) =>
@@ -158,9 +161,9 @@ const findRow = statement((db, of: { storeId: string; tokenId: string; now: numb
 export async function findLiving(deps: VerifyDeps, storeId: string, text: string) {
   const signed = await readSigned(deps, storeId, text);
   if (!signed) return undefined;
-  const { tokenId, issuer } = signed;
+  const { tokenId, issuer, scope } = signed;
   const row = await findRow.first(deps.storage.db, { storeId, tokenId, now: deps.clock.now() });
-  return row && { row, issuer };
+  return row && { row, issuer, scope };
 }
 
 export type TokenList = {

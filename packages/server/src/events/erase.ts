@@ -59,8 +59,14 @@ export async function eraseSome(
       .set({ data: ERASED, salt: null, person_id: null, actor_id: null })
       .where("store_id", "=", storeId)
       .where("sequence", "in", some)
-      .executeTakeFirst();
-    return Number(erased.numUpdatedRows);
+      .returning("sequence")
+      .execute();
+    await eraseAnswers(
+      db,
+      storeId,
+      erased.map(({ sequence }) => sequence),
+    );
+    return erased.length;
   };
   const { rows, isDone } = await inBatches(deps, erase, ROUND);
   if (isDone)
@@ -85,3 +91,37 @@ export async function goOnErasing(deps: Deps): Promise<boolean> {
   await eraseSome(deps, person);
   return true;
 }
+
+/**
+ * What receivers of webhooks have answered may repeat what they were sent. After the events: whoever writes an answer from now on sees
+ * that its event was erased (integrations/settle.ts).
+ */
+async function eraseAnswers(db: Database, storeId: string, sequences: readonly number[]): Promise<void> {
+  if (sequences.length === 0) return;
+  const integrations = await db
+    .selectFrom("integrations")
+    .select("id")
+    .where("store_id", "=", storeId)
+    .execute();
+  for (const integration of integrations) {
+    const rows = await db
+      .selectFrom("integration_deliveries")
+      .select(["id", "attempts"])
+      .where("store_id", "=", storeId)
+      .where("integration_id", "=", integration.id)
+      .where("sequence", "in", sequences)
+      .execute();
+    for (const { id, attempts } of rows)
+      await db
+        .updateTable("integration_deliveries")
+        .set({ attempts: withoutAnswers(attempts) })
+        .where("store_id", "=", storeId)
+        .where("id", "=", id)
+        .where("attempts", "=", attempts)
+        .execute();
+  }
+}
+
+/** The attempts of a delivery, without what was answered. */
+export const withoutAnswers = (attempts: string): string =>
+  JSON.stringify((JSON.parse(attempts) as object[]).map((attempt) => ({ ...attempt, answer: null })));

@@ -34,6 +34,10 @@ export const EVENT_TYPES = [
   "application_key.rotated",
   "application_key.deleted",
   "store.updated",
+  "integration.created",
+  "integration.updated",
+  "integration.deleted",
+  "integration.disabled",
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -31,6 +31,8 @@ type Deps = {
   storage: Storage;
   clock: Clock;
   publicUrl: string;
+  /** In the same transaction, as the last of it: who must not miss that these stores have new numbers. */
+  mark?: (trx: Trx, storeIds: readonly string[]) => Promise<void>;
   /** After the commit: the last number of each store that has new ones. */
   onNumbered?: (lastByStore: ReadonlyMap<string, number>) => void;
 };
@@ -108,7 +110,7 @@ const findFirst = statement((db, _: object) =>
 );
 
 /** How many rows were taken; none where another instance is at it. */
-async function numberSome({ storage, publicUrl, onNumbered }: Deps, limit: number): Promise<number> {
+async function numberSome({ storage, publicUrl, mark, onNumbered }: Deps, limit: number): Promise<number> {
   const source = `${publicUrl}/v2/store`;
   const done = await storage.transact(async (trx) => {
     if (!(await tryHold(trx, storage, HELD, PAUSED_MS))) return { taken: 0, heads: [] };
@@ -118,6 +120,7 @@ async function numberSome({ storage, publicUrl, onNumbered }: Deps, limit: numbe
     const numbered = chain(waiting, heads, source);
     await insertEvents(trx, numbered);
     await writeHeads(trx, [...heads.values()]);
+    if (heads.size > 0) await mark?.(trx, [...heads.keys()]);
     return { taken: waiting.length, heads: [...heads.values()] };
   });
   if (done.heads.length > 0)

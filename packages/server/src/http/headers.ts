@@ -18,7 +18,9 @@ const isOpenToOrigins = (path: string): boolean =>
   path.startsWith("/v2/") ||
   path.startsWith("/oauth/") ||
   path === "/.well-known/jwks.json" ||
-  /^\/sign-on\/stores\/[^/]+\/realms\/[^/]+\/(token|\.well-known\/openid-configuration)\/?$/.test(path);
+  /^\/sign-on\/stores\/[^/]+\/realms\/[^/]+\/(token|userinfo|\.well-known\/openid-configuration)\/?$/.test(
+    path,
+  );
 
 export function corsHeaders(path: string): Record<string, string> {
   if (!isOpenToOrigins(path)) return {};

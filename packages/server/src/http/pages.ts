@@ -62,8 +62,15 @@ function explain(code: ProblemCode): Html {
   if (RESTARTS.has(code)) return html`<h1>Please sign in again</h1><p>${means}</p><p>${remedy}</p>`;
   if (LATER.has(code))
     return html`<h1>Please try again in a moment</h1><p>Signing in does not work just now. It is not your fault, and nothing was lost.</p>`;
+  if (code === "logout_uri_unregistered")
+    return html`<h1>You are signed out</h1><p>The shop asked us to send you on to a page that we do not know. Please go back to the shop yourself.</p><p class="quiet">${inWords(remedy)}</p>`;
+  if (code === "logout_hint_invalid")
+    return html`<h1>Please sign out at the shop</h1><p>We could not tell whose sign-in is to end, so nothing was ended. Please go back to the shop and sign out there.</p><p class="quiet">${inWords(remedy)}</p>`;
   return html`<h1>This sign-in cannot go on</h1><p>The shop sent you here with a request that we cannot follow. Please tell the shop.</p><p class="quiet">${inWords(means)} ${inWords(remedy)}</p>`;
 }
+
+export const signedOutPage = (): string =>
+  page(html`<h1>You are signed out</h1><p>You can close this page, or go back to the shop.</p>`);
 
 export function choicePage({ realmName, options }: Choice): string {
   const items = options.map(({ name, href, isDown }) => {

@@ -38,6 +38,14 @@ export async function readBody(received: Received, body: NonNullable<Operation["
   return result.value;
 }
 
+/** A form as it was sent, for a browser's leg that reads it like a query. */
+export async function readForm(received: Received): Promise<string> {
+  const encoding = headerOf(received, "content-encoding") ?? "identity";
+  if (encoding.toLowerCase() !== "identity" || !FORM_TYPE.test(headerOf(received, "content-type") ?? ""))
+    throw new Problem("media_type_unsupported");
+  return Buffer.from(await readBytes(received)).toString();
+}
+
 /** PostgreSQL keeps no NUL in a text, and SQLite reads such a text as ending there. */
 function refuseNul(value: unknown, pointer: string): void {
   if (typeof value === "string" && value.includes("\0"))

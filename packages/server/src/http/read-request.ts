@@ -19,6 +19,7 @@ export async function readRequest(
   const query = operation.query && readQuery(operation.query, search);
   if (!operation.body) return { ids, query, body: undefined };
   const sent = await readBody(received, operation.body);
+  refuseOtherGrant(operation.body, sent);
   const body = checkBody(operation.body, sent);
   refuseOtherId(ids.id, sent);
   return { ids, query, body };
@@ -79,6 +80,14 @@ function checkBody({ schema, optional }: NonNullable<Operation["body"]>, sent: u
   const checked = schema.safeParse(sent);
   throwAny((checked.error?.issues ?? []).map((issue) => memberFault(issue, sent)));
   return checked.data;
+}
+
+/** RFC 6749 5.2 has an error of its own for it, and what another grant would need is nothing to complain of. */
+function refuseOtherGrant({ grants }: NonNullable<Operation["body"]>, sent: unknown): void {
+  const given = (sent as { grant_type?: unknown } | null | undefined)?.grant_type;
+  if (!grants || given === undefined || grants.includes(given as string)) return;
+  const detail = `This endpoint takes the grant ${grants.join(" or ")}.`;
+  throw new Problem("grant_unsupported", { detail, source: { pointer: "/grant_type" } });
 }
 
 function throwAny(faults: Fault[]): void {

@@ -5,8 +5,8 @@ import type { Input, Operation, Output } from "../contract/operation.ts";
 type Access<O extends Operation> = O["access"] extends "public"
   ? { requestId: string }
   : O["access"] extends "browser"
-    ? { browser: BrowserRequest }
-    : O["access"] extends "client"
+    ? { browser: BrowserRequest; requestId: string }
+    : O["access"] extends "client" | "customer_token"
       ? { authorization: string | undefined; requestId: string }
       : {
           caller: Caller;

@@ -6,8 +6,9 @@ import { readIfMatch, toEntityTag } from "./entity-tag.ts";
 import { type Exchange, exchange, type Place, refuseUnread, respond, type ServeDeps } from "./exchange.ts";
 import { corsHeaders, preflightHeaders, securityHeaders } from "./headers.ts";
 import { type Answer, headerOf, type Received, type Serve } from "./message.ts";
-import { choicePage, pageHeaders } from "./pages.ts";
+import { choicePage, pageHeaders, signedOutPage } from "./pages.ts";
 import { createPaths } from "./paths.ts";
+import { readForm } from "./read-body.ts";
 import { readRequest } from "./read-request.ts";
 import type { Route } from "./route.ts";
 import { routedPath, type Target, targetOf } from "./target.ts";
@@ -138,15 +139,16 @@ async function serve(
   state: Exchange,
 ): Promise<Answer> {
   const { operation } = route;
+  const { requestId } = state;
   if (target.length > limits.urlBytes) return refuseUnread(deps, state, new Problem("url_too_long"));
   const access = await passGate(deps, operation, received, target.query, state);
   const checked = await readRequest(operation, received, parameters, target.query);
   if (operation.access === "browser") {
     const cookie = headerOf(received, "cookie");
-    const browser: BrowserRequest = { search: target.query, cookie, source: state.source };
-    return respondToBrowser((await route.handle({ ...checked, browser })) as BrowserAnswer, state);
+    const search = operation.legForm ? `${target.query}&${await readForm(received)}` : target.query;
+    const browser: BrowserRequest = { search, cookie, source: state.source };
+    return respondToBrowser((await route.handle({ ...checked, browser, requestId })) as BrowserAnswer, state);
   }
-  const { requestId } = state;
   const result = await route.handle({ ...checked, ...access, isGone: received.isGone, requestId });
   const { status, fields, mediaType, cacheControl, version } = operation.success;
   if (fields) return respond(status, undefined, result as Record<string, string>);
@@ -162,6 +164,7 @@ function respondToBrowser(answer: BrowserAnswer, state: Exchange): Answer {
   if (answer.failure) state.failure = answer.failure;
   const headers: Record<string, string> = answer.setCookie ? { "Set-Cookie": answer.setCookie } : {};
   if ("choice" in answer) return respond(200, choicePage(answer.choice), { ...headers, ...pageHeaders });
+  if ("page" in answer) return respond(200, signedOutPage(), { ...headers, ...pageHeaders });
   return respond(303, undefined, { ...headers, Location: answer.location });
 }
 
@@ -181,6 +184,10 @@ async function passGate(
   if (search.has("access_token")) {
     const source = { parameter: "access_token" };
     return refuseUnread(deps, state, new Problem("token_misplaced", { source }));
+  }
+  if (operation.access === "customer_token") {
+    await deps.gate.enterAnonymous(state.source);
+    return { authorization };
   }
   if (operation.access === "client") {
     await deps.gate.enterAnonymous(state.source);

@@ -47,6 +47,7 @@ export type ProfileChange = {
   enabled?: boolean | undefined;
   flow?: Flow | undefined;
   provisioning?: Provisioning | undefined;
+  propagateLogout?: boolean | undefined;
   /** A deleted profile for the same issuer and client id, whose identities this one takes over. */
   adoptIdentitiesOf?: string | undefined;
 };
@@ -80,6 +81,7 @@ export async function createProfile(
         enabled: enabled ? 1 : 0,
         flow: given.flow ?? "brokered",
         provisioning: given.provisioning ?? "create",
+        propagate_logout: given.propagateLogout ? 1 : 0,
         ...accepted(metadata),
         former_profile_ids: "[]",
         created_at: now,
@@ -155,9 +157,11 @@ function columnsOf(
 ): Partial<Row> {
   const { name, discoveryUrl, clientId, clientSecret, clientSecretNext, enabled, flow, provisioning } =
     change;
+  const { propagateLogout } = change;
   return {
     ...(name !== undefined && { name }),
     ...(provisioning !== undefined && { provisioning }),
+    ...(propagateLogout !== undefined && { propagate_logout: propagateLogout ? 1 : 0 }),
     ...(discoveryUrl !== undefined && { discovery_url: discoveryUrl }),
     ...(clientId !== undefined && { client_id: clientId }),
     ...(clientSecret !== undefined && { sealed_client_secret: sealSecret(deps, profileId, clientSecret) }),

@@ -18,6 +18,8 @@ export type Metadata = {
   signingAlgorithms: string[];
   sendsIss: boolean;
   supportsS256: boolean;
+  /** Where a browser is sent that signs out. */
+  endSessionEndpoint?: string;
 };
 
 export type Document = Record<string, unknown>;
@@ -98,6 +100,7 @@ export const ENDPOINTS = [
 
 /** Only for documents that have passed the checks. */
 export function toMetadata(document: Document): Metadata {
+  const endSessionEndpoint = endSessionOf(document);
   return {
     issuer: textOf(document, "issuer") ?? "",
     authorizationEndpoint: textOf(document, "authorization_endpoint") ?? "",
@@ -107,7 +110,18 @@ export function toMetadata(document: Document): Metadata {
     signingAlgorithms: usableAlgorithms(document),
     sendsIss: document.authorization_response_iss_parameter_supported === true,
     supportsS256: textsOf(document, "code_challenge_methods_supported")?.includes("S256") ?? false,
+    ...(endSessionEndpoint !== undefined && { endSessionEndpoint }),
   };
+}
+
+/** Only beside the authorization endpoint: an administrator has seen that host, and browsers are sent there already. */
+function endSessionOf(document: Document): string | undefined {
+  const [url = "", beside = ""] = [
+    textOf(document, "end_session_endpoint"),
+    textOf(document, "authorization_endpoint"),
+  ];
+  if (!URL.canParse(url) || !URL.canParse(beside)) return undefined;
+  return new URL(url).origin === new URL(beside).origin ? url : undefined;
 }
 
 /** Asymmetric ones only: whoever can check a token must not be able to make one. */

@@ -5,6 +5,8 @@ export type EgressRequest = {
   headers?: Record<string, string>;
   body?: string;
   maxBytes: number;
+  /** Of a longer answer the beginning will do: the rest is not read. Otherwise it counts as none. */
+  cutsAnswer?: true;
   /** Whose connections may be used, and kept for the next time. Without it the connection is used once. */
   keptFor?: string;
 };

@@ -45,9 +45,9 @@ export function exchange(
     outgoing.on("error", broken);
     outgoing.on("upgrade", broken);
     outgoing.on("response", (incoming) => {
-      readAnswer(incoming, request.maxBytes).then(async (answer) => {
+      readAnswer(incoming, request).then(async ({ isCut, ...answer }) => {
         const isKeptThere = outgoing.shouldKeepAlive && !isClosedSoon(answer.headers["keep-alive"]);
-        const isClean = mayKeep && isKeptThere && received.isJust(incoming);
+        const isClean = mayKeep && isKeptThere && !isCut && received.isJust(incoming);
         if (isClean) await over;
         resolve({ answer, isClean: isClean && !socket.destroyed });
       }, broken);
@@ -84,26 +84,36 @@ function createReceived() {
   };
 }
 
-function readAnswer(incoming: IncomingMessage, maxBytes: number): Promise<Exchanged["answer"]> {
+function readAnswer(
+  incoming: IncomingMessage,
+  { maxBytes, cutsAnswer }: EgressRequest,
+): Promise<Exchanged["answer"] & { isCut: boolean }> {
   return new Promise((resolve, reject) => {
     const encoding = incoming.headers["content-encoding"];
-    if (encoding !== undefined && encoding !== "identity") throw egressFault("answer_encoded");
-    if (Number(incoming.headers["content-length"] ?? 0) > maxBytes) throw egressFault("too_large");
+    const isEncoded = encoding !== undefined && encoding !== "identity";
+    const isTooLarge = Number(incoming.headers["content-length"] ?? 0) > maxBytes;
+    if (!cutsAnswer && isEncoded) throw egressFault("answer_encoded");
+    if (!cutsAnswer && isTooLarge) throw egressFault("too_large");
     const chunks: Buffer[] = [];
     let length = 0;
-    incoming.on("data", (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > maxBytes) reject(egressFault("too_large"));
-      else chunks.push(chunk);
-    });
-    incoming.on("error", reject);
-    incoming.on("end", () => {
+    const end = () => {
       const headers = Object.fromEntries(
         Object.entries(incoming.headers).flatMap(([name, value]) =>
           typeof value === "string" ? [[name, value]] : [],
         ),
       );
-      resolve({ status: incoming.statusCode ?? 0, headers, body: Buffer.concat(chunks) });
+      const body = Buffer.concat(chunks).subarray(0, isEncoded ? 0 : maxBytes);
+      resolve({ status: incoming.statusCode ?? 0, headers, body, isCut: length > maxBytes });
+    };
+    incoming.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= maxBytes || cutsAnswer) chunks.push(chunk);
+      if (length <= maxBytes) return;
+      if (!cutsAnswer) return reject(egressFault("too_large"));
+      incoming.pause();
+      end();
     });
+    incoming.on("error", reject);
+    incoming.on("end", end);
   });
 }

@@ -46,6 +46,7 @@ beforeAll(async () => {
     enabled: true,
     flow: "brokered",
     provisioning: "create",
+    propagateLogout: false,
     metadata: null,
     pending: null,
     formerIds: [],

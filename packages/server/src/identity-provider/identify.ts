@@ -18,6 +18,8 @@ export type Identity = {
   name: string | null;
   /** Its name for the session with the browser; logout tokens may speak of it. */
   idpSession: string | null;
+  /** When the person last showed who they are, in seconds, where the provider says so. */
+  authTime?: number;
 };
 
 type Identified =
@@ -83,6 +85,7 @@ export async function identify(
     emailVerified: source.email_verified === true,
     name: nameOf(own) ?? nameOf(userinfo),
     idpSession: isIdpSession(own.sid) ? own.sid : null,
+    ...(typeof own.auth_time === "number" && { authTime: own.auth_time }),
   };
   return { identity, checks };
 }

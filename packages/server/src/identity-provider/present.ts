@@ -31,6 +31,7 @@ export const presentMembers = (
     enabled: profile.enabled,
     flow: profile.flow,
     provisioning: profile.provisioning,
+    propagate_logout: profile.propagateLogout,
     meta: {
       issuer: profile.metadata?.issuer ?? null,
       endpoint_hosts: profile.metadata ? hostsOf(profile.metadata) : [],
@@ -73,6 +74,7 @@ function presentLinks({ publicUrl }: Where, profile: Profile): Answer["links"] {
       profile.flow === "direct" ? directLink(profile) : `${signOn}/authorize?profile=${id}`,
     "callback-endpoint": `${signOn}/profiles/${id}/callback`,
     "backchannel-logout-endpoint": `${signOn}/profiles/${id}/backchannel-logout`,
+    "signed-out-endpoint": `${signOn}/profiles/${id}/signed-out`,
     "client-discovery-url": `${signOn}/.well-known/openid-configuration`,
   };
 }
@@ -143,5 +145,6 @@ export const toProfileChange = ({ data }: Input<typeof contract.updateProfile>["
   enabled: data.enabled,
   flow: data.flow,
   provisioning: data.provisioning,
+  propagateLogout: data.propagate_logout,
   adoptIdentitiesOf: data.adopt_identities_of,
 });

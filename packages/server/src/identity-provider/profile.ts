@@ -23,6 +23,8 @@ export type Profile = {
   enabled: boolean;
   flow: Flow;
   provisioning: Provisioning;
+  /** Who signs out here is sent on to the provider. */
+  propagateLogout: boolean;
   /** What we go by: the last document that was accepted. Null: none was read yet. */
   metadata: Metadata | null;
   /** A document with another issuer or other hosts, which waits for an administrator. */
@@ -48,6 +50,7 @@ export const profileOf = (row: Tables["oidc_profiles"]): Profile => ({
   enabled: row.enabled === 1,
   flow: row.flow as Flow,
   provisioning: row.provisioning as Provisioning,
+  propagateLogout: row.propagate_logout === 1,
   metadata: row.metadata === null ? null : JSON.parse(row.metadata),
   pending:
     row.pending_metadata === null

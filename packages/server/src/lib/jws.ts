@@ -1,8 +1,9 @@
 import { type KeyObject, sign, verify } from "node:crypto";
 import { parseStrictJson } from "./strict-json.ts";
 
-/** Our own signed tokens: JWS, compact, ES256 and nothing else. What others sign is judged elsewhere. */
-export type Signer = { kid: string; privateKey: KeyObject };
+/** Our own signed tokens: JWS, compact, ES256 or RS256 and nothing else. What others sign is judged elsewhere. */
+export type SigningAlgorithm = "ES256" | "RS256";
+export type Signer = { kid: string; alg: SigningAlgorithm; privateKey: KeyObject };
 type Claims = Record<string, unknown>;
 export type Jws = { kid: string; typ: string; claims: Claims; isSignedBy(publicKey: KeyObject): boolean };
 
@@ -10,8 +11,11 @@ const MAX_LENGTH = 4096;
 const MAX_DEPTH = 4;
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-export function signJws({ kid, privateKey }: Signer, typ: string, claims: Claims): string {
-  const signed = `${encode({ alg: "ES256", typ, kid })}.${encode(claims)}`;
+/** A key is good for the one algorithm of its kind (RFC 8725 3.1). */
+const KEY_TYPE: Record<SigningAlgorithm, string> = { ES256: "ec", RS256: "rsa" };
+
+export function signJws({ kid, alg, privateKey }: Signer, typ: string, claims: Claims): string {
+  const signed = `${encode({ alg, typ, kid })}.${encode(claims)}`;
   const key = { key: privateKey, dsaEncoding: "ieee-p1363" as const };
   return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`;
 }
@@ -26,13 +30,19 @@ export function readJws(text: string): Jws | undefined {
   // The decoder ignores spare bits in the last character: only the text that encodes back to itself is taken.
   if (signature.toString("base64url") !== signaturePart || !header || !claims) return undefined;
   const { alg, typ, kid, crit } = header;
-  if (alg !== "ES256" || typeof typ !== "string" || typeof kid !== "string" || crit !== undefined)
+  if (
+    (alg !== "ES256" && alg !== "RS256") ||
+    typeof typ !== "string" ||
+    typeof kid !== "string" ||
+    crit !== undefined
+  )
     return undefined;
   return {
     kid,
     typ,
     claims,
     isSignedBy: (publicKey) =>
+      publicKey.asymmetricKeyType === KEY_TYPE[alg] &&
       verify(
         "sha256",
         Buffer.from(`${headerPart}.${claimsPart}`),

@@ -16,9 +16,11 @@ export type Purpose =
   | "client-secret"
   | "signing-key"
   | "sign-on-attempt"
+  | "sign-out"
   | "idp-nonce"
   | "idp-verifier"
-  | "idempotent-answer";
+  | "idempotent-answer"
+  | "webhook-secret";
 
 export const KEY_ID_BYTES = 4;
 

@@ -47,6 +47,7 @@ export const presentMembers = (realm: Realm): Output<typeof contract.getRealm>["
   name: realm.name,
   redirect_uris: realm.redirectUris,
   duplicate_email_policy: realm.duplicateEmailPolicy,
+  id_token_signed_response_alg: realm.idTokenAlgorithm,
   relationships: { origin: { data: { id: realm.storeId, type: "customer-authentication-settings" } } },
   meta: { created_at: toIso(realm.createdAt), updated_at: toIso(realm.updatedAt) },
 });
@@ -70,4 +71,5 @@ export const toRealmChange = <T extends Input<typeof contract.updateRealm>["body
     name: data.name,
     redirectUris: data.redirect_uris,
     duplicateEmailPolicy: data.duplicate_email_policy,
+    idTokenAlgorithm: data.id_token_signed_response_alg,
   }) as RealmChange & { name: T["data"]["name"] };

@@ -5,6 +5,7 @@ import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Page, Place } from "../lib/condition.ts";
 import { newId } from "../lib/ids.ts";
+import type { SigningAlgorithm } from "../lib/jws.ts";
 import { forChange } from "../storage/for-change.ts";
 import { laterThan } from "../storage/later-than.ts";
 import { readPage } from "../storage/page.ts";
@@ -22,6 +23,7 @@ export type Realm = {
   name: string;
   redirectUris: string[];
   duplicateEmailPolicy: DuplicateEmailPolicy;
+  idTokenAlgorithm: SigningAlgorithm;
   createdAt: number;
   updatedAt: number;
 };
@@ -32,6 +34,7 @@ export type RealmChange = {
   name?: string | undefined;
   redirectUris?: string[] | undefined;
   duplicateEmailPolicy?: DuplicateEmailPolicy | undefined;
+  idTokenAlgorithm?: SigningAlgorithm | undefined;
 };
 
 type Deps = { storage: Storage; clock: Clock };
@@ -42,6 +45,8 @@ export const realmOf = (row: Tables["authentication_realms"]): Realm => ({
   name: row.name,
   redirectUris: JSON.parse(row.redirect_uris),
   duplicateEmailPolicy: row.duplicate_email_policy as DuplicateEmailPolicy,
+  // A realm of before there was a choice goes on as it was.
+  idTokenAlgorithm: (row.id_token_signed_response_alg ?? "ES256") as SigningAlgorithm,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
@@ -94,6 +99,7 @@ export async function insertRealm(
     redirect_uris: JSON.stringify(change.redirectUris ?? []),
     duplicate_email_policy: change.duplicateEmailPolicy ?? "allowed",
     purpose: "customers",
+    id_token_signed_response_alg: change.idTokenAlgorithm ?? "RS256",
     created_at: now,
     updated_at: now,
   };
@@ -131,6 +137,9 @@ export async function updateRealm(deps: Deps, by: By, realmId: string, change: R
         ...(change.redirectUris !== undefined && { redirect_uris: JSON.stringify(change.redirectUris) }),
         ...(change.duplicateEmailPolicy !== undefined && {
           duplicate_email_policy: change.duplicateEmailPolicy,
+        }),
+        ...(change.idTokenAlgorithm !== undefined && {
+          id_token_signed_response_alg: change.idTokenAlgorithm,
         }),
         updated_at: laterThan("updated_at", deps.clock.now()),
       })

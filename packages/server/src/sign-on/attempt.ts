@@ -28,13 +28,18 @@ export type Attempt = {
   browserDigest: string;
   /** Whom the shopper was sent to (RFC 9700 4.4.2). */
   idpIssuer: string;
+  /** The client is an application key, which shows its secret at the exchange. */
+  isConfidential?: boolean;
+  clientScope?: string;
+  /** How long ago the shopper may have shown who they are, in seconds. */
+  maxAge?: number;
 };
 
 /** The path that an attempt began under and must come back to. It is part of the seal: no other path opens it. */
 export type Place = { storeId: string; realmId: string; profileId: string };
 
 const PURPOSE = "sign-on-attempt";
-const contextOf = ({ storeId, realmId, profileId }: Place) => `${storeId}/${realmId}/${profileId}`;
+export const contextOf = ({ storeId, realmId, profileId }: Place) => `${storeId}/${realmId}/${profileId}`;
 
 export const sealAttempt = (keyring: Keyring, place: Place, attempt: Attempt): string =>
   seal(keyring, PURPOSE, contextOf(place), JSON.stringify(attempt));

@@ -1,6 +1,8 @@
+import { findClient } from "../access/client.ts";
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
+import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
 import type { Calls } from "../identity-provider/calls.ts";
 import type { Directory } from "../identity-provider/directory.ts";
@@ -29,6 +31,7 @@ import { redirectProblemsTo, refuseWithPage, signOnProblem, startTrail, type Tra
 import { type Parameters, readParameters, withParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
+import { grantedScope, LEAST_SCOPE } from "./scopes.ts";
 import { findPlace, type SignOnPlace } from "./sign-on-place.ts";
 
 type Deps = {
@@ -55,7 +58,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   const { realm } = place;
   const trail = startTrail(newId(), path, { startedAt: deps.clock.now(), source: request.source });
   deps.traces?.join("authorize", trail.id);
-  const client = trustClient(place, asked);
+  const client = await trustClient(deps, place, asked);
   if (client instanceof Problem) return refuseWithPage(deps, trail, client);
   return redirectProblemsTo(deps, client, trail, async () => {
     const wanted = readWanted(asked);
@@ -64,7 +67,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
       // Nobody may be asked anything (OpenID Connect Core 3.1.2.1).
       if (asked.get("prompt") === "none")
         throw signOnProblem("profile_unchosen", { idpError: "interaction_required" });
-      return offerChoice(deps, realm, request.search, profile);
+      return offerChoice(deps, realm, asked, profile);
     }
     trail.profile = profile;
     refuseUnusable(profile);
@@ -75,11 +78,23 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
 /** What is no id is the id of no profile, and is not shown to the database. */
 const toId = (text = ""): string => (isId(text) ? text : "");
 
-type TrustedClient = { clientId: string; clientRedirectUri: string; clientState: string | undefined };
+type TrustedClient = {
+  clientId: string;
+  isConfidential: boolean;
+  clientRedirectUri: string;
+  clientState: string | undefined;
+};
 
 /** Nothing may be sent to a redirect URI before the client is ours and the URI one of its own, byte for byte. */
-function trustClient({ realm, clientId }: SignOnPlace, asked: Parameters): TrustedClient | Problem {
-  if (clientId === undefined || asked.isRepeated("client_id") || asked.get("client_id") !== clientId)
+async function trustClient(
+  { storage: { db } }: Deps,
+  { realm, clientId: publicClientId }: SignOnPlace,
+  asked: Parameters,
+): Promise<TrustedClient | Problem> {
+  const clientId = asked.isRepeated("client_id") ? undefined : asked.get("client_id");
+  if (publicClientId === undefined || clientId === undefined) return new Problem("sign_on_client_unknown");
+  const isConfidential = clientId !== publicClientId;
+  if (isConfidential && (await findClient(db, clientId))?.storeId !== realm.storeId)
     return new Problem("sign_on_client_unknown");
   const clientRedirectUri = asked.get("redirect_uri");
   const isRegistered =
@@ -89,7 +104,7 @@ function trustClient({ realm, clientId }: SignOnPlace, asked: Parameters): Trust
     isAllowedRedirectUri(clientRedirectUri);
   if (!isRegistered) return new Problem("redirect_uri_unregistered");
   const clientState = asked.isRepeated("state") ? undefined : asked.get("state");
-  return { clientId, clientRedirectUri, clientState };
+  return { clientId, isConfidential, clientRedirectUri, clientState };
 }
 
 const OURS = [
@@ -103,16 +118,27 @@ const OURS = [
   "display",
   "prompt",
   "ui_locales",
+  "max_age",
 ];
+
+/** OpenID Connect Core 6 and 7.2.1: parameters that must not be ignored, because they could say something else than the rest. */
+const REFUSED = {
+  request: "request_not_supported",
+  request_uri: "request_uri_not_supported",
+  registration: "registration_not_supported",
+} as const satisfies Record<string, SignOnReason>;
 
 type Wanted = {
   clientNonce: string | null;
   codeChallenge: string;
-  wantsProfile: boolean;
+  clientScope: string;
   clientState: string;
+  maxAge: number | undefined;
 };
 
 function readWanted(asked: Parameters): Wanted {
+  for (const [name, reason] of Object.entries(REFUSED))
+    if (asked.get(name) !== undefined) throw signOnProblem(reason);
   if (asked.isRepeated(...OURS)) throw signOnProblem("parameter_repeated");
   const clientState = asked.get("state");
   if (clientState === undefined || clientState.length > limits.clientStateLength)
@@ -128,7 +154,15 @@ function readWanted(asked: Parameters): Wanted {
   const clientNonce = asked.get("nonce") ?? null;
   if (clientNonce !== null && (clientNonce.length > limits.clientNonceLength || /\p{Cc}/u.test(clientNonce)))
     throw signOnProblem("nonce_invalid");
-  return { clientState, clientNonce, codeChallenge, wantsProfile: scopes.includes("profile") };
+  const maxAge = asked.get("max_age");
+  if (maxAge !== undefined && !/^\d{1,10}$/.test(maxAge)) throw signOnProblem("max_age_invalid");
+  return {
+    clientState,
+    clientNonce,
+    codeChallenge,
+    clientScope: grantedScope(scopes),
+    maxAge: maxAge === undefined ? undefined : Number(maxAge),
+  };
 }
 
 /** The profile that was named, or the only one there is, or several to choose from. */
@@ -152,8 +186,18 @@ export function refuseUnusable(profile: Profile | undefined): asserts profile is
   if (profile.flow === "direct") throw signOnProblem("profile_direct");
 }
 
-function offerChoice(deps: Deps, realm: Realm, search: string, profiles: readonly Profile[]): BrowserAnswer {
-  const self = `${issuerOf(deps, realm.storeId, realm.id)}/authorize?${search}`;
+/** Links to ourselves with the same request, and nothing in it that we do not read. */
+function offerChoice(
+  deps: Deps,
+  realm: Realm,
+  asked: Parameters,
+  profiles: readonly Profile[],
+): BrowserAnswer {
+  const same = [...OURS, "client_id", "redirect_uri"].map((name) => [name, asked.get(name)]);
+  const self = withParameters(
+    `${issuerOf(deps, realm.storeId, realm.id)}/authorize`,
+    Object.fromEntries(same),
+  );
   const options = profiles.map(({ id, name }) => ({
     name,
     href: withParameters(self, { profile: id }),
@@ -184,6 +228,9 @@ async function sendToIdp(
     codeChallenge: client.codeChallenge,
     browserDigest: digest(browserValue),
     idpIssuer: metadata.issuer,
+    isConfidential: client.isConfidential,
+    ...(client.clientScope !== LEAST_SCOPE && { clientScope: client.clientScope }),
+    ...(client.maxAge !== undefined && { maxAge: client.maxAge }),
   };
   const place = { storeId: profile.storeId, realmId: profile.realmId, profileId: profile.id };
   const idpState = sealAttempt(deps.keyring, place, attempt);
@@ -192,7 +239,7 @@ async function sendToIdp(
   const { idpNonce, idpVerifier } = idpSecretsOf(deps.keyring, idpState, attempt.id);
   deps.recorder.count("started");
   const location = withParameters(metadata.authorizationEndpoint, {
-    scope: client.wantsProfile ? "openid email profile" : "openid email",
+    scope: client.clientScope,
     response_type: "code",
     client_id: profile.clientId,
     redirect_uri: callbackUrl(deps, profile),
@@ -209,8 +256,8 @@ async function sendToIdp(
 
 const MAX_IDP_STATE_LENGTH = 6000;
 
-/** These three, byte for byte, and nothing else that the storefront sends. */
-const PASSED_ON = ["display", "prompt", "ui_locales"];
+/** These, byte for byte, and nothing else that the storefront sends. */
+const PASSED_ON = ["display", "prompt", "ui_locales", "max_age"];
 
 const passedOn = (asked: Parameters): string =>
   PASSED_ON.map((name) => {

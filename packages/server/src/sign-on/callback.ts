@@ -1,4 +1,5 @@
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
+import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import { isPassedOn } from "../contract/sign-on-reasons.ts";
 import { foreseeRefusal } from "../customers/identity.ts";
@@ -76,7 +77,8 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
     try {
       trail.profile = profile;
       refuseUnusable(profile);
-      const identity = await identifyShopper(deps, profile, { attempt, idpState, answered, source }, trail);
+      const returned = { attempt, idpState, answered, source };
+      const identity = judgeAge(deps, attempt, await identifyShopper(deps, profile, returned, trail), trail);
       await refuseUnwelcome(deps, profile, realm, identity);
       const clientCode = await timed(deps, trail, "write", () =>
         issueCode(deps, place, attempt.id, identity),
@@ -126,6 +128,32 @@ async function identifyShopper(
   return askIdp(deps, profile, metadata, { grant, nonce: { value: idpNonce }, source }, trail);
 }
 
+/**
+ * With `max_age` the shopper must have shown who they are no longer ago than that when the sign-on began, by the provider's own
+ * word (Core 3.1.2.1). Without it that word plays no part (requirement 9), and is forgotten here.
+ */
+function judgeAge(
+  { clock }: Deps,
+  { maxAge, startedAt }: Attempt,
+  { authTime, ...identity }: Identity,
+  trail: Trail,
+): Identity {
+  if (maxAge === undefined) return identity;
+  const [earliestMs, latestMs] = [startedAt - maxAge * 1000 - SKEW_MS, clock.now() + SKEW_MS];
+  const atMs = (authTime ?? Number.NaN) * 1000;
+  const passed = atMs >= earliestMs && atMs <= latestMs;
+  trail.checks.push({
+    check: "id_token.auth_time",
+    passed,
+    expected: `at most ${maxAge} seconds before the sign-on`,
+    found: authTime === undefined ? "absent" : `${Math.round((startedAt - atMs) / 1000)} seconds before`,
+  });
+  if (authTime === undefined) throw signOnProblem("id_token.auth_time_missing");
+  if (!passed) throw signOnProblem("id_token.auth_time");
+  return { ...identity, authTime };
+}
+
+const SKEW_MS = limits.clockSkewSeconds * 1000;
 const MAX_IDP_CODE_LENGTH = 4096;
 
 /** The redirect's own parameters. Who answers is looked at first, also when the answer is an error (RFC 9207 2.4). */

@@ -20,10 +20,17 @@ const REMEMBERED_MS = 3_600_000;
 /** An attempt opens for ten minutes, so that is how long one without a code can be tried again. */
 const forgetUnissuedAt = (clock: Clock): number => clock.now() + limits.attemptSeconds * 1000;
 
+type ClaimedAttempt = Pick<
+  Attempt,
+  "id" | "clientId" | "codeChallenge" | "clientNonce" | "isConfidential" | "clientScope"
+>;
+
 type Claim = Place &
-  Pick<Attempt, "id" | "clientId" | "codeChallenge" | "clientNonce"> & {
+  Omit<ClaimedAttempt, "clientScope" | "isConfidential"> & {
     clientRedirectUri: string;
     forgetAt: number;
+    clientScope: string | null;
+    isConfidential: number;
   };
 
 /**
@@ -33,11 +40,19 @@ type Claim = Place &
 export async function claimAttempt(
   { storage, clock }: Deps,
   place: Place,
-  attempt: Pick<Attempt, "id" | "clientId" | "codeChallenge" | "clientNonce">,
+  attempt: ClaimedAttempt,
   clientRedirectUri: string,
 ): Promise<boolean> {
   const forgetAt = forgetUnissuedAt(clock);
-  const claim = { ...place, ...attempt, clientRedirectUri, forgetAt };
+  const { clientScope = null, isConfidential = false } = attempt;
+  const claim = {
+    ...place,
+    ...attempt,
+    clientRedirectUri,
+    forgetAt,
+    clientScope,
+    isConfidential: isConfidential ? 1 : 0,
+  };
   return (await storage.ahead((db) => insertClaim.first(db, claim))) !== undefined;
 }
 
@@ -54,6 +69,8 @@ const insertClaim = statement((db, claim: Claim) =>
       client_redirect_uri: claim.clientRedirectUri,
       code_challenge: claim.codeChallenge,
       client_nonce: claim.clientNonce,
+      client_scope: claim.clientScope,
+      is_confidential: claim.isConfidential,
       forget_at: claim.forgetAt,
     })
     .onConflict((conflict) => conflict.column("id").doNothing())

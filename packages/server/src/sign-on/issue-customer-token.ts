@@ -50,6 +50,7 @@ async function withCode(
     source,
     requestId,
     by: byCaller(caller),
+    authenticatedAs: caller.grant === "client_credentials" ? caller.holder.clientId : undefined,
     clientCode: data.oauth_authorization_code,
     clientRedirectUri: data.oauth_redirect_uri,
     clientVerifier: data.oauth_code_verifier,

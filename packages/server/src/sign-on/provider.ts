@@ -1,78 +1,76 @@
-import { createHash } from "node:crypto";
+import { authenticateClient, type ClientDeps, type Credentials, readCredentials } from "../access/client.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import type * as contract from "../contract/sign-on.ts";
-import { type Customer, findCustomer } from "../customers/customer.ts";
-import { AMR } from "../customers/customer-token.ts";
-import { type Signer, signJws } from "../lib/jws.ts";
+import { findCustomer } from "../customers/customer.ts";
+import type { SigningKeys } from "../customers/signing-keys.ts";
+import { isWellFormed } from "../lib/secrets.ts";
 import { issuerOf } from "../realms/issuer.ts";
-import { getRealm } from "../realms/realm.ts";
+import { getRealm, type Realm } from "../realms/realm.ts";
 import { getSettings } from "../realms/settings.ts";
 import type { Storage } from "../storage/storage.ts";
-import { type RedeemDeps, type Redeemed, redeem } from "./redeem.ts";
+import { ID_TOKEN_CLAIMS, idTokenFor } from "./id-token.ts";
+import { type RedeemDeps, redeem } from "./redeem.ts";
+import { scopesOf } from "./scopes.ts";
 
 /** The realm as an OpenID provider, for storefronts that bring a client library instead of ours. */
 
 type Ids = { store: string; realm: string };
 
 export async function describeRealm(
-  deps: { publicUrl: string; storage: Storage },
+  deps: { publicUrl: string; storage: Storage; signingKeys: SigningKeys },
   ids: Ids,
 ): Promise<Output<typeof contract.realmMetadata>> {
   const realm = await getRealm(deps, ids.store, ids.realm);
+  // A library that has read this checks an ID token next: by then there is a key of each kind.
+  await deps.signingKeys.prepare().catch(() => {});
   const issuer = issuerOf(deps, realm.storeId, realm.id);
   return {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
     jwks_uri: `${deps.publicUrl}/.well-known/jwks.json`,
+    userinfo_endpoint: `${issuer}/userinfo`,
+    end_session_endpoint: `${issuer}/end-session`,
     scopes_supported: ["openid", "email", "profile"],
     response_types_supported: ["code"],
     response_modes_supported: ["query"],
     grant_types_supported: ["authorization_code"],
     subject_types_supported: ["public"],
-    id_token_signing_alg_values_supported: ["ES256"],
-    token_endpoint_auth_methods_supported: ["none"],
+    id_token_signing_alg_values_supported: ["RS256", "ES256"],
+    token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
     code_challenge_methods_supported: ["S256"],
-    claims_supported: [
-      "sub",
-      "iss",
-      "aud",
-      "exp",
-      "iat",
-      "nonce",
-      "email",
-      "email_verified",
-      "amr",
-      "at_hash",
-    ],
+    claims_supported: [...ID_TOKEN_CLAIMS, "name"],
     authorization_response_iss_parameter_supported: true,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
   };
 }
 
+type TokenRequest = {
+  authorization: string | undefined;
+  body: Input<typeof contract.realmToken>["body"];
+  requestId: string;
+};
+
 export async function redeemForClient(
-  deps: RedeemDeps,
+  deps: RedeemDeps & ClientDeps,
   ids: Ids,
-  body: Input<typeof contract.realmToken>["body"],
-  requestId: string,
+  { authorization, body, requestId }: TokenRequest,
 ): Promise<Output<typeof contract.realmToken>> {
   const realm = await getRealm(deps, ids.store, ids.realm);
-  if (body.grant_type !== "authorization_code")
-    throw new Problem("grant_unsupported", { detail: "This endpoint takes the grant authorization_code." });
-  // Before the code is touched: who does not know the client id has no business with its codes.
-  const { clientId } = await getSettings(deps, realm.storeId);
-  if (body.client_id !== clientId) throw new Problem("sign_on_client_unknown");
+  // Before the code is touched: who is not its client has no business with it.
+  const client = await knowClient(deps, realm, readCredentials(authorization, body));
   const grant = {
     storeId: realm.storeId,
     clientCode: body.code,
     clientRedirectUri: body.redirect_uri,
     clientVerifier: body.code_verifier,
-    client: { realmId: realm.id, clientId },
+    client: { realmId: realm.id, clientId: client.clientId },
+    authenticatedAs: client.authenticatedAs,
     requestId,
   };
-  const signer = await deps.signingKeys.current();
+  const signer = await deps.signingKeys.forIdTokens(realm.idTokenAlgorithm);
   return redeem(deps, grant, async (trx, redeemed) => {
     const customer = await findCustomer(trx, realm.storeId, redeemed.token.customerId);
     if (!customer) throw new Error("a token was made for nobody");
@@ -81,31 +79,27 @@ export async function redeemForClient(
       token_type: "Bearer" as const,
       expires_in: deps.customerTokenSeconds,
       id_token: idTokenFor(deps, signer, redeemed, customer),
-      scope: "openid email",
+      scope: scopesOf(redeemed.attempt.client_scope).join(" "),
     };
   });
 }
 
-const ID_TOKEN_SECONDS = 3600;
-
-/** Who the customer is here, which may be with another address than the one that the identity provider has. */
-function idTokenFor(
-  deps: { publicUrl: string },
-  signer: Signer,
-  { token, attempt }: Redeemed,
-  customer: Customer,
-): string {
-  const iat = token.issuedAt / 1000;
-  return signJws(signer, "JWT", {
-    iss: issuerOf(deps, attempt.store_id, attempt.realm_id),
-    sub: customer.id,
-    aud: attempt.client_id,
-    iat,
-    exp: iat + ID_TOKEN_SECONDS,
-    ...(attempt.client_nonce !== null && { nonce: attempt.client_nonce }),
-    at_hash: createHash("sha256").update(token.token).digest().subarray(0, 16).toString("base64url"),
-    email: customer.email,
-    email_verified: customer.emailVerified,
-    amr: [AMR.oidc],
-  });
+/** The public client of the settings, which has no secret, or an application key of the store, with its own. */
+async function knowClient(
+  deps: RedeemDeps & ClientDeps,
+  { storeId }: Realm,
+  credentials: Credentials,
+): Promise<{ clientId: string; authenticatedAs?: string }> {
+  const { clientId, clientSecret } = credentials;
+  if (clientId === undefined) throw new Problem("client_credentials_missing");
+  const isKey = isWellFormed("lkid", clientId);
+  if (clientSecret === undefined || !isKey) {
+    const settings = await getSettings(deps, storeId);
+    // A secret of the public client is one that a library insisted on: there is none to compare it with.
+    if (clientId === settings.clientId) return { clientId };
+    if (!isKey) throw new Problem("sign_on_client_unknown");
+  }
+  const client = await authenticateClient(deps, credentials);
+  if (client.storeId !== storeId) throw new Problem("client_unknown");
+  return { clientId, authenticatedAs: clientId };
 }

@@ -28,6 +28,8 @@ export type ClientGrant = {
   clientRedirectUri: string;
   clientVerifier: string;
   client?: { realmId: string; clientId: string };
+  /** The application key that has shown its secret, if one has. */
+  authenticatedAs?: string | undefined;
   requestId: string;
   /** Whose program brings it; without one, the customer comes alone. */
   by?: By;
@@ -43,7 +45,7 @@ export type RedeemDeps = {
   traces: Traces | undefined;
 };
 
-export type Redeemed = { token: IssuedToken; attempt: AttemptRow };
+export type Redeemed = { token: IssuedToken; attempt: AttemptRow; authTime: number | undefined };
 export type AttemptRow = Tables["sign_on_attempts"];
 
 /** How the transaction ended: with a token, or with a refusal that it must not undo, since the code is void by then. */
@@ -136,8 +138,10 @@ export function mismatchOf(attempt: AttemptRow, grant: ClientGrant): Mismatch | 
     return { code: "redirect_uri_mismatch", reason: "redirect_uri_mismatch" };
   if (attempt.code_challenge !== challengeOf(grant.clientVerifier))
     return { code: "verifier_mismatch", reason: "verifier_mismatch" };
-  if (grant.client && attempt.client_id !== grant.client.clientId)
-    return { code: "code_invalid", reason: "client_mismatch" };
+  const isForeign = grant.client && attempt.client_id !== grant.client.clientId;
+  // A code that was begun for an application key is worth nothing without its secret, at whichever endpoint it is shown.
+  const isUnproven = attempt.is_confidential === 1 && grant.authenticatedAs !== attempt.client_id;
+  if (isForeign || isUnproven) return { code: "code_invalid", reason: "client_mismatch" };
   return undefined;
 }
 
@@ -168,6 +172,7 @@ async function signIn(
       clientId: attempt.client_id,
       customerId,
       mechanism: "oidc",
+      scope: attempt.client_scope,
       through: {
         profileId,
         profileName: profile.name,
@@ -177,7 +182,7 @@ async function signIn(
     },
     { by: by ?? byCustomer(storeId, customerId, requestId), happened },
   );
-  return { token, attempt };
+  return { token, attempt, authTime: identity.authTime };
 }
 
 async function fail(

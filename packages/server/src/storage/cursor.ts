@@ -53,8 +53,8 @@ const MAX_OFFSET = 1e12;
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_OFFSET;
 
-/** Instants are numbers, all else is text. NUL PostgreSQL cannot keep, so no row has it. */
+/** Instants and the numbers of events are numbers, all else is text. NUL PostgreSQL cannot keep, so no row has it. */
 const isValueOf = (column: string, value: unknown): boolean =>
-  column.endsWith("_at")
+  column.endsWith("_at") || column === "sequence"
     ? Number.isSafeInteger(value)
     : typeof value === "string" && value.isWellFormed() && !value.includes("\0");

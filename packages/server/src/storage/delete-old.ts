@@ -13,6 +13,7 @@ type Swept = {
   sign_on_attempts: "forget_at";
   sign_on_statistics: "forget_at";
   sign_ons: "started_at";
+  integration_deliveries: "forget_at";
 };
 
 /** What one sweep may do before others have their turn again. What is left waits for the next. */

@@ -8,12 +8,13 @@ export type ListIndex = { keys: readonly Key[]; partial?: true };
 export type List = {
   /** Where each field is found that a list may be narrowed or ordered by. */
   fields: Readonly<Record<string, Key>>;
-  /** Those that find fewest rows first. Each ends with the id, so that no two rows are equal in it. */
+  /** Those that find fewest rows first. Each ends with the id, or what else no two rows have in common. */
   indexes: readonly ListIndex[];
   /** Unless it is asked for in another. */
   order: Sort;
 };
 
+const sequence = plain("sequence");
 const [id, createdAt, startedAt] = [plain("id"), plain("created_at"), plain("started_at")];
 
 const byAge: List = {
@@ -29,6 +30,17 @@ export const LISTS = {
   oidc_profiles: byAge,
   customer_tokens: byAge,
   members: byAge,
+  integrations: byAge,
+  // An integration has one for each event, so that no two have the same number.
+  integration_deliveries: {
+    fields: { sequence, status: plain("status"), type: plain("type") },
+    indexes: [
+      { keys: [plain("status"), sequence] },
+      { keys: [plain("type"), sequence] },
+      { keys: [sequence] },
+    ],
+    order: { field: "sequence", descending: true },
+  },
   customers: {
     fields: {
       created_at: createdAt,

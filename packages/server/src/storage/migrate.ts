@@ -11,8 +11,10 @@ import { endings } from "./migrations/0007-endings.ts";
 import { lists } from "./migrations/0008-lists.ts";
 import { runningTotals } from "./migrations/0009-running-totals.ts";
 import { events } from "./migrations/0010-events.ts";
+import { integrations } from "./migrations/0011-integrations.ts";
 import { statistics } from "./migrations/0012-statistics.ts";
 import { members } from "./migrations/0014-members.ts";
+import { openidProvider } from "./migrations/0015-openid-provider.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
 /** In order; a migration that was released is never edited. */
@@ -26,8 +28,10 @@ export const migrations: readonly Migration[] = [
   lists,
   runningTotals,
   events,
+  integrations,
   statistics,
   members,
+  openidProvider,
 ];
 
 const ADVISORY_LOCK = 4_727_311_002;

@@ -32,7 +32,8 @@ export async function search(
   const { db, engine } = view.storage;
   const columns = columnsOf(walk);
   const orderKeys = inOrder?.walk.keys ?? [];
-  const named = new Set([...columns, ...(inOrder ? columnsOf(inOrder.walk) : [])]);
+  // The id is what the rest of a row is fetched by.
+  const named = new Set([...columns, "id", ...(inOrder ? columnsOf(inOrder.walk) : [])]);
   const selected: RawBuilder<unknown>[] = [
     ...[...named].map((column) => sql.ref(column)),
     sql`case when ${allOf(walk.checks)} then 1 else 0 end as is_found`,

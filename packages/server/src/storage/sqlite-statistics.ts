@@ -29,6 +29,7 @@ const FEW = new Set([
   "authentication_realms",
   "customer_authentication_settings",
   "deleted_profiles",
+  "id_token_keys",
   "oidc_profiles",
   "schema_migrations",
   "signing_keys",

@@ -35,6 +35,7 @@ export type Tables = {
     created_at: number;
     updated_at: number;
     purpose: string;
+    id_token_signed_response_alg: string | null;
   };
   customer_authentication_settings: {
     store_id: string;
@@ -77,6 +78,10 @@ export type Tables = {
     authentication_mechanism: string;
     created_at: number;
     updated_at: number;
+  };
+  deleted_integrations: {
+    id: string;
+    store_id: string;
   };
   deleted_profiles: {
     id: string;
@@ -125,11 +130,61 @@ export type Tables = {
     hash: string;
     data: string;
   };
+  id_token_keys: {
+    kid: string;
+    public_jwk: string;
+    sealed_private_key: string;
+    created_at: number;
+    signs_from: number;
+  };
   idempotent_answers: {
     key_hash: string;
     store_id: string;
     sealed_answer: string;
     expires_at: number;
+  };
+  integration_deliveries: {
+    id: string;
+    store_id: string;
+    integration_id: string;
+    sequence: number;
+    event_id: string;
+    type: string;
+    subject: string;
+    status: string;
+    reason: string | null;
+    tries: number;
+    attempts: string;
+    next_attempt_at: number | null;
+    forget_at: number | null;
+    created_at: number;
+    updated_at: number;
+  };
+  integrations: {
+    id: string;
+    store_id: string;
+    name: string;
+    description: string;
+    enabled: number;
+    observes: string;
+    url: string;
+    format: string;
+    sealed_secret_key: string | null;
+    sealed_secret: string;
+    sealed_previous_secret: string | null;
+    previous_until: number | null;
+    failing_since: number | null;
+    disabled_reason: string | null;
+    last_delivery: string | null;
+    sequence: number;
+    replay_after: number | null;
+    replay_before: number | null;
+    due_at: number | null;
+    lease: string | null;
+    lease_until: number;
+    is_slow: number;
+    created_at: number;
+    updated_at: number;
   };
   members: {
     id: string;
@@ -164,6 +219,7 @@ export type Tables = {
     updated_at: number;
     former_profile_ids: string;
     told_health: string | null;
+    propagate_logout: number | null;
   };
   schema_migrations: {
     version: number;
@@ -189,6 +245,8 @@ export type Tables = {
     exchanged_at: number | null;
     token_id: string | null;
     forget_at: number;
+    client_scope: string | null;
+    is_confidential: number | null;
   };
   sign_on_statistics: {
     store_id: string;

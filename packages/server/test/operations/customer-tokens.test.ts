@@ -13,13 +13,8 @@ import { updateProfile } from "../../src/contract/oidc-profiles.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { getAuthenticationSettings } from "../../src/contract/realms.ts";
 import { jwks, realmToken } from "../../src/contract/sign-on.ts";
-import {
-  addNextKey,
-  createSigningKeys,
-  PUBLISHED_BEFORE_MS,
-  resealSigningKeys,
-  SIGNS_FOR_MS,
-} from "../../src/customers/signing-keys.ts";
+import { addNextKey, PUBLISHED_BEFORE_MS, resealSigningKeys } from "../../src/customers/key-rows.ts";
+import { createSigningKeys, SIGNS_FOR_MS } from "../../src/customers/signing-keys.ts";
 import { signJws } from "../../src/lib/jws.ts";
 import { createKeyring } from "../../src/lib/keyring.ts";
 import { createTestApp, getToken, PUBLIC_URL, type TestApp, type TestStore } from "../support/app.ts";
@@ -431,7 +426,7 @@ describe("what is signed, and by whom", () => {
     const { kid } = decodeProtectedHeader(session.token) as { kid: string };
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     for (const of of [kid, "another", "../../etc/passwd", "' or 1=1--"]) {
-      const token = signJws({ kid: of, privateKey }, "at+jwt", decodeJwt(session.token));
+      const token = signJws({ kid: of, alg: "ES256", privateKey }, "at+jwt", decodeJwt(session.token));
       expect(outcome(await list({ ...session, token }))).toEqual([403, "customer_token_invalid"]);
     }
   });
@@ -518,7 +513,9 @@ describe("introspection and revocation (RFC 7662, RFC 7009)", () => {
 describe("signing keys", () => {
   const DAY = 86_400_000;
   const published = async (at: TestApp = f.latchkey): Promise<string[]> =>
-    (await call(at.app, jwks)).body.keys.map(({ kid }: { kid: string }) => kid);
+    (await call(at.app, jwks)).body.keys
+      .filter(({ alg }: { alg: string }) => alg === "ES256")
+      .map(({ kid }: { kid: string }) => kid);
   const kidOf = ({ token }: Session) => decodeProtectedHeader(token).kid as string;
 
   async function verifies({ token }: Session): Promise<boolean> {
@@ -537,7 +534,8 @@ describe("signing keys", () => {
   test("200 the key set has public parts only, and may be kept for five minutes by anybody", async () => {
     const session = await signIn();
     const { body, headers } = await call(f.latchkey.app, jwks);
-    expect(body.keys).toEqual([
+    const rsa = { kty: "RSA", n: expect.any(String), e: "AQAB", use: "sig", alg: "RS256" };
+    expect(body.keys.toSorted((a: { kty: string }, b: { kty: string }) => (a.kty < b.kty ? -1 : 1))).toEqual([
       {
         kty: "EC",
         crv: "P-256",
@@ -547,9 +545,10 @@ describe("signing keys", () => {
         use: "sig",
         alg: "ES256",
       },
+      { ...rsa, kid: expect.any(String) },
     ]);
     expect(headers.get("cache-control")).toBe("public, max-age=300");
-    const { x, y } = body.keys[0];
+    const { x, y } = body.keys.find(({ kty }: { kty: string }) => kty === "EC");
     const rows = await f.latchkey.storage.db.selectFrom("signing_keys").selectAll().execute();
     expect(rows).toHaveLength(1);
     expect(rows[0]?.sealed_private_key).not.toContain(x.slice(0, 12));
@@ -719,8 +718,8 @@ describe("signing keys", () => {
     const both = createKeyring([newKey, oldKey]);
     const during = await createTestApp({ storage, clock, keyring: both });
     expect(await published(during)).toEqual([kidOf(session)]);
-    expect(await resealSigningKeys({ storage, keyring: both })).toEqual({ resealed: 1, kept: 0 });
-    expect(await resealSigningKeys({ storage, keyring: both })).toEqual({ resealed: 0, kept: 1 });
+    expect(await resealSigningKeys({ storage, keyring: both })).toEqual({ resealed: 1, kept: 1 });
+    expect(await resealSigningKeys({ storage, keyring: both })).toEqual({ resealed: 0, kept: 2 });
     const after = await createTestApp({ storage, clock, keyring: createKeyring([newKey]) });
     expect(await published(after)).toEqual([kidOf(session)]);
     const there = await call(after.app, getCustomer, {

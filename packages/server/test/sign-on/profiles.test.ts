@@ -343,6 +343,7 @@ test("nothing that can be saved of a provider switches a check off (A47)", () =>
     "enabled",
     "flow",
     "name",
+    "propagate_logout",
     "provisioning",
     "type",
   ]);

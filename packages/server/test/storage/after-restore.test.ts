@@ -75,10 +75,12 @@ describe.each(engines)("after a restore on $name", (engine) => {
 
   test("a signing key that came back is in no key set within a second and does not sign; the new one has another name", async () => {
     const kids = async () =>
-      (await call(f.latchkey.app, jwks)).body.keys.map(({ kid }: { kid: string }) => kid);
+      (await call(f.latchkey.app, jwks)).body.keys
+        .filter(({ alg }: { alg: string }) => alg === "ES256")
+        .map(({ kid }: { kid: string }) => kid);
     await f.redeem(await f.signOn());
     const [before] = await kids();
-    expect((await end()).signingKeys).toBe(1);
+    expect((await end()).signingKeys).toBe(2);
     await until(async () => !(await kids()).includes(before), 1000);
     const token = await getToken(f.latchkey.app, f.store, "implicit");
     const { data } = (await f.redeem(await f.signOn(), {}, { token })).body;

@@ -1,0 +1,144 @@
+import { z } from "zod";
+import { filterParameter, text } from "./filter.ts";
+import { httpStatus, ids, one, reason } from "./integrations.ts";
+import { operation } from "./operation.ts";
+import { id, pageLinks, pageMeta, pageQuery, timestamp } from "./shapes.ts";
+
+const attempt = z.strictObject({
+  at: timestamp,
+  status: httpStatus,
+  reason,
+  milliseconds: z.int(),
+  answer: z.string().nullable().describe("The first kilobyte of it; null where it was erased with a person"),
+});
+
+const delivery = z
+  .strictObject({
+    id,
+    type: z.literal("integration-delivery"),
+    status: z
+      .enum(["waiting", "delivered", "failed"])
+      .describe("waiting: has yet to be sent, or sent again; failed: given up"),
+    reason: z
+      .enum(["attempts_exceeded", "gone", "event_forgotten"])
+      .nullable()
+      .describe("Why it was given up"),
+    event: z.strictObject({
+      id: id.describe("Also the message's `webhook-id`, however often it is sent"),
+      type: z.string(),
+      subject: z.string(),
+      sequence: z.string(),
+    }),
+    attempts: z.array(attempt).describe("Oldest first; the last 20"),
+    next_attempt_at: timestamp
+      .nullable()
+      .describe("null: it is over, is about to be sent, or an earlier event of its subject goes first"),
+    meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }) }),
+  })
+  .meta({ id: "IntegrationDelivery" });
+
+export const listDeliveries = operation({
+  id: "listDeliveries",
+  tag: "Integrations",
+  method: "GET",
+  path: "/v2/integrations/{id}/deliveries",
+  alias: "/v2/integrations/{id}/logs",
+  summary: "List what was sent to an integration, and what it answered",
+  access: ["integrations", "read"],
+  role: "viewer",
+  ids,
+  query: pageQuery.extend({ filter: filterParameter({ status: text("eq"), type: text("eq") }) }),
+  success: {
+    status: 200,
+    description: "One page of deliveries, the latest event first",
+    schema: z.strictObject({
+      data: z.array(delivery),
+      meta: z.strictObject(pageMeta),
+      links: pageLinks,
+    }),
+  },
+  problems: ["filter_too_wide"],
+});
+
+export const redeliver = operation({
+  id: "redeliver",
+  tag: "Integrations",
+  method: "POST",
+  path: "/v2/integrations/{id}/deliveries/{delivery}/redeliver",
+  summary: "Send a message again, now",
+  description: "Whatever became of it before; out of the order of its subject. Its `webhook-id` is the same.",
+  access: ["integrations", "write"],
+  role: "support",
+  ids: { ...ids, delivery: "delivery_not_found" },
+  success: {
+    status: 202,
+    description: "It is about to be sent",
+    schema: z.strictObject({ data: delivery }),
+  },
+  problems: ["integration_disabled"],
+});
+
+const sequence = z
+  .union([
+    z.string().regex(/^\d{1,15}$/, { error: "the number of an event" }),
+    z.int().min(0).max(999_999_999_999_999),
+  ])
+  .transform(Number);
+
+export const replayEvents = operation({
+  id: "replayEvents",
+  tag: "Integrations",
+  method: "POST",
+  path: "/v2/integrations/{id}/replay",
+  summary: "Send events of the past to an integration",
+  description:
+    "Those of the types that it observes, also such as it has had before, each with its own `webhook-id`. Sent in the order of each subject, beside what happens now.",
+  access: ["integrations", "write"],
+  role: "administrator",
+  ids,
+  body: {
+    schema: z.object({
+      data: z.object({
+        after: sequence
+          .describe("The number before the first; 0: from the beginning")
+          .meta({ examples: ["0"] }),
+        before: sequence
+          .optional()
+          .describe("The last number; if absent, the last event that the integration has come to")
+          .meta({ examples: ["100"] }),
+      }),
+    }),
+  },
+  success: {
+    status: 202,
+    description: "The replay has begun; `meta.replay` shows what is left of it",
+    schema: one,
+  },
+  problems: ["integration_disabled", "replay_under_way", "events_gone", "id_mismatch"],
+});
+
+export const testIntegration = operation({
+  id: "testIntegration",
+  tag: "Integrations",
+  method: "POST",
+  path: "/v2/integrations/{id}/test",
+  summary: "Send a test message now, and see what the receiver says",
+  description:
+    "An event of the type `integration.test`, which is in no log, signed and shaped as any other. It is sent once, also where the integration is disabled.",
+  access: ["integrations", "write"],
+  role: "support",
+  ids,
+  success: {
+    status: 200,
+    description: "What became of it",
+    schema: z.strictObject({
+      data: z.strictObject({
+        type: z.literal("integration-test"),
+        id: id.describe("The message's `webhook-id`"),
+        delivered: z.boolean(),
+        attempt,
+      }),
+    }),
+  },
+  problems: ["tests_exceeded"],
+});

@@ -1,0 +1,224 @@
+import { z } from "zod";
+import { limits } from "./limits.ts";
+import { operation } from "./operation.ts";
+import { id, name, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
+
+const format = z
+  .enum(["cloudevents", "integration"])
+  .describe(
+    "`cloudevents`: the event as the log has it; `integration`: the shape that older receivers expect",
+  );
+
+const secretKey = z
+  .string()
+  .min(1)
+  .max(limits.webhookSecretKeyLength)
+  .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, { error: "printable ASCII" })
+  .describe("Sent as `X-Moltin-Secret-Key`, for receivers that look for it. The signature proves more");
+
+export const httpStatus = z.int().nullable().describe("Of the answer; null: there was none");
+export const reason = z
+  .string()
+  .nullable()
+  .describe(
+    "Why it did not count as delivered, in a word of ours: `status`, `too_slow`, `connect_failed`, …",
+  );
+
+const integrationMembers = {
+  id,
+  type: z.literal("integration"),
+  name: z.string(),
+  description: z.string(),
+  enabled: z.boolean(),
+  integration_type: z.literal("webhook"),
+  observes: z.array(z.string()),
+  configuration: z.strictObject({
+    url: z.string(),
+    secret_key: z.string().nullable(),
+    format,
+  }),
+  meta: z.strictObject({
+    timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }),
+    status: z.enum(["healthy", "failing", "disabled"]),
+    failing_since: timestamp.nullable().describe("Nothing but failures since then"),
+    disabled_reason: z
+      .enum(["gone", "failing"])
+      .nullable()
+      .describe(
+        "Why the service has disabled it: the receiver said 410, or nothing but failures for five days",
+      ),
+    last_delivery: z
+      .strictObject({ at: timestamp, delivered: z.boolean(), status: httpStatus, reason })
+      .nullable()
+      .describe("The last attempt"),
+    previous_secret_until: timestamp.nullable().describe("Until then messages carry two signatures"),
+    replay: z
+      .strictObject({ after: z.string(), before: z.string() })
+      .nullable()
+      .describe("What is left of a replay"),
+  }),
+};
+
+const links = z.strictObject({ self: url });
+const integration = z.strictObject(integrationMembers).meta({ id: "Integration" });
+const integrationWithSecret = z
+  .strictObject({
+    ...integrationMembers,
+    signing_secret: z
+      .string()
+      .describe("Shown here and never again: `whsec_` and base64 (Standard Webhooks)"),
+  })
+  .meta({ id: "IntegrationWithSecret" });
+
+const description = z.string().max(limits.descriptionLength);
+const observes = z
+  .array(z.string().max(128))
+  .min(1)
+  .max(limits.observes)
+  .describe("Types of events, and patterns such as `customer.*`")
+  .meta({ examples: [["customer.*", "customer_token.created"]] });
+const receiverUrl = z
+  .string()
+  .max(2048)
+  .describe("https; an address inside the operator's network only where the operator allows it")
+  .meta({ examples: ["https://shop.example/hooks"] });
+const integrationType = z
+  .string()
+  .max(64)
+  .describe("`webhook`")
+  .meta({ examples: ["webhook"] });
+
+const creatable = z.object({
+  data: z.object({
+    type: z.literal("integration"),
+    name: name.meta({ examples: ["Newsletter"] }),
+    description: description.nullable().optional(),
+    enabled: z.boolean().optional().describe("true if absent"),
+    integration_type: integrationType,
+    observes,
+    configuration: z.object({
+      url: receiverUrl,
+      secret_key: secretKey.nullable().optional(),
+      format: format.optional(),
+    }),
+  }),
+});
+
+const changeable = z.object({
+  data: z.object({
+    type: z.literal("integration"),
+    name: name.optional(),
+    description: description.nullable().optional(),
+    enabled: z.boolean().optional(),
+    integration_type: integrationType.optional(),
+    observes: observes.optional(),
+    configuration: z
+      .object({
+        url: receiverUrl.optional(),
+        secret_key: secretKey.nullable().optional(),
+        format: format.optional(),
+      })
+      .optional(),
+  }),
+});
+
+export const ids = { id: "integration_not_found" } as const;
+const refusals = ["integration_type_unsupported", "webhook_url_not_allowed", "event_type_unknown"] as const;
+export const one = z.strictObject({ data: integration, links });
+
+export const listIntegrations = operation({
+  id: "listIntegrations",
+  tag: "Integrations",
+  method: "GET",
+  path: "/v2/integrations",
+  summary: "List the store's integrations",
+  access: ["integrations", "read"],
+  role: "viewer",
+  query: pageQuery,
+  success: {
+    status: 200,
+    description: "One page of integrations, oldest first",
+    schema: z.strictObject({
+      data: z.array(z.strictObject({ ...integrationMembers, links })),
+      meta: z.strictObject(pageMeta),
+      links: pageLinks,
+    }),
+  },
+});
+
+export const createIntegration = operation({
+  id: "createIntegration",
+  tag: "Integrations",
+  method: "POST",
+  path: "/v2/integrations",
+  summary: "Create an integration: a webhook",
+  description:
+    "From now on each event of the types that it observes is posted to its address, signed as Standard Webhooks say. At least once, and in order for each `subject`.",
+  access: ["integrations", "write"],
+  role: "administrator",
+  body: { schema: creatable },
+  success: {
+    status: 201,
+    description: "The integration with its signing secret",
+    schema: z.strictObject({ data: integrationWithSecret, links }),
+  },
+  problems: [...refusals, "too_many_integrations"],
+});
+
+export const getIntegration = operation({
+  id: "getIntegration",
+  tag: "Integrations",
+  method: "GET",
+  path: "/v2/integrations/{id}",
+  summary: "Get an integration",
+  access: ["integrations", "read"],
+  role: "viewer",
+  ids,
+  success: { status: 200, description: "The integration", schema: one },
+});
+
+export const updateIntegration = operation({
+  id: "updateIntegration",
+  tag: "Integrations",
+  method: "PUT",
+  path: "/v2/integrations/{id}",
+  summary: "Change an integration",
+  description:
+    "Members that are absent stay as they are; `null` takes `description` and `secret_key` away. One that is enabled again goes on with what happens from then on, and with what it had not delivered before: `replay` sends what happened meanwhile.",
+  access: ["integrations", "write"],
+  role: "administrator",
+  ids,
+  body: { schema: changeable },
+  success: { status: 200, description: "The integration as it is now", schema: one },
+  problems: [...refusals, "id_mismatch"],
+});
+
+export const deleteIntegration = operation({
+  id: "deleteIntegration",
+  tag: "Integrations",
+  method: "DELETE",
+  path: "/v2/integrations/{id}",
+  summary: "Delete an integration and its deliveries",
+  access: ["integrations", "write"],
+  role: "administrator",
+  ids,
+  success: { status: 204, description: "Deleted" },
+});
+
+export const rotateIntegrationSecret = operation({
+  id: "rotateIntegrationSecret",
+  tag: "Integrations",
+  method: "POST",
+  path: "/v2/integrations/{id}/rotate",
+  summary: "Give an integration a new signing secret",
+  description:
+    "For 24 hours every message carries two signatures, by the new secret and by the one before: a receiver that checks with either is right.",
+  access: ["integrations", "write"],
+  role: "administrator",
+  ids,
+  success: {
+    status: 200,
+    description: "The integration with its new signing secret",
+    schema: z.strictObject({ data: integrationWithSecret, links }),
+  },
+});

@@ -1,0 +1,177 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  type JsonWebKey,
+  type KeyObject,
+  randomBytes,
+} from "node:crypto";
+import { promisify } from "node:util";
+import { type SqlBool, sql } from "kysely";
+import type { Clock } from "../lib/clock.ts";
+import type { Signer, SigningAlgorithm } from "../lib/jws.ts";
+import type { Keyring } from "../lib/keyring.ts";
+import { operatorFault } from "../lib/operator-fault.ts";
+import { keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
+import { deleteAlong } from "../storage/delete-along.ts";
+import { hold } from "../storage/hold.ts";
+import type { Database, Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+
+/** The signing keys as they lie in the database: a table for each algorithm, the private halves sealed. */
+export type Key = Signer & { publicKey: KeyObject; jwk: PublishedKey; signsFrom: number };
+
+type Published<Kind> = Kind & { kid: string; use: "sig" };
+export type PublishedKey =
+  | Published<{ kty: "EC"; crv: "P-256"; x: string; y: string; alg: "ES256" }>
+  | Published<{ kty: "RSA"; n: string; e: string; alg: "RS256" }>;
+
+type KeyDeps = { storage: Storage; clock: Clock; keyring: Keyring };
+
+const TABLES = { ES256: "signing_keys", RS256: "id_token_keys" } as const;
+const ALGORITHMS = ["ES256", "RS256"] as const satisfies readonly SigningAlgorithm[];
+const HELD = "signing keys";
+const PURPOSE = "signing-key";
+/** Longer than our key set may be kept (five minutes) and than another instance takes to see a new key. */
+export const PUBLISHED_BEFORE_MS = 10 * 60_000;
+
+type NewKey = Pick<Key, "kid" | "alg" | "privateKey" | "publicKey">;
+
+const generate = promisify(generateKeyPair);
+
+/**
+ * Made before any transaction, on a thread of its own: an RSA key takes a tenth of a second, sometimes a whole one. The name
+ * is random: after a restore the same one must not come again with another key.
+ */
+export async function newKey(alg: SigningAlgorithm): Promise<NewKey> {
+  const pair =
+    alg === "ES256"
+      ? await generate("ec", { namedCurve: "P-256" })
+      : await generate("rsa", { modulusLength: 2048 });
+  return { kid: randomBytes(12).toString("base64url"), alg, ...pair };
+}
+
+/** All of both kinds, in the order in which they sign. */
+export async function readKeys({ storage: { db }, keyring }: Omit<KeyDeps, "clock">): Promise<Key[]> {
+  const of = (table: (typeof TABLES)[SigningAlgorithm]) =>
+    db.selectFrom(table).select(["kid", "public_jwk", "sealed_private_key", "signs_from"]);
+  const rows = await of(TABLES.ES256)
+    .unionAll(of(TABLES.RS256))
+    .orderBy("signs_from")
+    .orderBy("kid")
+    .execute();
+  return rows.map((row) => {
+    const text = unseal(keyring, PURPOSE, row.kid, row.sealed_private_key);
+    if (text === undefined) throw new Error("a signing key was sealed with a master key that is not here");
+    const privateKey = createPrivateKey({ key: JSON.parse(text) as JsonWebKey, format: "jwk" });
+    const jwk = JSON.parse(row.public_jwk) as PublishedKey;
+    return {
+      kid: row.kid,
+      alg: jwk.alg,
+      privateKey,
+      publicKey: createPublicKey(privateKey),
+      jwk,
+      signsFrom: row.signs_from,
+    };
+  });
+}
+
+/**
+ * Of several instances that want to add a key at once, each waits until the one before it is done, and only then looks
+ * from when on the newest key signs. One that was made in vain is thrown away.
+ */
+export function afterOthers<T>(
+  { storage }: Pick<KeyDeps, "storage">,
+  alg: SigningAlgorithm,
+  work: (trx: Trx, newest: number | undefined) => Promise<T>,
+): Promise<T> {
+  return storage.transact(async (trx) => {
+    await hold(trx, storage, [HELD]);
+    const newest = await trx
+      .selectFrom(TABLES[alg])
+      .select("signs_from")
+      .orderBy("signs_from", "desc")
+      .executeTakeFirst();
+    return work(trx, newest?.signs_from);
+  });
+}
+
+export async function insertKey(
+  trx: Trx,
+  { clock, keyring }: Pick<KeyDeps, "clock" | "keyring">,
+  { kid, alg, privateKey, publicKey }: NewKey,
+  signsFrom: number,
+): Promise<void> {
+  const jwk = { ...publicKey.export({ format: "jwk" }), kid, use: "sig", alg };
+  const row: Tables["signing_keys"] = {
+    kid,
+    public_jwk: JSON.stringify(jwk),
+    sealed_private_key: seal(keyring, PURPOSE, kid, JSON.stringify(privateKey.export({ format: "jwk" }))),
+    created_at: clock.now(),
+    signs_from: signsFrom,
+  };
+  await trx.insertInto(TABLES[alg]).values(row).execute();
+}
+
+export const deleteKeysBefore = async (db: Database, alg: SigningAlgorithm, signsFrom: number) => {
+  await db.deleteFrom(TABLES[alg]).where("signs_from", "<", signsFrom).execute();
+};
+
+/** Rotation on demand: the next key of each kind is published now and signs in ten minutes. Says the one for customer tokens. */
+export async function addNextKey(deps: KeyDeps): Promise<string> {
+  const now = deps.clock.now();
+  const [ec, rsa] = await Promise.all([newKey("ES256"), newKey("RS256")]);
+  for (const made of [rsa, ec])
+    await afterOthers(deps, made.alg, (trx, newest) =>
+      insertKey(trx, deps, made, newest === undefined ? now : now + PUBLISHED_BEFORE_MS),
+    );
+  return ec.kid;
+}
+
+/**
+ * For a key that is in other hands: it and all others are gone from the key set, and new ones sign at once. Every
+ * token of before is dead, on every instance within a second. Says the id of the one for customer tokens.
+ */
+export async function replaceKeys(
+  deps: KeyDeps,
+  onTokensEnded?: (rows: number) => void,
+): Promise<{ kid: string; endedTokens: number }> {
+  const [ec, rsa] = await Promise.all([newKey("ES256"), newKey("RS256")]);
+  const now = deps.clock.now();
+  await afterOthers(deps, "ES256", async (trx) => {
+    for (const made of [ec, rsa]) {
+      await trx.deleteFrom(TABLES[made.alg]).execute();
+      await insertKey(trx, deps, made, now);
+    }
+  });
+  const where = sql<SqlBool>`created_at < ${now}`;
+  const tokens = { table: "customer_tokens", key: "id", along: ["id"], where } as const;
+  return { kid: ec.kid, endedTokens: await deleteAlong(deps, tokens, onTokensEnded) };
+}
+
+/** Seals the signing keys anew with the first master key. Says how many it sealed, and how many needed none. */
+export async function resealSigningKeys({
+  storage: { db },
+  keyring,
+}: Pick<KeyDeps, "storage" | "keyring">): Promise<{ resealed: number; kept: number }> {
+  const currentId = keyring.current(PURPOSE).keyId.toString("hex");
+  const counted = { resealed: 0, kept: 0 };
+  for (const table of ALGORITHMS.map((alg) => TABLES[alg])) {
+    for (const { kid, sealed_private_key } of await db.selectFrom(table).selectAll().execute()) {
+      if (keyIdOfSealed(sealed_private_key) === currentId) {
+        counted.kept++;
+        continue;
+      }
+      const text = unseal(keyring, PURPOSE, kid, sealed_private_key);
+      if (text === undefined)
+        throw operatorFault(`the signing key ${kid} cannot be opened with these master keys`);
+      await db
+        .updateTable(table)
+        .set({ sealed_private_key: seal(keyring, PURPOSE, kid, text) })
+        .where("kid", "=", kid)
+        .execute();
+      counted.resealed++;
+    }
+  }
+  return counted;
+}

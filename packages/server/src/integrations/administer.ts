@@ -1,0 +1,216 @@
+import { limits } from "../contract/limits.ts";
+import { type Fault, Problem } from "../contract/problem.ts";
+import { changesOf } from "../events/changes.ts";
+import { type By, EVENT_TYPES } from "../events/event.ts";
+import { readHead } from "../events/head.ts";
+import { noteEvents } from "../events/note.ts";
+import { isAllowedUrl } from "../identity-provider/address-rules.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import type { Keyring } from "../lib/keyring.ts";
+import { forChange } from "../storage/for-change.ts";
+import { laterThan } from "../storage/later-than.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import { changeStore } from "../stores/store.ts";
+import { type Format, type IntegrationRow, isEnabled } from "./integration.ts";
+import { shown } from "./present.ts";
+import { graceUntil, newSigningSecret, sealSecret } from "./secret.ts";
+
+type Deps = { storage: Storage; clock: Clock; keyring: Keyring; allowedOrigins: readonly string[] };
+
+export type NewIntegration = {
+  name: string;
+  description: string;
+  enabled: boolean;
+  integrationType: string;
+  observes: string[];
+  url: string;
+  secretKey: string | null;
+  format: Format;
+};
+
+/** What is not given stays as it is; a `null` secret key is taken away. */
+export type IntegrationChange = { [Member in keyof NewIntegration]?: NewIntegration[Member] | undefined };
+
+type WithSecret = { row: IntegrationRow; signingSecret: string };
+
+export async function createIntegration(deps: Deps, by: By, given: NewIntegration): Promise<WithSecret> {
+  refuseFaults(deps, given);
+  const { storeId } = by;
+  const { clock } = deps;
+  const id = newId();
+  const signingSecret = newSigningSecret();
+  // Under the store's lock, so that two at once do not both become the last that fits.
+  const row = await changeStore(deps, storeId, async (trx) => {
+    await refuseTooMany(trx, storeId);
+    const now = clock.now();
+    const made: IntegrationRow = {
+      id,
+      store_id: storeId,
+      name: given.name,
+      description: given.description,
+      enabled: given.enabled ? 1 : 0,
+      observes: JSON.stringify(given.observes),
+      url: given.url,
+      format: given.format,
+      sealed_secret_key: given.secretKey === null ? null : sealSecret(deps, id, given.secretKey),
+      sealed_secret: sealSecret(deps, id, signingSecret),
+      sealed_previous_secret: null,
+      previous_until: null,
+      failing_since: null,
+      disabled_reason: null,
+      last_delivery: null,
+      // What was numbered before is of the past. Its own event comes later, and marks it as due.
+      sequence: (await readHead(trx, storeId)).last_sequence,
+      replay_after: null,
+      replay_before: null,
+      due_at: null,
+      lease: null,
+      lease_until: 0,
+      is_slow: 0,
+      created_at: now,
+      updated_at: now,
+    };
+    await trx.insertInto("integrations").values(made).execute();
+    await noteEvents(trx, deps, by, [
+      { type: "integration.created", subject: id, resource: shown(deps, made) },
+    ]);
+    return made;
+  });
+  if (!row) throw new Problem("token_invalid");
+  return { row, signingSecret };
+}
+
+async function refuseTooMany(trx: Trx, storeId: string): Promise<void> {
+  const { count } = await trx
+    .selectFrom("integrations")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("store_id", "=", storeId)
+    .executeTakeFirstOrThrow();
+  if (count >= limits.integrations)
+    throw new Problem("too_many_integrations", { meta: { integrations: limits.integrations } });
+}
+
+/** All faults at once. */
+function refuseFaults({ allowedOrigins }: Deps, given: IntegrationChange): void {
+  const faults: Fault[] = [];
+  if (given.integrationType !== undefined && given.integrationType !== "webhook")
+    faults.push({ code: "integration_type_unsupported", source: { pointer: "/data/integration_type" } });
+  if (given.url !== undefined && !isAllowedUrl(given.url, allowedOrigins))
+    faults.push({ code: "webhook_url_not_allowed", source: { pointer: "/data/configuration/url" } });
+  for (const [at, type] of (given.observes ?? []).entries())
+    if (typesOf([type]).length === 0)
+      faults.push({ code: "event_type_unknown", source: { pointer: `/data/observes/${at}` } });
+  const [first, ...others] = faults;
+  if (first) throw Problem.of([first, ...others]);
+}
+
+/** The types that are meant, each once: `customer.*` stands for all that begin so. */
+export const typesOf = (observes: readonly string[]): string[] =>
+  EVENT_TYPES.filter((type) =>
+    observes.some((one) => (one.endsWith(".*") ? type.startsWith(one.slice(0, -1)) : type === one)),
+  );
+
+export async function updateIntegration(
+  deps: Deps,
+  by: By,
+  id: string,
+  change: IntegrationChange,
+): Promise<IntegrationRow> {
+  refuseFaults(deps, change);
+  return changeIntegration(deps, by, id, {
+    secrets: change.secretKey === undefined ? [] : ["configuration.secret_key"],
+    columns: async (trx, before) => ({
+      ...(change.name !== undefined && { name: change.name }),
+      ...(change.description !== undefined && { description: change.description }),
+      ...(change.observes !== undefined && { observes: JSON.stringify(change.observes) }),
+      ...(change.url !== undefined && { url: change.url }),
+      ...(change.format !== undefined && { format: change.format }),
+      ...(change.secretKey !== undefined && {
+        sealed_secret_key: change.secretKey === null ? null : sealSecret(deps, id, change.secretKey),
+      }),
+      // Another receiver has not failed yet.
+      ...(change.url !== undefined && change.url !== before.url && { failing_since: null, is_slow: 0 }),
+      ...(await switched(trx, deps, before, change.enabled)),
+    }),
+  });
+}
+
+/** Enabled again, it goes on from now, and with what it had not delivered; what happened meanwhile it does not hear of. */
+async function switched(
+  trx: Trx,
+  { clock }: Deps,
+  before: IntegrationRow,
+  enabled: boolean | undefined,
+): Promise<Partial<IntegrationRow>> {
+  if (enabled === undefined || enabled === isEnabled(before)) return {};
+  if (!enabled) return { enabled: 0, due_at: null, disabled_reason: null };
+  return {
+    enabled: 1,
+    sequence: (await readHead(trx, before.store_id)).last_sequence,
+    due_at: clock.now(),
+    failing_since: null,
+    disabled_reason: null,
+    is_slow: 0,
+  };
+}
+
+/** The new secret signs at once; the one before goes on beside it for a day. */
+export async function rotateSecret(deps: Deps, by: By, id: string): Promise<WithSecret> {
+  const signingSecret = newSigningSecret();
+  const row = await changeIntegration(deps, by, id, {
+    secrets: ["signing_secret"],
+    columns: async (_, before) => ({
+      sealed_secret: sealSecret(deps, id, signingSecret),
+      sealed_previous_secret: before.sealed_secret,
+      previous_until: graceUntil(deps.clock.now()),
+    }),
+  });
+  return { row, signingSecret };
+}
+
+type Change = {
+  /** Members that were set and are never shown. */
+  secrets: readonly string[];
+  columns(trx: Trx, before: IntegrationRow): Promise<Partial<IntegrationRow>>;
+};
+
+function changeIntegration(deps: Deps, by: By, id: string, change: Change): Promise<IntegrationRow> {
+  const { storage, clock } = deps;
+  return storage.transact(async (trx) => {
+    const rows = trx
+      .selectFrom("integrations")
+      .selectAll()
+      .where("store_id", "=", by.storeId)
+      .where("id", "=", id);
+    const before = await forChange(storage, rows).executeTakeFirst();
+    if (!before) throw new Problem("integration_not_found");
+    const after = await trx
+      .updateTable("integrations")
+      .set({ ...(await change.columns(trx, before)), updated_at: laterThan("updated_at", clock.now()) })
+      .where("store_id", "=", by.storeId)
+      .where("id", "=", id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    const resource = shown(deps, after);
+    const changes = changesOf(shown(deps, before), resource, change.secrets);
+    if (changes)
+      await noteEvents(trx, deps, by, [{ type: "integration.updated", subject: id, resource, changes }]);
+    return after;
+  });
+}
+
+/** Its deliveries may be many, and go afterwards (forget.ts). */
+export async function deleteIntegration(deps: Deps, by: By, id: string): Promise<undefined> {
+  await deps.storage.transact(async (trx) => {
+    const { numDeletedRows } = await trx
+      .deleteFrom("integrations")
+      .where("store_id", "=", by.storeId)
+      .where("id", "=", id)
+      .executeTakeFirst();
+    if (numDeletedRows === 0n) throw new Problem("integration_not_found");
+    await trx.insertInto("deleted_integrations").values({ id, store_id: by.storeId }).execute();
+    const resource = { type: "integration", id };
+    await noteEvents(trx, deps, by, [{ type: "integration.deleted", subject: id, resource }]);
+  });
+}

@@ -1,0 +1,150 @@
+import type { Logger } from "pino";
+import { createTurns } from "../lib/turns.ts";
+import type { Trx } from "../storage/storage.ts";
+import type { AttemptDeps } from "./attempt.ts";
+import { markStores } from "./due.ts";
+import { type IntegrationRow, isEnabled } from "./integration.ts";
+import { countFailing, findBehindMs, release, takeDue } from "./lease.ts";
+import { type RunDeps, runTurn } from "./run.ts";
+import type { Settled } from "./settle.ts";
+
+/**
+ * Delivers what integrations are due, beside everything else. Any instance takes any integration; one at a time works for it. Those
+ * that were slow or have failed have places of their own, so that however many there are, the others do not wait for them.
+ */
+export type Deliverer = {
+  /** Takes what is due, as far as there are places, and returns without waiting for any of it. */
+  look(): Promise<void>;
+  /** From now on as soon as this process has numbered events. `look` once a second finds what others have numbered. */
+  start(): void;
+  /** Called in the transaction that numbers events of these stores. */
+  mark(trx: Trx, storeIds: readonly string[]): Promise<void>;
+  /** Called after that transaction. */
+  onNumbered(): void;
+  /** When nothing is under way. */
+  idle(): Promise<void>;
+  /** Takes no more, and waits for a moment for what is under way; the rest is sent again when its lease is over. */
+  stop(): Promise<void>;
+  /** Looks how many integrations fail. */
+  count(): Promise<void>;
+  counts(): { running: number; behindMs: number; failing: number };
+};
+
+/** `given_up`: it has failed, and will not be tried again. */
+export type OnAttempt = (outcome: "delivered" | "failed" | "given_up", elapsedMs: number) => void;
+
+type Deps = AttemptDeps & Pick<RunDeps, "storage" | "random"> & { log: Logger; onAttempt: OnAttempt };
+
+const PLACES = { quick: 32, slow: 16 };
+const TURNS_AT_DATABASE = 2;
+const STOP_WITHIN_MS = 3000;
+
+export function createDeliverer(deps: Deps): Deliverer {
+  const running = { quick: new Set<Promise<void>>(), slow: new Set<Promise<void>>() };
+  const inTurn = createTurns(TURNS_AT_DATABASE);
+  let looking: Promise<void> | undefined;
+  let isStarted = false;
+  let isStopping = false;
+  let isMarked = false;
+  let behindMs = 0;
+  let failing = 0;
+  const runDeps: RunDeps = {
+    ...deps,
+    inTurn,
+    isStopping: () => isStopping,
+    onSettled: (settled) => tell(deps, settled),
+  };
+
+  async function run(integration: IntegrationRow): Promise<void> {
+    try {
+      await runTurn(runDeps, integration);
+    } catch (error) {
+      deps.log.warn({ event: "webhooks_interrupted", integration_id: integration.id, cause: String(error) });
+    }
+    // Where not even this works, its lease runs out.
+    await inTurn(() => release(deps, integration)).catch(() => {});
+  }
+
+  async function takeFrom(lane: keyof typeof PLACES): Promise<void> {
+    const free = PLACES[lane] - running[lane].size;
+    if (free <= 0 || isStopping) return;
+    for (const integration of await inTurn(() => takeDue(deps, lane === "slow", free))) {
+      const work = run(integration).finally(() => {
+        running[lane].delete(work);
+        wake();
+      });
+      running[lane].add(work);
+    }
+  }
+
+  function look(): Promise<void> {
+    looking ??= takeFrom("quick")
+      .then(() => takeFrom("slow"))
+      .then(async () => {
+        const isFull = running.quick.size >= PLACES.quick || running.slow.size >= PLACES.slow;
+        behindMs = isFull ? await findBehindMs(deps) : 0;
+      })
+      .finally(() => {
+        looking = undefined;
+      });
+    return looking;
+  }
+
+  /** What cannot be done now is found by the next look. */
+  function wake(): void {
+    if (isStarted && !isStopping) look().catch(() => {});
+  }
+
+  const all = () => [...running.quick, ...running.slow];
+
+  return {
+    look,
+    start() {
+      isStarted = true;
+    },
+    async mark(trx, storeIds) {
+      if (await markStores(trx, storeIds, deps.clock.now())) isMarked = true;
+    },
+    onNumbered() {
+      if (isMarked) wake();
+      isMarked = false;
+    },
+    async idle() {
+      for (;;) {
+        await looking?.catch(() => {});
+        const under = all();
+        if (under.length === 0) return;
+        await Promise.allSettled(under);
+      }
+    },
+    async stop() {
+      isStopping = true;
+      let timer: NodeJS.Timeout | undefined;
+      const enough = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, STOP_WITHIN_MS);
+      });
+      await Promise.race([Promise.allSettled([looking, ...all()]), enough]);
+      clearTimeout(timer);
+    },
+    async count() {
+      failing = await countFailing(deps.storage.db);
+    },
+    counts: () => ({ running: all().length, behindMs, failing }),
+  };
+}
+
+function tell({ log, onAttempt }: Deps, { before, after, deliveries }: Settled): void {
+  const of = { integration_id: after.id, store_id: after.store_id };
+  for (const { id, attempt, status: state } of deliveries) {
+    if (!attempt) continue;
+    const { status, reason, milliseconds } = attempt;
+    onAttempt(reason === null ? "delivered" : state === "failed" ? "given_up" : "failed", milliseconds);
+    log.debug({ event: "webhook", ...of, delivery_id: id, status, reason, milliseconds });
+  }
+  if (before.failing_since === null && after.failing_since !== null)
+    log.info({ event: "integration_failing", ...of });
+  if (before.failing_since !== null && after.failing_since === null)
+    log.info({ event: "integration_recovered", ...of });
+  if (isEnabled(before) && !isEnabled(after))
+    log.warn({ event: "integration_disabled", ...of, reason: after.disabled_reason });
+}

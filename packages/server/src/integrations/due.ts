@@ -1,0 +1,35 @@
+import { sql } from "kysely";
+import { statement } from "../storage/statement.ts";
+import type { Trx } from "../storage/storage.ts";
+
+/** When an integration next has something to do: `due_at`, which only the instance that has its lease moves to a later time. */
+
+const sooner = (now: number) =>
+  sql<number>`case when due_at is null or due_at > ${now} then ${now} else due_at end`;
+
+export const markDue = (trx: Trx, of: { storeId: string; id: string; now: number }): Promise<unknown> =>
+  markOne.all(trx, of);
+
+const markOne = statement((db, of: { storeId: string; id: string; now: number }) =>
+  db
+    .updateTable("integrations")
+    .set({ due_at: sooner(of.now) })
+    .where("store_id", "=", of.storeId)
+    .where("id", "=", of.id)
+    .where("enabled", "=", 1)
+    .returning("id"),
+);
+
+/**
+ * Events of these stores were numbered: in that transaction, so that no crash can come between. It waits for whoever is just
+ * letting one of the integrations go: either that one sees the new numbers, or this comes after it. False: there are none.
+ */
+export async function markStores(trx: Trx, storeIds: readonly string[], now: number): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable("integrations")
+    .set({ due_at: sooner(now) })
+    .where("store_id", "in", storeIds)
+    .where("enabled", "=", 1)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}

@@ -1,0 +1,196 @@
+import { type SqlBool, sql } from "kysely";
+import { readHead } from "../events/head.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import { atMost } from "../storage/at-most.ts";
+import { insertRows } from "../storage/insert-rows.ts";
+import { statement } from "../storage/statement.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import { typesOf } from "./administer.ts";
+import { AT_ONCE, type DeliveryRow } from "./delivery.ts";
+import type { IntegrationRow } from "./integration.ts";
+
+type Deps = { storage: Storage; clock: Clock };
+
+/** So many events are looked at in one transaction: a few milliseconds. */
+const PAGE = 200;
+
+/** Turns the next events of the log, or of a replay, into deliveries. False: there was nothing left, or the lease is lost. */
+export async function fanOut(deps: Deps, integration: IntegrationRow): Promise<boolean> {
+  return (await fanOutNew(deps, integration)) || (await fanOutReplay(deps, integration));
+}
+
+async function fanOutNew(deps: Deps, integration: IntegrationRow): Promise<boolean> {
+  const { db } = deps.storage;
+  const { id, store_id: storeId, lease } = integration;
+  const head = await readHead(db, storeId);
+  if (integration.sequence >= head.last_sequence) return false;
+  const { events, to } = await readObserved(deps, integration, integration.sequence, head.last_sequence);
+  const isOurs = await deps.storage.transact(async (trx) => {
+    const held = await hold(trx, { id, storeId, lease: lease ?? "" }, { sequence: to });
+    if (held && events.length > 0) await insertDeliveries(trx, await rowsOf(trx, deps, integration, events));
+    return held;
+  });
+  if (isOurs) integration.sequence = to;
+  return isOurs;
+}
+
+/** Also such as were delivered before: those begin anew. */
+async function fanOutReplay(deps: Deps, integration: IntegrationRow): Promise<boolean> {
+  const { id, store_id: storeId, lease, replay_after: after, replay_before: before } = integration;
+  if (after === null || before === null) return false;
+  const { events, to } = await readObserved(deps, integration, after, before);
+  const left = to >= before ? { replay_after: null, replay_before: null } : { replay_after: to };
+  const isOurs = await deps.storage.transact(async (trx) => {
+    const held = await hold(trx, { id, storeId, lease: lease ?? "" }, left);
+    if (!held) return false;
+    for (const row of await rowsOf(trx, deps, integration, events))
+      await trx
+        .insertInto("integration_deliveries")
+        .values(row)
+        .onConflict((conflict) =>
+          conflict
+            .columns(["store_id", "integration_id", "sequence"])
+            .doUpdateSet({
+              status: "waiting",
+              reason: null,
+              tries: 0,
+              next_attempt_at: row.next_attempt_at,
+              forget_at: null,
+              updated_at: row.updated_at,
+            })
+            // What waits already has its place.
+            .where("integration_deliveries.status", "!=", "waiting"),
+        )
+        .execute();
+    return true;
+  });
+  if (isOurs) Object.assign(integration, left);
+  return isOurs;
+}
+
+type Observed = { sequence: number; id: string; type: string; subject: string };
+
+async function readObserved(
+  { storage: { db } }: Deps,
+  integration: IntegrationRow,
+  from: number,
+  last: number,
+): Promise<{ events: Observed[]; to: number }> {
+  const types = new Set(typesOf(JSON.parse(integration.observes)));
+  const rows = await readEvents.all(db, { storeId: integration.store_id, from, to: last, limit: PAGE });
+  // What was forgotten meanwhile is passed over.
+  const to = rows.length < PAGE ? last : (rows.at(-1)?.sequence ?? last);
+  return { events: rows.filter(({ type }) => types.has(type)), to };
+}
+
+const readEvents = statement((db, of: { storeId: string; from: number; to: number; limit: number }) =>
+  db
+    .selectFrom("events")
+    .select(["sequence", "id", "type", "subject"])
+    .where("store_id", "=", of.storeId)
+    .where("sequence", ">", of.from)
+    .where("sequence", "<=", of.to)
+    .orderBy("sequence")
+    .limit(atMost(of.limit)),
+);
+
+/** False: another instance has the lease. Otherwise it cannot get it before this transaction has ended. */
+async function hold(
+  trx: Trx,
+  of: { id: string; storeId: string; lease: string },
+  columns: Partial<IntegrationRow>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable("integrations")
+    .set(columns)
+    .where("store_id", "=", of.storeId)
+    .where("id", "=", of.id)
+    .where("lease", "=", of.lease)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** The first of each subject goes at once, unless another of that subject waits already; the others are behind it. */
+async function rowsOf(
+  trx: Trx,
+  { clock }: Deps,
+  { id, store_id }: IntegrationRow,
+  events: readonly Observed[],
+): Promise<DeliveryRow[]> {
+  const now = clock.now();
+  const waiting = await findWaiting(trx, { storeId: store_id, id }, [
+    ...new Set(events.map(({ subject }) => subject)),
+  ]);
+  return events.map(({ sequence, id: eventId, type, subject }) => {
+    const isBehind = waiting.has(subject);
+    waiting.add(subject);
+    return {
+      id: newId(),
+      store_id,
+      integration_id: id,
+      sequence,
+      event_id: eventId,
+      type,
+      subject,
+      status: "waiting",
+      reason: null,
+      tries: 0,
+      attempts: "[]",
+      next_attempt_at: isBehind ? null : AT_ONCE,
+      forget_at: null,
+      created_at: now,
+      updated_at: now,
+    };
+  });
+}
+
+const SUBJECTS_AT_ONCE = 50;
+
+/** Of these subjects those for which something waits. One look at an index for each, however much waits. */
+async function findWaiting(
+  trx: Trx,
+  of: { storeId: string; id: string },
+  subjects: readonly string[],
+): Promise<Set<string>> {
+  const found = new Set<string>();
+  if (!(await findAny.first(trx, of))) return found;
+  for (let from = 0; from < subjects.length; from += SUBJECTS_AT_ONCE) {
+    const looks = subjects.slice(from, from + SUBJECTS_AT_ONCE).map(
+      (subject) => sql`select * from (select subject from integration_deliveries
+        where store_id = ${of.storeId} and integration_id = ${of.id} and subject = ${subject} and status = 'waiting'
+        limit 1) as look`,
+    );
+    const { rows } = await sql<{ subject: string }>`${sql.join(looks, sql` union all `)}`.execute(trx);
+    for (const { subject } of rows) found.add(subject);
+  }
+  return found;
+}
+
+const findAny = statement((db, of: { storeId: string; id: string }) =>
+  db
+    .selectFrom("integration_deliveries")
+    .select("id")
+    .where("store_id", "=", of.storeId)
+    .where("integration_id", "=", of.id)
+    .where(sql<SqlBool>`status = 'waiting'`)
+    .limit(atMost(1)),
+);
+
+const insertDeliveries = insertRows("integration_deliveries", [
+  "id",
+  "store_id",
+  "integration_id",
+  "sequence",
+  "event_id",
+  "type",
+  "subject",
+  "status",
+  "reason",
+  "tries",
+  "attempts",
+  "next_attempt_at",
+  "forget_at",
+  "created_at",
+  "updated_at",
+]);

@@ -1,0 +1,54 @@
+import type { Clock } from "../lib/clock.ts";
+import { atMost } from "../storage/at-most.ts";
+import { inBatches } from "../storage/batches.ts";
+import { deleteOld, ROUND } from "../storage/delete-old.ts";
+import type { Database, Storage } from "../storage/storage.ts";
+
+type Deps = { storage: Storage; clock: Clock };
+
+/** Deliveries that were over long ago. True: there are more. */
+export const forgetOldDeliveries = (deps: Deps): Promise<boolean> =>
+  deleteOld(deps, "integration_deliveries", "id", "forget_at", deps.clock.now());
+
+const DELETED_AT_ONCE = 20;
+
+/** What integrations that were deleted have left. True: there is more. */
+export async function forgetDeletedIntegrations(deps: Deps): Promise<boolean> {
+  const { db } = deps.storage;
+  const deleted = await db
+    .selectFrom("deleted_integrations")
+    .selectAll()
+    .orderBy("id")
+    .limit(atMost(DELETED_AT_ONCE))
+    .execute();
+  let isBehind = deleted.length === DELETED_AT_ONCE;
+  for (const { id, store_id } of deleted) {
+    const of = { storeId: store_id, id };
+    const { isDone } = await inBatches(deps, (limit) => forgetSome(db, of, limit), ROUND);
+    isBehind ||= !isDone;
+    if (isDone)
+      await db
+        .deleteFrom("deleted_integrations")
+        .where("store_id", "=", store_id)
+        .where("id", "=", id)
+        .execute();
+  }
+  return isBehind;
+}
+
+async function forgetSome(db: Database, of: { storeId: string; id: string }, limit: number): Promise<number> {
+  const some = db
+    .selectFrom("integration_deliveries")
+    .select("sequence")
+    .where("store_id", "=", of.storeId)
+    .where("integration_id", "=", of.id)
+    .orderBy("sequence")
+    .limit(atMost(limit));
+  const { numDeletedRows } = await db
+    .deleteFrom("integration_deliveries")
+    .where("store_id", "=", of.storeId)
+    .where("integration_id", "=", of.id)
+    .where("sequence", "in", some)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}

@@ -1,0 +1,49 @@
+import { Problem } from "../contract/problem.ts";
+import type { Page, Place } from "../lib/condition.ts";
+import { readPage } from "../storage/page.ts";
+import { statement } from "../storage/statement.ts";
+import type { Database, Storage } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+
+/**
+ * Whom of a store's other services we tell what happened.
+ *
+ *     numbered events  ->  a delivery for each that is observed  ->  sent, again and again  ->  delivered, or given up
+ *     (events/)            (fan-out.ts)                               (run.ts, attempt.ts)       (settle.ts)
+ *
+ * One instance at a time works for an integration, for as long as its lease lasts (deliverer.ts). Who loses it writes nothing any
+ * more; what it was just sending is sent again by the next, with the same id.
+ */
+export type IntegrationRow = Tables["integrations"];
+
+export type Format = "cloudevents" | "integration";
+
+/** The last attempt, as it is kept. */
+export type LastDelivery = { at: number; status: number | null; reason: string | null };
+
+export const isEnabled = ({ enabled }: Pick<IntegrationRow, "enabled">): boolean => enabled === 1;
+
+const findIntegration = statement((db, of: { storeId: string; id: string }) =>
+  db.selectFrom("integrations").selectAll().where("store_id", "=", of.storeId).where("id", "=", of.id),
+);
+
+export async function getIntegration(
+  { storage }: { storage: { db: Database } },
+  storeId: string,
+  id: string,
+): Promise<IntegrationRow> {
+  const row = await findIntegration.first(storage.db, { storeId, id });
+  if (!row) throw new Problem("integration_not_found");
+  return row;
+}
+
+export type IntegrationList = { rows: IntegrationRow[]; place: Place; page: Page };
+
+export async function listIntegrations(
+  { storage }: { storage: Storage },
+  storeId: string,
+  page: Page,
+): Promise<IntegrationList> {
+  const { rows, place } = await readPage(storage, "integrations", { store_id: storeId }, page);
+  return { rows, place, page };
+}

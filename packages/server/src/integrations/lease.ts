@@ -1,0 +1,118 @@
+import { readHead } from "../events/head.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import { atMost } from "../storage/at-most.ts";
+import { forChange } from "../storage/for-change.ts";
+import { statement } from "../storage/statement.ts";
+import type { Database, Storage } from "../storage/storage.ts";
+import { type IntegrationRow, isEnabled } from "./integration.ts";
+
+type Deps = { storage: Storage; clock: Clock };
+
+/** Longer than a turn takes, its last attempts included: whoever is killed holds an integration up for so long at most. */
+const LEASE_MS = 30_000;
+
+/**
+ * Takes integrations that have something to do, those that are due for longest first. Instances that look at the same time take
+ * different ones. Until the lease is over nobody else takes them, and then they are due again.
+ */
+export async function takeDue(
+  { storage, clock }: Deps,
+  isSlow: boolean,
+  places: number,
+): Promise<IntegrationRow[]> {
+  const { db, engine } = storage;
+  const now = clock.now();
+  const until = now + LEASE_MS;
+  const due = db
+    .selectFrom("integrations")
+    .select("id")
+    .where("is_slow", "=", isSlow ? 1 : 0)
+    .where("due_at", "<=", now)
+    .where("lease_until", "<=", now)
+    .orderBy("due_at")
+    .limit(atMost(places))
+    .$if(engine === "postgres", (query) => query.forUpdate().skipLocked());
+  return db
+    .updateTable("integrations")
+    .set({ lease: newId(), lease_until: until, due_at: until })
+    .where("id", "in", due)
+    .returningAll()
+    .execute();
+}
+
+/**
+ * Lets it go, and says when it has something to do again. Its row is locked before the log is looked at: what is numbered
+ * later waits for that lock, and marks it as due afterwards.
+ */
+export function release({ storage, clock }: Deps, integration: IntegrationRow): Promise<void> {
+  const { id, store_id: storeId, lease } = integration;
+  return storage.transact(async (trx) => {
+    const ours = trx
+      .selectFrom("integrations")
+      .selectAll()
+      .where("store_id", "=", storeId)
+      .where("id", "=", id)
+      .where("lease", "=", lease);
+    const row = await forChange(storage, ours).executeTakeFirst();
+    if (!row) return;
+    const now = clock.now();
+    const { last_sequence } = await readHead(trx, storeId);
+    const next = await findNext.first(trx, { storeId, id });
+    const isMore = row.sequence < last_sequence || row.replay_before !== null;
+    const nextAt = isMore ? now : next && Math.max(now, next.at ?? 0);
+    await trx
+      .updateTable("integrations")
+      .set({ lease: null, lease_until: 0, due_at: isEnabled(row) ? (nextAt ?? null) : null })
+      .where("store_id", "=", storeId)
+      .where("id", "=", id)
+      .execute();
+  });
+}
+
+const findNext = statement((db, of: { storeId: string; id: string }) =>
+  db
+    .selectFrom("integration_deliveries")
+    .select("next_attempt_at as at")
+    .where("store_id", "=", of.storeId)
+    .where("integration_id", "=", of.id)
+    .where("next_attempt_at", "is not", null)
+    .orderBy("next_attempt_at")
+    .limit(atMost(1)),
+);
+
+/** How long the one waits that is due for longest and that nobody has taken. */
+export async function findBehindMs({ storage: { db }, clock }: Deps): Promise<number> {
+  const now = clock.now();
+  const dueAts = [];
+  for (const isSlow of [0, 1]) dueAts.push((await findWaiting.first(db, { isSlow, now }))?.at ?? now);
+  return Math.max(0, now - Math.min(...dueAts));
+}
+
+const findWaiting = statement((db, of: { isSlow: number; now: number }) =>
+  db
+    .selectFrom("integrations")
+    .select("due_at as at")
+    .where("is_slow", "=", of.isSlow)
+    .where("due_at", "<=", of.now)
+    .where("lease_until", "<=", of.now)
+    .orderBy("due_at")
+    .limit(atMost(1)),
+);
+
+const MOST_COUNTED = 1000;
+
+export async function countFailing(db: Database): Promise<number> {
+  const some = db
+    .selectFrom("integrations")
+    .select("id")
+    .where("failing_since", "is not", null)
+    .orderBy("failing_since")
+    .limit(atMost(MOST_COUNTED))
+    .as("some");
+  const counted = await db
+    .selectFrom(some)
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return counted.count;
+}

@@ -1,0 +1,43 @@
+import { Problem } from "../contract/problem.ts";
+import { readHead } from "../events/head.ts";
+import { startAfter } from "../events/read.ts";
+import type { Clock } from "../lib/clock.ts";
+import { forChange } from "../storage/for-change.ts";
+import type { Storage } from "../storage/storage.ts";
+import { markDue } from "./due.ts";
+import { type IntegrationRow, isEnabled } from "./integration.ts";
+
+type Range = { after: number; before?: number | undefined };
+
+/** Notes what to send again; the turns of the integration do it, a page at a time, however long the log is. */
+export function replayEvents(
+  { storage, clock }: { storage: Storage; clock: Clock },
+  storeId: string,
+  id: string,
+  { after, before }: Range,
+): Promise<IntegrationRow> {
+  return storage.transact(async (trx) => {
+    const rows = trx
+      .selectFrom("integrations")
+      .selectAll()
+      .where("store_id", "=", storeId)
+      .where("id", "=", id);
+    const integration = await forChange(storage, rows).executeTakeFirst();
+    if (!integration) throw new Problem("integration_not_found");
+    if (!isEnabled(integration)) throw new Problem("integration_disabled");
+    if (integration.replay_before !== null) throw new Problem("replay_under_way");
+    const from = startAfter(await readHead(trx, storeId), after);
+    // What comes after that is on its way without a replay.
+    const to = Math.min(before ?? integration.sequence, integration.sequence);
+    if (from >= to) return integration;
+    const replayed = await trx
+      .updateTable("integrations")
+      .set({ replay_after: from, replay_before: to })
+      .where("store_id", "=", storeId)
+      .where("id", "=", id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    await markDue(trx, { storeId, id, now: clock.now() });
+    return replayed;
+  });
+}

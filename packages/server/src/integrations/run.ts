@@ -1,0 +1,163 @@
+import type { EventRow } from "../events/event.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Turns } from "../lib/turns.ts";
+import { atMost } from "../storage/at-most.ts";
+import { statement } from "../storage/statement.ts";
+import type { Storage } from "../storage/storage.ts";
+import { type AttemptDeps, attemptOnce } from "./attempt.ts";
+import { AT_ONCE, type DeliveryRow } from "./delivery.ts";
+import { fanOut } from "./fan-out.ts";
+import { type IntegrationRow, isEnabled } from "./integration.ts";
+import { messageOf } from "./message.ts";
+import { type Outcome, type Settled, settle } from "./settle.ts";
+
+export type RunDeps = AttemptDeps & {
+  storage: Storage;
+  clock: Clock;
+  random: () => number;
+  /** Deliveries leave most connections to the database to requests. */
+  inTurn: Turns;
+  onSettled(settled: Settled): void;
+  isStopping(): boolean;
+};
+
+/** So many messages are under way to a receiver at once; to one that fails, few. */
+const AT_A_TIME = 8;
+const AT_A_TIME_FAILING = 2;
+/** After so long others have their turn. What is under way is still waited for. */
+const TURN_MS = 5000;
+
+/** So far the log is looked through at once for events that are observed, before others have the database. */
+const PAGES = 5;
+
+/**
+ * One turn of an integration: sends what is due, in the order of each subject, until nothing is or the turn is over. At any time
+ * as many deliveries are in memory as are under way; what came of them is written as it comes, whatever has ended meanwhile together.
+ */
+export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<void> {
+  const { clock, inTurn } = deps;
+  const startedMs = clock.monotonicMs();
+  const underWay = new Map<string, Promise<void>>();
+  /** Those that are under way, and those of which nothing is written yet: in the database they are still due. */
+  const inHand = new Set<string>();
+  let ended: Outcome[] = [];
+  let integration = taken;
+  let failure: unknown;
+
+  const isOver = () =>
+    failure !== undefined ||
+    deps.isStopping() ||
+    !isEnabled(integration) ||
+    clock.monotonicMs() - startedMs >= TURN_MS;
+
+  async function send(row: DeliveryRow, event: EventRow): Promise<void> {
+    try {
+      const message = messageOf(integration, event, row.tries + 1);
+      const attempted = await attemptOnce(deps, integration, message);
+      ended.push({ row, attempted });
+    } catch (error) {
+      failure ??= error;
+    } finally {
+      underWay.delete(row.id);
+    }
+  }
+
+  async function begin(): Promise<void> {
+    const places = (integration.failing_since === null ? AT_A_TIME : AT_A_TIME_FAILING) - underWay.size;
+    if (places <= 0) return;
+    const due = await inTurn(() => takeSome(deps, integration, inHand, places));
+    for (const { row, event } of due) {
+      inHand.add(row.id);
+      if (event) underWay.set(row.id, send(row, event));
+      else ended.push({ row, attempted: undefined });
+    }
+  }
+
+  for (;;) {
+    if (!isOver()) await begin();
+    if (underWay.size === 0 && ended.length === 0) break;
+    if (ended.length === 0) await Promise.race(underWay.values());
+    const outcomes = ended;
+    ended = [];
+    if (outcomes.length === 0) continue;
+    const settled = await inTurn(() => settle(deps, integration, outcomes));
+    // Another instance has it now, and sends again what was under way here.
+    if (!settled) break;
+    for (const { row } of outcomes) inHand.delete(row.id);
+    integration = settled.after;
+    deps.onSettled(settled);
+  }
+  await Promise.allSettled(underWay.values());
+  if (failure !== undefined) throw failure;
+}
+
+type Due = { row: DeliveryRow; event: EventRow | undefined };
+
+/** As many as there are places. The log is only turned into deliveries as far as there are too few of them. */
+async function takeSome(
+  deps: RunDeps,
+  integration: IntegrationRow,
+  inHand: ReadonlySet<string>,
+  places: number,
+): Promise<Due[]> {
+  const { db } = deps.storage;
+  const of = { storeId: integration.store_id, id: integration.id };
+  for (let pages = 0; ; pages++) {
+    const limit = places + inHand.size;
+    const retries = await findRetries.all(db, { ...of, now: deps.clock.now(), limit });
+    const fresh = await findFresh.all(db, { ...of, limit });
+    const isNew = ({ id }: DeliveryRow) => !inHand.has(id);
+    const [again, first] = [retries.filter(isNew), fresh.filter(isNew)];
+    // Half of the places are for what was tried before, so that neither kind waits for the end of the other.
+    const kept = again.slice(0, Math.max(Math.ceil(places / 2), places - first.length));
+    const rows = [...kept, ...first].slice(0, places);
+    if (rows.length < places && pages < PAGES && (await fanOut(deps, integration))) continue;
+    return withEvents(deps, of.storeId, rows);
+  }
+}
+
+type Wanted = { storeId: string; id: string; limit: number };
+
+const findRetries = statement((db, of: Wanted & { now: number }) =>
+  db
+    .selectFrom("integration_deliveries")
+    .selectAll()
+    .where("store_id", "=", of.storeId)
+    .where("integration_id", "=", of.id)
+    .where("next_attempt_at", ">", AT_ONCE)
+    .where("next_attempt_at", "<=", of.now)
+    .orderBy("next_attempt_at")
+    .orderBy("sequence")
+    .limit(atMost(of.limit)),
+);
+
+const findFresh = statement((db, of: Wanted) =>
+  db
+    .selectFrom("integration_deliveries")
+    .selectAll()
+    .where("store_id", "=", of.storeId)
+    .where("integration_id", "=", of.id)
+    .where("next_attempt_at", "=", AT_ONCE)
+    .orderBy("sequence")
+    .limit(atMost(of.limit)),
+);
+
+async function withEvents(
+  { storage: { db } }: RunDeps,
+  storeId: string,
+  rows: readonly DeliveryRow[],
+): Promise<Due[]> {
+  if (rows.length === 0) return [];
+  const events = await db
+    .selectFrom("events")
+    .selectAll()
+    .where("store_id", "=", storeId)
+    .where(
+      "sequence",
+      "in",
+      rows.map(({ sequence }) => sequence),
+    )
+    .execute();
+  const bySequence = new Map(events.map((event) => [event.sequence, event]));
+  return rows.map((row) => ({ row, event: bySequence.get(row.sequence) }));
+}

@@ -1,0 +1,97 @@
+import { randomBytes } from "node:crypto";
+import { limits } from "../contract/limits.ts";
+import type { Keyring } from "../lib/keyring.ts";
+import { operatorFault } from "../lib/operator-fault.ts";
+import { keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
+import { atMost } from "../storage/at-most.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { IntegrationRow } from "./integration.ts";
+
+type Deps = { keyring: Keyring };
+
+const PURPOSE = "webhook-secret";
+const SECRET_BYTES = 32;
+
+/** Standard Webhooks: base64 of 24 to 64 random bytes, with a prefix that scanners for leaked secrets know. */
+export const newSigningSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
+
+export const sealSecret = ({ keyring }: Deps, integrationId: string, secret: string): string =>
+  seal(keyring, PURPOSE, integrationId, secret);
+
+function open({ keyring }: Deps, integrationId: string, sealed: string): string {
+  const secret = unseal(keyring, PURPOSE, integrationId, sealed);
+  if (secret === undefined)
+    throw new Error("a webhook's secret was sealed with a master key that is not here");
+  return secret;
+}
+
+type Sealed = Pick<
+  IntegrationRow,
+  "id" | "sealed_secret" | "sealed_previous_secret" | "previous_until" | "sealed_secret_key"
+>;
+
+/** The one before counts for a day after a rotation. */
+export const hasPrevious = (row: Pick<Sealed, "sealed_previous_secret" | "previous_until">, now: number) =>
+  row.sealed_previous_secret !== null && (row.previous_until ?? 0) > now;
+
+export const graceUntil = (now: number): number => now + limits.secretGraceSeconds * 1000;
+
+/** What messages are signed with now, the newest first. */
+export function openSigningSecrets(deps: Deps, row: Sealed, now: number): string[] {
+  const { sealed_secret, sealed_previous_secret: previous } = row;
+  const sealed = [sealed_secret, ...(previous !== null && hasPrevious(row, now) ? [previous] : [])];
+  return sealed.map((one) => open(deps, row.id, one));
+}
+
+export const openSecretKey = (deps: Deps, { id, sealed_secret_key: sealed }: Sealed): string | null =>
+  sealed === null ? null : open(deps, id, sealed);
+
+const PAGE = 200;
+const COLUMNS = ["sealed_secret", "sealed_previous_secret", "sealed_secret_key"] as const;
+
+/** Seals every secret anew with the first master key, so that the others can be taken away. Says how many rows it sealed. */
+export async function resealWebhookSecrets({
+  storage: { db },
+  keyring,
+}: Deps & { storage: Storage }): Promise<{ resealed: number; kept: number }> {
+  const currentId = keyring.current(PURPOSE).keyId.toString("hex");
+  const counts = { resealed: 0, kept: 0 };
+  for (let after = ""; ; ) {
+    const rows = await db
+      .selectFrom("integrations")
+      .select(["id", "store_id", ...COLUMNS])
+      .where("id", ">", after)
+      .orderBy("id")
+      .limit(atMost(PAGE))
+      .execute();
+    for (const row of rows) {
+      const renew = (sealed: string | null) => {
+        if (sealed === null || keyIdOfSealed(sealed) === currentId) return sealed;
+        const secret = unseal(keyring, PURPOSE, row.id, sealed);
+        if (secret === undefined)
+          throw operatorFault(`a secret of integration ${row.id} cannot be opened with these master keys`);
+        return seal(keyring, PURPOSE, row.id, secret);
+      };
+      if (COLUMNS.every((column) => renew(row[column]) === row[column])) {
+        counts.kept++;
+        continue;
+      }
+      for (const column of COLUMNS) {
+        const sealed = row[column];
+        if (sealed === null) continue;
+        // Only if nobody has changed it since: what they sealed is newer.
+        await db
+          .updateTable("integrations")
+          .set({ [column]: renew(sealed) })
+          .where("store_id", "=", row.store_id)
+          .where("id", "=", row.id)
+          .where(column, "=", sealed)
+          .execute();
+      }
+      counts.resealed++;
+    }
+    const last = rows.at(-1);
+    if (!last) return counts;
+    after = last.id;
+  }
+}

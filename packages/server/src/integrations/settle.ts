@@ -1,0 +1,182 @@
+import { sql } from "kysely";
+import { limits } from "../contract/limits.ts";
+import { withoutAnswers } from "../events/erase.ts";
+import { byService, ERASED } from "../events/event.ts";
+import { noteEvents } from "../events/note.ts";
+import type { Clock } from "../lib/clock.ts";
+import { forChange } from "../storage/for-change.ts";
+import { laterThan } from "../storage/later-than.ts";
+import { statement } from "../storage/statement.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import { type Attempt, type Attempted, GONE } from "./attempt.ts";
+import { AT_ONCE, type DeliveryRow } from "./delivery.ts";
+import { type IntegrationRow, isEnabled, type LastDelivery } from "./integration.ts";
+import { shown } from "./present.ts";
+import { delayAfter } from "./schedule.ts";
+
+type Deps = { storage: Storage; clock: Clock; random: () => number };
+
+/** What became of a delivery now. Without an attempt: its event is no longer kept, so that there is nothing to send. */
+export type Outcome = { row: DeliveryRow; attempted: Attempted | undefined };
+
+/** An integration before and after, and its deliveries as they are now, each with the attempt that was just made. */
+export type Settled = {
+  before: IntegrationRow;
+  after: IntegrationRow;
+  deliveries: readonly (DeliveryRow & { attempt: Attempt | undefined })[];
+};
+
+const DAY_MS = 86_400_000;
+/** An integration that takes longer, or fails, is served beside the others, in places of its own. */
+const SLOW_MS = 2000;
+
+/**
+ * Writes down what came of some attempts, and what follows: the next attempt, the next of the subject, how the integration is
+ * doing. One transaction, which the lease decides: `undefined` means that it was lost, and nothing was written.
+ */
+export async function settle(
+  deps: Deps,
+  { id, store_id, lease }: IntegrationRow,
+  outcomes: readonly Outcome[],
+): Promise<Settled | undefined> {
+  const { storage, clock } = deps;
+  return storage.transact(async (trx) => {
+    const ours = trx
+      .selectFrom("integrations")
+      .selectAll()
+      .where("store_id", "=", store_id)
+      .where("id", "=", id)
+      .where("lease", "=", lease);
+    const before = await forChange(storage, ours).executeTakeFirst();
+    if (!before) return undefined;
+    const now = clock.now();
+    const settled = outcomes.map((outcome) => ({
+      ...outcome.row,
+      ...stateAfter(deps, outcome, now),
+      attempt: outcome.attempted?.attempt,
+    }));
+    for (const row of settled) await writeDelivery.all(trx, row);
+    await eraseAnswers(trx, settled);
+    for (const row of settled)
+      if (row.status !== "waiting") await letNextGo.all(trx, { storeId: store_id, id, subject: row.subject });
+    const columns = standingAfter(before, outcomes, now);
+    const after = await trx
+      .updateTable("integrations")
+      .set(columns)
+      .where("store_id", "=", store_id)
+      .where("id", "=", id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    if (isEnabled(before) && !isEnabled(after)) {
+      const changes = { enabled: { before: true, after: false } };
+      const resource = shown(deps, after);
+      await noteEvents(trx, deps, byService(store_id), [
+        { type: "integration.disabled", subject: id, resource, changes },
+      ]);
+    }
+    return { before, after, deliveries: settled };
+  });
+}
+
+type State = Pick<
+  DeliveryRow,
+  "status" | "reason" | "tries" | "attempts" | "next_attempt_at" | "forget_at" | "updated_at"
+>;
+
+function stateAfter({ random }: Deps, { row, attempted }: Outcome, now: number): State {
+  const over = (status: string, reason: string | null) => ({
+    status,
+    reason,
+    next_attempt_at: null,
+    forget_at: now + limits.deliveryDays * DAY_MS,
+  });
+  if (!attempted)
+    return {
+      tries: row.tries,
+      attempts: row.attempts,
+      updated_at: now,
+      ...over("failed", "event_forgotten"),
+    };
+  const { attempt, retryAfterMs } = attempted;
+  const tries = row.tries + 1;
+  const attempts = [...(JSON.parse(row.attempts) as Attempt[]), attempt].slice(-limits.webhookAttemptsKept);
+  const said = { tries, attempts: JSON.stringify(attempts), updated_at: now };
+  if (attempt.reason === null) return { ...said, ...over("delivered", null) };
+  if (attempt.status === GONE) return { ...said, ...over("failed", "gone") };
+  const delayMs = delayAfter(tries, retryAfterMs, random);
+  if (delayMs === undefined) return { ...said, ...over("failed", "attempts_exceeded") };
+  return { ...said, status: "waiting", reason: null, next_attempt_at: now + delayMs, forget_at: null };
+}
+
+const writeDelivery = statement((db, row: DeliveryRow) =>
+  db
+    .updateTable("integration_deliveries")
+    .set({
+      status: row.status,
+      reason: row.reason,
+      tries: row.tries,
+      attempts: row.attempts,
+      next_attempt_at: row.next_attempt_at,
+      forget_at: row.forget_at,
+      updated_at: row.updated_at,
+    })
+    .where("store_id", "=", row.store_id)
+    .where("id", "=", row.id)
+    .returning("id"),
+);
+
+/** Answers may repeat what was sent. Where its person was erased meanwhile, nothing of them is kept (events/erase.ts). */
+async function eraseAnswers(trx: Trx, rows: readonly DeliveryRow[]): Promise<void> {
+  const [first] = rows;
+  if (!first) return;
+  const erased = await trx
+    .selectFrom("events")
+    .select("sequence")
+    .where("store_id", "=", first.store_id)
+    .where(
+      "sequence",
+      "in",
+      rows.map(({ sequence }) => sequence),
+    )
+    .where("data", "=", ERASED)
+    .execute();
+  for (const row of rows)
+    if (erased.some(({ sequence }) => sequence === row.sequence))
+      await writeDelivery.all(trx, { ...row, attempts: withoutAnswers(row.attempts) });
+}
+
+/** The first of those that are behind, unless another of the subject is already on its way. */
+const letNextGo = statement((_, of: { storeId: string; id: string; subject: string }) => {
+  const ofSubject = sql`store_id = ${of.storeId} and integration_id = ${of.id} and subject = ${of.subject} and status = 'waiting'`;
+  return sql<object>`update integration_deliveries set next_attempt_at = ${sql.lit(AT_ONCE)}
+    where store_id = ${of.storeId} and integration_id = ${of.id} and sequence = (
+      select sequence from integration_deliveries where ${ofSubject} and next_attempt_at is null order by sequence limit 1)
+    and not exists (select 1 from integration_deliveries where ${ofSubject} and next_attempt_at >= 0)`;
+});
+
+function standingAfter(before: IntegrationRow, outcomes: readonly Outcome[], now: number) {
+  const attempts = outcomes.flatMap(({ attempted }) => (attempted ? [attempted.attempt] : []));
+  const last = attempts.at(-1);
+  if (!last) return { lease: before.lease };
+  const { at, status, reason } = last;
+  const isAnyDelivered = attempts.some((attempt) => attempt.reason === null);
+  const failed = attempts.filter((attempt) => attempt.reason !== null);
+  const failingSince = isAnyDelivered ? null : (before.failing_since ?? now);
+  const disabledReason = failed.some((attempt) => attempt.status === GONE)
+    ? "gone"
+    : failingSince !== null && now - failingSince >= limits.failingDays * DAY_MS
+      ? "failing"
+      : undefined;
+  const isSlow = failed.length > 0 || attempts.some(({ milliseconds }) => milliseconds >= SLOW_MS);
+  return {
+    last_delivery: JSON.stringify({ at, status, reason } satisfies LastDelivery),
+    failing_since: failingSince,
+    is_slow: isSlow ? 1 : 0,
+    ...(disabledReason !== undefined &&
+      isEnabled(before) && {
+        enabled: 0,
+        disabled_reason: disabledReason,
+        updated_at: laterThan("updated_at", now),
+      }),
+  };
+}

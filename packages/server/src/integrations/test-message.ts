@@ -1,0 +1,49 @@
+import type * as contract from "../contract/deliveries.ts";
+import { limits } from "../contract/limits.ts";
+import type { Output } from "../contract/operation.ts";
+import { Problem } from "../contract/problem.ts";
+import type { By } from "../events/event.ts";
+import { toIso } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import type { Storage } from "../storage/storage.ts";
+import { type AttemptDeps, attemptOnce } from "./attempt.ts";
+import { getIntegration } from "./integration.ts";
+import { shape } from "./message.ts";
+import { presentAttempt, shown } from "./present.ts";
+
+type Deps = AttemptDeps & { storage: Storage; publicUrl: string; testsUnderWay: Map<string, number> };
+type Tested = Output<typeof contract.testIntegration>;
+
+/** One message that is in no log, sent while the caller waits. */
+export async function testIntegration(deps: Deps, by: By, id: string): Promise<Tested> {
+  const { clock, testsUnderWay: underWay } = deps;
+  const { storeId } = by;
+  const integration = await getIntegration(deps, storeId, id);
+  const count = underWay.get(storeId) ?? 0;
+  // A receiver may take its ten seconds: a store cannot have any number of requests wait for one.
+  if (count >= limits.webhookTestsAtOnce)
+    throw new Problem("tests_exceeded", { retryAfterSeconds: limits.webhookCallMs / 1000 });
+  underWay.set(storeId, count + 1);
+  try {
+    const event = {
+      specversion: "1.0",
+      id: newId(),
+      source: `${deps.publicUrl}/v2/store`,
+      type: "integration.test",
+      subject: id,
+      time: toIso(clock.now()),
+      datacontenttype: "application/json",
+      storeid: storeId,
+      data: { resource: shown(deps, integration), actor: by.actor, request_id: by.requestId },
+    };
+    const { attempt } = await attemptOnce(deps, integration, shape(integration, event, 1));
+    const delivered = attempt.reason === null;
+    return {
+      data: { type: "integration-test", id: event.id, delivered, attempt: presentAttempt(attempt) },
+    };
+  } finally {
+    const left = (underWay.get(storeId) ?? 1) - 1;
+    if (left > 0) underWay.set(storeId, left);
+    else underWay.delete(storeId);
+  }
+}

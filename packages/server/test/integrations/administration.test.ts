@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { listDeliveries } from "../../src/contract/deliveries.ts";
+import { listEvents } from "../../src/contract/events.ts";
+import {
+  createIntegration,
+  deleteIntegration,
+  getIntegration,
+  listIntegrations,
+  rotateIntegrationSecret,
+  updateIntegration,
+} from "../../src/contract/integrations.ts";
+import { limits } from "../../src/contract/limits.ts";
+import { PUBLIC_URL } from "../support/app.ts";
+import { call } from "../support/call.ts";
+import { type Hooks, openHooks } from "../support/hooks.ts";
+
+let hooks: Hooks;
+beforeAll(async () => {
+  hooks = await openHooks();
+});
+afterAll(() => hooks.close());
+
+const change = (id: string, data: object) =>
+  hooks.store.call(updateIntegration, { ids: { id }, json: { data: { type: "integration", ...data } } });
+
+async function eventsOf(id: string) {
+  await hooks.latchkey.app.tidy();
+  const { body } = await hooks.store.call(listEvents, { query: `filter=eq(subject,${id})` });
+  return body.data;
+}
+
+describe("an integration", () => {
+  test("201 shows the signing secret, which no other answer has (wire 17)", async () => {
+    const made = await hooks.integrate({ description: "Tells them" });
+    expect(made.signing_secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    const { body } = await hooks.store.call(getIntegration, { ids: { id: made.id } });
+    const { signing_secret: _, ...shown } = made;
+    expect(body).toEqual({ data: shown, links: { self: `${PUBLIC_URL}/v2/integrations/${made.id}` } });
+    expect(shown).toMatchObject({
+      type: "integration",
+      name: "Newsletter",
+      description: "Tells them",
+      enabled: true,
+      integration_type: "webhook",
+      observes: ["customer.*"],
+      configuration: { url: hooks.receiver.url, secret_key: null, format: "cloudevents" },
+      meta: { status: "healthy", failing_since: null, last_delivery: null, replay: null },
+    });
+    const list = await hooks.store.call(listIntegrations);
+    expect(list.body.data.at(-1)).toEqual({ ...shown, links: body.links });
+  });
+
+  test("a PUT changes what it names, and `null` takes description and secret key away", async () => {
+    const configuration = { url: hooks.receiver.url, secret_key: "a secret of theirs" };
+    const { id } = await hooks.integrate({ description: "Tells them", configuration });
+    const renamed = await change(id, { name: "Mail", enabled: false });
+    expect(renamed.body.data).toMatchObject({
+      name: "Mail",
+      description: "Tells them",
+      enabled: false,
+      configuration: { url: hooks.receiver.url, secret_key: "a secret of theirs" },
+      meta: { status: "disabled", disabled_reason: null },
+    });
+    const cleared = await change(id, {
+      description: null,
+      configuration: { secret_key: null, format: "integration" },
+    });
+    expect(cleared.body.data).toMatchObject({
+      description: "",
+      configuration: { url: hooks.receiver.url, secret_key: null, format: "integration" },
+    });
+  });
+
+  test("leaves events that hold no secret: made, changed, rotated, deleted (wire 16)", async () => {
+    const configuration = { url: hooks.receiver.url, secret_key: "a secret of theirs" };
+    const { id } = await hooks.integrate({ configuration });
+    await change(id, { name: "Mail", configuration: { secret_key: "another secret" } });
+    await change(id, { name: "Mail" });
+    const rotated = await hooks.store.call(rotateIntegrationSecret, { ids: { id } });
+    expect((await hooks.store.call(deleteIntegration, { ids: { id } })).status).toBe(204);
+    expect((await hooks.store.call(getIntegration, { ids: { id } })).code).toBe("integration_not_found");
+    const events = await eventsOf(id);
+    expect(
+      events.map(({ type, data }: { type: string; data: { changes?: object } }) => [type, data.changes]),
+    ).toEqual([
+      ["integration.created", undefined],
+      [
+        "integration.updated",
+        { name: { before: "Newsletter", after: "Mail" }, "configuration.secret_key": "(changed)" },
+      ],
+      ["integration.updated", { signing_secret: "(changed)" }],
+      ["integration.deleted", undefined],
+    ]);
+    const written = JSON.stringify(events);
+    for (const secret of ["a secret of theirs", "another secret", "whsec_", rotated.body.data.signing_secret])
+      expect(written).not.toContain(secret);
+    expect(events.at(-1).data.resource).toEqual({ type: "integration", id });
+  });
+
+  test("has its secrets sealed in the database, each bound to it", async () => {
+    const configuration = { url: hooks.receiver.url, secret_key: "a secret of theirs" };
+    const made = await hooks.integrate({ configuration });
+    await hooks.store.call(rotateIntegrationSecret, { ids: { id: made.id } });
+    const row = await hooks.latchkey.storage.db
+      .selectFrom("integrations")
+      .selectAll()
+      .where("id", "=", made.id)
+      .executeTakeFirstOrThrow();
+    for (const sealed of [row.sealed_secret, row.sealed_previous_secret, row.sealed_secret_key])
+      expect(sealed).toMatch(/^[0-9a-f]{8}\.[\w-]+$/);
+    expect(JSON.stringify(row)).not.toContain(made.signing_secret);
+    expect(JSON.stringify(row)).not.toContain("a secret of theirs");
+  });
+
+  test("of another store is 404, for all that can be done with it (T30)", async () => {
+    const { id } = await hooks.integrate();
+    const token = await (await hooks.latchkey.createStore()).token();
+    for (const operation of [getIntegration, deleteIntegration, rotateIntegrationSecret, listDeliveries])
+      expect((await call(hooks.latchkey.app, operation, { ids: { id }, token })).code).toBe(
+        "integration_not_found",
+      );
+  });
+
+  test("is deleted with its deliveries, which go afterwards", async () => {
+    const { id } = await hooks.integrate();
+    await hooks.customer();
+    await hooks.deliver();
+    expect(await hooks.deliveries(id)).toHaveLength(1);
+    await hooks.store.call(deleteIntegration, { ids: { id } });
+    hooks.latchkey.clock.advance(61_000);
+    await hooks.deliver();
+    const { db } = hooks.latchkey.storage;
+    expect(
+      await db.selectFrom("integration_deliveries").select("id").where("integration_id", "=", id).execute(),
+    ).toEqual([]);
+    expect(await db.selectFrom("deleted_integrations").selectAll().execute()).toEqual([]);
+  });
+});
+
+describe("what cannot be", () => {
+  const create = (data: object) => hooks.integrate(data);
+  const refused = async (data: object) => {
+    const json = {
+      data: {
+        type: "integration",
+        name: "n",
+        integration_type: "webhook",
+        observes: ["customer.*"],
+        configuration: { url: hooks.receiver.url },
+        ...data,
+      },
+    };
+    return hooks.store.call(createIntegration, { json });
+  };
+
+  test("422 names every fault at once: type, address, events", async () => {
+    const { status, body } = await refused({
+      integration_type: "aws_sqs",
+      observes: ["customer.created", "order.created", "nothing.*", "*"],
+      configuration: { url: "http://hooks.example" },
+    });
+    expect(status).toBe(422);
+    expect(
+      body.errors.map((error: { code: string; source: { pointer: string } }) => [
+        error.code,
+        error.source.pointer,
+      ]),
+    ).toEqual([
+      ["integration_type_unsupported", "/data/integration_type"],
+      ["webhook_url_not_allowed", "/data/configuration/url"],
+      ["event_type_unknown", "/data/observes/1"],
+      ["event_type_unknown", "/data/observes/2"],
+      ["event_type_unknown", "/data/observes/3"],
+    ]);
+  });
+
+  test.each([
+    "http://hooks.example/x",
+    "https://127.0.0.1/",
+    "https://localhost/",
+    "https://[::1]/",
+    "https://169.254.169.254/latest",
+    "https://hooks.example:8443/",
+    "https://user:pass@hooks.example/",
+    "https://hooks.example/#x",
+    "ftp://hooks.example/",
+    "hooks.example",
+    "",
+  ])("422 for the address %s, when it is made and when it is changed (A52)", async (url) => {
+    expect((await refused({ configuration: { url } })).code).toBe("webhook_url_not_allowed");
+    const { id } = await create({});
+    expect((await change(id, { configuration: { url } })).code).toBe("webhook_url_not_allowed");
+    expect((await hooks.see(id)).configuration.url).toBe(hooks.receiver.url);
+    await hooks.store.call(deleteIntegration, { ids: { id } });
+  });
+
+  test.each([
+    [{ name: "" }],
+    [{ name: undefined }],
+    [{ observes: [] }],
+    [{ observes: Array.from({ length: 51 }, () => "customer.*") }],
+    [{ observes: "customer.*" }],
+    [{ enabled: "yes" }],
+    [{ configuration: {} }],
+    [{ configuration: { url: hooks?.receiver.url ?? "https://x.example", format: "xml" } }],
+    [{ configuration: { url: "https://x.example", secret_key: "line\r\nbreak" } }],
+    [{ configuration: { url: "https://x.example", secret_key: "ümlaut" } }],
+    [{ description: "x".repeat(2049) }],
+  ])("400 for %j", async (data) => {
+    expect((await refused(data)).status).toBe(400);
+  });
+
+  test("409 for one more than a hundred, also when several come at once", async () => {
+    const other = await openHooks();
+    const { db } = other.latchkey.storage;
+    for (let made = 0; made < limits.integrations - 1; made++) await other.integrate();
+    const json = {
+      data: {
+        type: "integration",
+        name: "n",
+        integration_type: "webhook",
+        observes: ["customer.*"],
+        configuration: { url: other.receiver.url },
+      },
+    };
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => other.store.call(createIntegration, { json })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
+    expect(answers.find(({ status }) => status === 409)?.code).toBe("too_many_integrations");
+    expect(await db.selectFrom("integrations").select("id").execute()).toHaveLength(limits.integrations);
+    await other.close();
+  });
+});
