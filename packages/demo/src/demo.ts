@@ -3,7 +3,14 @@ import { startPracticeIdp } from "./practice-idp/start.ts";
 import { startStorefront } from "./storefront/start.ts";
 
 /** A practice identity provider and a demo storefront for a Latchkey that runs on this machine, joined to it. */
-export type Demo = { shopUrl: string; idpUrl: string; knobsUrl: string; close(): Promise<void> };
+export type Demo = {
+  shopUrl: string;
+  idpUrl: string;
+  knobsUrl: string;
+  /** Where webhooks are shown as they come. */
+  hooksUrl: string;
+  close(): Promise<void>;
+};
 
 type DemoOptions = {
   /** Where Latchkey listens. */
@@ -38,10 +45,12 @@ export async function startDemo({ apiUrl, clientId, clientSecret, ports }: DemoO
       redirectUris: [profile.links["callback-endpoint"]],
       backchannelLogoutUri: profile.links["backchannel-logout-endpoint"],
     });
+    shop.setWebhookSecret(await integrate(admin, shop.hooksUrl));
     return {
       shopUrl: shop.origin,
       idpUrl: idp.origin,
       knobsUrl,
+      hooksUrl: `${shop.origin}/webhooks`,
       async close() {
         await Promise.all([shop.close(), idp.close()]);
       },
@@ -79,4 +88,21 @@ async function seed(admin: Admin, redirectUri: string, discoveryUrl: string) {
 async function createDora(admin: Admin): Promise<void> {
   const { data } = await admin.customers.list({ filter: `eq(email,${DORA.email})` });
   if (data.length === 0) await admin.customers.create(DORA);
+}
+
+const INTEGRATION_NAME = "Practice shop";
+
+/** The shop's webhook, and the secret that signs it from now on: it is shown only when it is made, so each start makes one. */
+async function integrate(admin: Admin, url: string): Promise<string> {
+  const configuration = { url };
+  const { data: listed } = await admin.integrations.list({ limit: 100 });
+  const known = listed.find(({ name }) => name === INTEGRATION_NAME);
+  if (!known) {
+    const observes = ["customer.*", "customer_token.*", "sign_on.*", "application_key.*", "oidc_profile.*"];
+    const made = { name: INTEGRATION_NAME, integration_type: "webhook", observes, configuration };
+    return (await admin.integrations.create(made)).data.signing_secret;
+  }
+  // The shop may have another port than the last time.
+  if (known.configuration.url !== url) await admin.integrations.update(known.id, { configuration });
+  return (await admin.integrations.rotate(known.id)).data.signing_secret;
 }

@@ -6,7 +6,7 @@ import { explain, isStillGood, wasUsedBefore } from "../src/storefront/pages/exp
 import { departureStep, exchangeStep, returnSteps } from "../src/storefront/pages/wire-steps.ts";
 import { type Storefront, startStorefront } from "../src/storefront/start.ts";
 
-const PAGES = ["/", "/sign-in", "/signed-in", "/account"];
+const PAGES = ["/", "/sign-in", "/signed-in", "/account", "/webhooks"];
 
 let shop: Storefront;
 beforeAll(async () => {

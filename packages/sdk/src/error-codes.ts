@@ -14,7 +14,15 @@ export type SdkErrorCode =
   /** There was no answer. */
   | "network_failed"
   /** There was an answer, but not one of this service. */
-  | "answer_unreadable";
+  | "answer_unreadable"
+  /** A webhook lacks the fields of a signature. */
+  | "webhook_unsigned"
+  /** A webhook was signed more than five minutes ago, or in the future. */
+  | "webhook_too_old"
+  /** A webhook was signed by somebody else, or changed on its way. */
+  | "webhook_signature_wrong"
+  /** A webhook is well signed and holds no event. */
+  | "webhook_unreadable";
 
 /** The `error` of the redirect that ends a sign-on (RFC 6749 4.1.2.1, OpenID Connect Core 3.1.2.6). */
 export type SignOnErrorCode =

@@ -97,6 +97,7 @@ describe("the built package", () => {
     expect(exports).toEqual({
       ".": { types: "./index.d.ts", default: "./index.js" },
       "./admin": { types: "./admin/index.d.ts", default: "./admin/index.js" },
+      "./webhooks": { types: "./webhooks/index.d.ts", default: "./webhooks/index.js" },
     });
     const files = readdirSync(dist, { recursive: true, encoding: "utf8" });
     expect(files).toEqual(

@@ -2,7 +2,9 @@ import type { z } from "zod";
 import type * as keys from "../../server/src/contract/application-keys.ts";
 import type * as tokens from "../../server/src/contract/customer-tokens.ts";
 import type * as customers from "../../server/src/contract/customers.ts";
+import type * as deliveries from "../../server/src/contract/deliveries.ts";
 import type * as events from "../../server/src/contract/events.ts";
+import type * as integrations from "../../server/src/contract/integrations.ts";
 import type * as profiles from "../../server/src/contract/oidc-profiles.ts";
 import type { Operation, Output } from "../../server/src/contract/operation.ts";
 import type * as contractProblems from "../../server/src/contract/problems.ts";
@@ -11,9 +13,11 @@ import type { problemBody } from "../../server/src/contract/shapes.ts";
 import type { SignOnError } from "../../server/src/contract/sign-on-reasons.ts";
 import type * as signOns from "../../server/src/contract/sign-ons.ts";
 import type * as store from "../../server/src/contract/store.ts";
+import type { EventType } from "../../server/src/events/event.ts";
 import type { Admin } from "../src/admin/index.ts";
 import type * as admin from "../src/admin/types.ts";
 import type * as sdk from "../src/index.ts";
+import type * as webhooks from "../src/webhooks/index.ts";
 
 /** Checked by the ordinary `tsc`: what the SDK says of the wire is what the service's contract says. */
 
@@ -70,6 +74,9 @@ export type AdminInputs = [
   Holds<Equal<admin.NewCustomer, Sent<typeof customers.createCustomer>>>,
   Holds<Equal<admin.CustomerChange, Sent<typeof customers.updateCustomer>>>,
   Holds<Equal<admin.StoreChange, Sent<typeof store.updateStore>>>,
+  Holds<Equal<admin.NewIntegration, Sent<typeof integrations.createIntegration>>>,
+  Holds<Equal<admin.IntegrationChange, Sent<typeof integrations.updateIntegration>>>,
+  Holds<Equal<Parameters<Admin["integrations"]["replay"]>[1], Sent<typeof deliveries.replayEvents>>>,
 ];
 
 export type AdminAnswers = [
@@ -102,6 +109,16 @@ export type AdminAnswers = [
   Holds<Equal<Given<Admin["customers"]["erase"]>, Output<typeof customers.eraseCustomer>>>,
   Holds<Equal<Listed<Admin["events"]["list"]>, Item<typeof events.listEvents>>>,
   Holds<Equal<Given<Admin["events"]["head"]>, Output<typeof events.getEventHead>["data"]>>,
+  Holds<Equal<Listed<Admin["integrations"]["list"]>, Item<typeof integrations.listIntegrations>>>,
+  Holds<Equal<Given<Admin["integrations"]["create"]>, Output<typeof integrations.createIntegration>>>,
+  Holds<Equal<Given<Admin["integrations"]["get"]>, Output<typeof integrations.getIntegration>>>,
+  Holds<Equal<Given<Admin["integrations"]["update"]>, Output<typeof integrations.updateIntegration>>>,
+  Holds<Equal<Given<Admin["integrations"]["rotate"]>, Output<typeof integrations.rotateIntegrationSecret>>>,
+  Holds<Equal<Listed<Admin["integrations"]["deliveries"]>, Item<typeof deliveries.listDeliveries>>>,
+  Holds<Equal<Given<Admin["integrations"]["redeliver"]>, Output<typeof deliveries.redeliver>>>,
+  Holds<Equal<Given<Admin["integrations"]["replay"]>, Output<typeof deliveries.replayEvents>>>,
+  Holds<Equal<Given<Admin["integrations"]["test"]>, Output<typeof deliveries.testIntegration>>>,
+  Holds<Equal<webhooks.EventType, EventType>>,
   Holds<Equal<Given<Admin["store"]["get"]>, Output<typeof store.getStore>>>,
   Holds<Equal<Given<Admin["store"]["update"]>, Output<typeof store.updateStore>>>,
   Holds<Equal<Given<Admin["store"]["usage"]>, Output<typeof store.getStoreUsage>>>,

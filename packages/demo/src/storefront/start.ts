@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Contents, readContents } from "./contents.ts";
+import { createWebhookReceiver, HOOKS_PATH } from "./webhook-receiver.ts";
 
 type StorefrontOptions = {
   /** 0, or none: one that is free. */
@@ -14,23 +15,36 @@ type StorefrontOptions = {
   knobsUrl?: string;
 };
 
-export type Storefront = { origin: string; close(): Promise<void> };
+export type Storefront = {
+  origin: string;
+  /** Where it takes webhooks, and the secret that they must be signed with: before that none is taken. */
+  hooksUrl: string;
+  setWebhookSecret(secret: string): void;
+  close(): Promise<void>;
+};
 
 /** A shop to try signing in with: "Alder & Pine", things made of wood. */
 export async function startStorefront(options: StorefrontOptions): Promise<Storefront> {
   const { port = 0, host = "127.0.0.1", apiUrl, clientId, knobsUrl } = options;
   const contents = await readContents({ apiUrl, clientId, ...(knobsUrl !== undefined && { knobsUrl }) });
   const headers = securityHeaders(apiUrl);
-  const server = createServer((request, response) => answer(contents, headers, request, response));
+  const receiver = createWebhookReceiver();
+  const server = createServer((request, response) => {
+    if (!receiver.answer(request, response, headers)) answer(contents, headers, request, response);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
   });
+  // Redirect URIs are compared byte for byte, and browsers keep storage by origin: one name, always the same.
+  const origin = `http://localhost:${(server.address() as AddressInfo).port}`;
   return {
-    // Redirect URIs are compared byte for byte, and browsers keep storage by origin: one name, always the same.
-    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
+    origin,
+    hooksUrl: `${origin}${HOOKS_PATH}`,
+    setWebhookSecret: receiver.setSecret,
     close: () =>
       new Promise((resolve) => {
+        receiver.close();
         server.close(() => resolve());
         server.closeAllConnections();
       }),

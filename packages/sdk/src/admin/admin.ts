@@ -2,6 +2,7 @@ import { type Api, createApi, pathOf } from "../access.ts";
 import type { Exchange, Fetch } from "../exchange.ts";
 import { clockOf, wireOf } from "../wire.ts";
 import { events } from "./events.ts";
+import { integrations } from "./integrations.ts";
 import { type ListQuery, listing, type PageQuery, withQuery } from "./listing.ts";
 import { resource } from "./resource.ts";
 import type * as wire from "./types.ts";
@@ -62,6 +63,7 @@ export function createAdmin(options: AdminOptions) {
         api<wire.SignOnStatistics>({ method: "GET", path: withQuery(`${SIGN_ONS}/statistics`, query) }),
     },
     events: events(api, clock.sleep),
+    integrations: integrations(api),
     store: {
       ...single<wire.Store, wire.StoreChange, wire.InForce>(api, STORE, "store"),
       /** What each key asked for and was refused, second by second. */

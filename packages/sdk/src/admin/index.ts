@@ -3,6 +3,7 @@ export type { ErrorCode, ProblemCode, SdkErrorCode, SignOnErrorCode } from "../e
 export type { Exchange, Fetch } from "../exchange.ts";
 export { type Admin, type AdminOptions, createAdmin } from "./admin.ts";
 export type { EventPage, EventQuery } from "./events.ts";
+export type { Replay } from "./integrations.ts";
 export type { Listing, ListQuery, Page, PageQuery } from "./listing.ts";
 export {
   beginMemberSignOn,

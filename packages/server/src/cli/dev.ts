@@ -38,7 +38,13 @@ export async function dev(args: string[]): Promise<void> {
     PORT: String(ports.service),
     ...process.env,
     LATCHKEY_MASTER_KEY: LATCHKEY_MASTER_KEY || chooseMasterKey(kept?.masterKey),
-    LATCHKEY_EGRESS_ALLOW: [LATCHKEY_EGRESS_ALLOW, `http://localhost:${ports.idp}`].filter(Boolean).join(","),
+    LATCHKEY_EGRESS_ALLOW: [
+      LATCHKEY_EGRESS_ALLOW,
+      `http://localhost:${ports.idp}`,
+      `http://localhost:${ports.shop}`,
+    ]
+      .filter(Boolean)
+      .join(","),
   });
   let credentials: Credentials | undefined;
   const service = await startService(config, {
@@ -150,6 +156,7 @@ function banner({ publicUrl }: Config, credentials: Credentials, demo: Demo): st
 
     shop           ${demo.shopUrl}
     practice IdP   ${demo.knobsUrl}   (break it with a switch, and see what the shop says)
+    webhooks       ${demo.hooksUrl}   (what the shop's other services hear, as it comes)
     service        ${publicUrl}
     console        ${publicUrl}/console/   (sign in with the client id and secret below)
     API reference  ${publicUrl}/docs

@@ -23,7 +23,7 @@ export type Deliverer = {
   onNumbered(): void;
   /** When nothing is under way. */
   idle(): Promise<void>;
-  /** Takes no more, and waits for a moment for what is under way; the rest is sent again when its lease is over. */
+  /** Takes no more, and waits for a moment for what is under way; the rest is sent again by whoever comes next. */
   stop(): Promise<void>;
   /** Looks how many integrations fail. */
   count(): Promise<void>;
@@ -35,12 +35,14 @@ export type OnAttempt = (outcome: "delivered" | "failed" | "given_up", elapsedMs
 
 type Deps = AttemptDeps & Pick<RunDeps, "storage" | "random"> & { log: Logger; onAttempt: OnAttempt };
 
+type Running = { integration: IntegrationRow; work: Promise<void> };
+
 const PLACES = { quick: 32, slow: 16 };
 const TURNS_AT_DATABASE = 2;
 const STOP_WITHIN_MS = 3000;
 
 export function createDeliverer(deps: Deps): Deliverer {
-  const running = { quick: new Set<Promise<void>>(), slow: new Set<Promise<void>>() };
+  const running = { quick: new Map<string, Running>(), slow: new Map<string, Running>() };
   const inTurn = createTurns(TURNS_AT_DATABASE);
   let looking: Promise<void> | undefined;
   let isStarted = false;
@@ -70,10 +72,10 @@ export function createDeliverer(deps: Deps): Deliverer {
     if (free <= 0 || isStopping) return;
     for (const integration of await inTurn(() => takeDue(deps, lane === "slow", free))) {
       const work = run(integration).finally(() => {
-        running[lane].delete(work);
+        running[lane].delete(integration.id);
         wake();
       });
-      running[lane].add(work);
+      running[lane].set(integration.id, { integration, work });
     }
   }
 
@@ -95,7 +97,8 @@ export function createDeliverer(deps: Deps): Deliverer {
     if (isStarted && !isStopping) look().catch(() => {});
   }
 
-  const all = () => [...running.quick, ...running.slow];
+  const all = () => [...running.quick.values(), ...running.slow.values()];
+  const works = () => all().map(({ work }) => work);
 
   return {
     look,
@@ -112,9 +115,8 @@ export function createDeliverer(deps: Deps): Deliverer {
     async idle() {
       for (;;) {
         await looking?.catch(() => {});
-        const under = all();
-        if (under.length === 0) return;
-        await Promise.allSettled(under);
+        if (all().length === 0) return;
+        await Promise.allSettled(works());
       }
     },
     async stop() {
@@ -123,8 +125,10 @@ export function createDeliverer(deps: Deps): Deliverer {
       const enough = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, STOP_WITHIN_MS);
       });
-      await Promise.race([Promise.allSettled([looking, ...all()]), enough]);
+      await Promise.race([Promise.allSettled([looking, ...works()]), enough]);
       clearTimeout(timer);
+      // Others may have at once what is not done by now.
+      for (const { integration } of all()) await release(deps, integration).catch(() => {});
     },
     async count() {
       failing = await countFailing(deps.storage.db);

@@ -1,0 +1,59 @@
+import type { ApplicationKey, Event, EventData, Integration, Realm } from "../admin/types.ts";
+import type { Customer } from "../types.ts";
+
+type Deleted = { type: string; id: string };
+type Other = EventData["resource"];
+type ShownIntegration = Omit<Integration, "configuration"> & {
+  configuration: Omit<Integration["configuration"], "secret_key">;
+};
+
+/** What each type of event has as its resource. */
+type Resources = {
+  "customer.created": Customer;
+  "customer.updated": Customer;
+  "customer.deleted": Deleted;
+  "customer.erased": Deleted;
+  "customer.identity_linked": Other;
+  "customer.identity_unlinked": Other;
+  "customer_token.created": Other;
+  "customer_token.revoked": Other;
+  "sign_on.failed": Other;
+  "sign_on.code_replayed": Other;
+  "oidc_profile.created": Other;
+  "oidc_profile.updated": Other;
+  "oidc_profile.deleted": Deleted;
+  "oidc_profile.health_changed": Other;
+  "oidc_profile.drift_detected": Other;
+  "oidc_profile.drift_approved": Other;
+  "authentication_realm.created": Realm;
+  "authentication_realm.updated": Realm;
+  "authentication_realm.deleted": Deleted;
+  "customer_authentication_settings.updated": Other;
+  "application_key.created": ApplicationKey;
+  "application_key.updated": ApplicationKey;
+  "application_key.rotated": ApplicationKey;
+  "application_key.deleted": Deleted;
+  "store.updated": Other;
+  "integration.created": ShownIntegration;
+  "integration.updated": ShownIntegration;
+  "integration.deleted": Deleted;
+  "integration.disabled": ShownIntegration;
+};
+
+export type EventType = keyof Resources;
+
+type Data<Resource> = Omit<EventData, "resource"> & { resource: Resource };
+type Typed<T extends EventType> = Omit<Event, "type" | "data"> & {
+  type: T;
+  /** `"(erased)"` where the person it was about has asked to be forgotten. */
+  data: Data<Resources[T]> | "(erased)";
+};
+
+/** In no log, so without a number. */
+type TestEvent = Omit<Event, "type" | "data" | "sequence" | "salt" | "digest" | "previoushash" | "hash"> & {
+  type: "integration.test";
+  data: Data<ShownIntegration>;
+};
+
+/** An event as a webhook brings it: `type` says which, and what its resource looks like. */
+export type WebhookEvent = { [T in EventType]: Typed<T> }[EventType] | TestEvent;

@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { takeDue } from "../../src/integrations/lease.ts";
+import { openStorage } from "../../src/storage/open.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
+import { engines, type TestDatabase } from "../support/engines.ts";
+import { type Hooks, openHooks } from "../support/hooks.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { until } from "../support/until.ts";
+
+/** What must hold of webhooks on either engine; and, where several instances can be, among them. */
+describe.each(engines)("on $name", (engine) => {
+  let database: TestDatabase;
+  let hooks: Hooks;
+  let others: TestApp[];
+
+  beforeEach(async ({ skip }) => {
+    if (!engine.isHere) skip("this engine is not installed");
+    database = await engine.create();
+    hooks = await openHooks({ databaseUrl: database.url, random: () => 0.5 });
+    others = [];
+  });
+  afterEach(async () => {
+    for (const other of others) {
+      await other.app.stop();
+      await other.storage.close();
+    }
+    await hooks?.close();
+    await database?.drop();
+  });
+
+  /** Another instance on the same database, with the same clock. */
+  async function join(): Promise<TestApp> {
+    const { clock, keyring } = hooks.latchkey;
+    const storage = await openStorage({ clock }, database.url);
+    const other = await createTestApp({ storage, clock, keyring, allowedOrigins: [hooks.receiver.origin] });
+    others.push(other);
+    return other;
+  }
+
+  const work = async ({ app }: TestApp) => {
+    await app.tidy();
+    await app.delivered();
+  };
+  const namesOf = (subject: string) =>
+    hooks.receiver.arrived
+      .filter(({ json }) => json.subject === subject)
+      .map(({ json }) => json.data.resource.name);
+
+  test("each event is delivered once and in the order of its subject, whatever fails in between", async () => {
+    const { id } = await hooks.integrate();
+    const ids = [await hooks.customer("0"), await hooks.customer("0"), await hooks.customer("0")];
+    for (const name of ["1", "2", "3", "4"]) for (const customer of ids) await hooks.rename(customer, name);
+    // The first attempt of every second event fails.
+    const failed = new Set<string>();
+    hooks.receiver.answer((response, { json }, count) => {
+      const fails = count % 2 === 0 && !failed.has(json.id);
+      if (fails) failed.add(json.id);
+      response.writeHead(fails ? 500 : 200).end();
+    });
+    await hooks.deliver();
+    for (let rounds = 0; rounds < 20; rounds++) await hooks.pass(5000);
+    for (const customer of ids) {
+      const names = namesOf(customer);
+      // Without what was sent again at once, the order is that of the log.
+      expect(names.filter((name, at) => name !== names[at - 1])).toEqual(["0", "1", "2", "3", "4"]);
+    }
+    expect(await hooks.deliveries(id, "filter=eq(status,delivered)")).toHaveLength(15);
+    const byType = await hooks.deliveries(id, "filter=eq(type,customer.created):eq(status,delivered)");
+    expect(byType).toHaveLength(3);
+  });
+
+  test("an instance that dies while it delivers holds an integration up for half a minute; then all is sent, with the same ids", async () => {
+    await hooks.integrate();
+    const customer = await hooks.customer("0");
+    await hooks.rename(customer, "1");
+    // Numbered, and taken by somebody who then does nothing any more.
+    hooks.receiver.answer((response) => response.destroy());
+    await hooks.deliver();
+    hooks.receiver.answer(200);
+    hooks.latchkey.clock.advance(5000);
+    const [taken] = await takeDue(hooks.latchkey, true, 1);
+    expect(taken).toBeDefined();
+    await hooks.pass(29_000);
+    expect(hooks.receiver.arrived).toHaveLength(1);
+    await hooks.pass(1000);
+    expect(namesOf(customer)).toEqual(["0", "0", "1"]);
+    const [first, again] = hooks.receiver.arrived;
+    expect(again?.headers["webhook-id"]).toBe(first?.headers["webhook-id"]);
+  });
+
+  test("what lost its lease while it was sending writes nothing any more, and what it sent is sent again", async ({
+    skip,
+  }) => {
+    if (engine.name === "sqlite") skip("one process serves a SQLite");
+    const { id } = await hooks.integrate();
+    await hooks.customer();
+    const held: (() => void)[] = [];
+    hooks.receiver.answer((response, _, count) => {
+      if (count === 1) held.push(() => response.writeHead(500).end("late"));
+      else response.writeHead(200).end("in time");
+    });
+    await hooks.latchkey.app.tidy();
+    await until(() => held.length === 1);
+    const other = await join();
+    hooks.latchkey.clock.advance(30_000);
+    await work(other);
+    expect(hooks.receiver.arrived).toHaveLength(2);
+    held[0]?.();
+    await hooks.latchkey.app.delivered();
+    expect(await hooks.deliveries(id)).toMatchObject([
+      { status: "delivered", attempts: [{ answer: "in time" }] },
+    ]);
+    expect((await hooks.see(id)).meta.status).toBe("healthy");
+  });
+
+  test("instances that look at the same time share the work, and deliver nothing twice", async ({ skip }) => {
+    if (engine.name === "sqlite") skip("one process serves a SQLite");
+    const more = await Promise.all([join(), join()]);
+    for (let made = 0; made < 6; made++) await hooks.integrate({ name: `number ${made}` });
+    const customers: string[] = [];
+    for (let made = 0; made < 10; made++) customers.push(await hooks.customer(String(made)));
+    await hooks.latchkey.app.tidy();
+    for (let rounds = 0; rounds < 10; rounds++)
+      await Promise.all([hooks.latchkey, ...more].map((app) => work(app)));
+    expect(hooks.receiver.arrived).toHaveLength(60);
+    for (const customer of customers) expect(namesOf(customer)).toHaveLength(6);
+  });
+
+  test("what is numbered while an integration is let go is not forgotten", async () => {
+    await hooks.integrate();
+    let wanted = 0;
+    for (let rounds = 0; rounds < 15; rounds++) {
+      await hooks.customer();
+      wanted++;
+      // Numbered while the one before is being delivered.
+      const delivering = hooks.deliver();
+      await hooks.customer();
+      wanted++;
+      await hooks.latchkey.app.tidy();
+      await delivering;
+      await hooks.deliver();
+      expect(hooks.receiver.arrived).toHaveLength(wanted);
+    }
+  });
+
+  test("a clock that steps back holds nothing up that is new, and numbers stay in order", async () => {
+    await hooks.integrate();
+    const customer = await hooks.customer("0");
+    await hooks.deliver();
+    hooks.latchkey.clock.set(hooks.latchkey.clock.now() - 3_600_000);
+    await hooks.rename(customer, "1");
+    await hooks.deliver();
+    hooks.latchkey.clock.set(hooks.latchkey.clock.now() + 3_600_000);
+    await hooks.rename(customer, "2");
+    await hooks.deliver();
+    expect(namesOf(customer)).toEqual(["0", "1", "2"]);
+    const numbers = hooks.receiver.arrived.map(({ json }) => Number(json.sequence));
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+  });
+
+  test("a receiver that does not answer delays no other, and has eight messages at most", async () => {
+    const slow = await startReceiver();
+    const held: (() => void)[] = [];
+    slow.answer((response) => void held.push(() => response.writeHead(200).end()));
+    const other = await openHooks({
+      databaseUrl: "sqlite::memory:",
+      allowedOrigins: [slow.origin, hooks.receiver.origin],
+    });
+    await other.integrate({ name: "slow", configuration: { url: slow.url } });
+    await other.integrate({ name: "quick", configuration: { url: hooks.receiver.url } });
+    for (let made = 0; made < 30; made++) await other.customer();
+    await other.latchkey.app.tidy();
+    await until(() => hooks.receiver.arrived.length === 30 && held.length === 8);
+    expect(slow.open().most).toBe(8);
+    while (slow.open().now > 0 || slow.arrived.length < 30) {
+      for (const end of held.splice(0)) end();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await other.latchkey.app.delivered();
+    expect(slow.open().most).toBe(8);
+    await other.close();
+    await slow.close();
+  });
+});
