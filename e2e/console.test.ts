@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { mkdirSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { type Admin, createAdmin } from "@latchkey/sdk/admin";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -20,6 +23,8 @@ let idp: string;
 let key: { clientId: string; clientSecret: string };
 let failed: { id: string; reference: string };
 let ada: string;
+let receiver: Server;
+let hooks: string;
 
 const PICTURES = process.env.LATCHKEY_PICTURES;
 if (PICTURES) mkdirSync(PICTURES, { recursive: true });
@@ -64,6 +69,10 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   const complaints: string[] = [];
   beforeAll(async () => {
     place = await newPlace();
+    receiver = createServer((_, response) => response.end("heard")).listen(0, "127.0.0.1");
+    await once(receiver, "listening");
+    hooks = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    place.env.LATCHKEY_EGRESS_ALLOW = hooks;
     running = await serve(place, ["dev"]);
     await until(() => running.logLines().some((line) => line.includes("Ctrl-C")));
     const banner = running.logLines().join("\n");
@@ -85,6 +94,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await browser?.close();
     running?.child.kill("SIGINT");
     expect(await running?.exited).toBe(0);
+    receiver?.closeAllConnections();
+    receiver?.close();
     place?.leave();
   });
   beforeEach(async () => {
@@ -301,6 +312,33 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.getByText("Store Practice store updated").first().waitFor();
   });
 
+  test("an integration is added with its secret shown once, tried, and what it was sent is sent again", async () => {
+    await signInWithKey(page, "/integrations");
+    await button("Add an integration").click();
+    await page.getByLabel("Name").fill("Newsletter");
+    await page.getByLabel("Address").fill(`${hooks}/events`);
+    await page.getByRole("checkbox", { name: /Keys and limit/ }).check();
+    await button("Add the integration").click();
+    await page.getByText(/^whsec_/).waitFor();
+    await button("I have copied it").click();
+    await page.getByRole("link", { name: /Newsletter/ }).click();
+    await button("Send a test message").click();
+    await page.getByText(/Answered 200/).waitFor();
+    await admin.store.update({ name: "Practice store" });
+    await admin.store.update({ name: "Alder" });
+    await admin.store.update({ name: "Practice store" });
+    const row = page.getByRole("group").filter({ hasText: "store.updated" }).first();
+    await row.getByText("Delivered").waitFor();
+    await row.click();
+    await row.getByText("heard").first().waitFor();
+    await row.getByRole("button", { name: "Send again" }).click();
+    await page.getByText("It is sent again.").waitFor();
+    await button("Delete").click();
+    await page.getByRole("dialog").getByRole("textbox").fill("Newsletter");
+    await button("Delete the integration").click();
+    await heading("No integration yet");
+  });
+
   test("Settings judges a redirect URI while it is typed, and saves what is good", async () => {
     await signInWithKey(page, "/settings");
     await button("Add a redirect URI").click();
@@ -383,6 +421,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     customers: "/customers",
     customer: `/customers/${ada}`,
     events: "/events",
+    integrations: "/integrations",
     settings: "/settings",
   });
 
@@ -450,6 +489,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     ["/planner", /\/v2\/application-keys\?/, "No key"],
     ["/customers", /\/v2\/customers\?/, "No customer yet"],
     ["/events", /\/v2\/events\?/, "Nothing of this kind yet"],
+    ["/integrations", /\/v2\/integrations\?/, "No integration yet"],
   ];
 
   test.each(LISTS)(

@@ -17,5 +17,7 @@ export const SCREENS = {
   customers: "/customers",
   customer: "/customers/:id",
   events: "/events",
+  integrations: "/integrations",
+  integration: "/integrations/:id",
   settings: "/settings",
 } as const;

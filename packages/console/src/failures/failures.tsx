@@ -8,7 +8,7 @@ import { More } from "../parts/more.tsx";
 import { SignOnItem } from "../parts/outcome.tsx";
 import { useProviders } from "../parts/profiles.ts";
 import { RangeChoice } from "../parts/range-choice.tsx";
-import { useRange, useStatistics } from "../parts/ranges.ts";
+import { readStatistics, useRange } from "../parts/ranges.ts";
 import { Screen } from "../parts/screen.tsx";
 import { Words } from "../parts/words.tsx";
 import { useAdmin } from "../session/session.ts";
@@ -27,10 +27,16 @@ const EXAMPLES = 100;
 function Groups() {
   const admin = useAdmin();
   const [range, choose] = useRange();
-  const statistics = useStatistics(range);
-  const latest = useQuery({
-    queryKey: ["sign-ons", "failed", EXAMPLES],
-    queryFn: async () => (await admin.signOns.list({ filter: "eq(outcome,failed)", limit: EXAMPLES })).data,
+  const query = useQuery({
+    queryKey: ["sign-ons", "failures", range],
+    queryFn: async () => {
+      const [statistics, latest] = await Promise.all([
+        readStatistics(admin, range),
+        admin.signOns.list({ filter: "eq(outcome,failed)", limit: EXAMPLES }),
+      ]);
+      return groupFailures(statistics, latest.data);
+    },
+    refetchInterval: 10_000,
   });
   return (
     <Screen
@@ -38,31 +44,24 @@ function Groups() {
       lead="What fails most, by reason and provider."
       actions={<RangeChoice range={range} onChoose={choose} />}
     >
-      <Asked query={latest}>
-        {(records) => (
-          <Asked
-            query={statistics}
-            empty={(found) =>
-              groupFailures(found, records).length === 0 && (
-                <Empty
-                  title="No sign-on has failed"
-                  action={<Link href="/providers">Look at the providers</Link>}
-                >
-                  Failures are grouped here by their reason, so that the one to mend first is on top.
-                </Empty>
-              )
-            }
-          >
-            {(found) => (
-              <ul className="list">
-                {groupFailures(found, records).map((group) => (
-                  <li key={`${group.reason} ${group.profileId}`}>
-                    <GroupItem group={group} />
-                  </li>
-                ))}
-              </ul>
-            )}
-          </Asked>
+      <Asked
+        query={query}
+        empty={(groups) =>
+          groups.length === 0 && (
+            <Empty title="No sign-on has failed" action={<Link href="/providers">Look at the providers</Link>}>
+              Failures are grouped here by their reason, so that the one to mend first is on top.
+            </Empty>
+          )
+        }
+      >
+        {(groups) => (
+          <ul className="list">
+            {groups.map((group) => (
+              <li key={`${group.reason} ${group.profileId}`}>
+                <GroupItem group={group} />
+              </li>
+            ))}
+          </ul>
         )}
       </Asked>
     </Screen>

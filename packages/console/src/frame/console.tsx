@@ -36,6 +36,14 @@ const screens: [path: string, screen: ComponentType][] = [
     lazy(async () => ({ default: (await import("../customers/customer.tsx")).CustomerScreen })),
   ],
   [SCREENS.events, lazy(async () => ({ default: (await import("../events/events.tsx")).Events }))],
+  [
+    SCREENS.integrations,
+    lazy(async () => ({ default: (await import("../integrations/integrations.tsx")).Integrations })),
+  ],
+  [
+    SCREENS.integration,
+    lazy(async () => ({ default: (await import("../integrations/integration.tsx")).IntegrationScreen })),
+  ],
   [SCREENS.settings, lazy(async () => ({ default: (await import("../settings/settings.tsx")).Settings }))],
 ];
 

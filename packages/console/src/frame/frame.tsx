@@ -27,6 +27,7 @@ const GROUPS = [
     label: "Store",
     links: [
       ["/events", "Events"],
+      ["/integrations", "Integrations"],
       ["/settings", "Settings"],
     ],
   },

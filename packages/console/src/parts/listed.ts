@@ -6,8 +6,10 @@ export function useListed<T>(
   key: readonly unknown[],
   ask: (query: ListQuery) => Listing<T> | Promise<Page<T>>,
   first: ListQuery = {},
+  refetchInterval: number | false = false,
 ) {
   return useInfiniteQuery({
+    refetchInterval,
     queryKey: key,
     queryFn: async ({ pageParam }) => ask(pageParam),
     initialPageParam: first,

@@ -20,7 +20,7 @@ export function useRange(): [Range, (range: string) => void] {
   return [range, (next) => setSearch({ range: next }, { replace: true })];
 }
 
-const read = (admin: Admin, range: Range): Promise<SignOnStatistics> => {
+export const readStatistics = (admin: Admin, range: Range): Promise<SignOnStatistics> => {
   const { step, ms } = RANGES[range];
   return admin.signOns.statistics({ step, from: new Date(Date.now() - ms).toISOString() });
 };
@@ -29,7 +29,7 @@ export function useStatistics(range: Range) {
   const admin = useAdmin();
   return useQuery({
     queryKey: ["sign-ons", "statistics", range],
-    queryFn: () => read(admin, range),
+    queryFn: () => readStatistics(admin, range),
     refetchInterval: 10_000,
   });
 }
