@@ -82,7 +82,7 @@ describe.skipIf(!hasCurl)("the commands of", () => {
 
   test("docs/operations.md work as printed", async () => {
     expect(await run(commandsOf("docs/operations.md"))).toContain("The secret is not shown again.");
-  }, 60_000);
+  });
 });
 
 describe.skipIf(!hasCurl)("what docs/events.md says", () => {
@@ -130,4 +130,4 @@ test("starting again keeps the store and its credentials; --reset begins anew, b
   expect(await started(["dev"])).toBe(first);
   expect(await started(["dev", "--reset"])).not.toBe(first);
   own.leave();
-}, 60_000);
+});

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../packages/server/test/support/until.ts";
@@ -43,12 +44,24 @@ export function startNginx(http: string, url: string): Promise<Gateway> {
   return start("nginx", ["-p", folder, "-c", file, "-e", errors], folder, url);
 }
 
-export function startCaddy(caddyfile: string, url: string): Promise<Gateway> {
+/** `options`: what else stands in the block of global options. */
+export function startCaddy(caddyfile: string, url: string, options = ""): Promise<Gateway> {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-caddy-"));
   const file = join(folder, "Caddyfile");
-  writeFileSync(file, `{\n\tadmin off\n}\n${caddyfile}`);
+  writeFileSync(file, `{\n\tadmin off\n${options}}\n${caddyfile}`);
   return start("caddy", ["run", "--config", file, "--adapter", "caddyfile"], folder, url);
 }
+
+/** Whether somebody takes connections there, whatever is spoken on them. */
+const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
 
 async function start(kind: Kind, args: string[], folder: string, url: string): Promise<Gateway> {
   const env = { PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
@@ -60,10 +73,7 @@ async function start(kind: Kind, args: string[], folder: string, url: string): P
   const exited = new Promise((resolve) => child.once("exit", resolve));
   await until(() => {
     if (child.exitCode !== null) throw new Error(`${kind} did not start:\n${said}`);
-    return fetch(url).then(
-      () => true,
-      () => false,
-    );
+    return listens(Number(new URL(url).port));
   });
   return {
     url,

@@ -94,7 +94,10 @@ describe.skipIf(!binaries)("PostgreSQL", () => {
       const status = async () => (await fetch(`${place.url}/v2/store`, { headers })).status;
       expect(await status()).toBe(200);
       for (const pid of pids) process.kill(pid, "SIGSTOP");
-      await latchkey(["key", "delete", "--store", made.store.id, "--id", made.application_key.id], place.env);
+      await latchkey(
+        ["key", "delete", "--store", made.store.id, "--id", made.application_key.id, "--yes"],
+        place.env,
+      );
       const tookMs = await until(async () => (await status()) === 401);
       for (const pid of pids) process.kill(pid, "SIGCONT");
       return tookMs;

@@ -96,7 +96,7 @@ describe.each(engines)("a service on $name", (engine) => {
         (await fetch(`${place.url}/v2/store`, { headers: { authorization: `Bearer ${doomed}` } })).status;
       expect(await status()).toBe(200);
       await latchkey(
-        ["key", "delete", "--store", other.store.id, "--id", other.application_key.id],
+        ["key", "delete", "--store", other.store.id, "--id", other.application_key.id, "--yes"],
         place.env,
       );
       return until(async () => (await status()) === 401);
@@ -190,7 +190,7 @@ describe("the command line", () => {
     [["--help"], "prove-limits"],
     [["serve", "--help"], "LATCHKEY_DATABASE_URL"],
     [["store", "--help"], "store create --name"],
-    [["key", "--help"], "key rotate --store"],
+    [["key", "-h"], "key rotate --store"],
     [["dev", "--help"], "--reset"],
     [["doctor", "--help"], "nine requirements"],
     [["rotate-keys", "--help"], "open with the new key"],
@@ -209,23 +209,23 @@ describe("the command line", () => {
   });
 
   test.concurrent.each([
-    [["nonsense"], "there is no command"],
-    [["store", "paint"], "store cannot"],
-    [["store", "create"], "--name is required"],
-    [["store", "create", "--name", " "], "--name must have"],
-    [["store", "create", "--name", "x", "--rate-limit", "0"], "--rate-limit must be"],
-    [["store", "create", "--name", "x", "--max-rate-limit", "99"], "--max-rate-limit must be"],
-    [["store", "delete", "--id", "x"], "--yes"],
-    [["store", "update", "--id", "x", "--name", "y"], "there is no store"],
-    [["key", "list", "--store", "x"], "there is no store"],
-    [["key", "list", "--colour"], "--colour"],
-    [["doctor"], "which identity provider?"],
-    [["backup"], "into which file?"],
-    [["restore"], "from which file?"],
-    [["prove-limits", "--store", "x"], "there is no store"],
-  ])("latchkey %s fails with words, not with a stack", async (args, text) => {
+    [["nonsense"], 2, "there is no command"],
+    [["store", "paint"], 2, "store cannot"],
+    [["store", "create"], 2, "--name is required"],
+    [["store", "create", "--name", " "], 2, "--name must have"],
+    [["store", "create", "--name", "x", "--rate-limit", "0"], 2, "--rate-limit must be"],
+    [["store", "create", "--name", "x", "--max-rate-limit", "99"], 2, "--max-rate-limit must be"],
+    [["store", "delete", "--id", "x"], 1, "there is no store"],
+    [["store", "update", "--id", "x", "--name", "y"], 1, "there is no store"],
+    [["key", "list", "--store", "x"], 1, "there is no store"],
+    [["key", "list", "--colour"], 2, "--colour"],
+    [["doctor"], 2, "<discovery-url> is missing"],
+    [["backup"], 2, "<file> is missing"],
+    [["restore"], 2, "<file> is missing"],
+    [["prove-limits", "--store", "x"], 1, "there is no store"],
+  ])("latchkey %s fails with words, not with a stack", async (args, exitCode, text) => {
     const { code, stdout, stderr } = await latchkey(args, { LATCHKEY_DATABASE_URL: "sqlite::memory:" });
-    expect([code, stdout]).toEqual([1, ""]);
+    expect([code, stdout]).toEqual([exitCode, ""]);
     expect(stderr).toContain(text);
     expect(stderr).not.toContain("    at ");
     expect(stderr).not.toContain("s3cret");
@@ -235,11 +235,11 @@ describe("the command line", () => {
     const place = await newPlace();
     const run = async (...args: string[]) => (await latchkey([...args, "--json"], place.env)).stdout;
     const made = await createStore(place);
-    expect(made.store).toEqual({ id: made.store.id, name: "Shop", rate_limit: 100, max_rate_limit: 100 });
+    expect(made.store).toMatchObject({ name: "Shop", rate_limit: 100, meta: { max_rate_limit: 100 } });
     const store = ["--store", made.store.id];
     await run("store", "update", "--id", made.store.id, "--name", "Better shop", "--rate-limit", "50");
-    expect(JSON.parse(await run("store", "list")).stores).toEqual([
-      { id: made.store.id, name: "Better shop", rate_limit: 50, max_rate_limit: 100 },
+    expect(JSON.parse(await run("store", "list")).stores).toMatchObject([
+      { id: made.store.id, name: "Better shop", rate_limit: 50, meta: { max_rate_limit: 100 } },
     ]);
     const lowered = await latchkey(
       ["store", "update", "--id", made.store.id, "--max-rate-limit", "40"],
@@ -250,7 +250,7 @@ describe("the command line", () => {
       stderr: expect.stringContaining("lower --rate-limit too"),
     });
     const raised = JSON.parse(await run("store", "update", "--id", made.store.id, "--max-rate-limit", "900"));
-    expect(raised.store).toMatchObject({ rate_limit: 50, max_rate_limit: 900 });
+    expect(raised.store).toMatchObject({ rate_limit: 50, meta: { max_rate_limit: 900 } });
     const { application_key: key } = JSON.parse(
       await run("key", "create", ...store, "--name", "Till", "--reserve", "5"),
     );
@@ -258,7 +258,7 @@ describe("the command line", () => {
     const rotated = JSON.parse(await run("key", "rotate", ...store, "--id", key.id, "--grace-seconds", "0"));
     expect(rotated.application_key.client_secret).not.toBe(key.client_secret);
     expect(JSON.parse(await run("key", "list", ...store)).application_keys).toHaveLength(2);
-    await latchkey(["key", "delete", ...store, "--id", key.id], place.env);
+    await latchkey(["key", "delete", ...store, "--id", key.id, "--yes"], place.env);
     expect(JSON.parse(await run("key", "list", ...store)).application_keys).toHaveLength(1);
     await latchkey(["store", "delete", "--id", made.store.id, "--yes"], place.env);
     expect(JSON.parse(await run("store", "list")).stores).toEqual([]);

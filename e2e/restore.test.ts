@@ -122,7 +122,7 @@ describe("backup while it runs, changes, stop, restore, start", () => {
       JSON.parse((await run("key", "create", ...store, "--name", name, "--json")).stdout).application_key;
     const [doomed, rotated] = [await create("Doomed"), await create("Rotated")];
     await latchkey(typed("backup"), place.env);
-    await run("key", "delete", ...store, "--id", doomed.id);
+    await run("key", "delete", ...store, "--id", doomed.id, "--yes");
     const again = await run("key", "rotate", ...store, "--id", rotated.id, "--json");
     const fresh = JSON.parse(again.stdout).application_key;
     await stop();
@@ -273,7 +273,12 @@ describe("a restore", () => {
 
   test("ends with new secrets for every key when asked for, where nobody knows which were rotated out", async () => {
     const made = await createStore(place);
-    const { code, stdout } = await run(...typed("after-restore").slice(0, 1), "--rotate-secrets", "--json");
+    const { code, stdout } = await run(
+      ...typed("after-restore").slice(0, 1),
+      "--rotate-secrets",
+      "--yes",
+      "--json",
+    );
     expect(code).toBe(0);
     const { secrets, ended, carried_over } = JSON.parse(stdout);
     expect([secrets.length, ended.stores, carried_over]).toEqual([2, 2, null]);
@@ -306,6 +311,7 @@ describe("a restore", () => {
       "--replaced",
       `sqlite:${inDatabase()}`,
       "--rotate-secrets",
+      "--yes",
     );
     expect([code, stdout]).toEqual([0, expect.stringContaining("carried over from the database of before")]);
     expect(stdout.match(/^\S+ +\S+ +lkid_\S+ +lks\S+/gm), stdout).toHaveLength(2);

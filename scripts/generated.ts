@@ -11,12 +11,14 @@ import {
 import { signOnReasons } from "../packages/server/src/contract/sign-on-reasons.ts";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
+import { cliPage } from "./cli-page.ts";
 
 /** Every file that is made from another, by path. `npm run generate` writes them; a test fails when one is stale. */
 export async function generatedFiles(): Promise<Record<string, string>> {
   return {
     "docs/openapi.json": `${JSON.stringify(openapiDocument("http://localhost:4000"), null, 2)}\n`,
     "docs/errors.md": errorsPage(),
+    "docs/cli.md": cliPage(),
     "packages/server/src/storage/tables.ts": await tableTypes(),
   };
 }

@@ -7,11 +7,12 @@ export type Balancer = Target & { close(): Promise<void> };
 
 export const hasNginx = isHere("nginx");
 
-/** The page's configuration, with our addresses in place of its own, and without TLS. */
+/** The page's configuration, with our addresses in place of its own, and without TLS, which e2e/deploy.test.ts tries. */
 function configurationFor({ instances, publicUrl }: Fleet): string {
   let configuration = shownIn("docs/operations.md", "nginx")
     .replace(/listen 443 ssl;/, `listen 127.0.0.1:${new URL(publicUrl).port};`)
-    .replace(/^ *ssl_certificate.*\n/gm, "");
+    .replace(/^server \{\n +listen 80;[^}]*\}\n/m, "")
+    .replace(/^ *ssl_.*\n/gm, "");
   for (const [index, { url }] of instances.entries())
     configuration = configuration.replace(`10.0.0.${index + 1}:4000`, new URL(url).host);
   if (/:4000\b|ssl/.test(configuration)) throw new Error(`not all of it was replaced:\n${configuration}`);

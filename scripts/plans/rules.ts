@@ -71,11 +71,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: "the dry run's answer has every key with a reservation",
   },
   {
-    from: "src/stores/store.ts",
-    sql: /^select \* from "stores" order by/,
-    reason: "`latchkey store list` shows all stores",
-  },
-  {
     from: "src/delete-store.ts",
     sql: /^select count\(\*\)/,
     reason: "`latchkey store delete` counts for its progress, and does without where that takes too long",

@@ -126,6 +126,8 @@ export type ProblemCode =
   | "too_many_live_secrets"
   // Realms, settings and identity providers
   | "adoption_impossible"
+  | "identities_left_behind"
+  | "confirmation_wrong"
   | "client_secret_required"
   | "direct_client_id_mismatch"
   | "direct_pkce_missing"

@@ -30,7 +30,7 @@ export type Provider = {
   name: string;
   /** Whether it is worth trying. */
   isUp: boolean;
-  health: "up" | "degraded" | "down";
+  health: "up" | "degraded" | "down" | "unknown";
   /** `direct`: the shopper goes to the provider's own address, not to Latchkey's. */
   flow: "brokered" | "direct";
 };

@@ -13,6 +13,8 @@ type Variable<S extends z.ZodType> = {
   fallback: string | undefined;
   /** What `latchkey serve --help` says of it. */
   default: string;
+  /** It is a secret, or has one in it: a fault of it does not show what was given. */
+  isSecret?: true;
 };
 
 const variable = <S extends z.ZodType>(
@@ -22,6 +24,8 @@ const variable = <S extends z.ZodType>(
   meaning: string,
   words = fallback,
 ): Variable<S> => ({ name, shape, fallback, meaning, default: words || "none" });
+
+const secret = <V extends object>(described: V): V & { isSecret: true } => ({ ...described, isSecret: true });
 
 const text = (isRight: (text: string) => boolean, error: string) => z.string().refine(isRight, { error });
 
@@ -103,17 +107,17 @@ const table = {
   port: variable("PORT", port, "4000", "port to listen on"),
   operationsPort: variable("LATCHKEY_OPERATIONS_PORT", port.optional(), undefined, "port for /health and /metrics, which PORT then no longer answers", "none: they are on PORT"),
   publicUrl: variable("LATCHKEY_PUBLIC_URL", publicUrl, "http://localhost:$PORT", "base of every URL we emit"),
-  databaseUrl: variable("LATCHKEY_DATABASE_URL", databaseUrl, DEFAULT_DATABASE_URL, "sqlite:<path>, sqlite::memory: or postgres://…"),
-  valkeyUrls: variable("LATCHKEY_VALKEY_URL", valkeyUrls, "", "redis://… or rediss://…: the Valkey or Redis in which all instances count together; several, comma-separated, for a cluster", "none: each instance counts for itself"),
+  databaseUrl: secret(variable("LATCHKEY_DATABASE_URL", databaseUrl, DEFAULT_DATABASE_URL, "sqlite:<path>, sqlite::memory: or postgres://…")),
+  valkeyUrls: secret(variable("LATCHKEY_VALKEY_URL", valkeyUrls, "", "redis://… or rediss://…: the Valkey or Redis in which all instances count together; several, comma-separated, for a cluster", "none: each instance counts for itself")),
   databasePool: variable("LATCHKEY_DATABASE_POOL", whole(1, 1000), String(DEFAULT_CONNECTIONS), "connections to PostgreSQL at most, of each process"),
-  databaseDirectUrl: variable("LATCHKEY_DATABASE_DIRECT_URL", directUrl.optional(), undefined, "the same PostgreSQL with no pooler between, to hear of other instances' changes", "none: LATCHKEY_DATABASE_URL"),
-  masterKeys: variable("LATCHKEY_MASTER_KEY", masterKeys, undefined, "32 bytes in base64url; several, comma-separated: the first one seals new values, any of them can open old ones", "none; serve needs one, dev keeps its own beside the database"),
+  databaseDirectUrl: secret(variable("LATCHKEY_DATABASE_DIRECT_URL", directUrl.optional(), undefined, "the same PostgreSQL with no pooler between, to hear of other instances' changes", "none: LATCHKEY_DATABASE_URL")),
+  masterKeys: secret(variable("LATCHKEY_MASTER_KEY", masterKeys, undefined, "32 bytes in base64url; several, comma-separated: the first one seals new values, any of them can open old ones", "none; serve needs one, dev keeps its own beside the database")),
   allowedOrigins: variable("LATCHKEY_EGRESS_ALLOW", listOf(origin), "", "comma-separated origins of identity providers that may be asked although they are http or not public"),
   trustedProxies: variable("LATCHKEY_TRUST_PROXY", listOf(network), "", "comma-separated networks (CIDR) whose X-Forwarded-For is believed"),
   customerTokenSeconds: variable("LATCHKEY_CUSTOMER_TOKEN_SECONDS", whole(60, 31_536_000), "86400", "how long a customer token lives"),
   codeSeconds: variable("LATCHKEY_CODE_SECONDS", whole(5, 600), "60", "how long a storefront may take to redeem a code"),
   recordDays: variable("LATCHKEY_SIGN_ON_RECORD_DAYS", whole(1, 3650), "30", "how long records of sign-ons are kept"),
-  otlpUrl: variable("LATCHKEY_OTLP_URL", otlpUrl.optional(), undefined, "collector that traces are sent to (OpenTelemetry, OTLP over HTTP), e.g. http://127.0.0.1:4318"),
+  otlpUrl: secret(variable("LATCHKEY_OTLP_URL", otlpUrl.optional(), undefined, "collector that traces are sent to (OpenTelemetry, OTLP over HTTP), e.g. http://127.0.0.1:4318")),
   eventDays: variable("LATCHKEY_EVENT_DAYS", whole(1, 3650), "90", "how long events are kept in a store's log"),
   logLevel: variable("LATCHKEY_LOG_LEVEL", logLevel, "info", LOG_LEVELS.join(", ")),
 };
@@ -130,7 +134,7 @@ export function readConfig(env: Environment): Config {
     const given = env[known.name] || known.fallback?.replace("$PORT", String(config.port ?? ""));
     const { data, error } = known.shape.safeParse(given);
     config[key] = data;
-    if (error) faults.push(`${known.name} ${error.issues[0]?.message}`);
+    if (error) faults.push(faultOf(known, given, error));
   }
   if (config.operationsPort !== undefined && config.operationsPort === config.port)
     faults.push("LATCHKEY_OPERATIONS_PORT must be another port than PORT");
@@ -139,11 +143,30 @@ export function readConfig(env: Environment): Config {
 }
 
 /** One variable alone: a command that needs no other must not ask for a whole configuration. */
-function readOne<S extends z.ZodType>({ name, shape, fallback }: Variable<S>, env: Environment): z.output<S> {
-  const { data, error } = shape.safeParse(env[name] || fallback);
-  refuseFaults(error ? [`${name} ${error.issues[0]?.message}`] : []);
+function readOne<S extends z.ZodType>(known: Variable<S>, env: Environment): z.output<S> {
+  const given = env[known.name] || known.fallback;
+  const { data, error } = known.shape.safeParse(given);
+  refuseFaults(error ? [faultOf(known, given, error)] : []);
   return data as z.output<S>;
 }
+
+const SHOWN = 100;
+
+/** With what was given, so that one sees the slip. What stands before an @ or after a ? in an address is left out. */
+function faultOf(
+  { name, isSecret }: Variable<z.ZodType>,
+  given: string | undefined,
+  error: z.ZodError,
+): string {
+  const fault = `${name} ${error.issues[0]?.message}`;
+  if (isSecret || given === undefined) return fault;
+  const shown = given.replaceAll(/\/\/\S*@/g, "//…@").replaceAll(/\?[^\s,]*/g, "?…");
+  return `${fault}; it is ${JSON.stringify(shown.length > SHOWN ? `${shown.slice(0, SHOWN)}…` : shown)}`;
+}
+
+/** For commands that seal and open nothing: a master key is not asked for. */
+export const readOpenConfig = (env: Environment): Omit<Config, "masterKeys"> =>
+  readConfig({ ...env, LATCHKEY_MASTER_KEY: "A".repeat(43) });
 
 /** A database that is named elsewhere than in the environment, by the same rule. */
 export const readDatabaseUrlOf = (name: string, given: string): string =>

@@ -55,6 +55,7 @@ import {
   presentProfile,
   presentProfileList,
   presentReport,
+  toApproval,
   toNewProfile,
   toProfileChange,
 } from "./identity-provider/present.ts";
@@ -113,7 +114,7 @@ export const routes = (app: Deps): Route[] => [
   on(signOn.authorize,         ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.authorizeByForm,   ({ ids, browser }) => authorize(app, ids, browser)),
   on(signOn.callback,          ({ ids, browser }) => callback(app, ids, browser)),
-  on(signOn.backchannelLogout, ({ ids, body, requestId }) => endIdpSession(app, ids, body.logout_token, requestId)),
+  on(signOn.backchannelLogout, ({ ids, body, requestId, source }) => endIdpSession(app, ids, body.logout_token, { requestId, source })),
   on(signOn.realmMetadata,     ({ ids }) => describeRealm(app, ids)),
   on(signOn.realmToken,        ({ ids, ...request }) => redeemForClient(app, ids, request)),
   on(signOn.userinfo,          ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
@@ -168,7 +169,7 @@ export const routes = (app: Deps): Route[] => [
   on(profile.updateProfile,    async ({ caller, ids, body, ifMatch }) => presentProfile(app, caller, await updateProfile(app, byCaller(caller), profileKey(caller, ids), toProfileChange(body), ifMatch))),
   on(profile.deleteProfile,    ({ caller, ids }) => deleteProfile(app, byCaller(caller), profileKey(caller, ids))),
   on(profile.checkProfile,     async ({ caller, ids }) => presentReport(app, await checkProfile(app, profileKey(caller, ids)))),
-  on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, byCaller(caller), profileKey(caller, ids), body.data.digest))),
+  on(profile.approveDrift,     async ({ caller, ids, body }) => presentProfile(app, caller, await approveDrift(app, byCaller(caller), profileKey(caller, ids), toApproval(body)))),
 
   on(gateway.checkAtGateway,   ({ caller, query }) => checkAtGateway(caller, query)),
 

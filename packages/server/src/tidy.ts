@@ -9,7 +9,9 @@ import { forgetOldEvents } from "./events/forget.ts";
 import type { Sequencer } from "./events/sequencer.ts";
 import { describeCause } from "./http/observe.ts";
 import type { Calls } from "./identity-provider/calls.ts";
+import type { Directory } from "./identity-provider/directory.ts";
 import type { DiscoveryTries } from "./identity-provider/discovery-tries.ts";
+import { probeProviders } from "./identity-provider/probe.ts";
 import { tellHealth } from "./identity-provider/tell-health.ts";
 import type { Deliverer } from "./integrations/deliverer.ts";
 import { forgetDeletedIntegrations, forgetOldDeliveries } from "./integrations/forget.ts";
@@ -42,6 +44,7 @@ type Deps = {
   signInThrottle: SignInThrottle;
   signingKeys: SigningKeys;
   calls: Calls;
+  directory: Directory;
   sequencer: Sequencer;
   deliverer: Deliverer;
   recorder: Recorder;
@@ -63,13 +66,18 @@ type Chores = Record<string, () => unknown>;
 
 export function createTidying(deps: Deps): Tidying {
   const { clock, log } = deps;
-  const { everySecond, everyMinute } = choresOf(deps);
+  const { whileRunning, everySecond, everyMinute } = choresOf(deps);
   let timers: NodeJS.Timeout[] = [];
   let forgotAtMs = clock.monotonicMs();
   let underWay: Promise<void> | undefined;
   let preparing: Promise<unknown> | undefined;
 
   async function tidy(): Promise<void> {
+    await doAll(log, whileRunning);
+    await write();
+  }
+
+  async function write(): Promise<void> {
     await doAll(log, everySecond);
     if (clock.monotonicMs() - forgotAtMs < FORGET_EVERY_MS) return;
     const isBehind = await doAll(log, everyMinute);
@@ -95,13 +103,15 @@ export function createTidying(deps: Deps): Tidying {
       for (const timer of timers) clearInterval(timer);
       await Promise.all([underWay, preparing]);
       await deps.deliverer.stop();
-      await tidy();
+      await write();
       await deps.sequencer.stop();
     },
   };
 }
 
-const choresOf = (deps: Deps): { everySecond: Chores; everyMinute: Chores } => ({
+const choresOf = (deps: Deps): Record<"whileRunning" | "everySecond" | "everyMinute", Chores> => ({
+  // Whoever stops asks nobody any more.
+  whileRunning: { probes: () => probeProviders(deps) },
   everySecond: {
     last_used: deps.lastUsed.flush,
     records: deps.recorder.flush,

@@ -139,11 +139,11 @@ function profiles(api: Api, realmId: string) {
         path: `${path}${pathOf(id)}/checks`,
       }),
     /** Accepts what the identity provider has changed: what `meta.pending_change` showed, by its digest, and nothing else. */
-    approveDrift: async (id: string, digest: string) =>
+    approveDrift: async (id: string, digest: string, choice: wire.MoveChoice = {}) =>
       api<wire.Answer<wire.Profile, wire.ProfileLinks>>({
         method: "POST",
         path: `${path}${pathOf(id)}/approve-drift`,
-        data: { digest },
+        data: { digest, ...choice },
       }),
   };
 }

@@ -72,6 +72,8 @@ export type Realm = {
   duplicate_email_policy: DuplicateEmailPolicy;
   /** How ID tokens are signed. */
   id_token_signed_response_alg: "RS256" | "ES256";
+  /** Whether name and e-mail of a customer follow the identity provider. */
+  profile_updates: "always" | "first";
   relationships: { origin: { data: { id: string; type: "customer-authentication-settings" } } };
   meta: Timestamps;
 };
@@ -80,6 +82,7 @@ export type RealmChange = {
   redirect_uris?: string[] | undefined;
   duplicate_email_policy?: DuplicateEmailPolicy | undefined;
   id_token_signed_response_alg?: Realm["id_token_signed_response_alg"] | undefined;
+  profile_updates?: Realm["profile_updates"] | undefined;
 };
 export type NewRealm = RealmChange & { name: string };
 
@@ -97,8 +100,9 @@ export type Profile = {
   meta: Timestamps & {
     issuer: string | null;
     endpoint_hosts: string[];
-    health: { status: "up" | "degraded" | "down"; since: string };
-    /** This and the next only for `client_credentials`. */
+    health: { status: "up" | "degraded" | "down" | "unknown"; since: string };
+    /** This and all that follow only for `client_credentials`. */
+    has_client_secret?: boolean | undefined;
     has_next_client_secret?: boolean | undefined;
     pending_change?:
       | {
@@ -109,6 +113,12 @@ export type Profile = {
         }
       | null
       | undefined;
+    /** Another issuer than the one in use, which its document names. */
+    issuer_found?: { issuer: string; since: string } | null | undefined;
+    /** The latest logout token that the provider has signed and that was refused. */
+    refused_logout?: { at: string; reason: string; means: string; remedy: string } | null | undefined;
+    /** What the provider was called before, where its people were carried over. */
+    former_issuers?: string[] | undefined;
     adoptable?: { profile_id: string; identities: number }[] | undefined;
   };
 };
@@ -130,14 +140,26 @@ export type ProfileChange = {
   flow?: Profile["flow"] | undefined;
   provisioning?: Profile["provisioning"] | undefined;
   propagate_logout?: boolean | undefined;
-  adopt_identities_of?: string | undefined;
+  /** A deleted profile's id. Where the issuer becomes another: the profile's own carries its people over, null leaves them behind. */
+  adopt_identities_of?: string | null | undefined;
+  /** The profile's name, where its people are carried over. */
+  confirm?: string | undefined;
 };
-export type NewProfile = ProfileChange & {
+export type NewProfile = {
   name: string;
   discovery_url: string;
   client_id: string;
-  client_secret: string;
+  /** May be left out where `enabled` is false. */
+  client_secret?: string | undefined;
+  client_secret_next?: string | null | undefined;
+  enabled?: boolean | undefined;
+  flow?: Profile["flow"] | undefined;
+  provisioning?: Profile["provisioning"] | undefined;
+  propagate_logout?: boolean | undefined;
+  adopt_identities_of?: string | undefined;
 };
+/** What becomes of the people of a profile whose issuer is another from now on. */
+export type MoveChoice = Pick<ProfileChange, "adopt_identities_of" | "confirm">;
 export type ProfileReport = {
   type: "oidc-profile-checks";
   discovery_url: string;
@@ -174,12 +196,20 @@ export type SignOn = {
   realm_id: string;
   profile_id: string | null;
   profile_name: string | null;
-  outcome: "code_issued" | "exchanged" | "failed" | "expired";
+  outcome: "code_issued" | "exchanged" | "failed" | "expired" | "logout_refused";
   reason: string | null;
   error: string | null;
   means: string | null;
   remedy: string | null;
   customer_id: string | null;
+  /** What the identity provider answered, where that is why it failed. */
+  idp_answer: {
+    call: "discovery" | "authorize" | "token" | "userinfo";
+    status: number | null;
+    fault: string | null;
+    error: string | null;
+    error_description: string | null;
+  } | null;
   checks: { check: string; passed: boolean; expected?: string | undefined; found?: string | undefined }[];
   timings: Record<string, number>;
   meta: { timestamps: { started_at: string; updated_at: string } };

@@ -74,15 +74,16 @@ export async function updateApplicationKey(
   deps: Deps,
   by: By,
   keyId: string,
-  { name, reservedRateLimit: reserved, role }: KeyChange,
+  { reservedRateLimit: reserved, role, ...given }: Omit<KeyChange, "name"> & { name?: string | undefined },
 ): Promise<ApplicationKey> {
   const { storeId } = by;
   const updated = await changeStore(deps, storeId, async (trx, { rateLimit, totalReserved }) => {
     // With the new reservation in the place of its own, the total is within the limit.
     const atLeast = reserved === undefined ? 0 : totalReserved + reserved - rateLimit;
+    const before = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, keyId);
+    const { name = before.name } = given;
     const kept = { reserved: reserved ?? null, role: role ?? null };
     const change = { storeId, keyId, name, ...kept, atLeast, now: deps.clock.now() };
-    const before = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, keyId);
     const changed = await changeKey.first(trx, change);
     if (!changed) refuseOverLimit(rateLimit, totalReserved - before.reservedRateLimit, reserved ?? 0);
     const key = {

@@ -7,37 +7,26 @@ import { byOperator } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { connectStorage, refuseMissingFile } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
-import { readOptions } from "./options.ts";
+import { confirm } from "./confirm.ts";
+import { ifGiven } from "./options.ts";
 import { createProgress } from "./progress.ts";
 import { formatTable } from "./table.ts";
 import { withStorage } from "./with-storage.ts";
 
-const USAGE = `latchkey after-restore [--replaced <database-url>] [--rotate-secrets] [--json]
+type Given = { replaced: string | undefined; "rotate-secrets": boolean; yes: boolean; json: boolean };
 
-To be run after a database was restored from a backup, before the service starts; \`latchkey restore\` does it by itself.
-Ends what the backup has brought back: customer tokens, access tokens, sign-ons under way, secrets that had been rotated
-out and were in their grace, and signing keys; the first use makes a new one.
-
-A restored database does not know what happened after the backup. A key that was deleted since, and a secret that was
-rotated out since, would work again, and so would a password that was changed:
-
-  --replaced         the database of before, if it can still be read: what was deleted, rotated and changed there stays so
-  --rotate-secrets   without it: gives every key a new secret, shows them, and the old ones no longer work`;
-
-export async function afterRestore(args: string[]): Promise<void> {
-  const options = readOptions(USAGE, args, {
-    replaced: { type: "string" },
-    "rotate-secrets": { type: "boolean" },
-    json: { type: "boolean" },
-  });
-  if (!options) return;
-  const replaced =
-    options.replaced === undefined ? undefined : readDatabaseUrlOf("--replaced", options.replaced);
+export async function afterRestore(given: Given): Promise<void> {
+  const replaced = ifGiven(given.replaced, (url) => readDatabaseUrlOf("--replaced", url));
+  if (given["rotate-secrets"])
+    await confirm(
+      "This gives every application key of every store a new secret. Programs with the old ones are refused at once.",
+      given.yes,
+    );
   await withStorage(async (deps) => {
     const carried = replaced === undefined ? undefined : await carryFrom(deps, replaced);
     const ended = await endAll(deps);
-    const secrets = options["rotate-secrets"] ? await rotateAll(deps) : undefined;
-    if (options.json) {
+    const secrets = given["rotate-secrets"] ? await rotateAll(deps) : undefined;
+    if (given.json) {
       console.log(JSON.stringify({ ...endedAsJson(ended), carried_over: carriedAsJson(carried), secrets }));
       return;
     }

@@ -1,99 +1,71 @@
+import cluster from "node:cluster";
 import { Problem } from "../contract/problem.ts";
 import { problemEntry } from "../contract/problems.ts";
-import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
+import { isOperatorFault, isUsageFault, usageFault } from "../lib/operator-fault.ts";
 import { isUnavailable } from "../storage/storage.ts";
-import { isHelp, pick } from "./options.ts";
+import type { Command } from "./command.ts";
+import { commands } from "./commands/all.ts";
+import { helpOf, helpOfFamily, overview } from "./help.ts";
+import { quoted, suggest } from "./options.ts";
+import { parse } from "./parse.ts";
+import { unknownVariables } from "./unknown-variables.ts";
 
-type Run = (args: string[]) => Promise<void>;
-/** Only the command that is asked for is loaded: a start is mostly the loading of files. */
-type Command = { usage: string; does: string; load(): Promise<Run> };
+const FAILED = 1;
+const TYPED_WRONGLY = 2;
 
-const commands: Record<string, Command> = {
-  dev: {
-    usage: "dev [--reset]",
-    does: "run everything on this machine, with a first store",
-    load: async () => (await import("./dev.ts")).dev,
-  },
-  serve: {
-    usage: "serve [--workers <n>]",
-    does: "run the service; `serve --help` lists its configuration",
-    load: async () => (await import("./serve.ts")).serve,
-  },
-  migrate: {
-    usage: "migrate",
-    does: "bring the database's tables up to date",
-    load: async () => (await import("./migrate.ts")).migrateDatabase,
-  },
-  store: {
-    usage: "store create|list|update|delete",
-    does: "administer stores",
-    load: async () => (await import("./store.ts")).store,
-  },
-  key: {
-    usage: "key create|list|rotate|delete",
-    does: "administer a store's application keys",
-    load: async () => (await import("./key.ts")).key,
-  },
-  events: {
-    usage: "events verify|tail",
-    does: "verify a store's log of events, or follow it",
-    load: async () => (await import("./events.ts")).events,
-  },
-  doctor: {
-    usage: "doctor <discovery-url>",
-    does: "examine an identity provider against the nine requirements",
-    load: async () => (await import("./doctor.ts")).doctor,
-  },
-  "rotate-keys": {
-    usage: "rotate-keys [--signing]",
-    does: "seal kept secrets anew with the first master key; replace signing keys",
-    load: async () => (await import("./rotate-keys.ts")).rotateKeys,
-  },
-  "prove-limits": {
-    usage: "prove-limits --store <id>",
-    does: "flood a store's shared pool and show that reservations hold",
-    load: async () => (await import("./prove-limits.ts")).proveLimits,
-  },
-  backup: {
-    usage: "backup <file>",
-    does: "copy the SQLite database into a file while the service runs",
-    load: async () => (await import("./backup.ts")).backup,
-  },
-  restore: {
-    usage: "restore <file>",
-    does: "put a backup into the place of the SQLite database",
-    load: async () => (await import("./restore.ts")).restore,
-  },
-  "after-restore": {
-    usage: "after-restore",
-    does: "end the tokens and secrets that a backup has brought back",
-    load: async () => (await import("./after-restore.ts")).afterRestore,
-  },
-  openapi: {
-    usage: "openapi",
-    does: "print the OpenAPI document",
-    load: async () => (await import("./openapi.ts")).printOpenapi,
-  },
-};
-
-const USAGE = `latchkey <command>\n\n${Object.values(commands)
-  .map(({ usage, does }) => `  ${usage.padEnd(36)}${does}`)
-  .join("\n")}\n\nEach command takes --help.`;
-
-export async function run([name, ...args]: string[]): Promise<void> {
+export async function run(args: string[]): Promise<void> {
   try {
-    if (name === undefined || isHelp(name) || name === "help") {
-      console.log(USAGE);
-      return;
-    }
-    const command = pick(commands, name);
-    if (!command) throw operatorFault(`there is no command ${JSON.stringify(name)}\n\n${USAGE}`);
-    const work = await command.load();
-    await work(args);
+    await runCommand(args);
   } catch (error) {
-    process.exitCode = 1;
+    process.exitCode = isUsageFault(error) ? TYPED_WRONGLY : FAILED;
     console.error(`latchkey: ${inWords(error)}`);
   }
+}
+
+const isHelp = (word: string | undefined): boolean => word === "--help" || word === "-h" || word === "help";
+
+async function runCommand([first, ...rest]: string[]): Promise<void> {
+  if (first === "--version" || first === "-v") return console.log(`latchkey ${await readVersion()}`);
+  // `help key update` is `key update --help`.
+  if (first === undefined || isHelp(first))
+    return rest.length > 0 ? runCommand([...rest, "--help"]) : console.log(overview(commands));
+  const members = commands.filter(({ name }) => name === first || name.startsWith(`${first} `));
+  const [only] = members;
+  if (!only) throw unknown(first, commands);
+  if (only.name === first) return execute(only, rest);
+  const [action, ...args] = rest;
+  if (action === undefined || isHelp(action)) return console.log(helpOfFamily(first, members));
+  const command = members.find(({ name }) => name === `${first} ${action}`);
+  if (!command) throw unknownAction(first, action, members);
+  return execute(command, args);
+}
+
+async function execute(command: Command, args: string[]): Promise<void> {
+  const given = parse(command, args);
+  if (!given) return console.log(await helpOf(command));
+  if (cluster.isPrimary)
+    for (const words of unknownVariables(process.env)) console.error(`latchkey: ${words}`);
+  const work = (await command.load()) as (given: Record<string, unknown>) => Promise<void>;
+  await work(given);
+}
+
+async function readVersion(): Promise<string> {
+  const { default: build } = await import("../../package.json", { with: { type: "json" } });
+  return build.version;
+}
+
+function unknown(word: string, known: readonly Command[]): Error {
+  const words = [...new Set(known.map(({ name }) => name.split(" ")[0] as string))];
+  return usageFault(
+    `there is no command ${quoted(word)}${suggest(word, words)}\n\`latchkey --help\` lists what there is`,
+  );
+}
+
+function unknownAction(family: string, action: string, members: readonly Command[]): Error {
+  const actions = members.map(({ name }) => name.slice(family.length + 1));
+  return usageFault(
+    `${family} cannot ${quoted(action)}${suggest(action, actions)}\n\`latchkey ${family} --help\` says how they are typed`,
+  );
 }
 
 /** A fault that somebody can mend is said in words; one of our own making shows where it happened. */
@@ -103,6 +75,5 @@ function inWords(error: unknown): string {
   if (isOperatorFault(error)) return error.message;
   if (isUnavailable(error))
     return `the database does not answer, or is too busy (${(error as Error).message}): run the same command again`;
-  const { code, message, stack } = error as Error & { code?: string };
-  return code?.startsWith("ERR_PARSE_ARGS") ? message : (stack ?? String(error));
+  return (error as Error).stack ?? String(error);
 }

@@ -11,26 +11,15 @@ import { removeDatabase } from "../storage/backup.ts";
 import { makeFolder, takeLock, toRealPath } from "../storage/sqlite.ts";
 import type { Storage } from "../storage/storage.ts";
 import { DEFAULT_RATE_LIMIT, findStore } from "../stores/store.ts";
+import { confirm } from "./confirm.ts";
 import { freePort } from "./free-port.ts";
-import { readOptions } from "./options.ts";
 import { stopOnSignal } from "./stop.ts";
-
-const USAGE = `latchkey dev [--reset]
-
-Runs everything on this machine: the service with a first store, a practice identity provider, and a demo storefront.
-Prints their addresses and the store's credentials. Data is kept beside the database (./data unless
-LATCHKEY_DATABASE_URL says otherwise); --reset begins anew. A PostgreSQL is not reset; sqlite::memory: keeps nothing.
-
-Ports: PORT for the service (4000), then 4001 for the provider and 4002 for the storefront. One that is taken is replaced
-by a free one, except PORT when you have set it.`;
 
 type Credentials = { storeId: string; keyId: string; clientId: string; clientSecret: string };
 type Ports = { service: number; idp: number; shop: number };
 
-export async function dev(args: string[]): Promise<void> {
-  const options = readOptions(USAGE, args, { reset: { type: "boolean" } });
-  if (!options) return;
-  const kept = prepareFiles(options.reset === true);
+export async function dev({ reset, yes }: { reset: boolean; yes: boolean }): Promise<void> {
+  const kept = await prepareFiles(reset, yes);
   const ports = await choosePorts(kept?.ports);
   const { LATCHKEY_MASTER_KEY, LATCHKEY_EGRESS_ALLOW } = process.env;
   const config = readConfig({
@@ -84,7 +73,7 @@ async function choosePorts(file: string | undefined): Promise<Ports> {
  */
 type Kept = { masterKey: string; ports: string; credentials: string };
 
-function prepareFiles(reset: boolean): Kept | undefined {
+async function prepareFiles(reset: boolean, yes: boolean): Promise<Kept | undefined> {
   const databaseUrl = readDatabaseUrl(process.env);
   if (databaseUrl === "sqlite::memory:") return undefined;
   const path = databaseUrl.startsWith("sqlite:")
@@ -96,6 +85,9 @@ function prepareFiles(reset: boolean): Kept | undefined {
   if (reset && path !== undefined) {
     // Taken and let go: whoever serves these files keeps them.
     if (existsSync(path)) takeLock(path).close();
+    // What `dev` has made is practice, and has its first store's credentials beside it. Anything else may be somebody's.
+    if (existsSync(path) && !existsSync(kept.credentials))
+      await confirm(`This deletes the database ${path}, which \`latchkey dev\` has not made.`, yes);
     removeDatabase(path);
     for (const file of [`${path}-serving`, ...Object.values(kept)]) rmSync(file, { force: true });
   }

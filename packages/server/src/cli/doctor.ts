@@ -5,24 +5,12 @@ import { createEgress } from "../identity-provider/egress.ts";
 import { presentReportMembers } from "../identity-provider/present.ts";
 import type { CheckStatus } from "../identity-provider/requirements.ts";
 import { steadyClock } from "../lib/clock.ts";
-import { operatorFault } from "../lib/operator-fault.ts";
-import { readOptions, takeArgument } from "./options.ts";
 
-const USAGE = `latchkey doctor <discovery-url> [--json]
-
-Reads an identity provider's discovery document and keys, and says for each of the nine requirements whether it is met.
-The issuer's own address does as well. LATCHKEY_EGRESS_ALLOW=http://127.0.0.1:9000 lets it look at one that is not public.
-Exit code 0: no requirement is missed.`;
-
-export async function doctor(args: string[]): Promise<void> {
-  const [url, rest] = takeArgument(args);
-  const options = readOptions(USAGE, rest, { json: { type: "boolean" } });
-  if (!options) return;
-  if (!url) throw operatorFault(`which identity provider?\n\n${USAGE}`);
+export async function doctor({ argument: url, json }: { argument: string; json: boolean }): Promise<void> {
   const allowedOrigins = readAllowedOrigins(process.env);
   const { send } = createEgress({ allowedOrigins });
   const report = await examine({ send, clock: steadyClock(), allowedOrigins }, url);
-  console.log(options.json ? JSON.stringify(presentReportMembers(report)) : format(report));
+  console.log(json ? JSON.stringify(presentReportMembers(report)) : format(report));
   if (report.checks.some(({ status }) => status === "not_met")) process.exitCode = 1;
 }
 

@@ -9,55 +9,28 @@ import { toIso } from "../lib/clock.ts";
 import { readJws } from "../lib/jws.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import type { Storage } from "../storage/storage.ts";
-import { isHelp, pick, readOptions, readWhole, required } from "./options.ts";
+import { ifGiven, readWhole } from "./options.ts";
 import { createProgress } from "./progress.ts";
-import { requireStore } from "./require-store.ts";
-import { withStorage } from "./with-storage.ts";
+import { fromStore } from "./require-store.ts";
 
-const USAGE = `latchkey events verify --store <store> [--head <jws>] [--keys <file>] [--json]
-latchkey events tail --store <store> [--after <sequence>] [--once] [--json]
+type FromStore = { store: string | undefined; json: boolean };
 
-verify: walks the store's log and says whether it is whole. Exit 0, or 1 with the first sequence that was removed, altered or put
-elsewhere. What was erased verifies by its digest, what was forgotten by the hash that it left.
-  --head   the signature that GET /v2/events/head gave a witness: with it a log that was rewritten as a whole is found out, too
-  --keys   the key set that the witness kept beside it (/.well-known/jwks.json); without it, the keys of this database
-
-tail: shows the last ten events, or those after a sequence, and then each as it comes, until it is interrupted.
-  --once   ends after those that are there`;
-
-const actions: Record<string, (args: string[]) => Promise<void>> = { verify, tail };
-
-export async function events([action, ...args]: string[]): Promise<void> {
-  const act = pick(actions, action);
-  if (act) return act(args);
-  if (action !== undefined && !isHelp(action))
-    throw operatorFault(`events cannot ${JSON.stringify(action)}\n\n${USAGE}`);
-  console.log(USAGE);
-}
-
-async function verify(args: string[]): Promise<void> {
-  const options = readOptions(USAGE, args, {
-    store: { type: "string" },
-    head: { type: "string" },
-    keys: { type: "string" },
-    json: { type: "boolean" },
-  });
-  if (!options) return;
-  const storeId = required(options.store, "--store");
-  const verdict = await withStorage(async ({ storage }) => {
-    await requireStore({ storage }, storeId);
-    const witnessed =
-      options.head === undefined
-        ? undefined
-        : await readWitnessed(storage, storeId, options.head, options.keys);
+export async function verify({
+  store,
+  head,
+  keys,
+  json,
+}: FromStore & { head: string | undefined; keys: string | undefined }): Promise<void> {
+  const verdict = await fromStore(store, async ({ storage }, storeId) => {
+    const witnessed = head === undefined ? undefined : await readWitnessed(storage, storeId, head, keys);
     const progress = createProgress("verifying");
     return verifyLog({ storage }, storeId, witnessed, progress.show).finally(progress.end);
   });
-  if (options.json) console.log(JSON.stringify(toJson(verdict)));
+  if (json) console.log(JSON.stringify(toJson(verdict)));
   if (!verdict.isWhole) {
-    if (!options.json) throw operatorFault(describeFault(verdict));
+    if (!json) throw operatorFault(describeFault(verdict));
     process.exitCode = 1;
-  } else if (!options.json) console.log(describeWhole(verdict));
+  } else if (!json) console.log(describeWhole(verdict));
 }
 
 /** What a witness has kept, if one of our keys has signed it for this store. */
@@ -119,28 +92,19 @@ const LOOK_EVERY_MS = 500;
 const SHOWN_FIRST = 10;
 const PAGE = 100;
 
-async function tail(args: string[]): Promise<void> {
-  const options = readOptions(USAGE, args, {
-    store: { type: "string" },
-    after: { type: "string" },
-    once: { type: "boolean" },
-    json: { type: "boolean" },
-  });
-  if (!options) return;
-  const storeId = required(options.store, "--store");
-  const after = options.after === undefined ? undefined : readWhole(options.after, "--after", 0);
-  await withStorage(async ({ storage }) => {
-    await requireStore({ storage }, storeId);
+export async function tail(given: FromStore & { after: string | undefined; once: boolean }): Promise<void> {
+  const after = ifGiven(given.after, (text) => readWhole(text, "--after", 0, Number.MAX_SAFE_INTEGER));
+  await fromStore(given.store, async ({ storage }, storeId) => {
     const head = await readHead(storage.db, storeId);
     const last = Math.max(startAfter(head, undefined), head.last_sequence - SHOWN_FIRST);
     let from = after === undefined ? last : startAfter(head, after);
     for (;;) {
       const to = Number.MAX_SAFE_INTEGER;
       const rows = await readAfter.all(storage.db, { storeId, from, to, limit: PAGE });
-      for (const row of rows) console.log(options.json ? JSON.stringify(presentEvent(row)) : inWords(row));
+      for (const row of rows) console.log(given.json ? JSON.stringify(presentEvent(row)) : inWords(row));
       from = rows.at(-1)?.sequence ?? from;
       if (rows.length === PAGE) continue;
-      if (options.once) return;
+      if (given.once) return;
       await sleep(LOOK_EVERY_MS);
     }
   });

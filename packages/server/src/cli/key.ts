@@ -1,150 +1,153 @@
-import { createApplicationKey, deleteApplicationKey } from "../application-keys/administer.ts";
+import {
+  createApplicationKey,
+  deleteApplicationKey,
+  updateApplicationKey,
+} from "../application-keys/administer.ts";
 import {
   type ApplicationKey,
+  getApplicationKey,
   type KeyWithSecret,
   listApplicationKeys,
 } from "../application-keys/application-key.ts";
+import { presentMembers } from "../application-keys/present.ts";
 import { rotateSecret } from "../application-keys/secret.ts";
 import { limits } from "../contract/limits.ts";
+import { ROLES } from "../contract/roles.ts";
 import { byOperator } from "../events/event.ts";
-import { type Clock, toIso } from "../lib/clock.ts";
-import { operatorFault } from "../lib/operator-fault.ts";
-import type { Storage } from "../storage/storage.ts";
-import { isHelp, pick, readName, readOptions, readRole, readWhole, required } from "./options.ts";
-import { requireStore } from "./require-store.ts";
-import { formatTable } from "./table.ts";
-import { withStorage } from "./with-storage.ts";
+import { toIso } from "../lib/clock.ts";
+import { usageFault } from "../lib/operator-fault.ts";
+import { confirm } from "./confirm.ts";
+import { ifGiven, readChoice, readName, readWhole } from "./options.ts";
+import { fromStore, ofStore } from "./require-store.ts";
+import {
+  nextOf,
+  type PageGiven,
+  printList,
+  printMembers,
+  readPageGiven,
+  refuseInWords,
+} from "./show-list.ts";
 
-const USAGE = `latchkey key create --store <store> --name <name> [--reserve <requests per second>] [--role <role>] [--json]
-latchkey key list --store <store> [--json]
-latchkey key rotate --store <store> --id <key> [--grace-seconds <seconds>] [--json]
-latchkey key delete --store <store> --id <key> [--json]
+type Json = { json: boolean };
+type OfStore = Json & { store: string };
+type FromStore = Json & { store: string | undefined };
 
---role is viewer, support or administrator (unless said otherwise): what the key's client_credentials tokens may do.
-A secret is shown once, when it is made. After a rotation the older ones work for a day, or for --grace-seconds.`;
-
-const actions: Record<string, (args: string[]) => Promise<void>> = { create, list, rotate, delete: remove };
-
-export async function key([action, ...args]: string[]): Promise<void> {
-  const act = pick(actions, action);
-  if (act) return act(args);
-  if (action !== undefined && !isHelp(action))
-    throw operatorFault(`key cannot ${JSON.stringify(action)}\n\n${USAGE}`);
-  console.log(USAGE);
-}
-
-async function create(args: string[]): Promise<void> {
-  const options = readOptions(USAGE, args, {
-    store: { type: "string" },
-    name: { type: "string" },
-    reserve: { type: "string", default: "0" },
-    role: { type: "string", default: "administrator" },
-    json: { type: "boolean" },
-  });
-  if (!options) return;
+export async function create(
+  given: OfStore & { name: string; reserve: string; role: string },
+): Promise<void> {
   const change = {
-    name: readName(options.name),
-    reservedRateLimit: readWhole(options.reserve, "--reserve", 0),
-    role: readRole(options.role),
+    name: readName(given.name),
+    reservedRateLimit: readWhole(given.reserve, "--reserve", 0),
+    role: readRole(given.role),
   };
-  const created = await ofStore(options.store, (deps, storeId) =>
+  const created = await ofStore(given.store, (deps, storeId) =>
     createApplicationKey(deps, byOperator(storeId), change),
   );
-  printWithSecret(created, options.json);
+  printWithSecret(created, given);
 }
 
-async function list(args: string[]): Promise<void> {
-  const options = readOptions(USAGE, args, { store: { type: "string" }, json: { type: "boolean" } });
-  if (!options) return;
-  const keys = await ofStore(options.store, listAll);
-  if (options.json) {
-    console.log(JSON.stringify({ application_keys: keys.map(toJson) }));
-    return;
-  }
-  const rows = keys.map((key) => [
-    key.id,
-    key.name,
-    key.clientId,
-    key.role,
-    key.reservedRateLimit,
-    lastUsed(key),
-  ]);
-  console.log(formatTable(["id", "name", "client id", "role", "reserved/s", "last used"], rows));
-}
-
-async function rotate(args: string[]): Promise<void> {
-  const options = readOptions(USAGE, args, {
-    store: { type: "string" },
-    id: { type: "string" },
-    "grace-seconds": { type: "string" },
-    json: { type: "boolean" },
-  });
-  if (!options) return;
-  const keyId = required(options.id, "--id");
-  const grace = options["grace-seconds"];
-  const seconds = grace === undefined ? undefined : Number(grace);
-  if (
-    seconds !== undefined &&
-    !(Number.isInteger(seconds) && seconds >= 0 && seconds <= limits.graceSeconds)
-  ) {
-    throw operatorFault(`--grace-seconds must be a whole number from 0 to ${limits.graceSeconds}`);
-  }
-  printWithSecret(
-    await ofStore(options.store, (deps, storeId) => rotateSecret(deps, byOperator(storeId), keyId, seconds)),
-    options.json,
+export async function list(given: FromStore & PageGiven): Promise<void> {
+  const page = readPageGiven(given);
+  const { keys, place, storeId } = await fromStore(given.store, async (deps, storeId) => ({
+    ...(await refuseInWords(listApplicationKeys(deps, storeId, page))),
+    storeId,
+  }));
+  printList(
+    {
+      name: "application_keys",
+      rows: keys,
+      present: presentMembers,
+      head: ["id", "name", "client id", "role", "reserved/s", "last used"],
+      toCells: (key) => [
+        key.id,
+        key.name,
+        key.clientId,
+        key.role,
+        key.reservedRateLimit,
+        whenUsed(key.lastUsedAt),
+      ],
+      empty: `this store has no keys; \`latchkey key create --store ${storeId} --name <name>\` makes one`,
+      next: nextOf(place),
+    },
+    given,
   );
 }
 
-async function remove(args: string[]): Promise<void> {
-  const options = readOptions(USAGE, args, {
-    store: { type: "string" },
-    id: { type: "string" },
-    json: { type: "boolean" },
+export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
+  print(await fromStore(store, (deps, storeId) => getApplicationKey(deps, storeId, argument)), json);
+}
+
+type Change = OfStore & { id: string } & Record<"name" | "reserve" | "role", string | undefined>;
+
+export async function update(given: Change): Promise<void> {
+  const change = {
+    name: ifGiven(given.name, readName),
+    reservedRateLimit: ifGiven(given.reserve, (text) => readWhole(text, "--reserve", 0)),
+    role: ifGiven(given.role, readRole),
+  };
+  if (Object.values(change).every((value) => value === undefined))
+    throw usageFault("nothing to change: say --name, --reserve or --role");
+  const updated = await ofStore(given.store, (deps, storeId) =>
+    updateApplicationKey(deps, byOperator(storeId), given.id, change),
+  );
+  print(updated, given.json);
+}
+
+export async function rotate(given: OfStore & { id: string; "grace-seconds": string }): Promise<void> {
+  const seconds = readWhole(given["grace-seconds"], "--grace-seconds", 0, limits.graceSeconds);
+  const rotated = await ofStore(given.store, (deps, storeId) =>
+    rotateSecret(deps, byOperator(storeId), given.id, seconds),
+  );
+  printWithSecret(rotated, given);
+}
+
+export async function remove({
+  store,
+  id,
+  yes,
+  json,
+}: OfStore & { id: string; yes: boolean }): Promise<void> {
+  await ofStore(store, async (deps, storeId) => {
+    const { name } = await getApplicationKey(deps, storeId, id);
+    await confirm(
+      `This deletes the key ${JSON.stringify(name)}, for good. Whoever uses it is refused within a second.`,
+      yes,
+    );
+    await deleteApplicationKey(deps, byOperator(storeId), id);
   });
-  if (!options) return;
-  const keyId = required(options.id, "--id");
-  await ofStore(options.store, (deps, storeId) => deleteApplicationKey(deps, byOperator(storeId), keyId));
-  console.log(options.json ? JSON.stringify({ deleted: keyId }) : `deleted ${keyId}`);
+  console.log(json ? JSON.stringify({ deleted: id }) : `deleted ${id}`);
 }
 
-type Deps = { storage: Storage; clock: Clock };
+const readRole = (text: string) => readChoice(text, "--role", ROLES);
 
-function ofStore<T>(
-  storeId: string | undefined,
-  work: (deps: Deps, storeId: string) => Promise<T>,
-): Promise<T> {
-  const id = required(storeId, "--store");
-  return withStorage(async (deps) => {
-    await requireStore(deps, id);
-    return work(deps, id);
+const whenUsed = (lastUsedAt: number | null): string => (lastUsedAt === null ? "never" : toIso(lastUsedAt));
+
+function print(key: ApplicationKey, json: boolean): void {
+  if (json) console.log(JSON.stringify({ application_key: presentMembers(key) }));
+  else printKey(key);
+}
+
+const printKey = (key: ApplicationKey): void =>
+  printMembers({
+    id: key.id,
+    name: key.name,
+    "client id": key.clientId,
+    role: key.role,
+    reserved: `${key.reservedRateLimit} requests per second`,
+    "last used": whenUsed(key.lastUsedAt),
+    created: toIso(key.createdAt),
+    updated: toIso(key.updatedAt),
+    ...Object.fromEntries(
+      key.secrets.map(({ createdAt, lastUsedAt, expiresAt }, index) => [
+        `secret ${index + 1}`,
+        `made ${toIso(createdAt)}, last used ${whenUsed(lastUsedAt)}${expiresAt === null ? "" : `, ends ${toIso(expiresAt)}`}`,
+      ]),
+    ),
   });
-}
 
-async function listAll(deps: Deps, storeId: string): Promise<ApplicationKey[]> {
-  const keys: ApplicationKey[] = [];
-  let after: string | undefined;
-  do {
-    const list = await listApplicationKeys(deps, storeId, { limit: limits.pageSize, offset: 0, after });
-    keys.push(...list.keys);
-    after = list.place.next?.after;
-  } while (after !== undefined);
-  return keys;
-}
-
-const lastUsed = ({ lastUsedAt }: ApplicationKey): string =>
-  lastUsedAt === null ? "never" : toIso(lastUsedAt);
-
-const toJson = (key: ApplicationKey) => ({
-  id: key.id,
-  name: key.name,
-  client_id: key.clientId,
-  reserved_rate_limit: key.reservedRateLimit,
-  role: key.role,
-});
-
-function printWithSecret({ key, clientSecret }: KeyWithSecret, json: boolean | undefined): void {
+function printWithSecret({ key, clientSecret }: KeyWithSecret, { json }: Json): void {
   if (json) {
-    console.log(JSON.stringify({ application_key: { ...toJson(key), client_secret: clientSecret } }));
+    console.log(JSON.stringify({ application_key: { ...presentMembers(key), client_secret: clientSecret } }));
     return;
   }
   console.log(`key            ${key.id}  ${key.name}, ${key.role}, ${key.reservedRateLimit} requests per second reserved

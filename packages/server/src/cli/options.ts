@@ -1,55 +1,46 @@
-import { type ParseArgsConfig, type ParseArgsOptionsConfig, parseArgs } from "node:util";
-import { ROLES, type Role } from "../contract/roles.ts";
 import { name as nameShape, rateLimit as rateLimitShape } from "../contract/shapes.ts";
-import { operatorFault } from "../lib/operator-fault.ts";
+import { nearest } from "../lib/nearest.ts";
+import { usageFault } from "../lib/operator-fault.ts";
 
-/** Reads a command's options. `--help` prints its usage and ends the command: the result is then undefined. */
-export function readOptions<T extends ParseArgsOptionsConfig>(usage: string, args: string[], options: T) {
-  const config = {
-    args,
-    options: { ...options, help: { type: "boolean", short: "h" } },
-    strict: true,
-  } as const;
-  const { values } = parseArgs(config satisfies ParseArgsConfig);
-  if ((values as { help?: boolean }).help) {
-    console.log(usage);
-    return undefined;
-  }
-  return values as ReturnType<typeof parseArgs<{ options: T; args: string[]; strict: true }>>["values"];
+/** What was probably meant, or else what there is. */
+export function suggest(given: string, known: readonly string[]): string {
+  const meant = nearest(given, known);
+  if (meant !== undefined) return `; did you mean ${meant}?`;
+  return known.length > 0 ? `; there is ${known.join(", ")}` : "";
 }
 
-/** The one argument that is no option, wherever it stands, and the rest. For commands whose options take no values. */
-export function takeArgument(args: string[]): [string | undefined, string[]] {
-  const at = args.findIndex((arg) => !arg.startsWith("-"));
-  return at < 0 ? [undefined, args] : [args[at], args.toSpliced(at, 1)];
-}
+const SHOWN = 60;
 
-/** What a name stands for, if it is one of these and not one that every object has. */
-export const pick = <T>(choices: Record<string, T>, name: string | undefined): T | undefined =>
-  name !== undefined && Object.hasOwn(choices, name) ? choices[name] : undefined;
+/** What was typed, so that one sees the slip. Never for a secret. */
+export const quoted = (value: string): string =>
+  JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
 
-export const isHelp = (arg: string | undefined): boolean => arg === "--help" || arg === "-h";
-
-export function required(value: string | undefined, option: string): string {
-  if (!value) throw operatorFault(`${option} is required`);
-  return value;
-}
-
-export function readName(value: string | undefined): string {
-  const checked = nameShape.safeParse(required(value, "--name"));
+export function readName(value: string): string {
+  const checked = nameShape.safeParse(value);
   if (!checked.success)
-    throw operatorFault("--name must have 1 to 255 characters, no control characters, and not be blank");
+    throw usageFault(
+      `--name must have 1 to 255 characters, no control characters, and not be blank, not ${quoted(value)}`,
+    );
   return checked.data;
 }
 
-export function readRole(value: string | undefined): Role {
-  const role = ROLES.find((known) => known === required(value, "--role"));
-  if (!role) throw operatorFault(`--role must be one of ${ROLES.join(", ")}`);
-  return role;
-}
-
-export function readWhole(value: string, option: string, min: number): number {
-  const checked = rateLimitShape.min(min).safeParse(/^\d{1,9}$/.test(value) ? Number(value) : Number.NaN);
-  if (!checked.success) throw operatorFault(`${option} must be a whole number from ${min} to 1000000`);
+export function readWhole(value: string, option: string, min: number, max = 1_000_000): number {
+  const checked = rateLimitShape
+    .min(min)
+    .max(max)
+    .safeParse(/^\d{1,9}$/.test(value) ? Number(value) : Number.NaN);
+  if (!checked.success)
+    throw usageFault(`${option} must be a whole number from ${min} to ${max}, not ${quoted(value)}`);
   return checked.data;
 }
+
+/** One of a few words. */
+export function readChoice<T extends string>(value: string, option: string, choices: readonly T[]): T {
+  const choice = choices.find((known) => known === value);
+  if (choice === undefined)
+    throw usageFault(`${option} cannot be ${quoted(value)}${suggest(value, choices)}`);
+  return choice;
+}
+
+export const ifGiven = <T>(value: string | undefined, read: (value: string) => T): T | undefined =>
+  value === undefined ? undefined : read(value);

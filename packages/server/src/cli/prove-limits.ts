@@ -6,23 +6,11 @@ import type { Clock } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { capacityOf } from "../rate-limit/fair-share.ts";
 import type { Storage } from "../storage/storage.ts";
-import { findStore } from "../stores/store.ts";
-import { readOptions, readWhole, required } from "./options.ts";
+import { readWhole } from "./options.ts";
 import { agentFor, canSendFrom, type Prover, runProvers } from "./provers.ts";
+import { requireStore } from "./require-store.ts";
 import { formatTable } from "./table.ts";
 import { withStorage } from "./with-storage.ts";
-
-const USAGE = `latchkey prove-limits --store <store> [--seconds 10] [--url <base of the running service>]
-
-Two attacks at once. One key floods the store's shared pool, while two others ask for no more than they have reserved.
-And a stranger floods with the public token of a fourth key, from one address, while visitors at other addresses and the
-key's own program ask for a part of what is theirs. Counts what is refused. The keys are made for the proof and deleted
-after it; the store's other keys feel the flood on the shared pool, as they would a real one.
-
-The addresses are 127.0.0.2 and on, so the service must be on this machine, and the machine must be able to send from
-them (Linux can, macOS cannot). Where that does not work, the visitors are left out, and the report says so.
-
-Exit code 0: nothing was refused that is promised.`;
 
 type Deps = { storage: Storage; clock: Clock };
 type Made = { name: string; reserved: number; created: KeyWithSecret };
@@ -37,20 +25,15 @@ const PARTS = 4 * STEADY_KEYS;
 /** From here on what docs/rate-limits.md says about sources holds: each has at least five a second. */
 const SMALLEST_PART = 5;
 
-export async function proveLimits(args: string[]): Promise<void> {
-  const options = readOptions(USAGE, args, {
-    store: { type: "string" },
-    seconds: { type: "string", default: "10" },
-    url: { type: "string" },
-  });
-  if (!options) return;
-  const storeId = required(options.store, "--store");
-  const seconds = readWhole(options.seconds, "--seconds", 1);
+type Given = { store: string; seconds: string; url: string | undefined; json: boolean };
+
+export async function proveLimits(given: Given): Promise<void> {
+  const { store: storeId, json } = given;
+  const seconds = readWhole(given.seconds, "--seconds", 1);
   const url =
-    (options.url ?? process.env.LATCHKEY_PUBLIC_URL) || `http://localhost:${process.env.PORT || 4000}`;
+    (given.url ?? process.env.LATCHKEY_PUBLIC_URL) || `http://localhost:${process.env.PORT || 4000}`;
   await withStorage(async (deps) => {
-    const store = await findStore(deps.storage, storeId);
-    if (!store) throw operatorFault(`there is no store ${storeId}; \`latchkey store list\` shows them`);
+    const store = await requireStore(deps, storeId);
     const free = store.rateLimit - store.totalReserved;
     if (free < PARTS)
       throw operatorFault(
@@ -70,7 +53,7 @@ export async function proveLimits(args: string[]): Promise<void> {
       );
       if (interrupted.signal.aborted)
         throw operatorFault("interrupted; the keys made for the proof are deleted");
-      report(proof, seconds, store.rateLimit);
+      report(proof, seconds, store.rateLimit, json);
     } finally {
       for (const keyId of keyIds) await deleteApplicationKey(deps, byOperator(storeId), keyId);
     }
@@ -156,39 +139,110 @@ async function getToken(url: string, { created }: Made, grant: Grant): Promise<s
 const sumOf = (provers: readonly Prover[], what: "served" | "refused"): number =>
   provers.reduce((sum, prover) => sum + prover[what], 0);
 
-function report({ steady, guarded, floods }: Proof, seconds: number, rateLimit: number): void {
-  const all = [...steady, ...guarded, ...floods];
-  const rows = all.map(({ key, from, reserved, pace, asked, served, refused }) => {
-    return [key, from, reserved, pace === undefined ? "no pause" : pace.toFixed(1), asked, served, refused];
-  });
-  console.log(formatTable(["key", "from", "reserved/s", "asks/s", "asked", "served", "refused"], rows));
-
-  const hasVisitors = guarded.length > 1;
-  const isPromised = (guarded[0]?.reserved ?? 0) >= SMALLEST_PART * SOURCES;
+function report(proof: Proof, seconds: number, rateLimit: number, json: boolean): void {
+  const all = [...proof.steady, ...proof.guarded, ...proof.floods];
+  const isPromised = (proof.guarded[0]?.reserved ?? 0) >= SMALLEST_PART * SOURCES;
   const served = sumOf(all, "served");
   // Each bucket starts with a second's worth and its reserve, and a refill runs while the last answers come.
   const most = Math.ceil(rateLimit * seconds + capacityOf(rateLimit) + 2 * all.length + 4);
-  const refused = { steady: sumOf(steady, "refused"), guarded: sumOf(guarded, "refused") };
-  console.log(`
-refused within a reservation   ${refused.steady}   (must be 0)
-refused beside the stranger    ${refused.guarded}   (${isPromised ? "must be 0" : `not promised: the key's floor gives each source less than ${SMALLEST_PART} a second`})
-served in all                  ${served} in ${seconds} s, ${(served / seconds).toFixed(1)} a second; the store's limit is ${rateLimit}
-the most that could be served  ${most}: the limit, with a second's worth and a fifth at the start
-`);
-  if (!hasVisitors)
-    console.log(
-      `Fairness between addresses was not tried: this machine cannot send to the service from ${STRANGER}.\n`,
-    );
+  const refused = { steady: sumOf(proof.steady, "refused"), guarded: sumOf(proof.guarded, "refused") };
   const broken = [
     ...(refused.steady > 0 ? ["a reservation was not kept"] : []),
     ...(isPromised && refused.guarded > 0 ? ["a stranger's flood took from others"] : []),
     ...(served > most ? ["more was served than the limit allows"] : []),
   ];
-  if (broken.length > 0) {
-    process.exitCode = 1;
-    console.log(`NOT PROVEN: ${broken.join("; ")}.`);
-  } else {
-    const visitors = hasVisitors && isPromised ? ", a stranger's flood took from nobody" : "";
-    console.log(`PROVEN: no request within a reservation was refused${visitors}, and the limit held.`);
-  }
+  if (broken.length > 0) process.exitCode = 1;
+  const found = {
+    all,
+    seconds,
+    rateLimit,
+    hasVisitors: proof.guarded.length > 1,
+    isPromised,
+    served,
+    most,
+    refused,
+    broken,
+  };
+  console.log(json ? JSON.stringify(toJson(found)) : describe(found));
+}
+
+type Found = {
+  all: Prover[];
+  seconds: number;
+  rateLimit: number;
+  /** This machine could send from several addresses. */
+  hasVisitors: boolean;
+  /** The store is large enough for what is said about sources. */
+  isPromised: boolean;
+  served: number;
+  most: number;
+  refused: { steady: number; guarded: number };
+  broken: string[];
+};
+
+const toJson = ({
+  all,
+  seconds,
+  rateLimit,
+  hasVisitors,
+  isPromised,
+  served,
+  most,
+  refused,
+  broken,
+}: Found) => ({
+  proven: broken.length === 0,
+  broken,
+  seconds,
+  rate_limit: rateLimit,
+  served,
+  most_that_could_be_served: most,
+  refused_within_a_reservation: refused.steady,
+  refused_beside_the_stranger: refused.guarded,
+  sources_promised: isPromised,
+  sources_tried: hasVisitors,
+  provers: all.map(({ key, from, reserved, pace, asked, served, refused }) => ({
+    key,
+    from,
+    reserved_rate_limit: reserved,
+    asks_per_second: pace ?? null,
+    asked,
+    served,
+    refused,
+  })),
+});
+
+function describe({
+  all,
+  seconds,
+  rateLimit,
+  hasVisitors,
+  isPromised,
+  served,
+  most,
+  refused,
+  broken,
+}: Found): string {
+  const rows = all.map(({ key, from, reserved, pace, asked, served, refused }) => {
+    return [key, from, reserved, pace === undefined ? "no pause" : pace.toFixed(1), asked, served, refused];
+  });
+  const visitors = hasVisitors && isPromised ? ", a stranger's flood took from nobody" : "";
+  return [
+    formatTable(["key", "from", "reserved/s", "asks/s", "asked", "served", "refused"], rows),
+    "",
+    `refused within a reservation   ${refused.steady}   (must be 0)`,
+    `refused beside the stranger    ${refused.guarded}   (${isPromised ? "must be 0" : `not promised: the key's floor gives each source less than ${SMALLEST_PART} a second`})`,
+    `served in all                  ${served} in ${seconds} s, ${(served / seconds).toFixed(1)} a second; the store's limit is ${rateLimit}`,
+    `the most that could be served  ${most}: the limit, with a second's worth and a fifth at the start`,
+    "",
+    ...(hasVisitors
+      ? []
+      : [
+          `Fairness between addresses was not tried: this machine cannot send to the service from ${STRANGER}.`,
+          "",
+        ]),
+    broken.length > 0
+      ? `NOT PROVEN: ${broken.join("; ")}.`
+      : `PROVEN: no request within a reservation was refused${visitors}, and the limit held.`,
+  ].join("\n");
 }

@@ -16,25 +16,12 @@ import {
   endedAsJson,
   NOT_KNOWN,
 } from "./after-restore.ts";
-import { readOptions, takeArgument } from "./options.ts";
 import { chooseSqliteFile } from "./with-storage.ts";
 
-const USAGE = `latchkey restore <file> [--ignore-current] [--json]
+type Given = { argument: string; "ignore-current": boolean; json: boolean };
 
-Puts a backup into the place of the SQLite database, which is kept under another name. Refused while a service runs.
-Customer tokens, access tokens, sign-ons under way and rotated-out secrets from before are dead after that.
-
-Keys that were deleted since the backup stay deleted, secrets and passwords are those of the database that is replaced, if
-it can be read. --ignore-current takes nothing from it: for a database that was tampered with, or keys to be had back.`;
-
-export async function restore(args: string[]): Promise<void> {
-  const [file, rest] = takeArgument(args);
-  const options = readOptions(USAGE, rest, {
-    "ignore-current": { type: "boolean" },
-    json: { type: "boolean" },
-  });
-  if (!options) return;
-  if (!file) throw operatorFault(`from which file?\n\n${USAGE}`);
+export async function restore(given: Given): Promise<void> {
+  const { argument: file, json } = given;
   const path = toRealPath(
     chooseSqliteFile("restore PostgreSQL with its own tools, then run `latchkey after-restore`"),
   );
@@ -43,8 +30,8 @@ export async function restore(args: string[]): Promise<void> {
   makeFolder(dirname(path));
   const lock = takeLock(path, "Stop the service first.");
   try {
-    const restored = await replace(path, file, options["ignore-current"] === true);
-    console.log(options.json ? JSON.stringify(toJson(path, file, restored)) : describe(path, file, restored));
+    const restored = await replace(path, file, given["ignore-current"]);
+    console.log(json ? JSON.stringify(toJson(path, file, restored)) : describe(path, file, restored));
   } finally {
     lock.close();
   }

@@ -1,94 +1,82 @@
+import { getApplicationKey } from "../application-keys/application-key.ts";
+import { presentMembers as presentKey } from "../application-keys/present.ts";
 import { createStore } from "../create-store.ts";
 import { deleteStore } from "../delete-store.ts";
 import { byOperator } from "../events/event.ts";
-import { operatorFault } from "../lib/operator-fault.ts";
+import { toIso } from "../lib/clock.ts";
+import { operatorFault, usageFault } from "../lib/operator-fault.ts";
 import { updateStoreAsOperator } from "../stores/administer.ts";
-import { DEFAULT_RATE_LIMIT, listStores, type Store } from "../stores/store.ts";
-import { isHelp, pick, readName, readOptions, readWhole, required } from "./options.ts";
+import { presentMembers } from "../stores/present.ts";
+import { findStoreOfOperator, listStores, type Store } from "../stores/store.ts";
+import { confirm } from "./confirm.ts";
+import { ifGiven, readName, readWhole } from "./options.ts";
 import { createProgress } from "./progress.ts";
 import { requireStore } from "./require-store.ts";
-import { formatTable } from "./table.ts";
+import { type PageGiven, printList, printMembers, readLimit } from "./show-list.ts";
 import { withStorage } from "./with-storage.ts";
 
-const USAGE = `latchkey store create --name <name> [--rate-limit <requests per second>] [--max-rate-limit <n>] [--json]
-latchkey store list [--json]
-latchkey store update --id <store> [--name <name>] [--rate-limit <n>] [--max-rate-limit <n>] [--json]
-latchkey store delete --id <store> --yes [--json]
+type Json = { json: boolean };
+type Limits = { "rate-limit": string | undefined; "max-rate-limit": string | undefined };
 
-A new store gets its first application key, whose secret is shown once.
-
-A store's administrators can change its limit themselves, up to --max-rate-limit. That is the limit at creation, unless
-you say otherwise; a --rate-limit above it raises it. To lower it below the limit, lower both at once.
-
-delete: tokens and keys of the store are dead at once; then its rows go in batches, while the service runs. It may be
-interrupted: the same command goes on.`;
-
-const actions: Record<string, (args: string[]) => Promise<void>> = {
-  create,
-  list,
-  update,
-  delete: remove,
-};
-
-export async function store([action, ...args]: string[]): Promise<void> {
-  const act = pick(actions, action);
-  if (act) return act(args);
-  if (action !== undefined && !isHelp(action))
-    throw operatorFault(`store cannot ${JSON.stringify(action)}\n\n${USAGE}`);
-  console.log(USAGE);
-}
-
-async function create(args: string[]): Promise<void> {
-  const options = readOptions(USAGE, args, {
-    name: { type: "string" },
-    "rate-limit": { type: "string", default: String(DEFAULT_RATE_LIMIT) },
-    "max-rate-limit": { type: "string" },
-    json: { type: "boolean" },
-  });
-  if (!options) return;
-  const name = readName(options.name);
-  const rateLimit = readWhole(options["rate-limit"], "--rate-limit", 1);
-  const maxRateLimit = readWholeIfGiven(options["max-rate-limit"], "--max-rate-limit", rateLimit);
-  const wanted = { name, rateLimit, maxRateLimit };
-  const created = await withStorage((deps) => createStore(deps, wanted), { mayCreate: true });
-  const { store, key } = created;
-  if (options.json) {
-    const application_key = { id: key.id, client_id: key.clientId, client_secret: key.clientSecret };
+export async function createOne(
+  given: Json & Limits & { name: string; "rate-limit": string },
+): Promise<void> {
+  const name = readName(given.name);
+  const rateLimit = readWhole(given["rate-limit"], "--rate-limit", 1);
+  const maxRateLimit = ifGiven(given["max-rate-limit"], (text) =>
+    readWhole(text, "--max-rate-limit", rateLimit),
+  );
+  const { store, key, secret } = await withStorage(
+    async (deps) => {
+      const { store, key } = await createStore(deps, { name, rateLimit, maxRateLimit });
+      const { id, clientSecret } = key;
+      return { store, key: await getApplicationKey(deps, store.id, id), secret: clientSecret };
+    },
+    { mayCreate: true },
+  );
+  if (given.json) {
+    const application_key = { ...presentKey(key), client_secret: secret };
     console.log(JSON.stringify({ store: toJson(store), application_key }));
     return;
   }
   console.log(`store          ${store.id}  ${store.name}, ${store.rateLimit} requests per second
 client id      ${key.clientId}
-client secret  ${key.clientSecret}
+client secret  ${secret}
 
 The secret is not shown again.`);
 }
 
-async function list(args: string[]): Promise<void> {
-  const options = readOptions(USAGE, args, { json: { type: "boolean" } });
-  if (!options) return;
-  const stores = await withStorage(({ storage }) => listStores(storage));
-  if (options.json) console.log(JSON.stringify({ stores: stores.map(toJson) }));
-  else printStores(stores);
+export async function list(given: Json & PageGiven): Promise<void> {
+  const limit = readLimit(given);
+  const found = await withStorage(({ storage }) =>
+    listStores(storage, { limit: limit + 1, after: given.after }),
+  );
+  printStores(found.slice(0, limit), given, found.length > limit ? found[limit - 1]?.id : undefined);
 }
 
-async function update(args: string[]): Promise<void> {
-  const options = readOptions(USAGE, args, {
-    id: { type: "string" },
-    name: { type: "string" },
-    "rate-limit": { type: "string" },
-    "max-rate-limit": { type: "string" },
-    json: { type: "boolean" },
+export async function show({ argument, json }: Json & { argument: string }): Promise<void> {
+  const store = await withStorage((deps) => requireStore(deps, argument));
+  if (json) return console.log(JSON.stringify({ store: toJson(store) }));
+  printMembers({
+    id: store.id,
+    name: store.name,
+    limit: `${store.rateLimit} requests per second`,
+    reserved: `${store.totalReserved} by its keys`,
+    "at most": `${store.maxRateLimit}, if its administrators raise the limit`,
+    created: toIso(store.createdAt),
+    updated: toIso(store.updatedAt),
   });
-  if (!options) return;
-  const id = required(options.id, "--id");
-  if ([options.name, options["rate-limit"], options["max-rate-limit"]].every((given) => given === undefined))
-    throw operatorFault("nothing to change: say --name, --rate-limit or --max-rate-limit");
+}
+
+export async function update(given: Json & Limits & { id: string; name: string | undefined }): Promise<void> {
+  const { id } = given;
   const change = {
-    name: options.name === undefined ? undefined : readName(options.name),
-    rateLimit: readWholeIfGiven(options["rate-limit"], "--rate-limit", 1),
-    maxRateLimit: readWholeIfGiven(options["max-rate-limit"], "--max-rate-limit", 1),
+    name: ifGiven(given.name, readName),
+    rateLimit: ifGiven(given["rate-limit"], (text) => readWhole(text, "--rate-limit", 1)),
+    maxRateLimit: ifGiven(given["max-rate-limit"], (text) => readWhole(text, "--max-rate-limit", 1)),
   };
+  if (Object.values(change).every((value) => value === undefined))
+    throw usageFault("nothing to change: say --name, --rate-limit or --max-rate-limit");
   const updated = await withStorage(async (deps) => {
     const { rateLimit } = await requireStore(deps, id);
     const { maxRateLimit } = change;
@@ -96,51 +84,46 @@ async function update(args: string[]): Promise<void> {
       throw operatorFault(`the store's limit is ${rateLimit}, above ${maxRateLimit}: lower --rate-limit too`);
     return updateStoreAsOperator(deps, byOperator(id), change);
   });
-  if (options.json) console.log(JSON.stringify({ store: toJson(updated) }));
-  else printStores([updated]);
+  if (given.json) console.log(JSON.stringify({ store: toJson(updated) }));
+  else printStores([updated], given, undefined);
 }
 
-async function remove(args: string[]): Promise<void> {
-  const options = readOptions(USAGE, args, {
-    id: { type: "string" },
-    yes: { type: "boolean" },
-    json: { type: "boolean" },
-  });
-  if (!options) return;
-  const id = required(options.id, "--id");
-  if (!options.yes)
-    throw operatorFault("this deletes the store with all its keys, for good; say --yes if you mean it");
+export async function remove({ id, yes, json }: Json & { id: string; yes: boolean }): Promise<void> {
+  const store = await withStorage(({ storage }) => findStoreOfOperator(storage, id));
+  if (!store) throw operatorFault(`there is no store ${id}; \`latchkey store list\` shows them`);
+  await confirm(
+    `This deletes the store ${JSON.stringify(store.name)} with all its keys, customers and events, for good.`,
+    yes,
+  );
   const progress = createProgress(`deleting ${id}`);
   const deleted = await withStorage((deps) => deleteStore(deps, id, progress.show)).finally(progress.end);
-  if (!deleted) throw operatorFault(`there is no store ${id}`);
+  if (!deleted) throw operatorFault(`there is no store ${id}: somebody else has deleted it meanwhile`);
   console.log(
-    options.json
-      ? JSON.stringify({ deleted: id, rows: deleted.rows })
-      : `deleted ${id} with ${deleted.rows} rows`,
+    json ? JSON.stringify({ deleted: id, rows: deleted.rows }) : `deleted ${id} with ${deleted.rows} rows`,
   );
 }
 
-const readWholeIfGiven = (text: string | undefined, option: string, least: number): number | undefined =>
-  text === undefined ? undefined : readWhole(text, option, least);
-
 const toJson = (store: Store) => ({
-  id: store.id,
-  name: store.name,
-  rate_limit: store.rateLimit,
-  max_rate_limit: store.maxRateLimit,
+  ...presentMembers(store),
   ...(store.isBeingDeleted && { being_deleted: true }),
 });
 
-const printStores = (stores: Store[]): void =>
-  console.log(
-    formatTable(
-      ["id", "name", "limit/s", "at most/s", "reserved/s"],
-      stores.map((store) => [
+const printStores = (rows: Store[], given: Json, next: string | undefined): void =>
+  printList(
+    {
+      name: "stores",
+      rows,
+      present: toJson,
+      head: ["id", "name", "limit/s", "at most/s", "reserved/s"],
+      toCells: (store) => [
         store.id,
         store.isBeingDeleted ? `${store.name} (being deleted: run store delete again)` : store.name,
         store.rateLimit,
         store.maxRateLimit,
         store.totalReserved,
-      ]),
-    ),
+      ],
+      empty: "there are no stores yet; `latchkey store create --name <name>` makes one",
+      next,
+    },
+    given,
   );

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 import { clientId } from "./realms.ts";
 import { id, name, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
@@ -31,9 +32,40 @@ const profileMembers = {
   meta: z.strictObject({
     issuer: z.string().nullable().describe("From discovery; null until it has been read"),
     endpoint_hosts: z.array(z.string()).describe("The hosts behind the identity provider's endpoints"),
-    health: z.strictObject({ status: z.enum(["up", "degraded", "down"]), since: timestamp }),
+    health: z.strictObject({
+      status: z
+        .enum(["up", "degraded", "down", "unknown"])
+        .describe(
+          "down: shoppers are sent back to the storefront with `temporarily_unavailable` until a probe finds it again. unknown: it was not asked for a day, or never",
+        ),
+      since: timestamp,
+    }),
+    has_client_secret: z
+      .boolean()
+      .optional()
+      .describe("False only where the profile is not enabled. For the back office only"),
     has_next_client_secret: z.boolean().optional().describe("For the back office only"),
     pending_change: pendingChange.nullable().optional(),
+    issuer_found: z
+      .strictObject({ issuer: z.string(), since: timestamp })
+      .nullable()
+      .optional()
+      .describe(
+        "Another issuer than the one in use, which its document names although it is read from the same address: sign-ons will fail until one of the two is set right, or `discovery_url` is the new issuer's. For the back office only",
+      ),
+    refused_logout: z
+      .strictObject({ at: timestamp, reason: z.string(), means: z.string(), remedy: z.string() })
+      .nullable()
+      .optional()
+      .describe(
+        "The latest logout token that the identity provider has signed and that was refused. For the back office only",
+      ),
+    former_issuers: z
+      .array(z.string())
+      .optional()
+      .describe(
+        "Issuers that the provider had before, whose people were carried over. For the back office only",
+      ),
     adoptable: z
       .array(z.strictObject({ profile_id: id, identities: z.int() }))
       .optional()
@@ -88,12 +120,26 @@ const writable = {
     .nullable()
     .optional()
     .describe("Tried when the identity provider refuses the first; takes its place when it works"),
+};
+const adoptDeleted = id
+  .optional()
+  .describe("A deleted profile for the same issuer and client id, whose people this one takes over");
+const moveChoice = {
   adopt_identities_of: id
+    .nullable()
     .optional()
-    .describe("A deleted profile for the same issuer and client id, whose people this one takes over"),
+    .describe(
+      "A deleted profile for the same issuer and client id, whose people this one takes over. Where the issuer becomes another: this profile's own id carries its people over, by subject; null leaves them behind",
+    ),
+  confirm: z
+    .string()
+    .max(limits.nameLength)
+    .optional()
+    .describe("The profile's name; needed to carry its people over to another issuer"),
 };
 const discoveryUrl = z
   .string()
+  .trim()
   .min(1)
   .max(2048)
   .meta({ examples: ["https://idp.example/.well-known/openid-configuration"] });
@@ -112,6 +158,8 @@ const saveProblems = [
   "adoption_impossible",
   "discovery_tries_exceeded",
 ] as const;
+
+const moveProblems = ["identities_left_behind", "confirmation_wrong"] as const;
 
 export const listProfiles = operation({
   id: "listProfiles",
@@ -140,20 +188,27 @@ export const createProfile = operation({
   method: "POST",
   path: LIST,
   summary: "Add an identity provider",
-  description: "Reads its discovery document and runs the nine checks; a requirement that is not met is 422.",
+  description:
+    "Reads its discovery document and runs the nine checks; a requirement that is not met is 422. With `enabled: false` it is saved with whatever was found, and without a secret if there is none yet.",
   access: ["authentication_settings", "write"],
   role: "administrator",
   ids: ofRealm,
   body: {
     schema: z.object({
-      data: z.object({
-        type: z.literal("oidc-profile"),
-        name: name.meta({ examples: ["Company account"] }),
-        discovery_url: discoveryUrl,
-        client_id: clientId,
-        client_secret: secret,
-        ...writable,
-      }),
+      data: z
+        .object({
+          type: z.literal("oidc-profile"),
+          name: name.meta({ examples: ["Company account"] }),
+          discovery_url: discoveryUrl,
+          client_id: clientId,
+          client_secret: secret.optional().describe("Required unless `enabled` is false"),
+          ...writable,
+          adopt_identities_of: adoptDeleted,
+        })
+        .superRefine(({ enabled, client_secret }, context) => {
+          if (enabled === false || client_secret !== undefined) return;
+          context.addIssue({ code: "custom", path: ["client_secret"] });
+        }),
     }),
   },
   success: { status: 201, description: "The profile", ...versioned },
@@ -193,11 +248,12 @@ export const updateProfile = operation({
         client_id: clientId.optional(),
         client_secret: secret.optional(),
         ...writable,
+        ...moveChoice,
       }),
     }),
   },
   success: { status: 200, description: "The profile as it is now", ...versioned },
-  problems: ["id_mismatch", "client_secret_required", "profile_changed", ...saveProblems],
+  problems: ["id_mismatch", "client_secret_required", "profile_changed", ...moveProblems, ...saveProblems],
 });
 
 export const deleteProfile = operation({
@@ -262,7 +318,9 @@ export const approveDrift = operation({
   access: ["authentication_settings", "write"],
   role: "administrator",
   ids: ofProfile,
-  body: { schema: z.object({ data: z.object({ digest: z.string().min(1).max(64) }) }) },
+  body: {
+    schema: z.object({ data: z.object({ digest: z.string().min(1).max(64), ...moveChoice }) }),
+  },
   success: { status: 200, description: "The profile as it is now", ...versioned },
-  problems: ["id_mismatch", "no_pending_change", "drift_changed", "direct_pkce_missing"],
+  problems: ["id_mismatch", "no_pending_change", "drift_changed", "direct_pkce_missing", ...moveProblems],
 });

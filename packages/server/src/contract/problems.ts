@@ -517,8 +517,14 @@ export const problems = {
   },
   client_secret_required: {
     status: 422,
-    means: "A changed discovery URL or client id needs the client secret in the same request.",
+    means:
+      "A changed discovery URL or client id needs the client secret in the same request; so does a profile that is to be enabled and has none yet.",
     remedy: "Send `client_secret` too: a secret is never sent to a place that it was not entered for.",
+  },
+  confirmation_wrong: {
+    status: 422,
+    means: "`confirm` is not the name of the profile.",
+    remedy: "Send the profile's name, to the letter, if its people shall be carried over to the new issuer.",
   },
   idp_requirement_not_met: {
     status: 422,
@@ -536,6 +542,13 @@ export const problems = {
     means: "The identities of that profile cannot be taken over.",
     remedy:
       "`adopt_identities_of` names a deleted profile of this realm that had the same issuer and client id; `meta.adoptable` of the profile lists those.",
+  },
+  identities_left_behind: {
+    status: 409,
+    means:
+      "The issuer would be another, and nobody has said what becomes of the people who signed on before.",
+    remedy:
+      "`meta.identities` says how many they are. Repeat the request with `adopt_identities_of`: this profile's own id carries them over, if the provider still calls each by the same subject, and `confirm` must be the profile's name; `null` leaves them behind, and they become new customers.",
   },
   profile_changed: {
     status: 409,

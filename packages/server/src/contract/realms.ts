@@ -76,6 +76,11 @@ export const updateAuthenticationSettings = operation({
 export const duplicateEmailPolicy = z.enum(["allowed", "api_only", "disallowed"]);
 
 export const idTokenAlgorithm = z.enum(["RS256", "ES256"]);
+const profileUpdates = z
+  .enum(["always", "first"])
+  .describe(
+    "Whether name and e-mail of a customer follow the identity provider at each sign-on, or are taken over at the first alone. An e-mail follows only where the linking rules would let it in",
+  );
 
 const realmMembers = {
   id,
@@ -84,6 +89,7 @@ const realmMembers = {
   redirect_uris: z.array(z.string()),
   duplicate_email_policy: duplicateEmailPolicy,
   id_token_signed_response_alg: idTokenAlgorithm.describe("How its ID tokens are signed"),
+  profile_updates: profileUpdates,
   relationships: z.strictObject({
     origin: z.strictObject({
       data: z.strictObject({ id, type: z.literal("customer-authentication-settings") }),
@@ -105,6 +111,7 @@ const writableRealm = {
     description: "How ID tokens are signed; `RS256` for a new realm, because client libraries assume it",
     examples: ["RS256"],
   }),
+  profile_updates: profileUpdates.optional().meta({ examples: ["always"] }),
 };
 
 const ids = { id: "realm_not_found" } as const;

@@ -145,21 +145,79 @@ export const signOnReasons = {
   },
   idp_error: {
     error: "server_error",
-    means: "The identity provider ended the sign-on itself; `error` is what it said.",
+    means: "The identity provider ended the sign-on itself; `error` and `idp_answer` are what it said.",
     remedy:
-      "access_denied: the shopper or the provider refused. For any other, look into the provider's own log.",
+      "access_denied, consent_required: the shopper or the provider refused. For any other, look into the provider's own log.",
+  },
+  "idp_error.par_required": {
+    error: "server_error",
+    means: "The identity provider demands that requests are pushed to it or signed (requirement R3).",
+    remedy: "Do not demand pushed authorization requests or signed request objects for this client.",
+  },
+  "idp_error.flow_off": {
+    error: "server_error",
+    means: "The identity provider does not allow this client the Authorization Code Flow (requirement R3).",
+    remedy: "Allow the response type `code` and the grant `authorization_code` for this client.",
+  },
+  "idp_error.scope": {
+    error: "server_error",
+    means:
+      "The identity provider does not allow this client the scopes `openid` and `email` (requirement R4).",
+    remedy: "Allow both scopes for this client, and `profile` if the storefront asks for it.",
+  },
+  "idp_error.redirect_uri": {
+    error: "server_error",
+    means: "The identity provider does not know our callback URL for this client.",
+    remedy: "Register the profile's `callback-endpoint` link there, to the letter.",
+  },
+  "idp_error.acr_required": {
+    error: "server_error",
+    means: "The identity provider demands the parameter `acr_values` (requirement R8).",
+    remedy: "Do not demand it for this client; set a default level there if one is needed.",
   },
 
   // The exchange at the identity provider
   "token.refused": {
     error: "server_error",
     means: "The identity provider did not accept the code that it had just given.",
-    remedy: "Compare the callback URL registered there with the profile's `callback-endpoint` link.",
+    remedy:
+      "`idp_answer` has its words. Most often the code was used already or is too old; compare the callback URL registered there with the profile's `callback-endpoint` link, too.",
+  },
+  "token.redirect_uri": {
+    error: "server_error",
+    means: "The identity provider says that our callback URL is not the one that it knows.",
+    remedy:
+      "Register the profile's `callback-endpoint` link there, to the letter, and nothing that only resembles it.",
   },
   "token.client_refused": {
     error: "server_error",
     means: "The identity provider does not accept our client id and secret.",
-    remedy: "Enter the current client secret in the profile. With `client_secret_next` that needs no outage.",
+    remedy:
+      "Enter the current client secret in the profile; with `client_secret_next` that needs no outage. If it is right, allow `client_secret_basic` for this client.",
+  },
+  "token.method_refused": {
+    error: "server_error",
+    means:
+      "The identity provider wants this client to show itself in another way than client_secret_basic (requirement R2).",
+    remedy: "Set the client's authentication at the token endpoint to client secret, by HTTP Basic.",
+  },
+  "token.encryption_refused": {
+    error: "server_error",
+    means:
+      "The identity provider is set to encrypt for this client, and has no key to do it with (requirement R6).",
+    remedy: "Turn off encryption of ID tokens and UserInfo for this client.",
+  },
+  "token.flow_off": {
+    error: "server_error",
+    means: "The identity provider does not allow this client the grant authorization_code (requirement R3).",
+    remedy: "Allow the grant `authorization_code` for this client.",
+  },
+  "token.scope": {
+    error: "server_error",
+    means:
+      "The identity provider does not allow this client the scopes that were asked for (requirement R4).",
+    remedy:
+      "Allow the scopes `openid` and `email` for this client, and `profile` if the storefront asks for it.",
   },
   "token.unavailable": {
     error: "temporarily_unavailable",
@@ -269,8 +327,19 @@ export const signOnReasons = {
   },
   "userinfo.malformed": {
     error: "server_error",
-    means: "The UserInfo answer is not a plain JSON object (requirement R6).",
-    remedy: "Turn off signing and encryption of UserInfo answers for this client.",
+    means: "The UserInfo answer is neither a JSON object nor a signed JSON web token.",
+    remedy: AT_IDP,
+  },
+  "userinfo.encrypted": {
+    error: "server_error",
+    means: "The UserInfo answer is encrypted (requirement R6).",
+    remedy: "Turn off encryption of UserInfo answers for this client. They may be signed.",
+  },
+  "userinfo.signature": {
+    error: "server_error",
+    means: "The UserInfo answer is signed, and its signature, issuer or audience does not fit.",
+    remedy:
+      "It must be signed like an ID token: with RS256, PS256, ES256 or EdDSA, by a key of `jwks_uri`, with the provider's issuer and this client's id where it names them.",
   },
   "userinfo.sub": {
     error: "server_error",
@@ -347,6 +416,89 @@ export const signOnReasons = {
     remedy: "Redeem a code once. If nobody did it twice, it was stolen.",
   },
 
+  // Logout tokens: no sign-on fails, and a record is left all the same
+  "logout_token.malformed": {
+    error: "invalid_request",
+    means: "The logout token is not a signed JSON web token in its compact form.",
+    remedy: AT_IDP,
+  },
+  "logout_token.encrypted": {
+    error: "invalid_request",
+    means: "The logout token is encrypted.",
+    remedy: "Turn off encryption of tokens for this client.",
+  },
+  "logout_token.alg": {
+    error: "invalid_request",
+    means: "The logout token is signed with an algorithm that is not accepted for this provider.",
+    remedy: "Sign with RS256, PS256, ES256 or EdDSA, and list it in the discovery document.",
+  },
+  "logout_token.key": {
+    error: "invalid_request",
+    means: "The key that the logout token names is not in the provider's key set.",
+    remedy: "Publish the key at `jwks_uri` before signing with it.",
+  },
+  "logout_token.signature": {
+    error: "invalid_request",
+    means: "The logout token's signature does not fit.",
+    remedy: "Anybody can send such a token, and it changes nothing.",
+  },
+  "logout_token.iss": {
+    error: "invalid_request",
+    means: "The logout token was issued by somebody else.",
+    remedy: "The issuer in the token must be the one of the discovery document, to the letter.",
+  },
+  "logout_token.aud": {
+    error: "invalid_request",
+    means: "The logout token is not for our client id alone.",
+    remedy: "Register the `backchannel-logout-endpoint` link for this client and for no other.",
+  },
+  "logout_token.azp": {
+    error: "invalid_request",
+    means: "The logout token was given to another client.",
+    remedy: "Let the provider leave `azp` out, or set it to this client's id.",
+  },
+  "logout_token.exp": {
+    error: "invalid_request",
+    means: "The logout token has expired.",
+    remedy: "Compare the clocks: run the profile's checks.",
+  },
+  "logout_token.iat": {
+    error: "invalid_request",
+    means:
+      "The logout token says not when it was issued, or that was more than ten minutes ago or is still to come.",
+    remedy: "Compare the clocks: run the profile's checks. A logout that is delivered late ends nothing.",
+  },
+  "logout_token.nbf": {
+    error: "invalid_request",
+    means: "The logout token is not good yet.",
+    remedy: "Compare the clocks: run the profile's checks.",
+  },
+  "logout_token.events": {
+    error: "invalid_request",
+    means: "The logout token lacks the event of back-channel logout.",
+    remedy: AT_IDP,
+  },
+  "logout_token.nonce": {
+    error: "invalid_request",
+    means: "The logout token has a nonce, which only ID tokens may have.",
+    remedy: AT_IDP,
+  },
+  "logout_token.sub": {
+    error: "invalid_request",
+    means: "The logout token names neither a subject nor a session, or a subject that is none.",
+    remedy: AT_IDP,
+  },
+  "logout_token.sid": {
+    error: "invalid_request",
+    means: "The logout token names a session in a form that we do not take.",
+    remedy: AT_IDP,
+  },
+  "logout_token.jti": {
+    error: "invalid_request",
+    means: "The logout token has no id of its own.",
+    remedy: AT_IDP,
+  },
+
   // Ourselves
   storage_unavailable: {
     error: "temporarily_unavailable",
@@ -383,3 +535,18 @@ export const isPassedOn = (error: string): boolean => passedOnErrors.some((known
 
 /** One thing that was looked at during a sign-on. Never a token, code or secret; texts from outside are cut short. */
 export type SignOnCheck = { check: string; passed: boolean; expected?: string; found?: string };
+
+/**
+ * What the identity provider answered when a sign-on failed there. Its texts are cut short and made safe to show; secrets, codes
+ * and tokens are left out.
+ */
+export type IdpAnswer = {
+  /** `authorize`: the redirect back, in which anybody can write. */
+  call: "discovery" | "authorize" | "token" | "userinfo";
+  /** Null: there was no answer. */
+  status: number | null;
+  /** Why there was none, or none to go by. */
+  fault: string | null;
+  error: string | null;
+  error_description: string | null;
+};

@@ -4,8 +4,25 @@ import { operation } from "./operation.ts";
 import { id, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
 
 const outcome = z
-  .enum(["code_issued", "exchanged", "failed", "expired"])
-  .describe("code_issued: the storefront has yet to redeem its code; expired: it never did");
+  .enum(["code_issued", "exchanged", "failed", "expired", "logout_refused"])
+  .describe(
+    "code_issued: the storefront has yet to redeem its code; expired: it never did; logout_refused: no sign-on, but a logout token that was refused",
+  );
+
+const idpAnswer = z
+  .strictObject({
+    call: z
+      .enum(["discovery", "authorize", "token", "userinfo"])
+      .describe("Which call it was; authorize: what the redirect back brought, in which anybody can write"),
+    status: z.int().nullable().describe("The HTTP status; null where there was no answer"),
+    fault: z.string().nullable().describe("Why there was no answer, or none to go by"),
+    error: z.string().nullable(),
+    error_description: z
+      .string()
+      .nullable()
+      .describe("At most 500 characters; what looks like a secret is left out"),
+  })
+  .meta({ id: "IdentityProviderAnswer" });
 
 const signOnMembers = {
   id,
@@ -20,6 +37,9 @@ const signOnMembers = {
   means: z.string().nullable().describe("The reason in words"),
   remedy: z.string().nullable().describe("What to do about it"),
   customer_id: id.nullable(),
+  idp_answer: idpAnswer
+    .nullable()
+    .describe("What the identity provider answered, where that is why the sign-on failed"),
   checks: z.array(
     z.strictObject({
       check: z.string(),

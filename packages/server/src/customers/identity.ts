@@ -11,6 +11,7 @@ import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { cameSecond, isUniqueViolation } from "../storage/unique-violation.ts";
 import { type Customer, customerHappening, insertCustomer } from "./customer.ts";
+import { followProvider } from "./follow-provider.ts";
 import { asksForProven, type LinkPolicy, type LinkReason, link, refusesNobody } from "./link.ts";
 
 /** What an identity provider has said of a person, and through which profile. */
@@ -31,6 +32,8 @@ type Through = {
   provisioning: "create" | "existing";
   /** Deleted profiles whose identities count as this one's. */
   formerIds: readonly string[];
+  /** What the provider was called before, with the client that we were there. */
+  formerIssuers: readonly { issuer: string; clientId: string }[];
 };
 
 type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
@@ -67,7 +70,7 @@ export async function settleIdentity(
   identity: ForeignIdentity,
 ): Promise<Settled | { reason: LinkReason }> {
   const known = await findHeld(trx, deps, through, identity);
-  if (known !== undefined) return { customerId: known, happened: [] };
+  if (known !== undefined) return settleKnown(trx, deps, realm, identity, known);
   // What is shared is the identity, with this person's other tabs, and the address, with whoever else has it: nobody waits
   // for a stranger. Identity before address, here as everywhere.
   await hold(trx, deps.storage, [
@@ -77,7 +80,7 @@ export async function settleIdentity(
   // Asked again, now that nobody else decides: a first sign-on in another tab may have been quicker. On SQLite nobody can be.
   const isShared = deps.storage.engine === "postgres";
   const quicker = isShared ? await findHeld(trx, deps, through, identity) : undefined;
-  if (quicker !== undefined) return { customerId: quicker, happened: [] };
+  if (quicker !== undefined) return settleKnown(trx, deps, realm, identity, quicker);
   const policy = policyOf(through, realm);
   const proven = asksForProven(policy) ? await findProven(trx, through, identity) : [];
   const decision = link(identity.emailVerified, { linkedTo: undefined, proven }, policy);
@@ -92,6 +95,18 @@ export async function settleIdentity(
   return { customerId, happened: [...(made ? [customerHappening("customer.created", made)] : []), linked] };
 }
 
+async function settleKnown(
+  trx: Trx,
+  deps: Deps,
+  realm: Realm,
+  identity: ForeignIdentity,
+  known: Tables["customers"],
+): Promise<Settled> {
+  const changed =
+    realm.profileUpdates === "always" && (await followProvider(trx, deps, realm, identity, known));
+  return { customerId: known.id, happened: changed ? [changed] : [] };
+}
+
 /**
  * Whom the identity was linked to before. They stay until the transaction ends: on PostgreSQL the row is kept together with
  * whoever else signs in, and whoever deletes it waits; on SQLite there is one transaction at a time.
@@ -101,12 +116,12 @@ async function findHeld(
   { storage: { engine } }: Deps,
   through: Through,
   identity: ForeignIdentity,
-): Promise<string | undefined> {
-  if (through.formerIds.length > 0)
-    return (await held(linkedTo(trx, through, identity), engine).executeTakeFirst())?.id;
+): Promise<Tables["customers"] | undefined> {
+  if (through.formerIds.length > 0 || through.formerIssuers.length > 0)
+    return held(linkedTo(trx, through, identity), engine).executeTakeFirst();
   const { storeId, id: profileId } = through;
   const { issuer, subject } = identity;
-  return (await findOwn[engine].first(trx, { storeId, profileId, issuer, subject }))?.id;
+  return findOwn[engine].first(trx, { storeId, profileId, issuer, subject });
 }
 
 type Identities = SelectQueryBuilder<
@@ -122,7 +137,7 @@ function held(identities: Identities, engine: Storage["engine"]) {
         .onRef("customer.store_id", "=", "identity.store_id")
         .onRef("customer.id", "=", "identity.customer_id"),
     )
-    .select("customer.id");
+    .selectAll("customer");
   return engine === "postgres" ? row.forKeyShare("customer") : row;
 }
 
@@ -142,21 +157,26 @@ const findOwn = {
 };
 
 /**
- * Filed under the profile itself, or under one that it has taken over; its own comes first. A provider may call a person by
- * another subject for each client, so what was taken over counts for the same client only.
+ * Filed under the profile itself, or under one that it has taken over, by the issuer that it has or had; its own comes first. A
+ * provider may call a person by another subject for each client, so what was taken over counts for the same client only.
  */
-const linkedTo = (db: Database, through: Through, { issuer, subject }: ForeignIdentity) =>
-  db
+const linkedTo = (db: Database, through: Through, { issuer, subject }: ForeignIdentity) => {
+  const { formerIssuers: former } = through;
+  const issuers = [...new Set([issuer, ...former.map((one) => one.issuer)])];
+  const clientIds = [...new Set([through.clientId, ...former.map((one) => one.clientId)])];
+  return db
     .selectFrom("customer_identities as identity")
     .where("identity.store_id", "=", through.storeId)
     .where("identity.profile_id", "in", [through.id, ...through.formerIds])
     .where(({ eb, or }) =>
-      or([eb("identity.profile_id", "=", through.id), eb("identity.client_id", "=", through.clientId)]),
+      or([eb("identity.profile_id", "=", through.id), eb("identity.client_id", "in", clientIds)]),
     )
-    .where("identity.issuer", "=", issuer)
+    .where("identity.issuer", "in", issuers)
     .where("identity.subject", "=", subject)
     .orderBy(({ eb }) => eb.case().when("identity.profile_id", "=", through.id).then(0).else(1).end())
+    .orderBy(({ eb }) => eb.case().when("identity.issuer", "=", issuer).then(0).else(1).end())
     .limit(atMost(1));
+};
 
 /** Whether the customer is still there, and stays. */
 async function holdCustomer(

@@ -3,7 +3,7 @@ import type { Caller } from "../contract/caller.ts";
 import type { Input, Operation, Output } from "../contract/operation.ts";
 
 type Access<O extends Operation> = O["access"] extends "public"
-  ? { requestId: string }
+  ? { requestId: string; source: string }
   : O["access"] extends "browser"
     ? { browser: BrowserRequest; requestId: string }
     : O["access"] extends "client" | "customer_token"

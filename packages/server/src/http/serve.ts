@@ -177,7 +177,7 @@ async function passGate(
 ): Promise<object> {
   if (operation.access === "public" || operation.access === "browser") {
     if (!operation.unlimited) await deps.gate.enterAnonymous(state.source);
-    return {};
+    return { source: state.source };
   }
   const authorization = headerOf(received, "authorization");
   const search = new URLSearchParams(query);

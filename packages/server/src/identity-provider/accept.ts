@@ -4,10 +4,11 @@ import type { Storage } from "../storage/storage.ts";
 import type { Calls } from "./calls.ts";
 import type { Metadata } from "./discovery.ts";
 import type { DiscoveryTries } from "./discovery-tries.ts";
-import { examine, type Report, reasons } from "./doctor.ts";
+import { examine, type Report } from "./doctor.ts";
 import type { IdpRequest } from "./egress-message.ts";
 import { withLiveEvidence } from "./live-evidence.ts";
 import { getProfile, type Profile, type ProfileKey } from "./profile.ts";
+import { whyUnread } from "./why-unread.ts";
 
 /** What the administration of profiles asks of identity providers. Nothing here opens a transaction. */
 
@@ -20,32 +21,36 @@ export type AskDeps = {
 
 type Candidate = { storeId: string; discoveryUrl: string; enabled: boolean };
 
+/** `metadata` is null where it has none to go by; `issuer` is what its document says all the same. */
+export type Accepted = { metadata: Metadata | null; issuer: string | null };
+
 /**
- * The provider's metadata if it meets every requirement; a refusal for each that it does not. Null: it cannot be reached, and
- * need not be, because the profile is not enabled.
+ * The provider's metadata if it meets every requirement; a refusal for each that it does not. A profile that is not enabled is
+ * accepted with whatever was found, so that there is one to copy the links from.
  */
 export async function acceptDocument(
   deps: AskDeps,
   { storeId, discoveryUrl, enabled }: Candidate,
-): Promise<Metadata | null> {
+): Promise<Accepted> {
   const report = await ask(deps, storeId, deps.calls.tryOut, discoveryUrl);
-  if (report.unreachable) {
-    if (!enabled && report.unreachable !== "address_not_allowed") return null;
+  const { unreachable, metadata, issuer } = report;
+  if (!enabled && unreachable?.reason !== "address_not_allowed") return { metadata, issuer };
+  if (unreachable) {
     throw new Problem("idp_unreachable", {
       source: { pointer: "/data/discovery_url" },
-      detail: `The identity provider could not be asked: ${reasons[report.unreachable]}.`,
-      meta: { reason: report.unreachable },
+      detail: `The identity provider could not be asked: ${whyUnread(unreachable)}.`,
+      meta: { reason: unreachable.reason },
     });
   }
   const missed = report.checks.filter(({ status }) => status === "not_met");
   const [first, ...others] = missed.map(({ id, requirement, evidence, remedy }) => ({
     code: "idp_requirement_not_met" as const,
     source: { pointer: "/data/discovery_url" },
-    detail: `${requirement} ${evidence}`,
+    detail: `${requirement} ${remedy ?? ""}`,
     meta: { requirement: id, evidence, remedy },
   }));
   if (first) throw Problem.of([first, ...others]);
-  return report.metadata;
+  return { metadata, issuer };
 }
 
 export async function checkProfile(

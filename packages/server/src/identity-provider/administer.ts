@@ -8,11 +8,13 @@ import { getRealm } from "../realms/realm.ts";
 import { atMost } from "../storage/at-most.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
-import { type AskDeps, acceptDocument } from "./accept.ts";
+import { type Accepted, type AskDeps, acceptDocument } from "./accept.ts";
 import { rememberFormer } from "./adoption.ts";
 import { changeProfile, type Row, writeColumns } from "./change-profile.ts";
-import { sealSecret } from "./client-secret.ts";
-import { accepted, columnsFor } from "./drift.ts";
+import { hasSecret, sealSecret } from "./client-secret.ts";
+import { isIssuerOf, type Metadata } from "./discovery.ts";
+import { accepted, columnsFor, movedTo } from "./drift.ts";
+import { columnsOfMove, type MoveChoice } from "./issuer-move.ts";
 import {
   type Flow,
   findProfile,
@@ -34,10 +36,9 @@ export type NewProfile = ProfileChange & {
   name: string;
   discoveryUrl: string;
   clientId: string;
-  clientSecret: string;
 };
 
-export type ProfileChange = {
+export type ProfileChange = MoveChoice & {
   name?: string | undefined;
   discoveryUrl?: string | undefined;
   clientId?: string | undefined;
@@ -48,8 +49,6 @@ export type ProfileChange = {
   flow?: Flow | undefined;
   provisioning?: Provisioning | undefined;
   propagateLogout?: boolean | undefined;
-  /** A deleted profile for the same issuer and client id, whose identities this one takes over. */
-  adoptIdentitiesOf?: string | undefined;
 };
 
 export async function createProfile(
@@ -62,7 +61,7 @@ export async function createProfile(
   await getRealm(deps, storeId, realmId);
   const key = { storeId, realmId, profileId: newId() };
   const { discoveryUrl, enabled = true } = given;
-  const metadata = await acceptDocument(deps, { storeId, discoveryUrl, enabled });
+  const found = await acceptDocument(deps, { storeId, discoveryUrl, enabled });
   const now = deps.clock.now();
   await changeProfile(deps, by, key, given, (trx) =>
     trx
@@ -74,7 +73,7 @@ export async function createProfile(
         name: given.name,
         discovery_url: discoveryUrl,
         client_id: given.clientId,
-        sealed_client_secret: sealSecret(deps, key.profileId, given.clientSecret),
+        sealed_client_secret: sealSecret(deps, key.profileId, given.clientSecret ?? ""),
         sealed_client_secret_next: given.clientSecretNext
           ? sealSecret(deps, key.profileId, given.clientSecretNext)
           : null,
@@ -82,7 +81,7 @@ export async function createProfile(
         flow: given.flow ?? "brokered",
         provisioning: given.provisioning ?? "create",
         propagate_logout: given.propagateLogout ? 1 : 0,
-        ...accepted(metadata),
+        ...columnsOfFound(found, now),
         former_profile_ids: "[]",
         created_at: now,
         updated_at: now,
@@ -108,14 +107,18 @@ export async function updateProfile(
   if (basedOn && !basedOn.includes(toIso(before.updatedAt))) throw new Problem("profile_changed");
   const isMoved = isAnother(change.discoveryUrl, before.discoveryUrl);
   const isElsewhere = isMoved || isAnother(change.clientId, before.clientId);
-  if (isElsewhere && change.clientSecret === undefined) {
+  const { enabled = before.enabled } = change;
+  // A secret is never sent to a place that it was not entered for, and without one nobody can sign on.
+  if (change.clientSecret === undefined && (hasSecret(before) ? isElsewhere : enabled))
     throw new Problem("client_secret_required", { source: { pointer: "/data/client_secret" } });
-  }
   // A rename works while the provider is down; what depends on the provider does not.
   const mustAsk = isElsewhere || (change.enabled === true && (!before.enabled || !before.metadata));
-  const documents = mustAsk ? await askAgain(deps, before, change, isMoved) : {};
-  await changeProfile(deps, by, key, change, async (trx) => {
-    const columns = { ...columnsOf(deps, key, change, isElsewhere), ...documents };
+  const found = mustAsk ? await askAgain(deps, before, change) : undefined;
+  const documents = found ? documentsOf(before, found, isMoved, deps.clock.now()) : {};
+  const isRenamed = isMoved && isAnotherIssuer(before, found?.metadata, change.discoveryUrl);
+  await changeProfile(deps, by, key, { ...change, isRenamed }, async (trx) => {
+    const move = isRenamed ? await columnsOfMove(trx, before, found?.metadata?.issuer ?? null, change) : {};
+    const columns = { ...columnsOf(deps, key, change, isElsewhere), ...documents, ...move };
     const dependsOnRead = basedOn !== undefined || OF_THE_PROVIDER.some((name) => name in columns);
     const condition = dependsOnRead ? { updated_at: before.updatedAt } : {};
     if (await writeColumns(trx, deps, key, columns, condition)) return;
@@ -137,17 +140,33 @@ const OF_THE_PROVIDER = [
   "flow",
 ] as const satisfies (keyof Row)[];
 
-/** Only another discovery URL makes us go by another document: what else the provider has changed waits for approval. */
-async function askAgain(
+const askAgain = (
   deps: Deps,
   before: Profile,
   { discoveryUrl = before.discoveryUrl, enabled = before.enabled }: ProfileChange,
-  isMoved: boolean,
-): Promise<Partial<Row>> {
-  const found = await acceptDocument(deps, { storeId: before.storeId, discoveryUrl, enabled });
-  if (isMoved) return accepted(found);
-  return found ? columnsFor(before, found, deps.clock.now()) : {};
+): Promise<Accepted> => acceptDocument(deps, { storeId: before.storeId, discoveryUrl, enabled });
+
+/** Only another discovery URL makes us go by another document: what else the provider has changed waits for approval. */
+function documentsOf(before: Profile, found: Accepted, isMoved: boolean, now: number): Partial<Row> {
+  if (isMoved) return columnsOfFound(found, now);
+  return found.metadata ? { ...columnsFor(before, found.metadata, now), read_at: now } : {};
 }
+
+/** Of one that cannot be gone by, what it calls itself. */
+const columnsOfFound = ({ metadata, issuer }: Accepted, now: number) => ({
+  ...accepted(metadata),
+  ...(!metadata && issuer !== null && movedTo(issuer, now)),
+  read_at: metadata && now,
+});
+
+/** The issuer is what the address is made from, so it is known also of a document that could not be read. */
+const isAnotherIssuer = (
+  { metadata }: Profile,
+  found: Metadata | null | undefined,
+  discoveryUrl = "",
+): boolean =>
+  metadata !== null &&
+  (found ? found.issuer !== metadata.issuer : !isIssuerOf(metadata.issuer, discoveryUrl));
 
 function columnsOf(
   deps: Deps,

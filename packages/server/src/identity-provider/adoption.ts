@@ -1,6 +1,8 @@
 import { Problem } from "../contract/problem.ts";
 import { atMost } from "../storage/at-most.ts";
 import type { Database, Trx } from "../storage/storage.ts";
+import { withIssuer } from "./issuer-move.ts";
+import type { FormerIssuer } from "./profile.ts";
 
 /**
  * A profile that was deleted leaves its identities behind: which customer each subject was. One that is made again for the
@@ -11,6 +13,8 @@ export type Adoptable = { profileId: string; identities: number };
 
 /** The profile that takes over, as far as it matters whose identities are its own. */
 type Heir = { id: string; storeId: string; realmId: string; clientId: string; issuer: string };
+
+type Former = { formerIds: readonly string[]; formerIssuers: readonly FormerIssuer[] };
 
 /** Up to here identities are counted; there may be millions. */
 const COUNTED_IDENTITIES = 10_000;
@@ -32,18 +36,22 @@ export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable
 /** Under the lock on the store, so that no two profiles take over the same one. What that one had taken over comes along. */
 export async function adoptIdentities(trx: Trx, heir: Heir, formerProfileId: string): Promise<void> {
   const spokenFor = await listSpokenFor(trx, heir);
-  const along = await listFormer(trx, "deleted_profiles", heir.storeId, formerProfileId);
+  const deleted = await readFormer(trx, "deleted_profiles", heir.storeId, formerProfileId);
   const leftBehind: string[] = [];
-  for (const profileId of [formerProfileId, ...along]) {
+  for (const profileId of [formerProfileId, ...deleted.ids]) {
     if (!spokenFor.has(profileId) && (await countIdentities(trx, heir, profileId)) > 0)
       leftBehind.push(profileId);
   }
   if (leftBehind.length === 0)
     throw new Problem("adoption_impossible", { source: { pointer: "/data/adopt_identities_of" } });
-  const former = await listFormer(trx, "oidc_profiles", heir.storeId, heir.id);
+  const former = await readFormer(trx, "oidc_profiles", heir.storeId, heir.id);
+  const issuers = deleted.issuers.reduce(withIssuer, former.issuers);
   await trx
     .updateTable("oidc_profiles")
-    .set({ former_profile_ids: JSON.stringify([...former, ...leftBehind]) })
+    .set({
+      former_profile_ids: JSON.stringify([...former.ids, ...leftBehind]),
+      former_issuers: JSON.stringify(issuers),
+    })
     .where("store_id", "=", heir.storeId)
     .where("id", "=", heir.id)
     .execute();
@@ -52,28 +60,36 @@ export async function adoptIdentities(trx: Trx, heir: Heir, formerProfileId: str
 /** Called with what a profile had taken over when it is deleted. */
 export async function rememberFormer(
   trx: Trx,
-  { storeId, id, formerIds }: { storeId: string; id: string; formerIds: readonly string[] },
+  { storeId, id, formerIds, formerIssuers }: Former & { storeId: string; id: string },
 ): Promise<void> {
-  if (formerIds.length === 0) return;
+  if (formerIds.length === 0 && formerIssuers.length === 0) return;
   await trx
     .insertInto("deleted_profiles")
-    .values({ id, store_id: storeId, former_profile_ids: JSON.stringify(formerIds) })
+    .values({
+      id,
+      store_id: storeId,
+      former_profile_ids: JSON.stringify(formerIds),
+      former_issuers: JSON.stringify(formerIssuers),
+    })
     .execute();
 }
 
-async function listFormer(
+async function readFormer(
   trx: Trx,
   table: "oidc_profiles" | "deleted_profiles",
   storeId: string,
   profileId: string,
-): Promise<string[]> {
+): Promise<{ ids: string[]; issuers: FormerIssuer[] }> {
   const row = await trx
     .selectFrom(table)
-    .select("former_profile_ids")
+    .select(["former_profile_ids", "former_issuers"])
     .where("store_id", "=", storeId)
     .where("id", "=", profileId)
     .executeTakeFirst();
-  return JSON.parse(row?.former_profile_ids ?? "[]");
+  return {
+    ids: JSON.parse(row?.former_profile_ids ?? "[]"),
+    issuers: JSON.parse(row?.former_issuers ?? "[]"),
+  };
 }
 
 /** The profiles that are there, and those that one of them has taken over for the same client. */

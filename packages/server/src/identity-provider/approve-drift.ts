@@ -6,6 +6,7 @@ import type { Calls } from "./calls.ts";
 import { changeProfile, writeColumns } from "./change-profile.ts";
 import type { Metadata } from "./discovery.ts";
 import { accepted, digestOf } from "./drift.ts";
+import { columnsOfMove, type MoveChoice } from "./issuer-move.ts";
 import {
   findProfile,
   getProfile,
@@ -25,12 +26,15 @@ export async function approveDrift(
   deps: Deps,
   by: By,
   key: ProfileKey,
-  digest: string,
+  { digest, ...choice }: MoveChoice & { digest: string },
 ): Promise<ProfileView> {
-  const shown = pendingOf(await getProfile(deps, key), digest);
+  const before = await getProfile(deps, key);
+  const shown = pendingOf(before, digest);
   const condition = { pending_metadata: JSON.stringify(shown) };
-  await changeProfile(deps, by, key, { isApproval: true }, async (trx) => {
-    if (await writeColumns(trx, deps, key, accepted(shown), condition)) return;
+  const isRenamed = shown.issuer !== before.metadata?.issuer;
+  await changeProfile(deps, by, key, { ...choice, isApproval: true, isRenamed }, async (trx) => {
+    const move = isRenamed ? await columnsOfMove(trx, before, shown.issuer, choice) : {};
+    if (await writeColumns(trx, deps, key, { ...accepted(shown), ...move }, condition)) return;
     throw refusalOf(await findProfile(trx, key));
   });
   return viewProfile(deps, key);

@@ -4,7 +4,7 @@ import { until } from "../../test/support/until.ts";
 import { createCalls } from "./calls.ts";
 import { type EgressAnswer, type EgressRequest, egressFault } from "./egress-message.ts";
 
-const REST_MS = 10_000;
+const REST_MS = 5_000;
 const request = { kind: "token", url: "https://idp.example/", maxBytes: 1 } as const;
 const answer = (status: number): EgressAnswer => ({
   status,
@@ -137,7 +137,7 @@ describeCounting((begin) => {
   });
 
   describe("a profile that is down", () => {
-    test("is left alone for ten seconds", async () => {
+    test("is left alone for five seconds", async () => {
       const { calls, clock, fail, waiting } = setup(begin());
       await fail("a", 5);
       clock.advance(REST_MS - 1);
@@ -156,7 +156,7 @@ describeCounting((begin) => {
     test("does not rest longer because somebody asked", async () => {
       const { calls, clock, fail, call } = setup(begin());
       await fail("a", 5);
-      for (let second = 0; second < 9; second++) {
+      for (let second = 0; second < 4; second++) {
         clock.advance(1000);
         await calls.send("a", request).catch(() => {});
       }
@@ -186,7 +186,7 @@ describeCounting((begin) => {
       expect(await call("a", 200)).toEqual(answer(200));
     });
 
-    test("rests ten seconds more when that fails, and has been down since the beginning", async () => {
+    test("rests five seconds more when that fails, and has been down since the beginning", async () => {
       const { calls, clock, fail, call, waiting } = setup(begin());
       await fail("a", 5);
       const downAt = clock.now();
@@ -198,6 +198,18 @@ describeCounting((begin) => {
       expect(calls.healthOf("a")).toEqual({ status: "down", since: downAt });
       clock.advance(1);
       expect(await call("a", 200)).toEqual(answer(200));
+    });
+
+    test("rests from when somebody went to find out, however long that waits: one that is back is found within seconds", async () => {
+      const { calls, clock, fail, waiting } = setup(begin());
+      await fail("a", 5);
+      clock.advance(REST_MS);
+      const probe = calls.send("a", request).catch(() => {});
+      await until(() => waiting.length === 6);
+      clock.advance(REST_MS + 3000);
+      waiting[5]?.reject(egressFault("too_slow"));
+      await probe;
+      expect(calls.toProbe()).toEqual(["a"]);
     });
 
     test("does not take refusals while it rests for failures", async () => {
@@ -214,6 +226,30 @@ describeCounting((begin) => {
       const { fail, call } = setup(begin());
       await fail("a", 5);
       expect(await call("b", 200)).toEqual(answer(200));
+    });
+  });
+
+  describe("whom to probe", () => {
+    test("one that gave no answer, until it gives one; when it is down, after each rest", async () => {
+      const { calls, clock, fail, call } = setup(begin());
+      await call("a", 200);
+      expect(calls.toProbe()).toEqual([]);
+      await fail("a", 1);
+      expect(calls.toProbe()).toEqual(["a"]);
+      await call("a", 200);
+      expect(calls.toProbe()).toEqual([]);
+      await fail("a", 5);
+      expect(calls.toProbe()).toEqual([]);
+      clock.advance(REST_MS);
+      expect(calls.toProbe()).toEqual(["a"]);
+      await calls.forget("a");
+      expect(calls.toProbe()).toEqual([]);
+    });
+
+    test("nobody for what became of codes, which strangers bring", async () => {
+      const { calls, call } = setup(begin());
+      for (let n = 0; n < 4; n++) await call("a", egressFault("connect_failed"), "code");
+      expect(calls.toProbe()).toEqual([]);
     });
   });
 

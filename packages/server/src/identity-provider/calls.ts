@@ -16,11 +16,13 @@ import { createHealth, type Health, type HealthDeps } from "./health.ts";
  * others may share: what silence costs is bounded by the places at a provider and the time of a request.
  */
 export type Calls = Caller &
-  Omit<Health, "mayAsk" | "note"> & {
+  Omit<Health, "mayAsk" | "note" | "rested"> & {
     /** For requests that are about a code which somebody brought. */
     aboutCodes: Caller;
     /** For an address that is only tried: a typing mistake must not put a working provider to rest. */
     tryOut(request: IdpRequest): Promise<EgressAnswer>;
+    /** Whom to ask for a document, although nobody needs it now: to find out that one is down, or back. */
+    toProbe(): string[];
   };
 
 export type Caller = { send(profileId: string, request: IdpRequest): Promise<EgressAnswer> };
@@ -34,7 +36,9 @@ type Deps = HealthDeps & { egress: Egress; onCall?: OnCall };
 
 export function createCalls({ egress, onCall, ...deps }: Deps): Calls {
   const { clock } = deps;
-  const { mayAsk, note, ...health } = createHealth(deps);
+  const { mayAsk, note, rested, ...health } = createHealth(deps);
+  /** Those that gave no answer when they were last asked for a document. */
+  const silent = new Set<string>();
 
   async function ask(request: IdpRequest): Promise<EgressAnswer> {
     const startedMs = clock.monotonicMs();
@@ -52,13 +56,19 @@ export function createCalls({ egress, onCall, ...deps }: Deps): Calls {
     if (!(await mayAsk(profileId))) throw egressFault("resting");
     try {
       const answer = await ask(request);
-      await note(profileId, answer.status < 500 ? "well" : "failed");
+      const isWell = answer.status < 500;
+      if (isWell) silent.delete(profileId);
+      else silent.add(profileId);
+      await note(profileId, isWell ? "well" : "failed");
       return answer;
     } catch (error) {
+      silent.add(profileId);
       await note(profileId, "failed");
       throw error;
     }
   }
+
+  const isDown = (profileId: string): boolean => health.healthOf(profileId)?.status === "down";
 
   async function sendAboutCode(profileId: string, request: IdpRequest): Promise<EgressAnswer> {
     if (!(await mayAsk(profileId))) throw egressFault("resting");
@@ -72,5 +82,19 @@ export function createCalls({ egress, onCall, ...deps }: Deps): Calls {
     }
   }
 
-  return { send, aboutCodes: { send: sendAboutCode }, tryOut: ask, ...health };
+  return {
+    send,
+    aboutCodes: { send: sendAboutCode },
+    tryOut: ask,
+    toProbe: () => [...rested(), ...[...silent].filter((profileId) => !isDown(profileId))],
+    ...health,
+    async forget(profileId) {
+      silent.delete(profileId);
+      await health.forget(profileId);
+    },
+    forgetAlone(profileId) {
+      silent.delete(profileId);
+      health.forgetAlone(profileId);
+    },
+  };
 }

@@ -11,7 +11,6 @@ import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
 import { adoptIdentities } from "./adoption.ts";
 import type { Calls } from "./calls.ts";
-import type { Metadata } from "./discovery.ts";
 import { isSame } from "./drift.ts";
 import { driftHappening, profileHappening, shown } from "./happenings.ts";
 import { findProfile, type Profile, type ProfileKey } from "./profile.ts";
@@ -39,7 +38,8 @@ export async function changeProfile(
     const profile = await findProfile(trx, key);
     if (!profile) throw new Problem("profile_not_found");
     await refuseBrokenRules(trx, profile);
-    await adopt(trx, key, { ...profile, adoptIdentitiesOf });
+    // An own id beside another issuer was a choice between carrying over and leaving behind, which has been written.
+    if (!change.isRenamed && adoptIdentitiesOf) await adopt(trx, profile, adoptIdentitiesOf);
     await noteEvents(trx, deps, by, happenings(deps, change, before, profile));
   });
 }
@@ -47,7 +47,9 @@ export async function changeProfile(
 type Change = {
   /** The document that waited is accepted. */
   isApproval?: true;
-  adoptIdentitiesOf?: string | undefined;
+  /** The issuer is another. */
+  isRenamed?: boolean;
+  adoptIdentitiesOf?: string | null | undefined;
   clientSecret?: string | undefined;
   clientSecretNext?: string | null | undefined;
 };
@@ -59,7 +61,7 @@ function happenings(deps: Deps, change: Change, before: Profile | undefined, aft
       ...(change.clientSecret === undefined ? [] : ["client_secret"]),
       ...(change.clientSecretNext === undefined ? [] : ["client_secret_next"]),
     ]),
-    ...(change.adoptIdentitiesOf !== undefined && {
+    ...(change.adoptIdentitiesOf && {
       adopt_identities_of: { before: null, after: change.adoptIdentitiesOf },
     }),
   };
@@ -105,16 +107,7 @@ async function refuseBrokenRules(trx: Trx, profile: Profile): Promise<void> {
     throw new Problem("direct_client_id_mismatch", { source: { pointer: "/data/client_id" } });
 }
 
-async function adopt(
-  trx: Trx,
-  { storeId, realmId, profileId }: ProfileKey,
-  of: { adoptIdentitiesOf?: string | undefined; clientId: string; metadata: Metadata | null },
-): Promise<void> {
-  if (of.adoptIdentitiesOf === undefined) return;
-  const issuer = of.metadata?.issuer ?? "";
-  await adoptIdentities(
-    trx,
-    { id: profileId, storeId, realmId, clientId: of.clientId, issuer },
-    of.adoptIdentitiesOf,
-  );
+async function adopt(trx: Trx, profile: Profile, formerProfileId: string): Promise<void> {
+  const issuer = profile.metadata?.issuer ?? "";
+  await adoptIdentities(trx, { ...profile, issuer }, formerProfileId);
 }

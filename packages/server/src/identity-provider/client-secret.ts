@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
-import { keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
+import { isSealedEmpty, keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
 import type { Storage } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import type { Profile } from "./profile.ts";
@@ -13,6 +13,10 @@ const PURPOSE = "client-secret";
 
 export const sealSecret = ({ keyring }: { keyring: Keyring }, profileId: string, secret: string): string =>
   seal(keyring, PURPOSE, profileId, secret);
+
+/** A profile that is not enabled may be without one, which is kept as an empty one: the release before can read that, too. */
+export const hasSecret = ({ sealedClientSecret }: Pick<Profile, "sealedClientSecret">): boolean =>
+  !isSealedEmpty(sealedClientSecret);
 
 /** The secrets to try at the identity provider, in order: the one in use, and the one that may have replaced it. */
 export function openSecrets(

@@ -3,12 +3,12 @@ import type { Clock } from "../lib/clock.ts";
 import { createSingleFlight } from "../lib/single-flight.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Calls } from "./calls.ts";
-import { fetchDocument, type Metadata } from "./discovery.ts";
+import { fetchDocument, type Metadata, type Unread } from "./discovery.ts";
 import { examine } from "./doctor.ts";
-import { columnsFor, hasDrifted, isSame } from "./drift.ts";
+import { columnsFor, hasDrifted, isSame, movedTo } from "./drift.ts";
 import { readKeys, type SigningKey, selectKey } from "./keys.ts";
 import type { Profile } from "./profile.ts";
-import { saveDocuments } from "./save-documents.ts";
+import { noteReading, saveDocuments } from "./save-documents.ts";
 
 /**
  * What we know of each identity provider, as last known good: read when it is needed and older than five minutes, used
@@ -20,6 +20,12 @@ import { saveDocuments } from "./save-documents.ts";
 export type Directory = {
   /** Its endpoints, or undefined when it has never been read, or not for a day. */
   metadataOf(profile: Profile): Promise<Metadata | undefined>;
+  /** The same without waiting where this process has read it before: what is old is read again meanwhile. */
+  metadataAtHand(profile: Profile): Promise<Metadata | undefined>;
+  /** Reads it again, however young it is, and never fails: for finding out whether a provider is back. */
+  probe(profile: Profile): Promise<void>;
+  /** Why its document could not be read the last time, if it could not. */
+  unreadOf(profile: Profile): Unread | undefined;
   /** The key that a token's header means. One that is not known makes us look again, but not more than every ten seconds. */
   keyFor(profile: Profile, kid: unknown, algorithm: string, by?: BroughtBy): Promise<SigningKey | undefined>;
   /** A signature did not fit: the key may have been replaced under its old name. Whether it was, `keyFor` then tells. */
@@ -33,6 +39,8 @@ const FRESH_MS = 5 * 60_000;
 const STALE_MS = 24 * 3_600_000;
 const COOL_DOWN_MS = 10_000;
 const MAX_ENTRIES = 10_000;
+/** How often it is written down that a document was read which was the same. */
+const NOTED_EVERY_MS = 6 * 3_600_000;
 
 type Entry = {
   discoveryUrl: string;
@@ -42,6 +50,7 @@ type Entry = {
   readAtMs: number;
   keysReadAtMs: number;
   failedAtMs: number;
+  unread: Unread | undefined;
   rereadAtMs: Record<BroughtBy, number>;
   once: ReturnType<typeof createSingleFlight<void>>;
 };
@@ -70,6 +79,7 @@ export function createDirectory(deps: Deps): Directory {
       readAtMs: never,
       keysReadAtMs: never,
       failedAtMs: never,
+      unread: undefined,
       rereadAtMs: { provider: never, anybody: never },
       once: createSingleFlight<void>(),
     };
@@ -87,17 +97,25 @@ export function createDirectory(deps: Deps): Directory {
 
   async function read(profile: Profile, entry: Entry): Promise<void> {
     const send = (request: Parameters<Calls["send"]>[1]) => calls.send(profile.id, request);
-    const { metadata, keys } = await examine(
+    const { metadata, keys, issuer, unreachable } = await examine(
       { send, clock, allowedOrigins: deps.allowedOrigins },
       profile.discoveryUrl,
     );
+    entry.unread = unreachable ?? undefined;
     if (!metadata) {
       entry.failedAtMs = clock.monotonicMs();
+      await noteIssuer(profile, issuer);
       return;
     }
     const columns = columnsFor({ ...profile, metadata: entry.metadata }, metadata, clock.now());
-    const isNews = profile.metadata === null || profile.pending || !isSame(profile.metadata, metadata);
-    if (isNews && Object.keys(columns).length > 0) await saveDocuments(deps, profile, columns);
+    const isNews =
+      profile.metadata === null ||
+      profile.pending ||
+      profile.issuerFound ||
+      !isSame(profile.metadata, metadata);
+    if (isNews && Object.keys(columns).length > 0)
+      await saveDocuments(deps, profile, { ...columns, read_at: clock.now() });
+    else if (clock.now() - (profile.readAt ?? 0) > NOTED_EVERY_MS) await noteReading(deps, profile);
     entry.readAtMs = clock.monotonicMs();
     if (entry.metadata && hasDrifted(entry.metadata, metadata)) {
       // The provider answers, so what an administrator has seen stays in use, keys included: those of the new document may
@@ -108,6 +126,13 @@ export function createDirectory(deps: Deps): Directory {
     entry.metadata = metadata;
     entry.keys = keys;
     entry.keysReadAtMs = entry.readAtMs;
+  }
+
+  /** Of a document that was read and cannot be accepted: another issuer is why. */
+  async function noteIssuer(profile: Profile, issuer: string | null): Promise<void> {
+    if (issuer === null || issuer === profile.metadata?.issuer || issuer === profile.issuerFound?.issuer)
+      return;
+    await saveDocuments(deps, profile, movedTo(issuer, clock.now()));
   }
 
   async function readKeysAlone(profile: Profile, entry: Entry): Promise<void> {
@@ -129,13 +154,28 @@ export function createDirectory(deps: Deps): Directory {
     });
   }
 
+  /** A document from the database may be older than this process; it counts as read when it was accepted. */
+  function usable({ readAtMs, metadata }: Entry): Metadata | undefined {
+    const isUsable = readAtMs === Number.NEGATIVE_INFINITY || ageOf(readAtMs) < STALE_MS;
+    return isUsable ? (metadata ?? undefined) : undefined;
+  }
+
   return {
-    async metadataOf(profile) {
-      const entry = await refresh(profile);
-      // A document from the database may be older than this process; it counts as read when it was accepted.
-      const isUsable = entry.readAtMs === Number.NEGATIVE_INFINITY || ageOf(entry.readAtMs) < STALE_MS;
-      return isUsable ? (entry.metadata ?? undefined) : undefined;
+    metadataOf: async (profile) => usable(await refresh(profile)),
+    async metadataAtHand(profile) {
+      const entry = entryOf(profile);
+      const known = entry.readAtMs === Number.NEGATIVE_INFINITY ? undefined : usable(entry);
+      const refreshed = refresh(profile);
+      if (!known) return usable(await refreshed);
+      // Nobody waits for it: what cannot be written now is written after the next reading.
+      refreshed.catch(() => {});
+      return known;
     },
+    async probe(profile) {
+      const entry = entryOf(profile);
+      await entry.once("read", () => read(profile, entry)).catch(() => {});
+    },
+    unreadOf: (profile) => entryOf(profile).unread,
     async keyFor(profile, kid, algorithm, by) {
       const entry = await refresh(profile);
       const isUsable = ageOf(entry.keysReadAtMs) < STALE_MS;

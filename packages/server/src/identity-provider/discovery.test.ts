@@ -168,11 +168,11 @@ describe("a document", () => {
     "application/json text/html",
     "",
   ])("may not be %j (N60)", async (type) => {
-    expect(await fetched({ headers: { "content-type": type } })).toEqual({ reason: "not_json" });
+    expect(await fetched({ headers: { "content-type": type } })).toEqual({ reason: "not_json", status: 200 });
   });
 
   test("may not be of a type that is not said", async () => {
-    expect(await fetched({ headers: {} })).toEqual({ reason: "not_json" });
+    expect(await fetched({ headers: {} })).toEqual({ reason: "not_json", status: 200 });
   });
 
   test.each([300, 301, 302, 303, 304, 307, 308, 399])(
@@ -182,7 +182,7 @@ describe("a document", () => {
         status,
         headers: { ...JSON_TYPE, location: "https://evil.example/" },
       });
-      expect(await fetchDocument(send, "keys", URL_OF_IT, 1000)).toEqual({ reason: "redirected" });
+      expect(await fetchDocument(send, "keys", URL_OF_IT, 1000)).toEqual({ reason: "redirected", status });
       expect(asked).toHaveLength(1);
     },
   );
@@ -190,7 +190,7 @@ describe("a document", () => {
   test.each([0, 199, 201, 204, 206, 400, 401, 403, 404, 429, 500, 503])(
     "of status %d is none",
     async (status) => {
-      expect(await fetched({ status })).toEqual({ reason: "status_not_200" });
+      expect(await fetched({ status })).toEqual({ reason: "status_not_200", status });
     },
   );
 
@@ -224,7 +224,7 @@ describe("a document", () => {
     ["a comment", "{/**/}"],
     ["NaN", '{"a":NaN}'],
   ])("may not be %s (N60)", async (_, body) => {
-    expect(await fetched({ body })).toEqual({ reason: "not_json" });
+    expect(await fetched({ body })).toEqual({ reason: "not_json", status: 200 });
     expect(({} as Record<string, unknown>).issuer).toBeUndefined();
   });
 
@@ -232,7 +232,7 @@ describe("a document", () => {
     "that could not be asked for says why: %s",
     async (reason) => {
       const send = () => Promise.reject(egressFault(reason, new Error("upstream text")));
-      expect(await fetchDocument(send, "keys", URL_OF_IT, 1000)).toEqual({ reason });
+      expect(await fetchDocument(send, "keys", URL_OF_IT, 1000)).toEqual({ reason, status: null });
     },
   );
 

@@ -27,9 +27,10 @@ export type Document = Record<string, unknown>;
 export type DocumentReason = EgressReason | "redirected" | "status_not_200" | "not_json";
 
 /** One document of an identity provider, or why there is none. */
-type Fetched =
-  | { document: Document; elapsedMs: number; dateMs: number | undefined }
-  | { reason: DocumentReason };
+type Fetched = { document: Document; elapsedMs: number; dateMs: number | undefined } | Unread;
+
+/** `status` is null when there was no answer. */
+export type Unread = { reason: DocumentReason; status: number | null };
 
 export type Send = (request: IdpRequest) => Promise<EgressAnswer>;
 
@@ -60,15 +61,15 @@ export async function fetchDocument(
 ): Promise<Fetched> {
   try {
     const { status, headers, body, elapsedMs } = await send({ kind, url, maxBytes });
-    if (status >= 300 && status < 400) return { reason: "redirected" };
-    if (status !== 200) return { reason: "status_not_200" };
-    if (!isJsonType(headers["content-type"])) return { reason: "not_json" };
+    if (status >= 300 && status < 400) return { reason: "redirected", status };
+    if (status !== 200) return { reason: "status_not_200", status };
+    if (!isJsonType(headers["content-type"])) return { reason: "not_json", status };
     const parsed = parseStrictJson(body, limits.jsonDepth);
-    if ("fault" in parsed || !isObject(parsed.value)) return { reason: "not_json" };
+    if ("fault" in parsed || !isObject(parsed.value)) return { reason: "not_json", status };
     const date = Date.parse(headers.date ?? "");
     return { document: parsed.value, elapsedMs, dateMs: Number.isNaN(date) ? undefined : date };
   } catch (error) {
-    if (isEgressFault(error)) return { reason: error.reason };
+    if (isEgressFault(error)) return { reason: error.reason, status: null };
     throw error;
   }
 }
@@ -125,7 +126,7 @@ function endSessionOf(document: Document): string | undefined {
 }
 
 /** Asymmetric ones only: whoever can check a token must not be able to make one. */
-const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"];
+export const ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"];
 
 export const usableAlgorithms = (document: Document): string[] => {
   const listed = textsOf(document, "id_token_signing_alg_values_supported") ?? [];

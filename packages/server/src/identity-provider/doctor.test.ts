@@ -3,9 +3,10 @@ import { describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { limits } from "../contract/limits.ts";
 import type { DocumentReason } from "./discovery.ts";
-import { examine, reasons } from "./doctor.ts";
+import { examine } from "./doctor.ts";
 import { createEgress } from "./egress.ts";
 import { type EgressAnswer, type EgressRequest, egressFault } from "./egress-message.ts";
+import { whyUnread } from "./why-unread.ts";
 
 const ISSUER = "https://idp.example";
 const DISCOVERY_URL = `${ISSUER}/.well-known/openid-configuration`;
@@ -105,7 +106,6 @@ describe("a provider that misses a requirement", () => {
       "pushed requests demanded",
       { document: { ...sound, require_pushed_authorization_requests: true } },
     ],
-    ["R4", "no e-mail", { document: { ...sound, scopes_supported: ["openid"] } }],
   ])("%s is reported, and there is nothing to go on with: %s", async (id, _, given) => {
     const { report, statusOf } = await examined(given);
     const missed = Object.keys(statusOf).filter((candidate) => statusOf[candidate] === "not_met");
@@ -187,13 +187,47 @@ describe("a warning, and nothing worse, is given", () => {
 });
 
 describe("a provider that cannot be read", () => {
-  test.each(Object.keys(reasons) as DocumentReason[])("is reported as such, and why: %s", async (reason) => {
+  const REASONS: DocumentReason[] = [
+    "resting",
+    "address_not_allowed",
+    "host_unknown",
+    "host_not_public",
+    "connect_failed",
+    "tls_name",
+    "tls_unknown_authority",
+    "tls_expired",
+    "tls_failed",
+    "too_slow",
+    "too_large",
+    "answer_broken",
+    "answer_encoded",
+    "redirected",
+    "status_not_200",
+    "not_json",
+  ];
+
+  test.each<[DocumentReason, string]>([
+    ["host_not_public", "LATCHKEY_EGRESS_ALLOW=https://idp.example"],
+    ["address_not_allowed", "LATCHKEY_EGRESS_ALLOW=https://idp.example"],
+    ["tls_unknown_authority", "NODE_EXTRA_CA_CERTS="],
+    ["tls_name", "another host name"],
+  ])("because of %s is told what the operator can do: %s", (reason, remedy) => {
+    expect(whyUnread({ reason, status: null }, DISCOVERY_URL)).toContain(remedy);
+  });
+
+  test.each(REASONS)("is reported as such, and why: %s", async (reason) => {
     const answer: EgressAnswer = {
       status: 200,
       headers: { "content-type": "text/html" },
       body: Buffer.from("upstream text"),
       elapsedMs: 1,
     };
+    const statuses: Partial<Record<DocumentReason, number>> = {
+      not_json: 200,
+      redirected: 302,
+      status_not_200: 500,
+    };
+    const status = statuses[reason] ?? null;
     let asked = 0;
     const send = async () => {
       asked++;
@@ -205,7 +239,7 @@ describe("a provider that cannot be read", () => {
     const report = await examine({ send, clock: handClock(), allowedOrigins: [] }, DISCOVERY_URL);
     expect(report).toMatchObject({
       discoveryUrl: DISCOVERY_URL,
-      unreachable: reason,
+      unreachable: { reason, status },
       issuer: null,
       hosts: [],
       warnings: [],
@@ -217,7 +251,7 @@ describe("a provider that cannot be read", () => {
     expect(report.checks.filter(({ status }) => status !== "unknown").map(({ id }) => id)).toEqual(["R5"]);
     expect(report.checks[4]).toMatchObject({
       status: "not_met",
-      evidence: expect.stringContaining(reasons[reason]),
+      evidence: expect.stringContaining(whyUnread({ reason, status }, DISCOVERY_URL)),
     });
     expect(JSON.stringify(report)).not.toContain("upstream text");
     expect(asked).toBe(1);

@@ -1,7 +1,6 @@
 import { limits } from "../contract/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import {
-  type DocumentReason,
   fetchDiscovery,
   fetchDocument,
   hostsOf,
@@ -10,10 +9,13 @@ import {
   type Send,
   textOf,
   textsOf,
+  toDiscoveryUrl,
   toMetadata,
+  type Unread,
 } from "./discovery.ts";
 import { readKeys, type SigningKey } from "./keys.ts";
 import { type Check, judge, judgeUnread } from "./requirements.ts";
+import { whyUnread } from "./why-unread.ts";
 
 /** What an examination of an identity provider found. */
 export type Report = {
@@ -25,30 +27,13 @@ export type Report = {
   answerMs: number | null;
   clockOffsetSeconds: number | null;
   /** Why its discovery document could not be read. */
-  unreachable: DocumentReason | null;
+  unreachable: Unread | null;
   /** What to go on with; only when no requirement is missed. */
   metadata: Metadata | null;
   keys: SigningKey[];
 };
 
 type Deps = { send: Send; clock: Clock; allowedOrigins: readonly string[] };
-
-export const reasons: Record<DocumentReason, string> = {
-  resting: "it failed several times in a row and is left alone for a moment",
-  address_not_allowed:
-    "its address is not one that may be asked: https on the standard port with a public host name",
-  host_unknown: "its host name is not known",
-  host_not_public: "its host is not on the public internet",
-  connect_failed: "no connection could be made",
-  tls_failed: "its certificate is not valid for its name",
-  too_slow: "it did not answer in time",
-  too_large: "its answer is larger than we read",
-  answer_broken: "its answer broke off or is not HTTP",
-  answer_encoded: "its answer is compressed although we ask for plain",
-  redirected: "it answers with a redirect, which we do not follow",
-  status_not_200: "it does not answer 200",
-  not_json: "its answer is not the JSON that it should be",
-};
 
 /** Reads its documents and judges them against the nine requirements. Two requests, no credentials. */
 export async function examine(deps: Deps, discoveryUrl: string): Promise<Report> {
@@ -58,11 +43,13 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
       discoveryUrl,
       issuer: null,
       hosts: [],
-      checks: judgeUnread(`The document could not be read: ${reasons[found.reason]}.`),
+      checks: judgeUnread(
+        `${toDiscoveryUrl(discoveryUrl)} could not be read: ${whyUnread(found, discoveryUrl)}.`,
+      ),
       warnings: [],
       answerMs: null,
       clockOffsetSeconds: null,
-      unreachable: found.reason,
+      unreachable: found,
       metadata: null,
       keys: [],
     };

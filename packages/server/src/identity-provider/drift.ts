@@ -9,7 +9,10 @@ import type { Metadata } from "./discovery.ts";
  */
 
 type Documents = { metadata: Metadata | null; pending: { metadata: Metadata } | null };
-type Columns = Pick<Tables["oidc_profiles"], "metadata" | "pending_metadata" | "pending_since">;
+type Columns = Pick<
+  Tables["oidc_profiles"],
+  "metadata" | "pending_metadata" | "pending_since" | "issuer_found" | "issuer_found_at"
+>;
 
 /** What to write when the provider has answered with `found`; nothing when that is what waits already. */
 export function columnsFor(
@@ -19,14 +22,23 @@ export function columnsFor(
 ): Partial<Columns> {
   if (!metadata || !hasDrifted(metadata, found)) return accepted(found);
   if (pending && isSame(pending.metadata, found)) return {};
-  return { pending_metadata: JSON.stringify(found), pending_since: nowMs };
+  return { pending_metadata: JSON.stringify(found), pending_since: nowMs, ...UNMOVED };
 }
+
+const UNMOVED = { issuer_found: null, issuer_found_at: null };
+
+/** Its document names another issuer, and cannot be accepted: that is shown before a sign-on fails for it. */
+export const movedTo = (
+  issuer: string,
+  nowMs: number,
+): Pick<Columns, "issuer_found" | "issuer_found_at"> => ({ issuer_found: issuer, issuer_found_at: nowMs });
 
 /** Null: there is no document to go by yet. */
 export const accepted = (metadata: Metadata | null): Columns => ({
   metadata: metadata && JSON.stringify(metadata),
   pending_metadata: null,
   pending_since: null,
+  ...UNMOVED,
 });
 
 /** Names a document, so that an approval means the one that was shown. */

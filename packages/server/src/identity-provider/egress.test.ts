@@ -679,20 +679,20 @@ describe("TLS", () => {
   });
 
   test.each([
-    ["for another host", "other", "idp.example"],
-    ["for a host below", "idp", "a.idp.example"],
-    ["that has expired", "expired", "idp.example"],
-    ["that signed itself", "self-signed", "idp.example"],
-    ["with a wildcard that is not deep enough", "wildcard", "a.b.example"],
-    ["with a wildcard that is not deep enough", "wildcard", "a.b.deep.example"],
-    ["with a wildcard that is too deep", "wildcard", "deep.example.test"],
+    ["for another host", "other", "idp.example", "tls_name"],
+    ["for a host below", "idp", "a.idp.example", "tls_name"],
+    ["that has expired", "expired", "idp.example", "tls_expired"],
+    ["that signed itself", "self-signed", "idp.example", "tls_unknown_authority"],
+    ["with a wildcard that is not deep enough", "wildcard", "a.b.example", "tls_name"],
+    ["with a wildcard that is not deep enough", "wildcard", "a.b.deep.example", "tls_name"],
+    ["with a wildcard that is too deep", "wildcard", "deep.example.test", "tls_name"],
   ])(
-    "with a certificate %s is refused before anything is sent (A54): %s for %s",
-    async (_, certificate, host) => {
+    "with a certificate %s is refused before anything is sent (A54): %s for %s is %s",
+    async (_, certificate, host, reason) => {
       const { port, names, sockets } = await tlsServer(certificate);
       const { egress, request } = doorTo(host, port);
       const fault = await egress.send(request).catch((error) => error);
-      expect(fault).toMatchObject({ reason: "tls_failed", message: "egress: tls_failed" });
+      expect(fault).toMatchObject({ reason, message: `egress: ${reason}` });
       expect(names).toEqual([]);
       await until(() => sockets[0]?.closed);
     },
@@ -701,7 +701,7 @@ describe("TLS", () => {
   test("with a certificate of an authority that nobody knows is refused", async () => {
     const { port, names } = await tlsServer("idp");
     const { egress, request } = doorTo("idp.example", port, "");
-    expect(await reasonOf(egress.send(request))).toBe("tls_failed");
+    expect(await reasonOf(egress.send(request))).toBe("tls_unknown_authority");
     expect(names).toEqual([]);
   });
 
@@ -710,19 +710,20 @@ describe("TLS", () => {
     const { egress, request } = doorTo("idp.example", port);
     expect(await reasonOf(egress.send(request))).toBe("answered");
     server.setSecureContext({ key, cert: fixture("other") });
-    expect(await reasonOf(egress.send(request))).toBe("tls_failed");
+    expect(await reasonOf(egress.send(request))).toBe("tls_name");
   });
 
-  test.each(["self-signed", "other", "expired"])(
-    "cannot be switched off by the environment: %s",
-    async (certificate) => {
-      vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
-      const { port, names } = await tlsServer(certificate);
-      const { egress, request } = doorTo("idp.example", port);
-      expect(await reasonOf(egress.send(request))).toBe("tls_failed");
-      expect(names).toEqual([]);
-    },
-  );
+  test.each([
+    ["self-signed", "tls_unknown_authority"],
+    ["other", "tls_name"],
+    ["expired", "tls_expired"],
+  ])("cannot be switched off by the environment: %s", async (certificate, reason) => {
+    vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+    const { port, names } = await tlsServer(certificate);
+    const { egress, request } = doorTo("idp.example", port);
+    expect(await reasonOf(egress.send(request))).toBe(reason);
+    expect(names).toEqual([]);
+  });
 
   test("is not what a server speaks that answers in plain text", async () => {
     const { port } = await listen(createServer((socket) => socket.end(answerOf(SECRET))));

@@ -3,7 +3,13 @@ import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { limits } from "../contract/limits.ts";
 import { isAllowedUrl, isPublicAddress } from "./address-rules.ts";
-import { type EgressAnswer, type EgressRequest, egressFault, isEgressFault } from "./egress-message.ts";
+import {
+  type EgressAnswer,
+  type EgressReason,
+  type EgressRequest,
+  egressFault,
+  isEgressFault,
+} from "./egress-message.ts";
 import { exchange } from "./http-exchange.ts";
 import { createKeptConnections, type Line } from "./kept-connections.ts";
 
@@ -93,7 +99,7 @@ export function createEgress(deps: EgressDeps): Egress {
       } catch (error) {
         socket.destroy();
         failure = error;
-        if (isEgressFault(error) && error.reason === "tls_failed") break;
+        if (isEgressFault(error) && error.reason.startsWith("tls_")) break;
       }
     }
     throw failure;
@@ -150,10 +156,17 @@ function connected(socket: Socket, secure: boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once(secure ? "secureConnect" : "connect", resolve);
     socket.once("error", (cause: Error & { code?: string }) => {
-      const isTls = /CERT|TLS|SSL|SELF_SIGNED|ALTNAME|UNABLE_TO_/.test(cause.code ?? "");
-      reject(egressFault(isTls ? "tls_failed" : "connect_failed", cause));
+      reject(egressFault(reasonOfCode(cause.code ?? ""), cause));
     });
   });
+}
+
+/** OpenSSL's names for what is wrong with a certificate, as Node passes them on. */
+function reasonOfCode(code: string): EgressReason {
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "tls_name";
+  if (/SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED/.test(code)) return "tls_unknown_authority";
+  if (/CERT_(HAS_EXPIRED|NOT_YET_VALID)/.test(code)) return "tls_expired";
+  return /CERT|TLS|SSL/.test(code) ? "tls_failed" : "connect_failed";
 }
 
 function withDeadline<T>(deadlineMs: number, work: Promise<T>): Promise<T> {

@@ -1,19 +1,21 @@
 import { limits } from "../contract/limits.ts";
+import type { IdpAnswer, SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Caller } from "./calls.ts";
 import { openSecrets, promoteNextSecret } from "./client-secret.ts";
-import { type Document, isJsonType, isObject, type Metadata, textOf } from "./discovery.ts";
-import { type EgressAnswer, type EgressReason, isEgressFault } from "./egress-message.ts";
+import { type Document, isJsonType, isObject, type Metadata } from "./discovery.ts";
+import { type EgressAnswer, isEgressFault } from "./egress-message.ts";
+import { refusalOf, saidIn, toIdpAnswer } from "./idp-answer.ts";
 import type { Profile } from "./profile.ts";
 
 /** What the identity provider's redirect brought, and what belongs to it on our side. */
 export type IdpGrant = { idpCode: string; idpVerifier: string; idpRedirectUri: string };
 
-/** `refused`: it answered, and said no. `client_refused`: it does not know us. The rest: it gave no answer to go by. */
-export type ExchangeReason = EgressReason | "refused" | "client_refused" | "status_not_200" | "not_json";
-type Exchanged = { tokens: Document } | { reason: ExchangeReason };
+/** It answered, and said no; or it gave no answer to go by. */
+type Refused = Extract<SignOnReason, `token.${string}`>;
+type Exchanged = { tokens: Document } | { reason: Refused; answer: IdpAnswer };
 
 type Deps = { storage: Storage; keyring: Keyring; calls: Caller };
 
@@ -30,7 +32,7 @@ export async function exchangeCode(
 ): Promise<Exchanged> {
   const { current, next } = openSecrets(deps, profile);
   const first = await request(deps, profile, metadata, grant, current);
-  if (next === undefined || !("reason" in first) || first.reason !== "client_refused") return first;
+  if (next === undefined || !("reason" in first) || first.reason !== "token.client_refused") return first;
   const second = await request(deps, profile, metadata, grant, next);
   if ("tokens" in second) await promoteNextSecret(deps, profile);
   return second;
@@ -61,23 +63,25 @@ async function request(
       body: form.toString(),
       maxBytes: limits.idpAnswerBytes,
     });
-    return judge(answer);
+    return judge(answer, [clientSecret, grant.idpCode, grant.idpVerifier]);
   } catch (error) {
-    if (isEgressFault(error)) return { reason: error.reason };
-    throw error;
+    if (!isEgressFault(error)) throw error;
+    return { reason: "token.unavailable", answer: toIdpAnswer("token", { fault: error.reason }) };
   }
 }
 
-function judge({ status, headers, body }: EgressAnswer): Exchanged {
+/** Whatever a fault of its own has in its body, the provider did not answer the question. */
+function judge({ status, headers, body }: EgressAnswer, sent: readonly string[]): Exchanged {
   const parsed = isJsonType(headers["content-type"])
     ? parseStrictJson(body, limits.jsonDepth)
     : { fault: "not_json" };
   const document = "value" in parsed && isObject(parsed.value) ? parsed.value : undefined;
-  const error = document && textOf(document, "error");
-  if (status === 401 || error === "invalid_client") return { reason: "client_refused" };
-  if (error !== undefined) return { reason: "refused" };
-  if (status !== 200) return { reason: "status_not_200" };
-  return document ? { tokens: document } : { reason: "not_json" };
+  const said = saidIn(document);
+  const refusal = status < 500 ? refusalOf(status, said) : undefined;
+  if (refusal) return { reason: `token.${refusal}`, answer: toIdpAnswer("token", { status }, said, sent) };
+  if (status === 200 && document) return { tokens: document };
+  const fault = status === 200 ? "not_json" : "status_not_200";
+  return { reason: "token.unavailable", answer: toIdpAnswer("token", { status, fault }, said, sent) };
 }
 
 /** RFC 6749 2.3.1: each half is form-encoded before the two are joined; a colon or plus in a secret depends on it. */

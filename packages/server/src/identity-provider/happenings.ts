@@ -1,12 +1,13 @@
 import type { EventType } from "../events/event.ts";
 import type { Happening } from "../events/note.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { Calls } from "./calls.ts";
 import { presentMembers, presentPending } from "./present.ts";
 import type { Profile } from "./profile.ts";
 
 /** What happens to a profile, as the log tells it. */
 
-type Deps = { calls: Pick<Calls, "healthOf"> };
+type Deps = { calls: Pick<Calls, "healthOf">; clock: Clock };
 type ProfileEvent = Extract<EventType, `oidc_profile.${string}`>;
 
 /** As the back office sees it. */
@@ -27,6 +28,12 @@ export const driftHappening = (
   after: Profile,
 ): Happening => {
   const pending = presentPending(type === "oidc_profile.drift_approved" ? before : after);
-  const members = pending?.changes.map(({ member, ...change }) => [member, change]) ?? [];
+  const moved = after.issuerFound && {
+    member: "issuer",
+    before: after.metadata?.issuer ?? null,
+    after: after.issuerFound.issuer,
+  };
+  const found = pending?.changes ?? (moved ? [moved] : []);
+  const members = found.map(({ member, ...change }) => [member, change]);
   return { ...profileHappening(deps, type, after), changes: Object.fromEntries(members) };
 };

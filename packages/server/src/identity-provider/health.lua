@@ -44,7 +44,7 @@ local function note(id, state, what, since)
   local failures, status = outcome(state, what)
   if status == 'up' and before == 'up' then return 0 end
   state.failures, state.status = failures, status
-  if status == 'down' then state.rest = math.ceil(now + REST) end
+  if status == 'down' and before ~= 'down' then state.rest = math.ceil(now + REST) end
   if status ~= before then state.since = tonumber(since) end
   keep(id, state)
   if status == before then return 0 end

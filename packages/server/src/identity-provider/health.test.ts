@@ -4,7 +4,7 @@ import { handClock } from "../../test/support/clock.ts";
 import { type Counting, describeCounting, describeTogether } from "../../test/support/counting.ts";
 import { createHealth, type Health } from "./health.ts";
 
-const REST_MS = 10_000;
+const REST_MS = 5_000;
 const DAY_MS = 86_400_000;
 
 /** An instance, what it has asked Valkey, and which changes it was the one to note. */

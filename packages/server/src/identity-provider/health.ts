@@ -4,8 +4,8 @@ import type { Valkey } from "../counters/valkey.ts";
 import type { Clock } from "../lib/clock.ts";
 
 /**
- * How each profile's provider does: after five failures in a row it is down and rests for ten seconds, then one request finds
- * out whether it is back. Only what has failed is remembered; of any other nothing is known, which is well.
+ * How each profile's provider does: after five failures in a row it is down and rests for five seconds, then one request finds
+ * out whether it is back, and another five seconds after that one began. Only what has failed is remembered.
  *
  * Where there is Valkey all instances count, rest and find out together. This one is told what it notes, and reads twice a
  * second what others have changed, however many profiles there are; a request to a provider that is well asks nobody. While
@@ -16,6 +16,8 @@ export type Health = {
   mayAsk(profileId: string): Promise<boolean>;
   note(profileId: string, outcome: Outcome): Promise<void>;
   healthOf(profileId: string): Standing | undefined;
+  /** Those that are down and have rested: somebody may ask them now. */
+  rested(): string[];
   /** How many profiles are not well. */
   count(): { down: number; degraded: number };
   forget(profileId: string): Promise<void>;
@@ -44,7 +46,7 @@ export type HealthDeps = {
 const DOWN_AFTER = 5;
 /** So that a provider that answers every second time does not fill the log. */
 const STANDS_MS = 10_000;
-const REST_MS = 10_000;
+const REST_MS = 5_000;
 const FORGOTTEN_AFTER_MS = 30 * 86_400_000;
 /** Profiles that are read at once: more keep other callers of Valkey waiting. */
 const PAGE = 500;
@@ -81,12 +83,14 @@ export function createHealth({ clock, valkey, onHealthChanged = () => {} }: Heal
   }
 
   function noteAlone(profileId: string, outcome: Outcome): void {
-    const before = states.get(profileId) ?? { status: "up", since: 0, failures: 0 };
+    const before = states.get(profileId) ?? { status: "up", since: 0, failures: 0, restUntilMs: 0 };
     const failures = failuresAfter(before.failures, outcome);
     const status = outcome === "well" ? "up" : failures >= DOWN_AFTER ? "down" : "degraded";
     const hasChanged = status !== before.status;
     const since = hasChanged ? clock.now() : before.since;
-    states.set(profileId, { status, since, failures, restUntilMs: clock.monotonicMs() + REST_MS });
+    // From when the last one went to find out, however long it waited for an answer.
+    const restUntilMs = hasChanged ? clock.monotonicMs() + REST_MS : before.restUntilMs;
+    states.set(profileId, { status, since, failures, restUntilMs });
     if (hasChanged) onHealthChanged(profileId, status);
   }
 
@@ -135,6 +139,8 @@ export function createHealth({ clock, valkey, onHealthChanged = () => {} }: Heal
       const state = states.get(profileId);
       return state && { status: state.status, since: state.since };
     },
+    rested: () =>
+      [...states].flatMap(([id, state]) => (state.status === "down" && !isResting(state) ? [id] : [])),
     count() {
       const all = { up: 0, down: 0, degraded: 0 };
       for (const { status } of states.values()) all[status]++;

@@ -11,13 +11,14 @@ import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { type HostileIdp, startHostileIdp } from "../../test/support/hostile-idp.ts";
+import { show } from "../lib/show.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { createCalls } from "./calls.ts";
 import { createDirectory, type Directory } from "./directory.ts";
 import type { Document, Metadata } from "./discovery.ts";
 import { createEgress } from "./egress.ts";
-import { type ExpectedNonce, show, verifyIdToken } from "./id-token.ts";
+import { type ExpectedNonce, verifyIdToken } from "./id-token.ts";
 import type { Profile } from "./profile.ts";
 
 /** ID tokens of a provider that signs whatever it likes. */
@@ -50,6 +51,11 @@ beforeAll(async () => {
     metadata: null,
     pending: null,
     formerIds: [],
+    formerIssuers: [],
+    issuerFound: null,
+    readAt: null,
+    toldHealth: null,
+    refusedLogout: null,
     createdAt: 0,
     updatedAt: 0,
   };
@@ -713,7 +719,7 @@ describe("the form", () => {
     ["no text", () => undefined],
     ["a list", (token) => [token]],
     ["letters of another script", (token) => token.replace("e", "\u0435")],
-    ["17 KB", () => idp.signToken(good({ more: "x".repeat(17_000) }))],
+    ["65 KB", () => idp.signToken(good({ more: "x".repeat(50_000) }))],
     [
       "the JSON form, flattened",
       (token) => {
@@ -834,4 +840,10 @@ describe("what is said of a check", () => {
   ])("a value from outside is shown short and on one line: %j", (value, shown) => {
     expect(show(value)).toBe(shown);
   });
+});
+
+test("takes a token of up to 64 KB, as one with many groups is, and none that is larger", async () => {
+  const large = (length: number) => ({ groups: "g".repeat(length) });
+  expect(await withClaims(large(48_000))).toBeUndefined();
+  expect(await withClaims(large(50_000))).toBe("id_token.malformed");
 });

@@ -1,11 +1,12 @@
 import { limits } from "../contract/limits.ts";
-import type { SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
+import type { IdpAnswer, SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Clock } from "../lib/clock.ts";
 import { parseEmail } from "../lib/email-address.ts";
+import { show } from "../lib/show.ts";
 import type { Caller } from "./calls.ts";
 import type { Directory } from "./directory.ts";
 import { type Document, type Metadata, textOf } from "./discovery.ts";
-import { type ExpectedNonce, isIdpSession, show, verifyIdToken } from "./id-token.ts";
+import { type ExpectedNonce, isIdpSession, verifyIdToken } from "./id-token.ts";
 import type { Profile } from "./profile.ts";
 import { fetchUserinfo } from "./userinfo.ts";
 
@@ -24,7 +25,7 @@ export type Identity = {
 
 type Identified =
   | { identity: Identity; checks: SignOnCheck[] }
-  | { reason: SignOnReason; checks: SignOnCheck[] };
+  | { reason: SignOnReason; checks: SignOnCheck[]; answer?: IdpAnswer };
 
 type Deps = { directory: Directory; calls: Caller; clock: Clock };
 
@@ -37,9 +38,14 @@ export async function identify(
   nonce: ExpectedNonce,
 ): Promise<Identified> {
   const checks: SignOnCheck[] = [];
-  const refuse = (reason: SignOnReason, check: Partial<SignOnCheck> = {}): Identified => ({
+  const refuse = (
+    reason: SignOnReason,
+    check: Partial<SignOnCheck> = {},
+    answer?: IdpAnswer,
+  ): Identified => ({
     reason,
     checks: [...checks, { check: reason, passed: false, ...check }],
+    ...(answer && { answer }),
   });
 
   const type = { expected: "Bearer", found: show(tokens.token_type) };
@@ -58,7 +64,8 @@ export async function identify(
   let userinfo: Document = {};
   if (!hasEmail(own) && metadata.userinfoEndpoint !== null && accessToken !== undefined) {
     const answer = await fetchUserinfo(deps, profile, metadata, accessToken, subject);
-    if ("reason" in answer) return refuse(answer.reason);
+    if ("reason" in answer) return refuse(answer.reason, {}, answer.answer);
+    if (answer.isSigned) checks.push({ check: "userinfo.signature", passed: true });
     checks.push({ check: "userinfo.sub", passed: true });
     userinfo = answer.claims;
   }

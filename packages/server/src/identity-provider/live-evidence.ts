@@ -1,17 +1,24 @@
-import { type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
+import {
+  type IdpAnswer,
+  type SignOnCheck,
+  type SignOnReason,
+  signOnReasonEntry,
+} from "../contract/sign-on-reasons.ts";
 import { toIso } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database } from "../storage/storage.ts";
 import type { Profile } from "./profile.ts";
-import type { Check, RequirementId } from "./requirements.ts";
+import { type Check, NONCE_SENT, type RequirementId } from "./requirements.ts";
 
-/** What only a live token can show, and the reasons for which a sign-on is refused where it is not so. */
+/** What a sign-on shows of a requirement: the reasons for which one is refused where it is not met. */
 const SHOWN_LIVE: Partial<Record<RequirementId, readonly SignOnReason[]>> = {
-  R4: ["claims.email_missing"],
-  R6: ["id_token.encrypted", "userinfo.malformed"],
+  R2: ["token.method_refused"],
+  R3: ["idp_error.par_required", "idp_error.flow_off", "token.flow_off"],
+  R4: ["claims.email_missing", "idp_error.scope", "token.scope"],
+  R6: ["id_token.encrypted", "userinfo.encrypted", "token.encryption_refused"],
   R7: ["id_token.aud", "id_token.azp"],
-  R8: [],
+  R8: ["idp_error.acr_required"],
   R9: [],
 };
 
@@ -34,15 +41,44 @@ export async function withLiveEvidence(
   });
   const worked = latest.find(({ outcome }) => WORKED.has(outcome));
   const refused = latest.find(({ reason }) => REASONS.has(reason));
+  const isWithoutNonce = worked !== undefined && (await cameWithoutNonce(db, profile, worked.id));
   return checks.map((check) => {
     const ownReasons = SHOWN_LIVE[check.id];
     if (!ownReasons || check.status === "not_met") return check;
     if (refused && isLater(refused, worked) && ownReasons.includes(refused.reason as SignOnReason)) {
       const { means, remedy } = signOnReasonEntry(refused.reason as SignOnReason);
-      return { ...check, status: "not_met", evidence: `${means} ${when(refused)}`, remedy };
+      const evidence = `${means} ${saidIn(refused)}${when(refused)}`;
+      return { ...check, status: "not_met", evidence, remedy };
     }
-    return worked ? { ...check, status: "met", evidence: `A sign-on has shown it. ${when(worked)}` } : check;
+    if (!worked) return check;
+    if (check.id === "R8" && !isWithoutNonce) return { ...check, evidence: `${NONCE_SENT} ${when(worked)}` };
+    return { ...check, status: "met", evidence: `A sign-on has shown it. ${when(worked)}` };
   });
+}
+
+/** In the direct flow the request is the storefront's; a token without a nonce shows that there was none in it. */
+async function cameWithoutNonce(db: Database, { storeId, flow }: Profile, id: string): Promise<boolean> {
+  if (flow !== "direct") return false;
+  const row = await db
+    .selectFrom("sign_ons")
+    .select("checks")
+    .where("store_id", "=", storeId)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  const checks: SignOnCheck[] = JSON.parse(row?.checks ?? "[]");
+  return checks.some(({ check, found }) => check === "id_token.nonce" && found === "absent");
+}
+
+/** The provider's own words, where there are some, and how far they can be believed. */
+function saidIn({ idp_answer }: { idp_answer: string | null }): string {
+  if (idp_answer === null) return "";
+  const { call, status, error, error_description }: IdpAnswer = JSON.parse(idp_answer);
+  const words = [error, error_description].filter((text) => text !== null).join(": ");
+  const how =
+    call === "authorize"
+      ? "The redirect back, which anybody can write, said"
+      : `Its ${call} endpoint answered`;
+  return `${how}${status === null ? "" : ` ${status}`}${words === "" ? "" : ` "${words}"`}. `;
 }
 
 const WORKED = new Set(["code_issued", "exchanged", "expired"]);
@@ -55,7 +91,7 @@ const findLatest = statement((db, of: { storeId: string; profileId: string; sinc
     .where("profile_id", "=", of.profileId)
     .where("started_at", ">=", of.since)
     .orderBy("started_at", "desc")
-    .select(["started_at", "outcome", "reason"])
+    .select(["id", "started_at", "outcome", "reason", "idp_answer"])
     .limit(atMost(LATEST)),
 );
 

@@ -1,3 +1,4 @@
+import type { SignOnCheck } from "../contract/sign-on-reasons.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Directory } from "./directory.ts";
 import { type Document, isObject, type Metadata } from "./discovery.ts";
@@ -16,15 +17,21 @@ import type { Profile } from "./profile.ts";
 type LogoutPart = SignaturePart | ClaimPart | "events" | "nonce" | "sub" | "sid" | "jti";
 
 /** Whom the identity provider has logged out: everything of a subject, one session, or the subject's one session. */
-type LogoutVerdict =
-  | { subject: string | null; idpSession: string | null; issuedAt: number }
-  | { reason: `logout_token.${LogoutPart}` };
+type LogoutVerdict = { subject: string | null; idpSession: string | null; issuedAt: number } | LogoutRefused;
+
+/** `isSigned`: by the provider, so nobody else has made it. */
+export type LogoutRefused = {
+  reason: `logout_token.${LogoutPart}`;
+  isSigned: boolean;
+  checks: SignOnCheck[];
+};
 
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
 /**
  * OpenID Connect Back-Channel Logout 2.6. Anybody may post to us, so the signature is all that such a token has. The
- * event keeps an ID token from passing as one; that it has no nonce keeps it from passing as an ID token.
+ * event keeps an ID token from passing as one; that it has no nonce keeps it from passing as an ID token. Some providers leave
+ * `exp` out: their tokens are good for the ten minutes that any may be old.
  */
 export async function verifyLogoutToken(
   deps: { directory: Directory; clock: Clock },
@@ -33,13 +40,14 @@ export async function verifyLogoutToken(
   token: string,
 ): Promise<LogoutVerdict> {
   const signed = await verifySignature(deps, profile, metadata, token, ["logout+jwt", "jwt"], "anybody");
-  if ("failed" in signed) return { reason: `logout_token.${signed.failed}` };
+  if ("failed" in signed) return refused(signed.failed, signed.findings, false);
   const { payload } = signed;
-  const { failed } = upToFailure<LogoutPart>([
-    ...judgeClaims(deps, profile, metadata, payload),
+  const { failed, findings } = upToFailure<LogoutPart>([
+    ...signed.findings,
+    ...judgeClaims(deps, profile, metadata, payload, { mayLackExp: true }),
     ...judgeLogout(payload),
   ]);
-  if (failed) return { reason: `logout_token.${failed}` };
+  if (failed) return refused(failed, findings, true);
   const { sub, sid, iat } = payload;
   return {
     subject: isSubject(sub) ? sub : null,
@@ -47,6 +55,12 @@ export async function verifyLogoutToken(
     issuedAt: (iat as number) * 1000,
   };
 }
+
+const refused = (failed: LogoutPart, findings: Finding<string>[], isSigned: boolean): LogoutVerdict => ({
+  reason: `logout_token.${failed}`,
+  isSigned,
+  checks: findings.map(({ part, ...rest }) => ({ check: `logout_token.${part}`, ...rest })),
+});
 
 /** A jti must be there but is not remembered: a token ends what began before it was issued, twice no more than once. */
 function judgeLogout({ events, nonce, sub, sid, jti }: Document): Finding<LogoutPart>[] {

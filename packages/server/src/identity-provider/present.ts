@@ -3,25 +3,29 @@ import type * as contract from "../contract/oidc-profiles.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks } from "../contract/paging.ts";
 import { isBackOffice } from "../contract/permissions.ts";
-import { toIso } from "../lib/clock.ts";
+import { type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
+import { type Clock, toIso } from "../lib/clock.ts";
+import { show } from "../lib/show.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { NewProfile, ProfileChange } from "./administer.ts";
 import type { Calls } from "./calls.ts";
+import { hasSecret } from "./client-secret.ts";
 import { hostsOf, type Metadata } from "./discovery.ts";
 import type { Report } from "./doctor.ts";
 import { digestOf } from "./drift.ts";
 import type { Profile, ProfileList, ProfileView } from "./profile.ts";
+import { shownHealth } from "./shown-health.ts";
 
-type Where = { publicUrl: string; calls: Pick<Calls, "healthOf"> };
+type Where = { publicUrl: string; calls: Pick<Calls, "healthOf">; clock: Clock };
 type Reader = Pick<Caller, "grant">;
 type Answer = Output<typeof contract.getProfile>;
 
 export const presentMembers = (
-  { calls }: Pick<Where, "calls">,
+  { calls, clock }: Pick<Where, "calls" | "clock">,
   reader: Reader,
   profile: Profile,
 ): Answer["data"] => {
-  const health = calls.healthOf(profile.id) ?? { status: "up", since: profile.updatedAt };
+  const health = shownHealth(calls, clock, profile);
   return {
     id: profile.id,
     type: "oidc-profile",
@@ -38,14 +42,28 @@ export const presentMembers = (
       health: { status: health.status, since: toIso(health.since) },
       // An implicit token is public: how a store is administered is nobody's business but its own.
       ...(isBackOffice(reader) && {
+        has_client_secret: hasSecret(profile),
         has_next_client_secret: profile.sealedClientSecretNext !== null,
         pending_change: presentPending(profile),
+        issuer_found: profile.issuerFound && {
+          issuer: show(profile.issuerFound.issuer),
+          since: toIso(profile.issuerFound.since),
+        },
+        refused_logout: presentRefusedLogout(profile),
+        former_issuers: profile.formerIssuers.map(({ issuer }) => issuer),
       }),
       created_at: toIso(profile.createdAt),
       updated_at: toIso(profile.updatedAt),
     },
   };
 };
+
+function presentRefusedLogout({ refusedLogout }: Profile): Answer["data"]["meta"]["refused_logout"] {
+  if (!refusedLogout) return null;
+  const reason = refusedLogout.reason as SignOnReason;
+  const { means, remedy } = signOnReasonEntry(reason);
+  return { at: toIso(refusedLogout.at), reason, means, remedy };
+}
 
 const MEMBERS = {
   issuer: "issuer",
@@ -95,6 +113,14 @@ export function presentProfile(where: Where, reader: Reader, profile: ProfileVie
     data: { ...members, meta: { ...meta, ...(adoptable && { adoptable }) } },
     links: presentLinks(where, profile),
   };
+}
+
+/** As the API shows it, but for its health, which only running instances know. */
+export function presentAtRest(where: Omit<Where, "calls">, profile: ProfileView) {
+  const calls = { healthOf: () => undefined };
+  const { data, links } = presentProfile({ ...where, calls }, { grant: "client_credentials" }, profile);
+  const { health: _, ...meta } = data.meta;
+  return { ...data, meta, links };
 }
 
 export const presentProfileList = (
@@ -147,4 +173,11 @@ export const toProfileChange = ({ data }: Input<typeof contract.updateProfile>["
   provisioning: data.provisioning,
   propagateLogout: data.propagate_logout,
   adoptIdentitiesOf: data.adopt_identities_of,
+  confirm: data.confirm,
+});
+
+export const toApproval = ({ data }: Input<typeof contract.approveDrift>["body"]) => ({
+  digest: data.digest,
+  adoptIdentitiesOf: data.adopt_identities_of,
+  confirm: data.confirm,
 });

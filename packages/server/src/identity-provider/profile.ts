@@ -31,10 +31,21 @@ export type Profile = {
   pending: { metadata: Metadata; since: number } | null;
   /** Deleted profiles whose identities count as this one's. */
   formerIds: readonly string[];
+  /** What the provider was called before it moved, where its people were carried over. */
+  formerIssuers: readonly FormerIssuer[];
+  /** Another issuer than the approved one, which its document names. */
+  issuerFound: { issuer: string; since: number } | null;
+  /** When its document was last read, to within hours. */
+  readAt: number | null;
+  /** What the log was last told of its health. */
+  toldHealth: string | null;
+  /** The latest logout token that it has signed and we have refused. */
+  refusedLogout: { at: number; reason: string } | null;
   createdAt: number;
   updatedAt: number;
 };
 
+export type FormerIssuer = { issuer: string; clientId: string };
 export type Flow = "brokered" | "direct";
 export type Provisioning = "create" | "existing";
 
@@ -57,6 +68,12 @@ export const profileOf = (row: Tables["oidc_profiles"]): Profile => ({
       ? null
       : { metadata: JSON.parse(row.pending_metadata), since: row.pending_since ?? 0 },
   formerIds: JSON.parse(row.former_profile_ids),
+  formerIssuers: JSON.parse(row.former_issuers ?? "[]"),
+  issuerFound:
+    row.issuer_found === null ? null : { issuer: row.issuer_found, since: row.issuer_found_at ?? 0 },
+  readAt: row.read_at,
+  toldHealth: row.told_health,
+  refusedLogout: row.refused_logout === null ? null : JSON.parse(row.refused_logout),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
@@ -83,6 +100,22 @@ const findRow = statement((db, of: ProfileKey) =>
     .where("realm_id", "=", of.realmId)
     .where("id", "=", of.profileId),
 );
+
+/** For whoever knows only the profile's id. */
+export async function getRealmOf(
+  { storage }: { storage: Storage },
+  storeId: string,
+  profileId: string,
+): Promise<string> {
+  const row = await storage.db
+    .selectFrom("oidc_profiles")
+    .select("realm_id")
+    .where("store_id", "=", storeId)
+    .where("id", "=", profileId)
+    .executeTakeFirst();
+  if (!row) throw new Problem("profile_not_found");
+  return row.realm_id;
+}
 
 export async function getProfile(deps: { storage: Storage }, key: ProfileKey): Promise<Profile> {
   await getRealm(deps, key.storeId, key.realmId);

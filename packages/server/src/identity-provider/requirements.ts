@@ -1,5 +1,14 @@
+import { show } from "../lib/show.ts";
 import { isAllowedUrl } from "./address-rules.ts";
-import { type Document, ENDPOINTS, isIssuerOf, textOf, textsOf, usableAlgorithms } from "./discovery.ts";
+import {
+  type Document,
+  ENDPOINTS,
+  isIssuerOf,
+  textOf,
+  textsOf,
+  toDiscoveryUrl,
+  usableAlgorithms,
+} from "./discovery.ts";
 import type { SigningKey } from "./keys.ts";
 
 /**
@@ -30,6 +39,10 @@ export const requirements: Record<RequirementId, string> = {
 
 type Judged = Omit<Check, "id" | "requirement">;
 
+/** A sign-on through us proves only that a request with a nonce is enough. */
+export const NONCE_SENT =
+  "We always send a nonce and never acr_values, so whether it demands a nonce cannot be told while we send one; sign-ons through us do not depend on it.";
+
 type Examined = {
   discoveryUrl: string;
   document: Document;
@@ -53,7 +66,7 @@ export function judge(examined: Examined): Check[] {
     R5: met("The document was read."),
     R6: unknown("Whether tokens are encrypted shows at the first sign-on."),
     R7: unknown("The audience shows at the first sign-on."),
-    R8: unknown("We send a nonce and no acr_values; whether that is enough shows at the first sign-on."),
+    R8: unknown(NONCE_SENT),
     R9: unknown("We do not look at auth_time; whether that is enough shows at the first sign-on."),
   };
   return (Object.keys(requirements) as RequirementId[]).map((id) => ({
@@ -81,7 +94,7 @@ function judgeCompatible({ discoveryUrl, document, keys, allowedOrigins }: Exami
   if (issuer === undefined) return notMet("The document names no issuer.", "Publish `issuer`.");
   if (!isIssuerOf(issuer, discoveryUrl)) {
     return notMet(
-      "The issuer in the document is not the address that the document was read from.",
+      `The document at ${toDiscoveryUrl(discoveryUrl)} names the issuer ${show(issuer)}, which is not the address that it was read from.`,
       "Use the discovery URL of the issuer itself: issuer and address must agree to the letter.",
     );
   }
@@ -142,18 +155,21 @@ function judgeCodeFlow(document: Document): Judged {
     : types;
 }
 
+/** Both lists may leave out what there is (Discovery 3), so a sign-on is the only proof that there is no e-mail. */
 function judgeEmail(document: Document): Judged {
   const scopes = textsOf(document, "scopes_supported");
   const claims = textsOf(document, "claims_supported");
+  if (scopes?.includes("email") && claims?.includes("email"))
+    return met("The scope and the claim email are listed.");
   const lacking = [
     ...(scopes && !scopes.includes("email") ? ["scopes_supported"] : []),
     ...(claims && !claims.includes("email") ? ["claims_supported"] : []),
   ];
-  if (lacking.length > 0)
-    return notMet(`${lacking.join(" and ")} lacks email.`, "Release the e-mail address to this client.");
-  return scopes && claims
-    ? met("The scope and the claim email are listed.")
-    : unknown("It does not list all its scopes and claims; the e-mail shows at the first sign-on.");
+  return unknown(
+    lacking.length > 0
+      ? `${lacking.join(" and ")} does not list email, which proves nothing: to be seen at the first sign-on.`
+      : "It does not list all its scopes and claims: to be seen at the first sign-on.",
+  );
 }
 
 /** An absent list means that the default applies (Discovery 3), which for all of ours is what we need. */

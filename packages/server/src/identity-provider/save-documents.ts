@@ -7,7 +7,12 @@ import type { Calls } from "./calls.ts";
 import { driftHappening } from "./happenings.ts";
 import { type Profile, profileOf } from "./profile.ts";
 
-type Documents = Partial<Pick<Tables["oidc_profiles"], "metadata" | "pending_metadata" | "pending_since">>;
+type Documents = Partial<
+  Pick<
+    Tables["oidc_profiles"],
+    "metadata" | "pending_metadata" | "pending_since" | "issuer_found" | "issuer_found_at" | "read_at"
+  >
+>;
 
 /**
  * Keeps what discovery found, while the address and the document that we went by are still the same: a move or an approval wins.
@@ -26,11 +31,25 @@ export async function saveDocuments(
       .where("id", "=", profile.id)
       .where("discovery_url", "=", profile.discoveryUrl)
       .where("metadata", profile.metadata ? "=" : "is", profile.metadata && JSON.stringify(profile.metadata));
-    const { pending_metadata: pending } = columns;
+    const { pending_metadata: pending, issuer_found: issuer } = columns;
     if (pending) saving = saving.where("pending_metadata", "is distinct from", pending);
+    if (issuer) saving = saving.where("issuer_found", "is distinct from", issuer);
     const row = await saving.returningAll().executeTakeFirst();
-    if (!row || !pending) return;
+    if (!row || !(pending || issuer)) return;
     const happened = driftHappening(deps, "oidc_profile.drift_detected", profile, profileOf(row));
     await noteEvents(trx, deps, byService(profile.storeId), [happened]);
   });
+}
+
+/** That it was read, and was the same. */
+export async function noteReading(
+  { storage, clock }: { storage: Storage; clock: Clock },
+  { storeId, id }: Profile,
+): Promise<void> {
+  await storage.db
+    .updateTable("oidc_profiles")
+    .set({ read_at: clock.now() })
+    .where("store_id", "=", storeId)
+    .where("id", "=", id)
+    .execute();
 }

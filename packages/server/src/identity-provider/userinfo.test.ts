@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { type HostileIdp, startHostileIdp } from "../../test/support/hostile-idp.ts";
+import { openStorage } from "../storage/open.ts";
+import type { Storage } from "../storage/storage.ts";
 import { type Calls, createCalls } from "./calls.ts";
+import { createDirectory, type Directory } from "./directory.ts";
 import { type Metadata, toMetadata } from "./discovery.ts";
 import { createEgress } from "./egress.ts";
 import type { Profile } from "./profile.ts";
@@ -12,24 +15,38 @@ import { fetchUserinfo } from "./userinfo.ts";
 let idp: HostileIdp;
 let calls: Calls;
 let metadata: Metadata;
-const profile = { id: "profile" } as Profile;
+let storage: Storage;
+let directory: Directory;
+const clock = handClock();
+const profile = { id: "profile", storeId: "store", clientId: "the-store", metadata: null } as Profile;
 
 beforeAll(async () => {
   idp = await startHostileIdp();
-  metadata = { ...toMetadata({}), userinfoEndpoint: `${idp.origin}/userinfo` };
+  metadata = { ...toMetadata({}), issuer: idp.issuer, userinfoEndpoint: `${idp.origin}/userinfo` };
+  storage = await openStorage({ clock }, "sqlite::memory:");
 });
-afterAll(() => idp.close());
+afterAll(async () => {
+  await idp.close();
+  await storage.close();
+});
 beforeEach(() => {
   idp.hooks = {};
   idp.journal.length = 0;
   calls = createCalls({
     egress: createEgress({ allowedOrigins: [idp.origin], callMs: 1500 }),
-    clock: handClock(),
+    clock,
   });
+  directory = createDirectory({ storage, clock, calls, allowedOrigins: [idp.origin] });
 });
 
 const fetched = (accessToken = "at", of = metadata) =>
-  fetchUserinfo({ calls }, profile, of, accessToken, "subject");
+  fetchUserinfo(
+    { calls, directory, clock },
+    { ...profile, discoveryUrl: idp.discoveryUrl },
+    of,
+    accessToken,
+    "subject",
+  );
 
 test("is asked with the access token in the header, and nowhere else (N86)", async () => {
   idp.hooks.userinfo = (claims) => ({ ...claims, email: "ada@shop.example" });
@@ -43,7 +60,7 @@ test("is asked with the access token in the header, and nowhere else (N86)", asy
 
 test("about another subject it says nothing that we use (N78)", async () => {
   idp.hooks.userinfo = () => ({ sub: "subjectinvalid", email: "eve@evil.example" });
-  expect(await fetched()).toEqual({ reason: "userinfo.sub" });
+  expect(await fetched()).toMatchObject({ reason: "userinfo.sub" });
 });
 
 test.each<[string, object]>([
@@ -55,7 +72,7 @@ test.each<[string, object]>([
   ["with a space behind", { sub: "subject " }],
 ])("refuses an answer whose subject is %s (N79)", async (_, claims) => {
   idp.hooks.userinfo = () => claims;
-  expect(await fetched()).toEqual({ reason: "userinfo.sub" });
+  expect(await fetched()).toMatchObject({ reason: "userinfo.sub" });
 });
 
 const json = { "content-type": "application/json" };
@@ -69,12 +86,6 @@ const broken: [string, string, NonNullable<HostileIdp["hooks"]["answer"]>[string
   ["a reset", "unavailable", (_, r) => void r.destroy()],
   ["no answer", "unavailable", () => {}],
   ["a megabyte", "unavailable", (_, r) => void r.writeHead(200, json).end(" ".repeat(1_000_000))],
-  [
-    "a signed answer",
-    "malformed",
-    (_, r) =>
-      void r.writeHead(200, { "content-type": "application/jwt" }).end(idp.signToken({ sub: "subject" })),
-  ],
   [
     "JSON that says it is a JWT",
     "malformed",
@@ -95,7 +106,7 @@ const broken: [string, string, NonNullable<HostileIdp["hooks"]["answer"]>[string
 
 test.each(broken)("%s is userinfo.%s (N79)", async (_, reason, answer) => {
   idp.hooks.answer = { "/userinfo": answer };
-  expect(await fetched()).toEqual({ reason: `userinfo.${reason}` });
+  expect(await fetched()).toMatchObject({ reason: `userinfo.${reason}` });
   expect(idp.journal.map(({ path }) => path)).toEqual(["/userinfo"]);
 });
 
@@ -103,14 +114,73 @@ describe("is not asked", () => {
   test.each(["a\r\nX-Evil: 1", "a b", "a\0", "é", "\u{1f600}", ""])(
     "with %j as token",
     async (accessToken) => {
-      expect(await fetched(accessToken)).toEqual({ reason: "userinfo.unavailable" });
+      expect(await fetched(accessToken)).toMatchObject({ reason: "userinfo.unavailable" });
       expect(idp.journal).toEqual([]);
     },
   );
 
   test("where there is none", async () => {
-    expect(await fetched("at", { ...metadata, userinfoEndpoint: null })).toEqual({
+    expect(await fetched("at", { ...metadata, userinfoEndpoint: null })).toMatchObject({
       reason: "userinfo.unavailable",
     });
   });
+});
+
+describe("a signed answer", () => {
+  const seconds = () => Math.floor(clock.now() / 1000);
+  const JWT = { "content-type": "application/jwt" };
+  const answers = (token: () => string, type = JWT) => {
+    idp.hooks.answer = { "/userinfo": (_, r) => void r.writeHead(200, type).end(token()) };
+  };
+  const own = () => ({ sub: "subject", email: "ada@shop.example", iss: idp.issuer, aud: idp.clientId });
+
+  test("is read when the provider has signed it, with or without issuer, audience and end", async () => {
+    answers(() => idp.signToken(own()), { "content-type": "application/jwt; charset=utf-8" });
+    expect(await fetched()).toEqual({ claims: own(), isSigned: true });
+    answers(() => idp.signToken({ sub: "subject" }, { typ: "JWT" }));
+    expect(await fetched()).toEqual({ claims: { sub: "subject" }, isSigned: true });
+    answers(() => idp.signToken({ ...own(), aud: [idp.clientId, "another"], exp: seconds() + 60 }));
+    expect(await fetched()).toHaveProperty("isSigned", true);
+  });
+
+  test("by a key that came into use since is read", async () => {
+    idp.rotateKey();
+    answers(() => idp.signToken(own()));
+    expect(await fetched()).toHaveProperty("isSigned", true);
+  });
+
+  const forged: [string, string, () => string][] = [
+    ["of another issuer", "signature", () => idp.signToken({ ...own(), iss: "https://evil.example" })],
+    ["for another client", "signature", () => idp.signToken({ ...own(), aud: "another" })],
+    ["that is over", "signature", () => idp.signToken({ ...own(), exp: seconds() - 120 })],
+    ["whose end is a text", "signature", () => idp.signToken({ ...own(), exp: "tomorrow" })],
+    ["by a key that nobody knows", "signature", () => idp.signToken(own(), { kid: "unknown" })],
+    [
+      "without a signature",
+      "signature",
+      () => `${idp.signToken(own(), { alg: "none" }).split(".").slice(0, 2).join(".")}.`,
+    ],
+    ["that is symmetric", "signature", () => idp.signToken(own(), { alg: "HS256" })],
+    ["whose text was changed", "signature", () => tampered(idp.signToken(own()))],
+    ["that is another kind of token", "malformed", () => idp.signToken(own(), { typ: "at+jwt" })],
+    ["that is encrypted", "encrypted", () => "a.b.c.d.e"],
+    ["about another subject", "sub", () => idp.signToken({ ...own(), sub: "another" })],
+  ];
+
+  test.each(forged)("%s is userinfo.%s", async (_, reason, token) => {
+    answers(token);
+    expect(await fetched()).toMatchObject({
+      reason: `userinfo.${reason}`,
+      answer: { call: "userinfo", status: 200 },
+    });
+  });
+
+  /** Says something else under the same signature. */
+  function tampered(token: string): string {
+    const [header, , signature] = token.split(".");
+    const payload = Buffer.from(JSON.stringify({ ...own(), email: "eve@evil.example" })).toString(
+      "base64url",
+    );
+    return `${header}.${payload}.${signature}`;
+  }
 });

@@ -48,3 +48,7 @@ export function unseal(
 
 /** Which master key a text was sealed with, without opening it. */
 export const keyIdOfSealed = (sealed: string): string => sealed.slice(0, KEY_ID_BYTES * 2);
+
+/** Whether there is any text inside, without opening it: this cipher adds nothing to a text's length. */
+export const isSealedEmpty = (sealed: string): boolean =>
+  Buffer.from(sealed.slice(KEY_ID_BYTES * 2 + 1), "base64url").length <= NONCE_BYTES + TAG_BYTES;

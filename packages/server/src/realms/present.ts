@@ -48,6 +48,7 @@ export const presentMembers = (realm: Realm): Output<typeof contract.getRealm>["
   redirect_uris: realm.redirectUris,
   duplicate_email_policy: realm.duplicateEmailPolicy,
   id_token_signed_response_alg: realm.idTokenAlgorithm,
+  profile_updates: realm.profileUpdates,
   relationships: { origin: { data: { id: realm.storeId, type: "customer-authentication-settings" } } },
   meta: { created_at: toIso(realm.createdAt), updated_at: toIso(realm.updatedAt) },
 });
@@ -72,4 +73,5 @@ export const toRealmChange = <T extends Input<typeof contract.updateRealm>["body
     redirectUris: data.redirect_uris,
     duplicateEmailPolicy: data.duplicate_email_policy,
     idTokenAlgorithm: data.id_token_signed_response_alg,
+    profileUpdates: data.profile_updates,
   }) as RealmChange & { name: T["data"]["name"] };

@@ -24,17 +24,22 @@ export type Realm = {
   redirectUris: string[];
   duplicateEmailPolicy: DuplicateEmailPolicy;
   idTokenAlgorithm: SigningAlgorithm;
+  profileUpdates: ProfileUpdates;
   createdAt: number;
   updatedAt: number;
 };
 
 export type DuplicateEmailPolicy = "allowed" | "api_only" | "disallowed";
 
+/** Whether name and e-mail of a customer follow the identity provider at each sign-on, or are taken over at the first alone. */
+export type ProfileUpdates = "always" | "first";
+
 export type RealmChange = {
   name?: string | undefined;
   redirectUris?: string[] | undefined;
   duplicateEmailPolicy?: DuplicateEmailPolicy | undefined;
   idTokenAlgorithm?: SigningAlgorithm | undefined;
+  profileUpdates?: ProfileUpdates | undefined;
 };
 
 type Deps = { storage: Storage; clock: Clock };
@@ -47,6 +52,7 @@ export const realmOf = (row: Tables["authentication_realms"]): Realm => ({
   duplicateEmailPolicy: row.duplicate_email_policy as DuplicateEmailPolicy,
   // A realm of before there was a choice goes on as it was.
   idTokenAlgorithm: (row.id_token_signed_response_alg ?? "ES256") as SigningAlgorithm,
+  profileUpdates: (row.profile_updates ?? "always") as ProfileUpdates,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
@@ -100,6 +106,7 @@ export async function insertRealm(
     duplicate_email_policy: change.duplicateEmailPolicy ?? "allowed",
     purpose: "customers",
     id_token_signed_response_alg: change.idTokenAlgorithm ?? "RS256",
+    profile_updates: change.profileUpdates ?? null,
     created_at: now,
     updated_at: now,
   };
@@ -141,6 +148,7 @@ export async function updateRealm(deps: Deps, by: By, realmId: string, change: R
         ...(change.idTokenAlgorithm !== undefined && {
           id_token_signed_response_alg: change.idTokenAlgorithm,
         }),
+        ...(change.profileUpdates !== undefined && { profile_updates: change.profileUpdates }),
         updated_at: laterThan("updated_at", deps.clock.now()),
       })
       .where("store_id", "=", by.storeId)

@@ -1,9 +1,8 @@
-import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
 import type { Calls } from "../identity-provider/calls.ts";
 import type { Directory } from "../identity-provider/directory.ts";
 import type { Metadata } from "../identity-provider/discovery.ts";
-import { type ExchangeReason, exchangeCode, type IdpGrant } from "../identity-provider/exchange.ts";
+import { exchangeCode, type IdpGrant } from "../identity-provider/exchange.ts";
 import type { ExpectedNonce } from "../identity-provider/id-token.ts";
 import { type Identity, identify } from "../identity-provider/identify.ts";
 import type { Profile } from "../identity-provider/profile.ts";
@@ -44,20 +43,21 @@ export async function askIdp(
   try {
     const asking = { ...deps, calls: deps.calls.aboutCodes };
     const exchanged = await timed(deps, trail, "token", () => exchangeCode(asking, profile, metadata, grant));
-    if ("reason" in exchanged) throw signOnProblem(toSignOnReason(exchanged.reason));
+    if ("reason" in exchanged) {
+      trail.idpAnswer = exchanged.answer;
+      throw signOnProblem(exchanged.reason);
+    }
     const { tokens } = exchanged;
     const identified = await timed(deps, trail, "identify", () =>
       identify(asking, profile, metadata, tokens, nonce),
     );
     trail.checks.push(...identified.checks);
-    if ("reason" in identified) throw signOnProblem(identified.reason);
+    if ("reason" in identified) {
+      trail.idpAnswer = identified.answer;
+      throw signOnProblem(identified.reason);
+    }
     return identified.identity;
   } finally {
     leave();
   }
-}
-
-function toSignOnReason(reason: ExchangeReason): SignOnReason {
-  if (reason === "refused") return "token.refused";
-  return reason === "client_refused" ? "token.client_refused" : "token.unavailable";
 }

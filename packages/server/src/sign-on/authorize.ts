@@ -6,6 +6,7 @@ import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
 import type { Calls } from "../identity-provider/calls.ts";
 import type { Directory } from "../identity-provider/directory.ts";
+import { toIdpAnswer } from "../identity-provider/idp-answer.ts";
 import { listBrokered, type Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import { readCookie } from "../lib/cookie.ts";
@@ -214,8 +215,10 @@ async function sendToIdp(
   cookieHeader: string | undefined,
   trail: Trail,
 ): Promise<BrowserAnswer> {
-  const metadata = await deps.directory.metadataOf(profile);
-  if (!metadata) throw signOnProblem("idp_unavailable");
+  // Who is down is asked by a probe, not by shoppers: theirs would be an error page of nobody's.
+  if (deps.calls.healthOf(profile.id)?.status === "down") throw unavailable(deps, profile, trail);
+  const metadata = await deps.directory.metadataAtHand(profile);
+  if (!metadata) throw unavailable(deps, profile, trail);
   const sent = readCookie(cookieHeader, browserCookieName(deps.publicUrl));
   const browserValue = isBrowserValue(sent) ? sent : newBrowserValue();
   const attempt: Attempt = {
@@ -252,6 +255,13 @@ async function sendToIdp(
     location: `${location}${passedOn(asked)}`,
     ...(browserValue !== sent && { setCookie: browserCookie(deps.publicUrl, browserValue) }),
   };
+}
+
+/** With what the last reading of its document came to. */
+export function unavailable({ directory }: Pick<Deps, "directory">, profile: Profile, trail: Trail): Problem {
+  const unread = directory.unreadOf(profile);
+  if (unread) trail.idpAnswer = toIdpAnswer("discovery", { status: unread.status, fault: unread.reason });
+  return signOnProblem("idp_unavailable");
 }
 
 const MAX_IDP_STATE_LENGTH = 6000;

@@ -4,16 +4,17 @@ import { Problem } from "../contract/problem.ts";
 import { isPassedOn } from "../contract/sign-on-reasons.ts";
 import { foreseeRefusal } from "../customers/identity.ts";
 import type { Metadata } from "../identity-provider/discovery.ts";
-import { show } from "../identity-provider/id-token.ts";
 import type { Identity } from "../identity-provider/identify.ts";
+import { reasonOfRedirect, toIdpAnswer } from "../identity-provider/idp-answer.ts";
 import type { Profile } from "../identity-provider/profile.ts";
 import { readCookie } from "../lib/cookie.ts";
 import { newId } from "../lib/ids.ts";
 import { hashesEqual } from "../lib/secrets.ts";
+import { show } from "../lib/show.ts";
 import type { Realm } from "../realms/realm.ts";
 import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { type Attempt, browserCookieName, digest, idpSecretsOf, openAttempt, type Place } from "./attempt.ts";
-import { callbackUrl, refuseUnusable } from "./authorize.ts";
+import { callbackUrl, refuseUnusable, unavailable } from "./authorize.ts";
 import { claimAttempt, failAttempt, issueCode } from "./code.ts";
 import {
   headOf,
@@ -119,7 +120,7 @@ async function identifyShopper(
   trail: Trail,
 ): Promise<Identity> {
   const metadata = await timed(deps, trail, "discovery", () => deps.directory.metadataOf(profile));
-  if (!metadata) throw signOnProblem("idp_unavailable");
+  if (!metadata) throw unavailable(deps, profile, trail);
   // A sign-on is finished by whom it was begun with; a profile may have been pointed elsewhere meanwhile.
   if (metadata.issuer !== attempt.idpIssuer) throw signOnProblem("profile_disabled");
   const idpCode = readIdpAnswer(metadata, answered, trail);
@@ -171,8 +172,11 @@ function readIdpAnswer(metadata: Metadata, answered: Parameters, trail: Trail): 
   }
   if (!isIssRight) throw signOnProblem(iss === undefined ? "response.iss_missing" : "response.iss_mismatch");
   const error = answered.get("error");
-  if (error !== undefined)
-    throw signOnProblem("idp_error", { idpError: isPassedOn(error) ? error : "server_error" });
+  if (error !== undefined) {
+    const said = { error, description: answered.get("error_description") };
+    trail.idpAnswer = toIdpAnswer("authorize", {}, said);
+    throw signOnProblem(reasonOfRedirect(said), { idpError: isPassedOn(error) ? error : "server_error" });
+  }
   const idpCode = answered.get("code");
   if (idpCode === undefined || idpCode.length > MAX_IDP_CODE_LENGTH)
     throw signOnProblem("response.code_missing");

@@ -13,6 +13,7 @@ import { getSettings, listDirectProfiles } from "../realms/settings.ts";
 import type { Trx } from "../storage/storage.ts";
 import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { challengeOf } from "./attempt.ts";
+import { unavailable } from "./authorize.ts";
 import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./code.ts";
 import { headOf, isRecorded, reasonOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
@@ -117,7 +118,7 @@ async function identifyShopper(
   trail: Trail,
 ): Promise<Identity> {
   const metadata = await timed(deps, trail, "discovery", () => deps.directory.metadataOf(profile));
-  if (!metadata) throw signOnProblem("idp_unavailable");
+  if (!metadata) throw unavailable(deps, profile, trail);
   const idpGrant = {
     idpCode: grant.clientCode,
     idpVerifier: grant.clientVerifier,
@@ -136,7 +137,7 @@ async function refuse(deps: DirectDeps, profile: Profile, trail: Trail, error: u
   if (await isRecorded(deps, trail)) note(deps, trail, { outcome: "failed", reason, customerId: null });
   if (!(error instanceof Problem)) return error;
   if (isAway) return new Problem("idp_unavailable", { retryAfterSeconds: 10 });
-  if (reason === "token.refused") return new Problem("code_invalid");
+  if (reason === "token.refused" || reason === "token.redirect_uri") return new Problem("code_invalid");
   const [{ detail = "" }] = error.faults;
   return new Problem("sign_on_refused", { detail, meta: { reason, reference: trail.reference } });
 }

@@ -1,6 +1,7 @@
 import type { BrowserAnswer } from "../contract/browser.ts";
 import { Problem } from "../contract/problem.ts";
 import {
+  type IdpAnswer,
   type SignOnCheck,
   type SignOnReason,
   signOnReasonEntry,
@@ -33,6 +34,8 @@ export type Trail = {
   profile: Pick<Profile, "id" | "name"> | undefined;
   checks: SignOnCheck[];
   timings: Record<string, number>;
+  /** What the identity provider answered, where that is why it failed. */
+  idpAnswer: IdpAnswer | undefined;
 };
 
 export const startTrail = (
@@ -49,6 +52,7 @@ export const startTrail = (
   profile: undefined,
   checks: [],
   timings: {},
+  idpAnswer: undefined,
 });
 
 /** Measures a step. */
@@ -87,6 +91,7 @@ export const headOf = (trail: Trail) => ({
   profileName: trail.profile?.name ?? null,
   reference: trail.reference,
   startedAt: trail.startedAt,
+  idpAnswer: trail.idpAnswer,
 });
 
 type ExitDeps = { publicUrl: string; recorder: Recorder; recordLimiter: RecordLimiter };

@@ -9,6 +9,7 @@ import type { Condition, Page, Place, Sort } from "../lib/condition.ts";
 import { readPage } from "../storage/page.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
+import { readReference } from "./reference.ts";
 
 /** The records of sign-ons, for the people who must find out why one failed. */
 
@@ -18,7 +19,7 @@ type Row = Tables["sign_ons"];
 /** References are read out, and typed as people like. */
 const asWritten = (condition: Condition): Condition =>
   condition.field === "reference"
-    ? { ...condition, value: String(condition.value).toUpperCase() }
+    ? { ...condition, value: readReference(String(condition.value)) ?? condition.value }
     : condition;
 
 type SignOnList = {
@@ -78,6 +79,7 @@ export const presentMembers = (row: Row): Members => ({
   means: inWords(row.reason)?.means ?? null,
   remedy: inWords(row.reason)?.remedy ?? null,
   customer_id: row.customer_id,
+  idp_answer: row.idp_answer === null ? null : JSON.parse(row.idp_answer),
   checks: JSON.parse(row.checks),
   timings: JSON.parse(row.timings),
   meta: { timestamps: { started_at: toIso(row.started_at), updated_at: toIso(row.updated_at) } },

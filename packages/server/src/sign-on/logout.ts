@@ -10,12 +10,20 @@ import type { Clock } from "../lib/clock.ts";
 import { getRealm } from "../realms/realm.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Recorder } from "./record.ts";
+import type { RecordLimiter } from "./record-limiter.ts";
+import { noteRefusedLogout } from "./refused-logout.ts";
 import { recordHead } from "./replay.ts";
 
 /** No session of a provider is called this: theirs have at least one character. */
 const UNNAMED = "";
 
-type Deps = { storage: Storage; clock: Clock; directory: Directory; recorder: Recorder };
+type Deps = {
+  storage: Storage;
+  clock: Clock;
+  directory: Directory;
+  recorder: Recorder;
+  recordLimiter: RecordLimiter;
+};
 
 /**
  * An identity provider says that a session has ended (OpenID Connect Back-Channel Logout). The tokens that came of it go,
@@ -27,7 +35,7 @@ export async function endIdpSession(
   deps: Deps,
   ids: { store: string; realm: string; profile: string },
   logoutToken: string,
-  requestId: string,
+  { requestId, source }: { requestId: string; source: string },
 ): Promise<Record<string, never>> {
   const key = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
   await getRealm(deps, key.storeId, key.realmId);
@@ -37,7 +45,10 @@ export async function endIdpSession(
   const metadata = profile.metadata && (await deps.directory.metadataOf(profile));
   if (!metadata) throw new Problem("idp_unavailable", { retryAfterSeconds: 10 });
   const ended = await verifyLogoutToken(deps, profile, metadata, logoutToken);
-  if ("reason" in ended) throw new Problem("logout_token_invalid", { meta: { reason: ended.reason } });
+  if ("reason" in ended) {
+    await noteRefusedLogout(deps, profile, ended, source);
+    throw new Problem("logout_token_invalid", { meta: { reason: ended.reason } });
+  }
   const { subject, idpSession } = ended;
   // A token that is sent again later must not end what began after it. Clocks may be a minute apart.
   const latest = ended.issuedAt + limits.clockSkewSeconds * 1000;

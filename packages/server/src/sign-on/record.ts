@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { limits } from "../contract/limits.ts";
 import type { ProblemCode } from "../contract/problems.ts";
-import type { SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
+import type { IdpAnswer, SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
 import { byService } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -34,7 +34,7 @@ export type Recorder = {
 type SignOnStep = "started" | Outcome | "expired";
 export type CountSignOn = (step: SignOnStep, reason?: RecordedReason, times?: number) => void;
 
-type Outcome = "code_issued" | "exchanged" | "failed";
+type Outcome = "code_issued" | "exchanged" | "failed" | "logout_refused";
 /** A refusal that was shown as a page has the problem's code. */
 type RecordedReason = SignOnReason | ProblemCode;
 
@@ -60,6 +60,7 @@ type Head = {
   profileName: string | null;
   reference: string;
   startedAt: number;
+  idpAnswer?: IdpAnswer | undefined;
 };
 
 type Row = RecordRow;
@@ -71,7 +72,9 @@ const BATCH = 100;
 
 /** Anybody can come back with a made-up code; what the provider has signed is always worth a record. */
 export const isSigned = ({ checks }: { checks: readonly SignOnCheck[] }): boolean =>
-  checks.some(({ check, passed }) => check === "id_token.signature" && passed);
+  checks.some(
+    ({ check, passed }) => passed && (check === "id_token.signature" || check === "logout_token.signature"),
+  );
 
 const countStrangers = (rows: readonly Row[]): number => rows.filter((row) => row.by_stranger === 1).length;
 
@@ -138,6 +141,7 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
     customer_id: null,
     by_stranger: 0,
     counted: 1,
+    idp_answer: head.idpAnswer ? JSON.stringify(head.idpAnswer) : null,
     started_at: head.startedAt,
     updated_at: clock.now(),
     ...rest,

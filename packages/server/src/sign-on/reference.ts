@@ -9,3 +9,14 @@ export function referenceOf(attemptId: string): string {
   const letters = [...bytes.subarray(0, 8)].map((byte) => ALPHABET[byte % 32]).join("");
   return `${letters.slice(0, 4)}-${letters.slice(4)}`;
 }
+
+/** A reference as it is kept, from any spelling: case, spaces and dashes do not matter, and I, L and O are read as digits. */
+export function readReference(typed: string): string | undefined {
+  const letters = typed
+    .replaceAll(/[\s\p{Pd}._]/gu, "")
+    .toUpperCase()
+    .replaceAll(/[IL]/g, "1")
+    .replaceAll("O", "0");
+  const isOne = letters.length === 8 && [...letters].every((letter) => ALPHABET.includes(letter));
+  return isOne ? `${letters.slice(0, 4)}-${letters.slice(4)}` : undefined;
+}

@@ -15,6 +15,7 @@ import { integrations } from "./migrations/0011-integrations.ts";
 import { statistics } from "./migrations/0012-statistics.ts";
 import { members } from "./migrations/0014-members.ts";
 import { openidProvider } from "./migrations/0015-openid-provider.ts";
+import { providers } from "./migrations/0016-providers.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
 /** In order; a migration that was released is never edited. */
@@ -32,6 +33,7 @@ export const migrations: readonly Migration[] = [
   statistics,
   members,
   openidProvider,
+  providers,
 ];
 
 const ADVISORY_LOCK = 4_727_311_002;

@@ -36,6 +36,7 @@ export type Tables = {
     updated_at: number;
     purpose: string;
     id_token_signed_response_alg: string | null;
+    profile_updates: string | null;
   };
   customer_authentication_settings: {
     store_id: string;
@@ -87,6 +88,7 @@ export type Tables = {
     id: string;
     store_id: string;
     former_profile_ids: string;
+    former_issuers: string | null;
   };
   event_erasures: {
     store_id: string;
@@ -220,6 +222,11 @@ export type Tables = {
     former_profile_ids: string;
     told_health: string | null;
     propagate_logout: number | null;
+    former_issuers: string | null;
+    issuer_found: string | null;
+    issuer_found_at: number | null;
+    read_at: number | null;
+    refused_logout: string | null;
   };
   schema_migrations: {
     version: number;
@@ -280,6 +287,7 @@ export type Tables = {
     updated_at: number;
     by_stranger: number;
     counted: number | null;
+    idp_answer: string | null;
   };
   signing_keys: {
     kid: string;

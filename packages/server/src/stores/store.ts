@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
+import { atMost } from "../storage/at-most.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -79,9 +80,30 @@ export async function findStore({ db }: { db: Database }, storeId: string): Prom
   return row && fromRow(row);
 }
 
-/** All of them, also those that are being deleted: whoever was interrupted must see what is left to do. */
-export async function listStores({ db }: { db: Database }): Promise<Store[]> {
-  const rows = await db.selectFrom("stores").selectAll().orderBy("created_at").orderBy("id").execute();
+/** Also one that is being deleted. */
+export async function findStoreOfOperator(
+  { db }: { db: Database },
+  storeId: string,
+): Promise<Store | undefined> {
+  const row = await db.selectFrom("stores").selectAll().where("id", "=", storeId).executeTakeFirst();
+  return row && fromRow(row);
+}
+
+/**
+ * One part of all stores, oldest first, because ids grow with time. Also those that are being deleted: whoever was interrupted
+ * must see what is left to do.
+ */
+export async function listStores(
+  { db }: { db: Database },
+  { limit, after }: { limit: number; after?: string | undefined },
+): Promise<Store[]> {
+  const rows = await db
+    .selectFrom("stores")
+    .selectAll()
+    .where("id", ">", after ?? "")
+    .orderBy("id")
+    .limit(atMost(limit))
+    .execute();
   return rows.map(fromRow);
 }
 

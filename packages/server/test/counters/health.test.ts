@@ -12,7 +12,7 @@ import { startHostileIdp } from "../support/hostile-idp.ts";
 import { until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
-const REST_MS = 10_000;
+const REST_MS = 5_000;
 
 let server: ValkeyServer;
 let clock: HandClock;
@@ -150,6 +150,7 @@ test("a provider that fails on one instance is down on the other within a second
   for (let time = 0; time < 5; time++) await store.call(checkProfile, { ids: { realm, id } });
   expect(await healthAt(first)).toBe("down");
   await until(async () => (await healthAt(second)) === "down");
+  await until(async () => (await readyAt(second)).down === 1);
   for (const one of [first, second]) expect(await readyAt(one)).toEqual({ down: 1, degraded: 0 });
   const changes = [first, second].flatMap(({ logLines }) =>
     logLines.filter(({ event }) => event === "idp_health_changed").map(({ status }) => status),

@@ -659,7 +659,7 @@ describe("who a person is here (T21)", () => {
     const second = await f.redeem(await f.signOn());
     expect(second.body.data.customer_id).toBe(first.body.data.customer_id);
     const { body } = await f.store.call(getCustomer, { ids: { id: first.body.data.customer_id } });
-    expect(body.data).toMatchObject({ email: EMAIL, name: "Ada Lovelace", email_verified: true });
+    expect(body.data).toMatchObject({ email: EMAIL, name: "Eve", email_verified: true });
   });
 
   test("subjects that differ in case are two people, and so is one subject of two profiles (N41, A04)", async () => {

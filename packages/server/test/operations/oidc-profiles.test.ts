@@ -125,7 +125,6 @@ describe("create", () => {
     ],
     ["R3", "no code flow", (d) => ({ ...d, response_types_supported: ["id_token"] })],
     ["R3", "no code grant", (d) => ({ ...d, grant_types_supported: ["implicit"] })],
-    ["R4", "no email scope (R129)", (d) => ({ ...d, scopes_supported: ["openid"] })],
   ];
 
   test.each(broken)("422 names %s for %s, and nothing is saved", async (requirement, _, hook) => {
@@ -137,12 +136,56 @@ describe("create", () => {
   });
 
   test("422 has one error for each requirement that is not met", async () => {
-    idp.hooks.discovery = (d) => ({ ...d, scopes_supported: [], token_endpoint_auth_methods_supported: [] });
+    idp.hooks.discovery = (d) => ({
+      ...d,
+      response_types_supported: ["id_token"],
+      token_endpoint_auth_methods_supported: [],
+    });
     const { body } = await create();
     expect(body.errors.map((error: { meta: { requirement: string } }) => error.meta.requirement)).toEqual([
       "R2",
-      "R4",
+      "R3",
     ]);
+  });
+
+  test.each([
+    ["scopes", { scopes_supported: ["openid"] }],
+    ["claims", { claims_supported: ["sub"] }],
+    ["both", { scopes_supported: [], claims_supported: [] }],
+  ])(
+    "201 where e-mail is not listed among %s: that proves nothing, and the checks say when it shows",
+    async (_, lists) => {
+      idp.hooks.discovery = (d) => ({ ...d, ...lists });
+      const { id } = await created();
+      const { body } = await store.call(checkProfile, { ids: { realm, id } });
+      expect(body.data.checks[3]).toMatchObject({
+        id: "R4",
+        status: "unknown",
+        evidence: expect.stringContaining("to be seen at the first sign-on"),
+      });
+    },
+  );
+
+  test("201 for a provider that misses requirements, if it is not enabled; what it calls itself is shown", async () => {
+    idp.hooks.discovery = (d) => ({ ...d, issuer: "https://elsewhere.example/tenant" });
+    const { id } = await created({ enabled: false });
+    expect((await read(id)).data.meta).toMatchObject({
+      issuer: null,
+      issuer_found: { issuer: "https://elsewhere.example/tenant" },
+      health: { status: "unknown" },
+    });
+    expect((await update(id, { enabled: true })).code).toBe("idp_requirement_not_met");
+    idp.hooks = {};
+    expect((await update(id, { enabled: true })).body.data.meta).toMatchObject({
+      issuer: idp.origin,
+      issuer_found: null,
+      health: { status: "up" },
+    });
+  });
+
+  test("a space that was pasted along is not part of the address", async () => {
+    const { status, body } = await create({ discovery_url: `  ${idp.discoveryUrl} \n` });
+    expect([status, body.data.discovery_url]).toEqual([201, idp.discoveryUrl]);
   });
 
   test("a slash at the issuer's end is the issuer's business (ADR 8)", async () => {
@@ -189,6 +232,26 @@ describe("create", () => {
 });
 
 describe("secrets", () => {
+  test("201 without one, if the profile is not enabled; enabling it needs one, and no other place is given it", async () => {
+    const withoutSecret = { ...given(), client_secret: undefined, enabled: false };
+    const made = await store.call(createProfile, { ids: { realm }, json: { data: withoutSecret } });
+    expect([made.status, made.body.data.meta.has_client_secret]).toEqual([201, false]);
+    const { id } = made.body.data;
+    expect((await update(id, { name: "Renamed" })).status).toBe(200);
+    expect((await update(id, { client_id: "another" })).status).toBe(200);
+    expect((await update(id, { enabled: true })).code).toBe("client_secret_required");
+    const { status, body } = await update(id, { enabled: true, client_secret: "s" });
+    expect([status, body.data.meta.has_client_secret]).toEqual([200, true]);
+    expect((await update(id, { client_id: "a third" })).code).toBe("client_secret_required");
+  });
+
+  test.each([{}, { enabled: true }])("400 without one, if it is enabled: %j", async (more) => {
+    const json = { data: { ...given(), client_secret: undefined, ...more } };
+    const answer = await store.call(createProfile, { ids: { realm }, json });
+    expect([answer.status, answer.code]).toEqual([400, "member_missing"]);
+    expect(answer.body.errors[0].source).toEqual({ pointer: "/data/client_secret" });
+  });
+
   test("are in no answer, no log line and not in the database as they are (T27, A56)", async () => {
     const { id } = await created({ client_secret_next: "marker next" });
     const answers = [await read(id), (await store.call(listProfiles, { ids: { realm } })).body];
@@ -246,7 +309,7 @@ describe("update, list, delete", () => {
   test("422 for an update to a provider that misses a requirement; the old one stays in force", async () => {
     const { id } = await created();
     const before = await read(id);
-    idp.hooks.discovery = (d) => ({ ...d, scopes_supported: ["openid"] });
+    idp.hooks.discovery = (d) => ({ ...d, response_types_supported: ["id_token"] });
     const answer = await update(id, { discovery_url: `${idp.origin}/`, client_secret: "s" });
     expect(answer.code).toBe("idp_requirement_not_met");
     expect(await read(id)).toEqual(before);

@@ -617,14 +617,30 @@ describe("the provider says no", () => {
     "unauthorized_client",
     "unsupported_response_type",
     "invalid_scope",
-  ])("303: %s is passed on, its description is not (N98)", async (error) => {
+  ])("303: %s is passed on; its description is in the record alone, on one line (N98)", async (error) => {
     sayNo(error);
     const answer = await end(await begin());
-    expect(told(answer)).toEqual(refusalFor("idp_error", { error }));
+    const known: Record<string, SignOnReason> = {
+      invalid_scope: "idp_error.scope",
+      unauthorized_client: "idp_error.flow_off",
+      unsupported_response_type: "idp_error.flow_off",
+    };
+    const reason = known[error] ?? "idp_error";
+    expect(told(answer)).toEqual(refusalFor(reason, { error }));
     const record = await f.recordOf(told(answer).reference ?? "");
-    expect(record).toMatchObject({ reason: "idp_error", error });
-    const lines = JSON.stringify([record, f.latchkey.logLines, [...answer.headers]]);
-    expect(lines).not.toContain("marker");
+    expect(record).toMatchObject({
+      reason,
+      error,
+      idp_answer: {
+        call: "authorize",
+        status: null,
+        fault: null,
+        error,
+        error_description: "marker <script>alert(1)</script>\ufffd\ufffdSet-Cookie: a=b",
+      },
+    });
+    expect(JSON.stringify(record)).not.toContain("marker.example");
+    expect(JSON.stringify([f.latchkey.logLines, [...answer.headers]])).not.toContain("marker");
     expect(idp.asked("/token")).toBe(0);
   });
 
@@ -642,8 +658,10 @@ describe("the provider says no", () => {
     sayNo(error);
     const answer = await end(await begin());
     expect(told(answer)).toEqual(refusalFor("idp_error", { error: "server_error" }));
-    const record = await f.recordOf(told(answer).reference ?? "");
-    expect(JSON.stringify([record, f.latchkey.logLines])).not.toContain("marker");
+    const { error: shown, idp_answer } = await f.recordOf(told(answer).reference ?? "");
+    expect(shown).toBe("server_error");
+    expect(idp_answer.error).toMatch(/^\P{C}{1,100}$/u);
+    expect(JSON.stringify([f.latchkey.logLines, [...answer.headers]])).not.toContain("marker");
   });
 
   test("414: ten thousand characters are not read; the sign-on can still end well (N99)", async () => {
@@ -899,6 +917,15 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
     profileAfter?: () => Promise<string>;
   };
 
+  /** What was asked for this sign-on: documents that are old are read behind its back. */
+  function askedFor(): string[] {
+    const paths = idp.journal.map(({ path }) => path);
+    const at = paths.indexOf("/.well-known/openid-configuration");
+    if (at === -1) return paths;
+    const keysAt = paths.indexOf("/keys", at);
+    return paths.filter((_, index) => index !== at && index !== keysAt);
+  }
+
   async function walkInto(
     reason: SignOnReason,
     asked: string[],
@@ -926,7 +953,7 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
     expect(answer.status).toBe(303);
     expect(told(answer)).toEqual(refusalFor(reason, { error }));
     const { reference = "" } = told(answer);
-    expect(idp.journal.map(({ path }) => path)).toEqual(asked);
+    expect(askedFor()).toEqual(asked);
     expect(await people()).toEqual(before);
     expect(await rowsOf("sign_on_attempts")).toEqual([
       expect.objectContaining({ state: "failed", code_hash: null, identity: null, token_id: null }),
@@ -951,7 +978,7 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
       expect(told(await end({ ...begun, back }))).toEqual(refusalFor("callback_replay", { reference }));
       idp.hooks = {};
     }
-    expect(idp.journal.map(({ path }) => path)).toEqual(asked);
+    expect(askedFor()).toEqual(asked);
 
     const { means, remedy } = signOnReasonEntry(reason);
     expect(await f.records()).toHaveLength(1);

@@ -1,0 +1,31 @@
+{{- define "latchkey.labels" -}}
+app.kubernetes.io/name: latchkey
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "latchkey.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}
+
+{{- define "latchkey.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 1000
+runAsGroup: 1000
+seccompProfile:
+  type: RuntimeDefault
+{{- end }}
+
+{{- define "latchkey.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end }}
+
+{{- define "latchkey.databaseUrl" -}}
+- name: LATCHKEY_DATABASE_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ .Values.secret.name }}
+      key: {{ .Values.secret.databaseUrl }}
+{{- end }}

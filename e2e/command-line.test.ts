@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { latchkey } from "../packages/server/test/support/command.ts";
+import { postgresEngine } from "../packages/server/test/support/engines.ts";
+import { until } from "../packages/server/test/support/until.ts";
+import { createStore, getToken, newPlace, type Place, type Running, serve } from "./running.ts";
+
+/** What the command line shows is what the API shows, and it never loads a whole list. */
+
+let place: Place;
+let running: Running;
+let store: string;
+let token: string;
+
+beforeAll(async () => {
+  place = await newPlace();
+  running = await serve(place, ["dev"]);
+  await until(() => running.logLines().some((line) => line.includes("Ctrl-C")));
+  const banner = running.logLines().join("\n");
+  const shown = (name: string) => banner.match(new RegExp(`${name}\\s+(\\S+)`))?.[1] ?? "";
+  store = shown("store");
+  const application_key = { id: "", client_id: shown("client id"), client_secret: shown("client secret") };
+  token = await getToken(place.url, { store: { id: store }, application_key });
+});
+afterAll(async () => {
+  running.child.kill("SIGINT");
+  await running.exited;
+  place.leave();
+});
+
+const type = (...args: string[]) => latchkey(args, { ...place.env, LATCHKEY_PUBLIC_URL: place.url });
+async function read(...args: string[]) {
+  const { code, stdout, stderr } = await type(...args, "--json");
+  expect([code, stderr]).toEqual([0, expect.stringContaining("database: ")]);
+  expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+  return JSON.parse(stdout);
+}
+async function ask(path: string) {
+  const answer = await fetch(`${place.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as { data: never; links: never };
+}
+
+describe("--json shows what the API shows", () => {
+  test("of stores and keys", async () => {
+    const { data } = await ask("/v2/store");
+    expect(await read("store", "show", store)).toEqual({ store: data });
+    expect(await read("store", "list")).toEqual({ stores: [data], next: null });
+    const made = (await read("key", "create", "--store", store, "--name", "Till")).application_key;
+    const { client_secret, ...key } = made;
+    expect(client_secret).toMatch(/^lksk_/);
+    expect(key).toEqual((await ask(`/v2/application-keys/${made.id}`)).data);
+    expect(await read("key", "show", made.id)).toEqual({ application_key: key });
+    const { application_key: changed } = await read(
+      ...["key", "update", "--store", store, "--id", made.id, "--reserve", "7"],
+    );
+    expect(changed).toMatchObject({ name: "Till", reserved_rate_limit: 7 });
+    const { application_key: renamed } = await read(
+      ...["key", "update", "--store", store, "--id", made.id, "--name", "Counter"],
+    );
+    expect(renamed).toMatchObject({ name: "Counter", reserved_rate_limit: 7 });
+    expect((await read("key", "list", "--store", store)).application_keys).toContainEqual(renamed);
+  });
+
+  test("of realms and profiles, but for health, which only a running service knows", async () => {
+    const { authentication_realms, next } = await read("realm", "list");
+    expect(next).toBeNull();
+    const realm = authentication_realms[0].id;
+    expect(await read("realm", "show", realm)).toEqual({
+      authentication_realm: (await ask(`/v2/authentication-realms/${realm}`)).data,
+    });
+    const { oidc_profiles: profiles } = await read("profile", "list");
+    expect(profiles.length).toBeGreaterThan(0);
+    const path = `/v2/authentication-realms/${realm}/oidc-profiles/${profiles[0].id}`;
+    const { data, links } = (await ask(path)) as unknown as {
+      data: { meta: { health?: object } };
+      links: object;
+    };
+    const { health, ...meta } = data.meta;
+    expect(health).toBeTruthy();
+    expect(await read("profile", "show", profiles[0].id)).toEqual({
+      oidc_profile: { ...data, meta, links },
+    });
+    expect((await read("profile", "list", "--realm", realm)).oidc_profiles).toEqual(profiles);
+    const shown = await type("profile", "show", profiles[0].id);
+    expect(shown.stdout).toContain(`/profiles/${profiles[0].id}/callback`);
+    expect(shown.stdout).not.toContain("secret-");
+  });
+
+  test("of sign-ons, found by a reference in any spelling", async () => {
+    const { oidc_profiles: profiles } = await read("profile", "list");
+    const address = `${profiles[0].links["authorization-endpoint"]}&client_id=customers&redirect_uri=https://evil.example/`;
+    const page = await (await fetch(address)).text();
+    const reference = page.match(/[0-9A-Z]{4}-[0-9A-Z]{4}/)?.[0] as string;
+    const typed = reference.toLowerCase().replace("-", " ").replaceAll("1", "l").replaceAll("0", "o");
+    await until(async () => (await type("sign-on", "show", typed)).code === 0);
+    const { sign_on } = await read("sign-on", "show", typed);
+    expect(sign_on).toEqual((await ask(`/v2/sign-ons/${sign_on.id}`)).data);
+    expect((await read("sign-on", "show", sign_on.id)).sign_on).toEqual(sign_on);
+    const listed = await read("sign-on", "list", "--outcome", "failed", "--since", "2020-01-01");
+    expect(listed.sign_ons).toContainEqual(sign_on);
+    const words = await type("sign-on", "show", reference);
+    expect(words.stdout).toContain(sign_on.remedy);
+    const none = await type("sign-on", "list", "--reason", "nothing.such");
+    expect([none.code, none.stdout, none.stderr]).toEqual([
+      0,
+      "",
+      expect.stringContaining("leave out an option"),
+    ]);
+    const unknown = await type("sign-on", "show", "ZZZZ-ZZZZ");
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("ZZZZ-ZZZZ")]);
+  });
+
+  test("of migrations and of the service's health", async () => {
+    expect(await read("migrate")).toEqual({ applied: [] });
+    const ready = await latchkey(["health", "--json"], place.env);
+    expect([ready.code, JSON.parse(ready.stdout).status]).toEqual([0, "ready"]);
+    expect((await latchkey(["health", "--live"], place.env)).stdout).toBe("live\n");
+    const away = await latchkey(["health"], { PORT: "1" });
+    expect([away.code, away.stdout, away.stderr]).toEqual([
+      1,
+      "",
+      expect.stringContaining("nothing answers at"),
+    ]);
+  });
+});
+
+describe.each([
+  ["SQLite", true],
+  ["PostgreSQL", postgresEngine.isHere],
+])("a list on %s", (engine, isHere) => {
+  test.skipIf(!isHere)("comes in parts, and nothing is twice or left out", async () => {
+    const database = engine === "PostgreSQL" ? await postgresEngine.create() : undefined;
+    const own = await newPlace(database?.url);
+    const stores: string[] = [];
+    for (let at = 0; at < 3; at++) stores.push((await createStore(own)).store.id);
+    const walk = async (...args: string[]) => {
+      const found: string[] = [];
+      let next: string | null = null;
+      do {
+        const after: string[] = next === null ? [] : ["--after", next];
+        const { code, stdout } = await latchkey([...args, "--limit", "2", "--json", ...after], own.env);
+        expect(code).toBe(0);
+        const { next: cursor, ...rows } = JSON.parse(stdout);
+        found.push(...(Object.values(rows)[0] as { id: string }[]).map(({ id }) => id));
+        next = cursor;
+      } while (next !== null && found.length < 10);
+      return found;
+    };
+    expect(await walk("store", "list")).toEqual(stores.toSorted());
+    const first = stores[0] as string;
+    for (const name of ["a", "b"])
+      await latchkey(["key", "create", "--store", first, "--name", name], own.env);
+    expect(new Set(await walk("key", "list", "--store", first)).size).toBe(3);
+    const shown = await latchkey(["store", "list", "--limit", "1"], own.env);
+    expect(shown.stderr).toContain(`there are more: say --after ${stores.toSorted()[0]}`);
+    const unfit = await latchkey(["key", "list", "--store", first, "--after", "nonsense"], own.env);
+    expect([unfit.code, unfit.stderr]).toEqual([2, expect.stringContaining("--after is not")]);
+    const several = await latchkey(["key", "list"], own.env);
+    expect([several.code, several.stderr]).toEqual([2, expect.stringContaining("there are several")]);
+    own.leave();
+    await database?.drop();
+  });
+});
+
+describe("where there is nothing", () => {
+  test("a list says how to begin, on standard error", async () => {
+    const own = await newPlace();
+    await latchkey(["migrate"], own.env);
+    const none = await latchkey(["store", "list"], own.env);
+    expect([none.code, none.stdout]).toEqual([0, ""]);
+    expect(none.stderr).toContain("`latchkey store create --name <name>` makes one");
+    expect((await latchkey(["store", "list", "--json"], own.env)).stdout).toBe('{"stores":[],"next":null}\n');
+    const keys = await latchkey(["key", "list"], own.env);
+    expect([keys.code, keys.stderr]).toEqual([1, expect.stringContaining("there are no stores yet")]);
+    await createStore(own);
+    const profiles = await latchkey(["profile", "list"], own.env);
+    expect([profiles.code, profiles.stderr]).toEqual([0, expect.stringContaining("oidc-profiles adds one")]);
+    own.leave();
+  });
+});
+
+describe("what destroys", () => {
+  test("says what, and changes nothing without --yes", async () => {
+    const own = await newPlace();
+    const made = await createStore(own);
+    const key = ["key", "delete", "--store", made.store.id, "--id", made.application_key.id];
+    const refused = await latchkey(key, own.env);
+    expect([refused.code, refused.stdout]).toEqual([1, ""]);
+    expect(refused.stderr).toContain("This deletes the key");
+    expect(refused.stderr).toContain("say --yes");
+    const store = ["store", "delete", "--id", made.store.id];
+    const kept = await latchkey(store, own.env);
+    expect([kept.code, kept.stderr]).toEqual([1, expect.stringContaining('This deletes the store "Shop"')]);
+    const secrets = await latchkey(["after-restore", "--rotate-secrets"], own.env);
+    expect([secrets.code, secrets.stderr]).toEqual([1, expect.stringContaining("new secret")]);
+    const reset = await latchkey(["dev", "--reset"], own.env);
+    expect([reset.code, reset.stderr]).toEqual([1, expect.stringContaining("has not made")]);
+    expect(await latchkey([...key, "--yes", "--json"], own.env)).toMatchObject({
+      code: 0,
+      stdout: `{"deleted":"${made.application_key.id}"}\n`,
+    });
+    expect((await latchkey([...store, "--yes"], own.env)).code).toBe(0);
+    own.leave();
+  });
+});
+
+describe("a slip", () => {
+  test.each([
+    [["stroe", "list"], 2, 'there is no command "stroe"; did you mean store?'],
+    [["store", "lst"], 2, 'store cannot "lst"; did you mean list?'],
+    [["store", "list", "--limt", "3"], 2, "did you mean --limit?"],
+    [["store", "create", "--name", "x", "--rate-limit", "many"], 2, 'not "many"'],
+    [["sign-on", "list", "--outcome", "faild"], 2, "did you mean failed?"],
+    [["sign-on", "list", "--since", "yesterday"], 2, 'not "yesterday"'],
+    [["sign-on", "show", "7K2P"], 2, '"7K2P" is no reference'],
+  ])("%j is answered with what was meant", async (args, code, words) => {
+    const answer = await latchkey(args, place.env);
+    expect([answer.code, answer.stdout]).toEqual([code, ""]);
+    expect(answer.stderr).toContain(words);
+    expect(answer.stderr).not.toContain("    at ");
+  });
+
+  test("in a variable's name is said at the start, and one in its value with the value, but never a secret", async () => {
+    const env = {
+      LATCHKEY_PUBLC_URL: "https://keys.example",
+      PORT: "40000000",
+      LATCHKEY_LOG_LEVEL: "loud",
+      LATCHKEY_PUBLIC_URL: "https://hush:hush@keys.example/?hush",
+      LATCHKEY_MASTER_KEY: "hush",
+      LATCHKEY_DATABASE_URL: "mysql://x:hush@db/hush",
+      LATCHKEY_VALKEY_URL: "http://:hush@valkey",
+    };
+    const { code, stderr } = await latchkey(["serve"], env);
+    expect(code).toBe(1);
+    expect(stderr).toContain("LATCHKEY_PUBLC_URL has no meaning here; did you mean LATCHKEY_PUBLIC_URL?");
+    expect(stderr).toContain('it is "40000000"');
+    expect(stderr).toContain('it is "loud"');
+    expect(stderr).toContain('it is "https://…@keys.example/?…"');
+    for (const name of ["LATCHKEY_MASTER_KEY", "LATCHKEY_DATABASE_URL", "LATCHKEY_VALKEY_URL"])
+      expect(stderr).toContain(`${name} must be`);
+    expect(stderr).not.toContain("hush");
+  });
+
+  test("--version says the release", async () => {
+    expect((await latchkey(["--version"], {})).stdout).toMatch(/^latchkey \d+\.\d+\.\d+\n$/);
+  });
+});

@@ -1,0 +1,53 @@
+/** A command as data: what is parsed, what `--help` says and what docs/cli.md shows all come from it. */
+export type Command = {
+  /** One word, or the thing and what is done with it: "key update". */
+  name: string;
+  does: string;
+  /** The one word that is no option. */
+  argument?: { value: string; says: string };
+  options: Options;
+  /** What else is good to know. */
+  notes?: string;
+  /** Long notes, loaded only where they are shown. */
+  loadNotes?(): Promise<string>;
+  /** Only the command that is asked for is loaded: a start is mostly the loading of files. */
+  load(): Promise<(given: never) => Promise<void>>;
+};
+
+/** Without `value` it is said or not; with it, it takes one. */
+export type Option = { value?: string; says: string; required?: true; default?: string };
+type Options = Readonly<Record<string, Option>>;
+
+/** What a command is given: the types of its function are checked against its options. */
+type Given<O extends Options> = {
+  [K in keyof O]: O[K] extends { value: string }
+    ? O[K] extends { required: true } | { default: string }
+      ? string
+      : string | undefined
+    : boolean;
+};
+
+type Described<O extends Options, G> = Omit<Command, "options" | "argument" | "load"> & {
+  options: O;
+  load(): Promise<(given: G) => Promise<void>>;
+};
+
+export const command = <const O extends Options>(described: Described<O, Given<O>>): Command => described;
+
+/** A command that takes one word beside its options. */
+export const commandOn = <const O extends Options>(
+  described: Described<O, Given<O> & { argument: string }> & { argument: { value: string; says: string } },
+): Command => described;
+
+/** What a program reads: one object on one line. A resource in it has the members that the API shows. */
+export const jsonOption = (shape: string) => ({ json: { says: `prints ${shape}, for programs` } });
+export const YES_OPTION = { yes: { says: "does it without asking; needed where there is no terminal" } };
+export const OF_STORE = { store: { value: "<store>", says: "the store's id", required: true } } as const;
+/** For commands that change nothing. */
+export const FROM_STORE = {
+  store: { value: "<store>", says: "the store's id; may be left out where there is only one store" },
+} as const;
+export const PAGE_OPTIONS = {
+  limit: { value: "<n>", says: "so many at most, 1 to 1000", default: "100" },
+  after: { value: "<cursor>", says: "goes on behind the list before, which ended with this" },
+} as const;

@@ -1,0 +1,209 @@
+import {
+  type Command,
+  command,
+  commandOn,
+  FROM_STORE,
+  jsonOption,
+  OF_STORE,
+  PAGE_OPTIONS,
+  YES_OPTION,
+} from "../command.ts";
+
+/** What belongs to stores. These work beside a running service, which sees a change within a second. */
+
+const NAME = { value: "<name>", says: "1 to 255 characters" } as const;
+const RATE = { value: "<n>", says: "requests per second that all its keys share" } as const;
+const MAX_RATE = { value: "<n>", says: "how far its administrators may raise that themselves" } as const;
+const ROLE = {
+  value: "<role>",
+  says: "what the key's client_credentials tokens may do: viewer, support or administrator",
+} as const;
+const RESERVE = { value: "<n>", says: "requests per second that this key is never refused" } as const;
+const STORE_ID = { value: "<store>", says: "the store's id", required: true } as const;
+const KEY_ID = { value: "<key>", says: "the key's id", required: true } as const;
+
+export const storeCommands: Command[] = [
+  command({
+    name: "store create",
+    does: "Makes a store with its first application key, whose secret is shown once.",
+    options: {
+      name: { ...NAME, required: true },
+      "rate-limit": { ...RATE, default: "100" },
+      "max-rate-limit": { ...MAX_RATE, says: `${MAX_RATE.says}; unless given, not at all` },
+      ...jsonOption('{"store": {…}, "application_key": {…, "client_secret"}}'),
+    },
+    load: async () => (await import("../store.ts")).createOne,
+  }),
+  command({
+    name: "store list",
+    does: "Shows stores, oldest first, also those that are being deleted.",
+    options: { ...PAGE_OPTIONS, ...jsonOption('{"stores": […], "next": cursor or null}') },
+    load: async () => (await import("../store.ts")).list,
+  }),
+  commandOn({
+    name: "store show",
+    does: "Shows a store with its limits.",
+    argument: { value: "<store>", says: "the store's id" },
+    options: jsonOption('{"store": {…}}'),
+    load: async () => (await import("../store.ts")).show,
+  }),
+  command({
+    name: "store update",
+    does: "Changes a store's name or limits. What is not named stays.",
+    options: {
+      id: STORE_ID,
+      name: NAME,
+      "rate-limit": RATE,
+      "max-rate-limit": MAX_RATE,
+      ...jsonOption('{"store": {…}}'),
+    },
+    notes:
+      "A --rate-limit above --max-rate-limit raises that with it. To lower --max-rate-limit below the limit, lower both at once.",
+    load: async () => (await import("../store.ts")).update,
+  }),
+  command({
+    name: "store delete",
+    does: "Deletes a store with everything in it, for good.",
+    options: { id: STORE_ID, ...YES_OPTION, ...jsonOption('{"deleted": id, "rows": n}') },
+    notes:
+      "Its tokens and keys are dead at once; then its rows go in batches, while the service runs. It may be interrupted: the\nsame command goes on.",
+    load: async () => (await import("../store.ts")).remove,
+  }),
+];
+
+export const keyCommands: Command[] = [
+  command({
+    name: "key create",
+    does: "Makes an application key, whose secret is shown once.",
+    options: {
+      ...OF_STORE,
+      name: { ...NAME, required: true },
+      reserve: { ...RESERVE, default: "0" },
+      role: { ...ROLE, default: "administrator" },
+      ...jsonOption('{"application_key": {…, "client_secret"}}'),
+    },
+    load: async () => (await import("../key.ts")).create,
+  }),
+  command({
+    name: "key list",
+    does: "Shows a store's application keys, oldest first.",
+    options: {
+      ...FROM_STORE,
+      ...PAGE_OPTIONS,
+      ...jsonOption('{"application_keys": […], "next": cursor or null}'),
+    },
+    load: async () => (await import("../key.ts")).list,
+  }),
+  commandOn({
+    name: "key show",
+    does: "Shows an application key, and when each of its secrets was last used.",
+    argument: { value: "<key>", says: "the key's id" },
+    options: { ...FROM_STORE, ...jsonOption('{"application_key": {…}}') },
+    load: async () => (await import("../key.ts")).show,
+  }),
+  command({
+    name: "key update",
+    does: "Changes a key's name, reservation or role. What is not named stays.",
+    options: {
+      ...OF_STORE,
+      id: KEY_ID,
+      name: NAME,
+      reserve: RESERVE,
+      role: ROLE,
+      ...jsonOption('{"application_key": {…}}'),
+    },
+    load: async () => (await import("../key.ts")).update,
+  }),
+  command({
+    name: "key rotate",
+    does: "Gives a key a new secret, which is shown once.",
+    options: {
+      ...OF_STORE,
+      id: KEY_ID,
+      "grace-seconds": {
+        value: "<seconds>",
+        says: "how long the older secrets go on working",
+        default: "86400",
+      },
+      ...jsonOption('{"application_key": {…, "client_secret"}}'),
+    },
+    load: async () => (await import("../key.ts")).rotate,
+  }),
+  command({
+    name: "key delete",
+    does: "Deletes a key for good: its secrets and access tokens are dead within a second.",
+    options: { ...OF_STORE, id: KEY_ID, ...YES_OPTION, ...jsonOption('{"deleted": id}') },
+    load: async () => (await import("../key.ts")).remove,
+  }),
+];
+
+export const realmCommands: Command[] = [
+  command({
+    name: "realm list",
+    does: "Shows a store's realms, oldest first.",
+    options: {
+      ...FROM_STORE,
+      ...PAGE_OPTIONS,
+      ...jsonOption('{"authentication_realms": […], "next": cursor or null}'),
+    },
+    load: async () => (await import("../realm.ts")).list,
+  }),
+  commandOn({
+    name: "realm show",
+    does: "Shows a realm: redirect URIs, and what happens when two customers have one e-mail.",
+    argument: { value: "<realm>", says: "the realm's id" },
+    options: { ...FROM_STORE, ...jsonOption('{"authentication_realm": {…}}') },
+    load: async () => (await import("../realm.ts")).show,
+  }),
+];
+
+export const profileCommands: Command[] = [
+  command({
+    name: "profile list",
+    does: "Shows the identity providers of a realm, oldest first.",
+    options: {
+      ...FROM_STORE,
+      realm: { value: "<realm>", says: "the realm's id; unless given, the one that customers sign in to" },
+      ...PAGE_OPTIONS,
+      ...jsonOption('{"oidc_profiles": […], "next": cursor or null}'),
+    },
+    load: async () => (await import("../profile.ts")).list,
+  }),
+  commandOn({
+    name: "profile show",
+    does: "Shows an identity provider as a store has configured it, with the addresses to register there.",
+    argument: { value: "<profile>", says: "the profile's id" },
+    options: { ...FROM_STORE, ...jsonOption('{"oidc_profile": {…}}') },
+    notes:
+      "Whether it is up is not shown: the running instances know that (/v2/authentication-realms/…, /metrics). Client secrets\nare never shown. Addresses begin with LATCHKEY_PUBLIC_URL.",
+    load: async () => (await import("../profile.ts")).show,
+  }),
+];
+
+export const signOnCommands: Command[] = [
+  command({
+    name: "sign-on list",
+    does: "Shows the records of sign-ons, newest first.",
+    options: {
+      ...FROM_STORE,
+      outcome: { value: "<outcome>", says: "code_issued, exchanged, failed or expired" },
+      reason: { value: "<reason>", says: "why it failed, as in docs/errors.md" },
+      profile: { value: "<profile>", says: "the id of an identity provider's profile" },
+      customer: { value: "<customer>", says: "the id of a customer" },
+      since: { value: "<time>", says: "begun at this time or later, e.g. 2026-11-16T09:00:00Z" },
+      ...PAGE_OPTIONS,
+      ...jsonOption('{"sign_ons": […], "next": cursor or null}'),
+    },
+    load: async () => (await import("../sign-on.ts")).list,
+  }),
+  commandOn({
+    name: "sign-on show",
+    does: "Shows what became of a sign-on: each check, how long each step took, why it failed and what to do.",
+    argument: {
+      value: "<reference>",
+      says: "what the shopper reads out, in any spelling (7k2p m0xn), or the record's id",
+    },
+    options: { ...FROM_STORE, ...jsonOption('{"sign_on": {…}}') },
+    load: async () => (await import("../sign-on.ts")).show,
+  }),
+];

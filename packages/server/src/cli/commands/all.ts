@@ -1,0 +1,15 @@
+import type { Command } from "../command.ts";
+import { keyCommands, profileCommands, realmCommands, signOnCommands, storeCommands } from "./administer.ts";
+import { keepCommands, lookCommands, runCommands } from "./operate.ts";
+
+/** Every command there is, in the order of help. */
+export const commands: readonly Command[] = [
+  ...runCommands,
+  ...storeCommands,
+  ...keyCommands,
+  ...realmCommands,
+  ...profileCommands,
+  ...signOnCommands,
+  ...lookCommands,
+  ...keepCommands,
+];

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { isUsageFault } from "../lib/operator-fault.ts";
+import type { Command } from "./command.ts";
+import { commands } from "./commands/all.ts";
+import { helpOf, overview, usageOf } from "./help.ts";
+import { parse } from "./parse.ts";
+import { unknownVariables } from "./unknown-variables.ts";
+
+const find = (name: string) => commands.find((command) => command.name === name) as Command;
+
+/** What it says when it is typed so. */
+function fault(name: string, ...args: string[]): string {
+  try {
+    parse(find(name), args);
+  } catch (error) {
+    expect(isUsageFault(error)).toBe(true);
+    return (error as Error).message;
+  }
+  return "";
+}
+
+describe("every command", () => {
+  test.each(commands.map((command) => [command.name, command] as const))(
+    "%s has help, says what each option is, and can be loaded",
+    async (name, command) => {
+      for (const asked of ["-h", "--help"]) expect(parse(command, [asked])).toBeUndefined();
+      const help = await helpOf(command);
+      expect(help).toContain(`latchkey ${name}`);
+      for (const option of Object.keys(command.options)) expect(help).toContain(`--${option}`);
+      expect(command.does).toMatch(/\.$/);
+      expect(await command.load()).toBeTypeOf("function");
+      expect(overview(commands)).toContain(name.split(" ")[0]);
+    },
+  );
+
+  test("has a name of its own, and takes --json unless it serves, or prints a document anyway", () => {
+    expect(new Set(commands.map(({ name }) => name)).size).toBe(commands.length);
+    const without = commands.filter(({ options }) => !("json" in options)).map(({ name }) => name);
+    expect(without).toEqual(["dev", "serve", "openapi"]);
+  });
+
+  test("that lists has --limit and --after, and one that deletes has --yes", () => {
+    for (const { name, options } of commands) {
+      if (name.endsWith(" list"))
+        expect(Object.keys(options), name).toEqual(expect.arrayContaining(["limit", "after"]));
+      if (name.endsWith(" delete")) expect(Object.keys(options), name).toContain("yes");
+    }
+  });
+});
+
+describe("what is typed", () => {
+  test("is taken in any order, with what was left out as its default", () => {
+    expect(parse(find("sign-on show"), ["--json", "7k2p", "--store=x"])).toEqual({
+      argument: "7k2p",
+      store: "x",
+      json: true,
+    });
+    expect(parse(find("key create"), ["--name", "n", "--store", "x"])).toEqual({
+      store: "x",
+      name: "n",
+      reserve: "0",
+      role: "administrator",
+      json: false,
+    });
+  });
+
+  test.each([
+    [["key update", "--stor", "x"], "there is no option --stor; did you mean --store?"],
+    [["key update", "-x"], "there is no option -x; there is --store, --id"],
+    [["key update", "--id", "x"], "--store is required"],
+    [["key update", "--store", "x", "--id"], "--id"],
+    [["key update", "--store", "--id", "x"], "--store"],
+    [["key update", "--store", "x", "--id", "y", "--json=yes"], "--json"],
+    [["key update", "x"], '"x" is one word too many'],
+    [["doctor"], "<discovery-url> is missing"],
+    [["doctor", "a", "b"], '"b" is one word too many'],
+  ])("%j is refused with what is wrong, and where help is", (args, words) => {
+    const said = fault(...(args as [string, ...string[]]));
+    expect(said).toContain(words);
+    expect(said).toContain(`\`latchkey ${args[0]} --help\``);
+  });
+
+  test("a line of usage shows what must be said, and what may be in brackets", () => {
+    expect(usageOf(find("store delete"))).toBe("latchkey store delete --id <store> [--yes] [--json]");
+    expect(usageOf(find("backup"))).toBe("latchkey backup <file> [--json]");
+  });
+});
+
+describe("a variable that looks like ours and is not", () => {
+  test.each([
+    ["LATCHKEY_DATABSE_URL", "LATCHKEY_DATABASE_URL"],
+    ["LATCHKEY_DATABASE", "LATCHKEY_DATABASE_URL"],
+    ["LATCHKEY_MASTERKEY", "LATCHKEY_MASTER_KEY"],
+    ["LATCH_KEY_PUBLIC_URL", "LATCHKEY_PUBLIC_URL"],
+    ["latchkey_log_level", "LATCHKEY_LOG_LEVEL"],
+    ["LATCHKEY_PORT", "PORT"],
+  ])("%s is named, and %s was meant", (name, meant) => {
+    const [words = ""] = unknownVariables({ [name]: "5000" });
+    expect(words).toContain(`the variable ${name} `);
+    expect(words).toContain(`did you mean ${meant}?`);
+    expect(words).not.toContain("5000");
+  });
+
+  test("is named also where nobody can guess; what Kubernetes sets beside a service of this name is not", () => {
+    expect(unknownVariables({ LATCHKEY_COLOUR: "red" })).toEqual([
+      "the variable LATCHKEY_COLOUR has no meaning here",
+    ]);
+    const set = {
+      LATCHKEY_SERVICE_HOST: "10.0.0.1",
+      LATCHKEY_SERVICE_PORT: "4000",
+      LATCHKEY_SERVICE_PORT_HTTP: "4000",
+      LATCHKEY_PORT: "tcp://10.0.0.1:4000",
+      LATCHKEY_PORT_4000_TCP: "tcp://10.0.0.1:4000",
+      LATCHKEY_PORT_4000_TCP_ADDR: "10.0.0.1",
+      LATCHKEY_LOG_LEVEL: "info",
+      PATH: "/bin",
+    };
+    expect(unknownVariables(set)).toEqual([]);
+  });
+});

@@ -1,0 +1,66 @@
+import type { Page, Place } from "../lib/condition.ts";
+import { usageFault } from "../lib/operator-fault.ts";
+import { ListRefused } from "../storage/page.ts";
+import { readWhole } from "./options.ts";
+import { formatTable } from "./table.ts";
+
+export type PageGiven = { limit: string; after: string | undefined };
+
+const MOST = 1000;
+
+export const readLimit = ({ limit }: PageGiven): number => readWhole(limit, "--limit", 1, MOST);
+
+export const readPageGiven = (given: PageGiven): Page => ({
+  limit: readLimit(given),
+  offset: 0,
+  after: given.after,
+});
+
+type List<T> = {
+  /** What the rows are called, for programs: "application_keys". */
+  name: string;
+  rows: readonly T[];
+  /** As the API shows it. */
+  present(row: T): object;
+  head: readonly string[];
+  toCells(row: T): readonly (string | number)[];
+  /** What to say where there are none. */
+  empty: string;
+  next: string | undefined;
+};
+
+/** One part of a list: a table on standard output, and on standard error how to go on; or one object for programs. */
+export function printList<T>(list: List<T>, { json }: { json: boolean }): void {
+  const { name, rows, head, next } = list;
+  if (json) {
+    console.log(JSON.stringify({ [name]: rows.map(list.present), next: next ?? null }));
+    return;
+  }
+  if (rows.length > 0) console.log(formatTable(head, rows.map(list.toCells)));
+  else console.error(list.empty);
+  if (next !== undefined) console.error(`there are more: say --after ${next}`);
+}
+
+export const nextOf = ({ next }: Place): string | undefined => next?.after;
+
+/** A list that cannot be read as it was asked for, in the words of the command line. */
+export async function refuseInWords<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof ListRefused)) throw error;
+    throw usageFault(
+      error.reason === "cursor_unfit"
+        ? "--after is not what this list has ended with: say it with the same options as before"
+        : "too many would have to be looked at one by one: name fewer of the options together, or --since",
+      error,
+    );
+  }
+}
+
+/** What one thing is, a line for each of its members. What is not there is left out. */
+export function printMembers(members: Record<string, string | number | null | undefined>): void {
+  const rows = Object.entries(members).filter(([, value]) => value !== null && value !== undefined);
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2;
+  console.log(rows.map(([name, value]) => `${name.padEnd(width)}${value}`).join("\n"));
+}

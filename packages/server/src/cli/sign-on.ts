@@ -1,0 +1,120 @@
+import type { Condition } from "../lib/condition.ts";
+import { isId } from "../lib/ids.ts";
+import { operatorFault, usageFault } from "../lib/operator-fault.ts";
+import { getSignOn, listSignOns, presentMembers } from "../sign-on/list.ts";
+import { readReference } from "../sign-on/reference.ts";
+import { ifGiven, quoted, readChoice } from "./options.ts";
+import { fromStore } from "./require-store.ts";
+import {
+  nextOf,
+  type PageGiven,
+  printList,
+  printMembers,
+  readPageGiven,
+  refuseInWords,
+} from "./show-list.ts";
+import { formatTable } from "./table.ts";
+
+type FromStore = { store: string | undefined; json: boolean };
+type Narrowed = Record<"outcome" | "reason" | "profile" | "customer" | "since", string | undefined>;
+
+const OUTCOMES = ["code_issued", "exchanged", "failed", "expired"] as const;
+
+export async function list(given: FromStore & PageGiven & Narrowed): Promise<void> {
+  const page = readPageGiven(given);
+  const conditions = readConditions(given);
+  const { rows, place } = await fromStore(given.store, (deps, storeId) =>
+    refuseInWords(listSignOns(deps, storeId, page, conditions)),
+  );
+  printList(
+    {
+      name: "sign_ons",
+      rows: rows.map(presentMembers),
+      present: (record) => record,
+      head: ["reference", "started", "outcome", "reason", "provider"],
+      toCells: ({ reference, meta, outcome, reason, profile_name }) => [
+        reference,
+        meta.timestamps.started_at,
+        outcome,
+        reason ?? "",
+        profile_name ?? "",
+      ],
+      empty:
+        conditions.length > 0
+          ? "no sign-on is recorded that fits; leave out an option"
+          : "no sign-on is recorded yet; a record is written within a second of a sign-on's end",
+      next: nextOf(place),
+    },
+    given,
+  );
+}
+
+function readConditions({ outcome, reason, profile, customer, since }: Narrowed): Condition[] {
+  const equal = {
+    outcome: ifGiven(outcome, (text) => readChoice(text, "--outcome", OUTCOMES)),
+    reason,
+    profile_id: profile,
+    customer_id: customer,
+  };
+  const conditions = Object.entries(equal).flatMap(([field, value]): Condition[] =>
+    value === undefined ? [] : [{ field, operator: "eq", value }],
+  );
+  const from = ifGiven(since, readInstant);
+  return from === undefined
+    ? conditions
+    : [...conditions, { field: "started_at", operator: "ge", value: from }];
+}
+
+function readInstant(text: string): number {
+  const instant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+  if (Number.isNaN(instant))
+    throw usageFault(`--since must be a day or a time such as 2026-11-16T09:00:00Z, not ${quoted(text)}`);
+  return instant;
+}
+
+export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
+  const reference = isId(argument) ? undefined : readReference(argument);
+  if (reference === undefined && !isId(argument))
+    throw usageFault(
+      `${quoted(argument)} is no reference: that is eight letters and digits, such as 7K2P-M0XN`,
+    );
+  const row = await fromStore(store, async (deps, storeId) => {
+    if (reference === undefined) return getSignOn(deps, storeId, argument);
+    const named: Condition = { field: "reference", operator: "eq", value: reference };
+    const { rows } = await listSignOns(deps, storeId, { limit: 1, offset: 0 }, [named]);
+    return rows[0];
+  });
+  if (!row)
+    throw operatorFault(
+      `no sign-on of this store has the reference ${reference}: it is another store's, was made up, or is no longer kept`,
+    );
+  const record = presentMembers(row);
+  if (json) return console.log(JSON.stringify({ sign_on: record }));
+  printMembers({
+    reference: record.reference,
+    id: record.id,
+    outcome: record.outcome,
+    reason: record.reason,
+    means: record.means,
+    "what to do": record.remedy,
+    "told to shop": record.error,
+    provider: record.profile_name,
+    profile: record.profile_id,
+    realm: record.realm_id,
+    customer: record.customer_id,
+    started: record.meta.timestamps.started_at,
+    timings: Object.entries(record.timings)
+      .map(([step, ms]) => `${step} ${ms} ms`)
+      .join(", "),
+  });
+  if (record.checks.length === 0) return;
+  const checks = record.checks.map(({ check, passed, expected, found }) => [
+    check,
+    passed ? "passed" : "FAILED",
+    expected ?? "",
+    found ?? "",
+  ]);
+  console.log(`\n${formatTable(["check", "result", "expected", "found"], checks)}`);
+}

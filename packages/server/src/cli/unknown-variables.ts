@@ -1,0 +1,18 @@
+import { variables } from "../config.ts";
+import { nearest } from "../lib/nearest.ts";
+
+/** Kubernetes sets these in every container beside a service that is named latchkey, whether or not anybody wants them. */
+const isOfKubernetes = (name: string, value: string | undefined): boolean =>
+  /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP)/.test(name) || (value ?? "").includes("://");
+
+/** Variables that look like ours and are not: one that is misspelt would otherwise be as if it were not there. */
+export function unknownVariables(env: Record<string, string | undefined>): string[] {
+  const names = variables.map(({ name }) => name);
+  return Object.keys(env)
+    .filter((name) => /^LATCH_?KEY_/i.test(name) && !names.includes(name))
+    .filter((name) => !(/^LATCHKEY_(\w+_)?(PORT|SERVICE)/.test(name) && isOfKubernetes(name, env[name])))
+    .map((name) => {
+      const meant = nearest(name, names) ?? names.find((known) => `LATCHKEY_${known}` === name);
+      return `the variable ${name} has no meaning here${meant ? `; did you mean ${meant}?` : ""}`;
+    });
+}

@@ -1,0 +1,83 @@
+import type { IdpAnswer, SignOnReason } from "../contract/sign-on-reasons.ts";
+import { show } from "../lib/show.ts";
+import { type Document, textOf } from "./discovery.ts";
+
+/** What a provider says of a failure: kept as evidence, and read for the few things that an administrator can put right. */
+
+const MAX_DESCRIPTION_LENGTH = 500;
+const MAX_ERROR_LENGTH = 100;
+/** As long as tokens, codes and secrets are, and longer than any word or id. */
+const SECRET = /[A-Za-z0-9_~+/=.-]{40,}/g;
+
+/** Some providers say a token or a statement of their database in an error. `sent`: what was secret in our request. */
+const safely = (text: string, sent: readonly string[], maxLength: number): string => {
+  const own = sent.filter((secret) => secret.length >= 4);
+  const without = own.reduce((rest, secret) => rest.replaceAll(secret, "(left out)"), text);
+  return show(without.replace(SECRET, "(left out)"), maxLength);
+};
+
+type Said = { error: string | undefined; description: string | undefined };
+
+export const saidIn = (document: Document | undefined): Said => ({
+  error: document && textOf(document, "error"),
+  description: document && textOf(document, "error_description"),
+});
+
+export const toIdpAnswer = (
+  call: IdpAnswer["call"],
+  { status = null, fault = null }: { status?: number | null; fault?: string | null },
+  { error, description }: Partial<Said> = {},
+  sent: readonly string[] = [],
+): IdpAnswer => ({
+  call,
+  status,
+  fault,
+  error: error === undefined ? null : safely(error, sent, MAX_ERROR_LENGTH),
+  error_description: description === undefined ? null : safely(description, sent, MAX_DESCRIPTION_LENGTH),
+});
+
+const ABOUT_REDIRECT_URI = /redirect[_ ]?ur[il]|callback ur[il]/i;
+
+/** What an error in the redirect means, where its words are known. */
+export function reasonOfRedirect({ error, description = "" }: Said): SignOnReason {
+  if (/pushed authorization|\bPAR\b|request_uri|request object/i.test(description))
+    return "idp_error.par_required";
+  if (ABOUT_REDIRECT_URI.test(description)) return "idp_error.redirect_uri";
+  if (error === "invalid_scope" || /invalid scope/i.test(description)) return "idp_error.scope";
+  if (/acr_values/i.test(description)) return "idp_error.acr_required";
+  const isFlow = error === "unsupported_response_type" || error === "unauthorized_client";
+  if (isFlow || /(standard|authorization code) flow/i.test(description)) return "idp_error.flow_off";
+  return "idp_error";
+}
+
+type TokenRefusal =
+  | "client_refused"
+  | "method_refused"
+  | "encryption_refused"
+  | "redirect_uri"
+  | "flow_off"
+  | "scope"
+  | "refused";
+
+/**
+ * What an error of the token endpoint means. Of an unknown or wrongly shown client some say `invalid_client` with 400, others
+ * `unauthorized_client` with 401 or 403; with 400 that is about the grant (RFC 6749 5.2).
+ */
+export function refusalOf(status: number, { error, description = "" }: Said): TokenRefusal | undefined {
+  const isClient =
+    error === "invalid_client" ||
+    ((status === 401 || status === 403) && error === "unauthorized_client") ||
+    (status === 401 && error === undefined);
+  if (isClient) return wantsAnotherMethod(description) ? "method_refused" : "client_refused";
+  if (error === undefined) return undefined;
+  if (/encrypt|\bKEK\b|\bJWE\b/i.test(description)) return "encryption_refused";
+  if (ABOUT_REDIRECT_URI.test(description)) return "redirect_uri";
+  if (error === "unauthorized_client" || error === "unsupported_grant_type") return "flow_off";
+  return error === "invalid_scope" ? "scope" : "refused";
+}
+
+/** Said of this client, and not as one of several things that may be wrong. */
+const wantsAnotherMethod = (description: string): boolean =>
+  /client_assertion_type is missing|supports client authentication method|token_endpoint_auth_method/i.test(
+    description,
+  );

@@ -1,0 +1,25 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Calls } from "./calls.ts";
+import type { HealthStatus } from "./health.ts";
+import type { Profile } from "./profile.ts";
+
+/** What was read longer ago says nothing of today. Readings are noted every six hours. */
+const KNOWN_FOR_MS = 30 * 3_600_000;
+
+/**
+ * How a provider is known to be: as this instance, or with Valkey any, has seen it; else as the log was last told; else up, if
+ * its document was read within the last day. Of any other nothing is known.
+ */
+export function shownHealth(
+  calls: Pick<Calls, "healthOf">,
+  clock: Clock,
+  { id, toldHealth, readAt, updatedAt, metadata }: Profile,
+): { status: HealthStatus | "unknown"; since: number } {
+  const seen = calls.healthOf(id);
+  if (seen) return seen;
+  if (toldHealth === "down" || toldHealth === "degraded") return { status: toldHealth, since: updatedAt };
+  // A document from before readings were noted was read when it was accepted.
+  const knownAt = readAt ?? (metadata ? updatedAt : null);
+  const isKnown = knownAt !== null && clock.now() - knownAt < KNOWN_FOR_MS;
+  return isKnown ? { status: "up", since: updatedAt } : { status: "unknown", since: knownAt ?? updatedAt };
+}

@@ -1,0 +1,41 @@
+import type { DocumentReason, Unread } from "./discovery.ts";
+
+const reasons: Record<DocumentReason, string> = {
+  resting: "it failed several times in a row and is left alone for a moment",
+  address_not_allowed:
+    "its address is not one that may be asked: https on the standard port with a public host name",
+  host_unknown: "its host name is not known",
+  host_not_public: "its host is not on the public internet",
+  connect_failed: "no connection could be made",
+  tls_name: "its certificate is for another host name",
+  tls_unknown_authority: "its certificate was issued by an authority that is not known here",
+  tls_expired: "its certificate has expired, or is not valid yet",
+  tls_failed: "no TLS connection could be made",
+  too_slow: "it did not answer in time",
+  too_large: "its answer is larger than we read",
+  answer_broken: "its answer broke off or is not HTTP",
+  answer_encoded: "its answer is compressed although we ask for plain",
+  redirected: "it answers with a redirect, which we do not follow",
+  status_not_200: "it does not answer 200",
+  not_json: "its answer is not the JSON that it should be",
+};
+
+/** What an operator can do about it, where it is the operator who can. */
+const remedies: Partial<Record<DocumentReason, string>> = {
+  tls_unknown_authority:
+    "start Latchkey with NODE_EXTRA_CA_CERTS=<file with that authority's certificate> to have it known",
+  tls_name: "use the host name that the certificate is for, or have one made for this name",
+};
+
+/** Why a document was not read, in one sentence without its full stop. Nothing that the other side said is in it. */
+export function whyUnread({ reason, status }: Unread, url?: string): string {
+  const said = status === null ? "" : ` (HTTP status ${status})`;
+  const remedy =
+    reason === "address_not_allowed" || reason === "host_not_public" ? allow(url) : remedies[reason];
+  return `${reasons[reason]}${said}${remedy === undefined ? "" : `; ${remedy}`}`;
+}
+
+function allow(url = ""): string {
+  const origin = /^https?:\/\//i.test(url) && URL.canParse(url) ? new URL(url).origin : "<its origin>";
+  return `the operator can allow it with LATCHKEY_EGRESS_ALLOW=${origin}`;
+}

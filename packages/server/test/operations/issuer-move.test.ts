@@ -1,0 +1,257 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createCustomer, getCustomer, updateCustomer } from "../../src/contract/customers.ts";
+import { listEvents } from "../../src/contract/events.ts";
+import { approveDrift, checkProfile, getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
+import { createFederation, type Federation } from "../support/federation.ts";
+import { ADA } from "../support/hostile-idp.ts";
+import { until } from "../support/until.ts";
+
+/** A provider is called something else from now on; a person is. */
+
+let f: Federation;
+beforeEach(async () => {
+  f = await createFederation();
+  f.idp.person = { ...ADA };
+});
+afterEach(() => f.close());
+
+const ids = () => ({ realm: f.realmId, id: f.profileId });
+const signedOn = async () => {
+  f.latchkey.clock.advance(1000);
+  return (await f.redeem(await f.signOn())).body.data.customer_id as string;
+};
+const profile = async () => (await f.store.call(getProfile, { ids: ids() })).body.data;
+
+/** The same provider under another name: its issuer has a slash at the end. */
+const rename = () => {
+  f.idp.issuer = `${f.idp.origin}/`;
+};
+const move = (data: object = {}) =>
+  f.store.call(updateProfile, {
+    ids: ids(),
+    json: {
+      data: {
+        type: "oidc-profile",
+        discovery_url: `${f.idp.origin}/`,
+        client_secret: "first secret",
+        ...data,
+      },
+    },
+  });
+
+describe("a PUT that changes the issuer", () => {
+  test("409 without a choice: it says how many would be left behind, and nothing is changed", async () => {
+    await signedOn();
+    f.idp.person = { ...ADA, sub: "second" };
+    await signedOn();
+    const before = await profile();
+    rename();
+    const answer = await move();
+    expect([answer.status, answer.code]).toEqual([409, "identities_left_behind"]);
+    expect(answer.body.errors[0].meta).toEqual({
+      identities: 2,
+      issuer: f.idp.origin,
+      new_issuer: `${f.idp.origin}/`,
+    });
+    expect(await profile()).toEqual(before);
+  });
+
+  test("200 needs no choice where nobody has signed on yet", async () => {
+    rename();
+    expect((await move()).body.data.meta.issuer).toBe(`${f.idp.origin}/`);
+  });
+
+  test("200 carries people over, by subject, when that is confirmed by name: one row is written, and who they are stays", async () => {
+    const customer = await signedOn();
+    rename();
+    expect((await move({ adopt_identities_of: f.profileId })).code).toBe("confirmation_wrong");
+    expect((await move({ adopt_identities_of: f.profileId, confirm: "hostile" })).code).toBe(
+      "confirmation_wrong",
+    );
+    const moved = await move({ adopt_identities_of: f.profileId, confirm: "Hostile" });
+    expect([moved.status, moved.body.data.meta.former_issuers]).toEqual([200, [f.idp.origin]]);
+    expect(await signedOn()).toBe(customer);
+    f.idp.person = { ...ADA, sub: "somebody new" };
+    expect(await signedOn()).not.toBe(customer);
+    f.idp.person = { ...ADA };
+    f.idp.issuer = f.idp.origin;
+    expect((await move({ discovery_url: f.idp.origin })).code).toBe("identities_left_behind");
+    const back = { discovery_url: f.idp.origin, adopt_identities_of: f.profileId, confirm: "Hostile" };
+    expect((await move(back)).body.data.meta.former_issuers).toEqual([`${f.idp.origin}/`]);
+    expect(await signedOn()).toBe(customer);
+  });
+
+  test("200 leaves them behind when that is said, and they become new customers", async () => {
+    const customer = await signedOn();
+    rename();
+    const moved = await move({ adopt_identities_of: null });
+    expect([moved.status, moved.body.data.meta.former_issuers]).toEqual([200, []]);
+    expect(await signedOn()).not.toBe(customer);
+  });
+
+  test("409 also for one that is switched off and cannot be read, whose issuer its address tells", async () => {
+    await signedOn();
+    const elsewhere = { discovery_url: `${f.idp.origin}/other`, enabled: false };
+    expect((await move(elsewhere)).code).toBe("identities_left_behind");
+    const carried = await move({ ...elsewhere, adopt_identities_of: f.profileId, confirm: "Hostile" });
+    expect(carried.body.data.meta).toMatchObject({ issuer: null, former_issuers: [f.idp.origin] });
+  });
+
+  test("409 for its own id where the issuer stays the same: nothing is left behind", async () => {
+    await signedOn();
+    expect(
+      (await move({ discovery_url: f.idp.origin, adopt_identities_of: f.profileId, confirm: "Hostile" }))
+        .code,
+    ).toBe("adoption_impossible");
+  });
+
+  test("many identities are counted up to ten thousand, and carried over without being touched", async () => {
+    const customer = await signedOn();
+    const { db } = f.latchkey.storage;
+    const [one] = await db.selectFrom("customer_identities").selectAll().execute();
+    for (let batch = 0; batch < 25; batch++) {
+      const rows = Array.from({ length: 500 }, (_, n) => ({
+        ...one,
+        id: `i${batch}-${n}`,
+        subject: `s${batch}-${n}`,
+      }));
+      await db
+        .insertInto("customer_identities")
+        .values(rows as never)
+        .execute();
+    }
+    rename();
+    expect((await move()).body.errors[0].meta.identities).toBe(10_000);
+    await move({ adopt_identities_of: f.profileId, confirm: "Hostile" });
+    const { untouched } = await db
+      .selectFrom("customer_identities")
+      .select(({ fn }) => fn.countAll<number>().as("untouched"))
+      .where("issuer", "=", f.idp.origin)
+      .executeTakeFirstOrThrow();
+    expect(untouched).toBe(12_501);
+    expect(await signedOn()).toBe(customer);
+  });
+
+  test("approving drift to another issuer asks for the same choice", async () => {
+    const customer = await signedOn();
+    rename();
+    f.latchkey.clock.advance(5 * 60_000);
+    await f.begin({ cookie: undefined });
+    await until(async () => (await profile()).meta.pending_change !== null);
+    const { digest } = (await profile()).meta.pending_change;
+    const approve = (data: object) =>
+      f.store.call(approveDrift, { ids: ids(), json: { data: { digest, ...data } } });
+    expect((await approve({})).code).toBe("identities_left_behind");
+    expect((await approve({ adopt_identities_of: f.profileId, confirm: "no" })).code).toBe(
+      "confirmation_wrong",
+    );
+    const approved = await approve({ adopt_identities_of: f.profileId, confirm: "Hostile" });
+    expect(approved.body.data.meta).toMatchObject({ issuer: f.idp.issuer, former_issuers: [f.idp.origin] });
+    expect(await signedOn()).toBe(customer);
+  });
+});
+
+describe("name and e-mail follow the provider", () => {
+  const customerOf = async (id: string) => (await f.store.call(getCustomer, { ids: { id } })).body.data;
+  const newCustomer = async (data: object) =>
+    (await f.store.call(createCustomer, { json: { data: { type: "customer", name: "Other", ...data } } }))
+      .body.data.id as string;
+
+  test("at each sign-on, and an event says what was changed", async () => {
+    const id = await signedOn();
+    f.idp.person = { ...ADA, name: "Ada King", email: "ada.king@shop.example" };
+    expect(await signedOn()).toBe(id);
+    expect(await customerOf(id)).toMatchObject({
+      name: "Ada King",
+      email: "ada.king@shop.example",
+      email_verified: true,
+    });
+    await f.latchkey.app.tidy();
+    const { body } = await f.store.call(listEvents, { query: "types=customer.updated" });
+    expect(body.data).toHaveLength(1);
+    expect(body.data[0].data.changes).toEqual({
+      name: { before: "Ada Lovelace", after: "Ada King" },
+      email: { before: "ada@shop.example", after: "ada.king@shop.example" },
+    });
+    await signedOn();
+    await f.latchkey.app.tidy();
+    expect((await f.store.call(listEvents, { query: "types=customer.updated" })).body.data).toHaveLength(1);
+  });
+
+  test("at the first alone where the realm says so", async () => {
+    await f.changeRealm({ profile_updates: "first" });
+    const id = await signedOn();
+    f.idp.person = { ...ADA, name: "Ada King", email: "ada.king@shop.example" };
+    expect(await signedOn()).toBe(id);
+    expect(await customerOf(id)).toMatchObject({ name: "Ada Lovelace", email: "ada@shop.example" });
+  });
+
+  test("but no address that nobody has proven takes the place of one that was; a proof of the same one is noted", async () => {
+    const id = await signedOn();
+    f.idp.person = { ...ADA, email: "eve@evil.example", email_verified: false };
+    await signedOn();
+    expect(await customerOf(id)).toMatchObject({ email: "ada@shop.example", email_verified: true });
+    f.idp.person = { ...ADA, sub: "unproven", email: "u@shop.example", email_verified: false };
+    const other = await signedOn();
+    f.idp.person.email_verified = true;
+    await signedOn();
+    expect(await customerOf(other)).toMatchObject({ email: "u@shop.example", email_verified: true });
+  });
+
+  test.each([
+    ["allowed", "taken@shop.example"],
+    ["api_only", "ada@shop.example"],
+    ["disallowed", "ada@shop.example"],
+  ])(
+    "under %s, an address that is another customer's proven one leaves %s; the sign-on works",
+    async (policy, left) => {
+      const id = await signedOn();
+      await newCustomer({ email: "taken@shop.example", password: "a long password", email_verified: true });
+      await f.changeRealm({ duplicate_email_policy: policy });
+      f.idp.person = { ...ADA, name: "Ada King", email: "taken@shop.example" };
+      expect(await signedOn()).toBe(id);
+      expect(await customerOf(id)).toMatchObject({ name: "Ada King", email: left });
+    },
+  );
+
+  test("two who sign in with a password never come to share an address", async () => {
+    const id = await signedOn();
+    const password = { type: "customer", password: "a long password" };
+    await f.store.call(updateCustomer, { ids: { id }, json: { data: password } });
+    await newCustomer({ email: "taken@shop.example", password: "another password" });
+    f.idp.person = { ...ADA, email: "taken@shop.example" };
+    expect(await signedOn()).toBe(id);
+    expect((await customerOf(id)).email).toBe("ada@shop.example");
+  });
+});
+
+test("R8 is met when a direct sign-on came without a nonce, and not when it came with one", async () => {
+  const data = {
+    type: "oidc-profile",
+    flow: "direct",
+    client_id: "customers",
+    client_secret: "first secret",
+  };
+  await f.store.call(updateProfile, { ids: ids(), json: { data } });
+  f.idp.clientId = "customers";
+  const redeem = async (nonce: Record<string, string>) => {
+    f.latchkey.clock.advance(1000);
+    const { newPkce, SHOP } = await import("../support/federation.ts");
+    const pkce = newPkce();
+    const asked = new URLSearchParams({
+      client_id: "customers",
+      redirect_uri: SHOP,
+      state: "s",
+      code_challenge: pkce.challenge,
+      ...nonce,
+    });
+    const back = f.idp.signIn(`${f.idp.origin}/authorize?${asked}`);
+    const code = new URL(back).searchParams.get("code") ?? "";
+    const answer = await f.redeem({ code, pkce });
+    await f.latchkey.app.tidy();
+    const { body } = await f.store.call(checkProfile, { ids: ids() });
+    return [answer.status, body.data.checks[7].status];
+  };
+  expect(await redeem({ nonce: "the storefront's" })).toEqual([200, "unknown"]);
+  expect(await redeem({})).toEqual([200, "met"]);
+});
