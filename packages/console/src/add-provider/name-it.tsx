@@ -30,9 +30,8 @@ export function NameIt({ onMade }: { onMade: (made: Made) => void }) {
       name: name.trim(),
       discovery_url: address.trim(),
       enabled: false,
-      // Both are replaced in step 3, when the provider's administrator has given the real ones.
+      // Replaced in step 3, when the provider's administrator has given the real one, and its secret.
       client_id: UNREGISTERED,
-      client_secret: crypto.randomUUID(),
     });
     onMade({ realm: realmId, profile: data.id, recipe });
   });

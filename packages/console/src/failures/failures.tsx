@@ -48,7 +48,10 @@ function Groups() {
         query={query}
         empty={(groups) =>
           groups.length === 0 && (
-            <Empty title="No sign-on has failed" action={<Link href="/providers">Look at the providers</Link>}>
+            <Empty
+              title="No sign-on has failed"
+              action={<Link href="/providers">Look at the providers</Link>}
+            >
               Failures are grouped here by their reason, so that the one to mend first is on top.
             </Empty>
           )

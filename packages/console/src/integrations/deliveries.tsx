@@ -25,7 +25,9 @@ export function Deliveries({ id }: { id: string }) {
   const query = useListed(
     ["integrations", id, "deliveries"],
     (page) => admin.integrations.deliveries(id, page),
-    { limit: 25 }, 3000);
+    { limit: 25 },
+    3000,
+  );
   return (
     <section className="stack" aria-labelledby="deliveries">
       <h2 id="deliveries">Deliveries</h2>

@@ -9,6 +9,7 @@ const OUTCOMES: Record<SignOn["outcome"], { tone: Tone; word: string }> = {
   code_issued: { tone: "warn", word: "Code not used yet" },
   expired: { tone: "warn", word: "Code never used" },
   failed: { tone: "bad", word: "Failed" },
+  logout_refused: { tone: "warn", word: "Sign-out refused" },
 };
 
 export function Outcome({ of }: { of: SignOn["outcome"] }) {

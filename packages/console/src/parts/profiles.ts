@@ -36,5 +36,6 @@ export function stateOf({ client_id, enabled, meta }: Profile): State {
     up: { tone: "good", word: "Up" },
     degraded: { tone: "warn", word: "Degraded" },
     down: { tone: "bad", word: "Down" },
+    unknown: { tone: "plain", word: "Not asked lately" },
   }[meta.health.status] as State;
 }

@@ -14,6 +14,7 @@ import { stateOf } from "../parts/profiles.ts";
 import { Screen } from "../parts/screen.tsx";
 import { SkeletonRows } from "../parts/skeleton.tsx";
 import { useAct } from "../parts/use-act.ts";
+import { Words } from "../parts/words.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { Doctor } from "./doctor.tsx";
@@ -74,6 +75,14 @@ function Shown({ realmId, profile, links }: Props) {
             </>
           )}
         </dl>
+        {profile.meta.refused_logout && (
+          <div className="hint hint-warn">
+            <p>
+              A sign-out that it announced was refused <Instant at={profile.meta.refused_logout.at} />.{" "}
+              <Words of={`${profile.meta.refused_logout.means} ${profile.meta.refused_logout.remedy}`} />
+            </p>
+          </div>
+        )}
         <div className="stack-tight">
           <strong>Callback, registered at the provider</strong>
           <Copyable text={links["callback-endpoint"]} what="callback" />

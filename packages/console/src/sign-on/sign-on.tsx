@@ -103,6 +103,14 @@ function Why({ signOn }: { signOn: SignOn }) {
             </dd>
           </>
         )}
+        {signOn.idp_answer && (
+          <>
+            <dt>The provider said</dt>
+            <dd>
+              <IdpAnswer answer={signOn.idp_answer} />
+            </dd>
+          </>
+        )}
         {signOn.reason && (
           <>
             <dt>Reason</dt>
@@ -127,5 +135,29 @@ function Why({ signOn }: { signOn: SignOn }) {
         </p>
       )}
     </section>
+  );
+}
+
+const CALLS = {
+  discovery: "its discovery document",
+  authorize: "the sign-in itself",
+  token: "its token endpoint",
+  userinfo: "its UserInfo endpoint",
+};
+
+/** A status is an answer; where there is none, what kept it from coming. */
+function IdpAnswer({ answer }: { answer: NonNullable<SignOn["idp_answer"]> }) {
+  const { call, status, fault, error, error_description } = answer;
+  return (
+    <>
+      At {CALLS[call]}: {status === null ? "no answer" : `HTTP ${status}`}
+      {fault && ` (${fault.replaceAll("_", " ")})`}
+      {error && (
+        <>
+          , <code>{error}</code>
+        </>
+      )}
+      {error_description && <>: “{error_description}”</>}
+    </>
   );
 }
