@@ -1,7 +1,7 @@
 import { readOpenConfig } from "../config.ts";
 import { presentAtRest } from "../identity-provider/present.ts";
 import { getRealmOf, listProfiles, viewProfile } from "../identity-provider/profile.ts";
-import { systemClock } from "../lib/clock.ts";
+import { steadyClock } from "../lib/clock.ts";
 import { getSettings } from "../realms/settings.ts";
 import { fromStore } from "./require-store.ts";
 import {
@@ -17,7 +17,7 @@ type FromStore = { store: string | undefined; json: boolean };
 
 export async function list(given: FromStore & PageGiven & { realm: string | undefined }): Promise<void> {
   const page = readPageGiven(given);
-  const where = { ...readOpenConfig(process.env), clock: systemClock };
+  const where = { ...readOpenConfig(process.env), clock: steadyClock() };
   const { profiles, place, realmId } = await fromStore(given.store, async (deps, storeId) => {
     const realmId = given.realm ?? (await getSettings(deps, storeId)).realmId;
     return refuseInWords(listProfiles(deps, storeId, realmId, page));
@@ -43,7 +43,7 @@ export async function list(given: FromStore & PageGiven & { realm: string | unde
 }
 
 export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
-  const where = { ...readOpenConfig(process.env), clock: systemClock };
+  const where = { ...readOpenConfig(process.env), clock: steadyClock() };
   const profile = await fromStore(store, async (deps, storeId) => {
     const realmId = await getRealmOf(deps, storeId, argument);
     return viewProfile(deps, { storeId, realmId, profileId: argument });
