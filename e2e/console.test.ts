@@ -39,10 +39,10 @@ async function newPage(options: Parameters<Browser["newContext"]>[0] = {}): Prom
   return made.newPage();
 }
 
-async function signInWithKey(of: Page = page, path = "/"): Promise<void> {
+async function signInWithKey(of: Page = page, path = "/", as = key): Promise<void> {
   await of.goto(`${place.url}/console${path}`);
-  await of.getByLabel("Client id").fill(key.clientId);
-  await of.getByLabel("Client secret").fill(key.clientSecret);
+  await of.getByLabel("Client id").fill(as.clientId);
+  await of.getByLabel("Client secret").fill(as.clientSecret);
   await button("Sign in with the key", of).click();
   await of.getByRole("navigation", { name: "Console", includeHidden: true }).waitFor({ state: "attached" });
 }
@@ -336,7 +336,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await button("Delete").click();
     await page.getByRole("dialog").getByRole("textbox").fill("Newsletter");
     await button("Delete the integration").click();
-    await heading("No integration yet");
+    await page.getByText("Newsletter is deleted.").waitFor();
+    await heading("Integrations");
   });
 
   test("Settings judges a redirect URI while it is typed, and saves what is good", async () => {
@@ -360,6 +361,39 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     expect(realm.redirect_uris).toContain("https://shop.example/back");
     await admin.realms.update(realm.id, { duplicate_email_policy: "api_only" });
   });
+
+  test.each([
+    ["viewer", ["Examine now", "End all sessions"], false],
+    ["support", ["Examine now", "End all sessions"], true],
+  ] as const)(
+    "a key with the role %s is offered what it may do, and told why not the rest",
+    async (role, acts, may) => {
+      await shopAs(/Ada/);
+      const { data } = await admin.applicationKeys.create({ name: `For ${role}`, role });
+      await signInWithKey(page, "/customers", { clientId: data.client_id, clientSecret: data.client_secret });
+      await go(`/customers/${ada}`);
+      await page.getByText("through Practice sign-in").first().waitFor();
+      expect(await button(acts[1]).count()).toBe(may ? 1 : 0);
+      await page.getByText(`You are signed in as ${role}. This is for administrators.`).waitFor();
+      expect(await button("Erase this customer").count()).toBe(0);
+      await go("/providers");
+      await page.getByRole("link", { name: /Practice sign-in/ }).click();
+      await heading("The nine requirements");
+      expect(await button(acts[0]).count()).toBe(may ? 1 : 0);
+      expect(await button("Remove").count()).toBe(0);
+      for (const [path, title, act] of [
+        ["/keys", "Keys", "Create a key"],
+        ["/integrations", "Integrations", "Add an integration"],
+        ["/settings", "Settings", "Save the policy"],
+      ] as const) {
+        await go(path);
+        await heading(title);
+        await page.getByText("This is for administrators.").first().waitFor();
+        expect(await button(act).count()).toBe(0);
+      }
+      await admin.applicationKeys.delete(data.id);
+    },
+  );
 
   test("with the keyboard alone: past the menu, into a dialog, which keeps the focus and gives it back", async () => {
     await signInWithKey(page, "/keys");

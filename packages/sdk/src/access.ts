@@ -9,8 +9,8 @@ export type Api = (<T = Body>(call: Call) => Promise<T>) & {
 };
 
 type AccessOptions = Wire & {
-  /** The form fields of a token request; or an access token, which nothing replaces when it ends. */
-  grant: Record<string, string> | string;
+  /** The form fields of a token request. */
+  grant: Record<string, string>;
   now: () => number;
   sleep: (ms: number) => Promise<unknown>;
 };
@@ -31,7 +31,7 @@ export function createApi(options: AccessOptions): Api {
         method: "POST",
         path: "/oauth/access_token",
         step: "access_token",
-        form: options.grant as Record<string, string>,
+        form: options.grant,
         expects: "access_token",
       });
       // `expires_in`, not `expires`: a shopper's clock may be wrong.
@@ -44,7 +44,6 @@ export function createApi(options: AccessOptions): Api {
 
   /** `refused`: a token that the service does not take any more, whatever it said of its life. */
   async function bearer(refused: string | undefined): Promise<string> {
-    if (typeof options.grant === "string") return options.grant;
     const before = access;
     const known = await before;
     if (known && known.renewAt > now() && known.token !== refused) return known.token;
@@ -64,7 +63,7 @@ export function createApi(options: AccessOptions): Api {
       if (!outcome.error) return outcome.body as T;
       const { error, waitSeconds } = outcome;
       const { status } = error;
-      if (status === 401 && token && !refused && token !== options.grant) {
+      if (status === 401 && token && !refused) {
         // The service answers 401 before it does anything, so the repeat does not count as a try.
         refused = token;
         tries--;
@@ -85,7 +84,7 @@ export function createApi(options: AccessOptions): Api {
       const token = await bearer(refused);
       const outcome = await openStream(options, request, token, signal);
       if (!outcome.error) return outcome.stream;
-      if (outcome.error.status !== 401 || refused || token === options.grant) throw outcome.error;
+      if (outcome.error.status !== 401 || refused) throw outcome.error;
       refused = token;
     }
   }

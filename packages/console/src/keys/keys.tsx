@@ -93,6 +93,13 @@ function KeyItem({ value: key }: { value: ApplicationKey }) {
         <p className="quiet small">
           <code>{key.client_id}</code> <Copy text={key.client_id} what={`client id of ${key.name}`} word />
         </p>
+        <p className="quiet small number">
+          {key.role} ·{" "}
+          {key.reserved_rate_limit === 0
+            ? "nothing reserved"
+            : `${key.reserved_rate_limit} a second reserved`}{" "}
+          · last used <Instant at={key.meta.timestamps.last_used_at} />
+        </p>
         {ending.map(({ created_at, expires_at, last_used_at }) => (
           <p key={created_at} className="small">
             An older secret works until <Instant at={expires_at} />; last used <Instant at={last_used_at} />.
@@ -100,15 +107,6 @@ function KeyItem({ value: key }: { value: ApplicationKey }) {
         ))}
       </div>
       <div className="item-side">
-        <span>{key.role}</span>
-        <span className="number">
-          {key.reserved_rate_limit === 0
-            ? "nothing reserved"
-            : `${key.reserved_rate_limit} a second reserved`}
-        </span>
-        <span>
-          last used <Instant at={key.meta.timestamps.last_used_at} />
-        </span>
         {can("administer") && (
           <span className="row">
             <Link className="button button-plain button-small" href={`/planner?key=${key.id}`}>

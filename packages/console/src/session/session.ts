@@ -9,7 +9,6 @@ export type Role = ApplicationKey["role"];
 
 export type Session = {
   admin: Admin;
-  kind: "application_key" | "member";
   name: string;
   role: Role;
   store: { id: string; name: string };
@@ -23,11 +22,18 @@ function set(session: Session | undefined): void {
   for (const listener of listeners) listener();
 }
 
-/** Asks for the store at once, so that a wrong secret is told here and not on the first screen. */
+/** Asks at once, so that a wrong secret is told here and not on the first screen. */
 export async function signInWithKey(clientId: string, clientSecret: string): Promise<void> {
   const admin = createAdmin({ baseUrl: location.origin, clientId, clientSecret });
-  const { data: store } = await admin.store.get();
-  set({ admin, kind: "application_key", name: "Application key", role: "administrator", store });
+  const [{ data: store }, key] = await Promise.all([admin.store.get(), findKey(admin, clientId)]);
+  // A key that was deleted meanwhile may do nothing, which the service says to every question.
+  set({ admin, name: key?.name ?? "Application key", role: key?.role ?? "viewer", store });
+}
+
+async function findKey(admin: Admin, clientId: string): Promise<ApplicationKey | undefined> {
+  for await (const key of admin.applicationKeys.list({ limit: 100 }).all())
+    if (key.client_id === clientId) return key;
+  return undefined;
 }
 
 export const signOut = (): void => set(undefined);

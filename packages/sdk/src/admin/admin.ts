@@ -10,32 +10,21 @@ import type * as wire from "./types.ts";
 export type AdminOptions = {
   /** Where Latchkey is: `https://keys.example`. */
   baseUrl: string;
+  clientId: string;
+  /** Whoever has it may do what the key's role may: for programs on a server, and for the console of whoever holds it. */
+  clientSecret: string;
   fetch?: Fetch | undefined;
   now?: (() => number) | undefined;
   sleep?: ((ms: number) => Promise<unknown>) | undefined;
   onExchange?: ((exchange: Exchange) => void) | undefined;
-} & (
-  | {
-      clientId: string;
-      /** Whoever has it administers the store: for programs on a server. */
-      clientSecret: string;
-    }
-  /** A member's, from `completeMemberSignOn`. Nothing replaces it: when it ends, calls are 401. */
-  | { accessToken: string }
-);
+};
 
 export type Admin = ReturnType<typeof createAdmin>;
 
 /** The store's back office. Bodies are those of the API, in its own spelling; `type` is added here. */
 export function createAdmin(options: AdminOptions) {
-  const grant =
-    "accessToken" in options
-      ? options.accessToken
-      : {
-          grant_type: "client_credentials",
-          client_id: options.clientId,
-          client_secret: options.clientSecret,
-        };
+  const { clientId, clientSecret } = options;
+  const grant = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
   const clock = clockOf(options);
   const api = createApi({ ...wireOf(options, (_, detail) => detail), ...clock, grant });
   return {

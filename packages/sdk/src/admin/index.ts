@@ -5,11 +5,4 @@ export { type Admin, type AdminOptions, createAdmin } from "./admin.ts";
 export type { EventPage, EventQuery } from "./events.ts";
 export type { Replay } from "./integrations.ts";
 export type { Listing, ListQuery, Page, PageQuery } from "./listing.ts";
-export {
-  beginMemberSignOn,
-  completeMemberSignOn,
-  type MemberSignOn,
-  type MemberSignOnOptions,
-  type MemberToken,
-} from "./member-sign-on.ts";
 export type * from "./types.ts";
