@@ -6,7 +6,9 @@ import { describe, expect, test } from "vitest";
 /** Examples for frameworks that are not installed here: they must at least be TypeScript, and use what the SDK has. */
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
-const guides = readdirSync(new URL("../docs/guides", import.meta.url)).map((name) => `docs/guides/${name}`);
+const guides = readdirSync(new URL("../docs/guides", import.meta.url))
+  .filter((name) => name.endsWith(".md"))
+  .map((name) => `docs/guides/${name}`);
 const blocks = [...guides, "README.md", "packages/sdk/README.md"].flatMap((path) =>
   [...read(path).matchAll(/```(tsx?|js|html)\n([\s\S]*?)```/g)].map(
     ([, language = "", code = ""], index) => [`${path}, ${language} ${index + 1}`, language, code] as const,

@@ -150,7 +150,7 @@ function banner({ publicUrl }: Config, credentials: Credentials, demo: Demo): st
     practice IdP   ${demo.knobsUrl}   (break it with a switch, and see what the shop says)
     webhooks       ${demo.hooksUrl}   (what the shop's other services hear, as it comes)
     service        ${publicUrl}
-    console        ${publicUrl}/console/   (sign in with the client id and secret below)
+    console        ${publicUrl}/console/   (sign in with the credentials below)
     API reference  ${publicUrl}/docs
 
     store          ${credentials.storeId}
