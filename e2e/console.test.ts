@@ -25,6 +25,7 @@ let failed: { id: string; reference: string };
 let ada: string;
 let receiver: Server;
 let hooks: string;
+let members: string;
 
 const PICTURES = process.env.LATCHKEY_PICTURES;
 if (PICTURES) mkdirSync(PICTURES, { recursive: true });
@@ -77,6 +78,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await until(() => running.logLines().some((line) => line.includes("Ctrl-C")));
     const banner = running.logLines().join("\n");
     shop = banner.match(/shop\s+(http\S+)/)?.[1] ?? "";
+    members = banner.match(/console\s+(http\S+)/)?.[1] ?? "";
     idp = new URL(banner.match(/practice IdP\s+(http\S+)/)?.[1] ?? "").origin;
     key = {
       clientId: banner.match(/lkid_\w+/)?.[0] ?? "",
@@ -395,6 +397,27 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     },
   );
 
+  test("a member signs in through the provider in the same window; a reload asks nobody; nothing secret is kept", async () => {
+    await page.goto(members);
+    await button("Sign in as a member").click();
+    await button(/Mona/)
+      .first()
+      .click();
+    await heading("Shoppers can sign in.");
+    await page.getByText(/Mona.*administrator/).waitFor();
+    expect(page.url()).toBe(`${place.url}/console/`);
+    const kept = () => page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+    expect(await kept()).not.toMatch(/eyJ|verifier|token/i);
+    await page.getByRole("link", { name: "Members" }).click();
+    await page.getByText("mona@shop.example").waitFor();
+    await page.reload();
+    await heading("Members");
+    expect(page.url()).toBe(`${place.url}/console/members`);
+    await button("Sign out").click();
+    await heading("Sign in to your store");
+    expect(await kept()).not.toMatch(/eyJ|verifier|signed-in/);
+  });
+
   test("with the keyboard alone: past the menu, into a dialog, which keeps the focus and gives it back", async () => {
     await signInWithKey(page, "/keys");
     await heading("Keys");
@@ -457,6 +480,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     events: "/events",
     integrations: "/integrations",
     settings: "/settings",
+    members: "/members",
   });
 
   const settle = async (of: Page) => {

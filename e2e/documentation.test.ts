@@ -42,7 +42,7 @@ async function bannerOf({ logLines }: Running): Promise<string> {
 function commandsOf(page: string): string {
   const text = readFileSync(new URL(`../${page}`, import.meta.url), "utf8");
   const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1] as string);
-  return blocks.filter((block) => /curl|npx latchkey (store|key|prove|events)/.test(block)).join("\n");
+  return blocks.filter((block) => /curl|npx latchkey (store|key|member|prove|events)/.test(block)).join("\n");
 }
 
 async function run(script: string): Promise<string> {
@@ -78,6 +78,20 @@ describe.skipIf(!hasCurl)("the commands of", () => {
       "PROVEN",
     ])
       expect(output).toContain(text);
+  });
+
+  test("docs/guides/members.md work as printed, in a store that has two members already", async () => {
+    const output = await run(commandsOf("docs/guides/members.md"));
+    expect(output).not.toContain('"errors"');
+    for (const text of [
+      /mona@shop\.example +Mona +administrator +invited/,
+      /sam@shop\.example +Sam +support +invited/,
+      /ada@shop\.example +ada@shop\.example +administrator/,
+      /\/console\//,
+      /"status":"invited"/,
+      /"kind":"application_key"/,
+    ])
+      expect(output).toMatch(text);
   });
 
   test("docs/operations.md work as printed", async () => {
@@ -130,4 +144,4 @@ test("starting again keeps the store and its credentials; --reset begins anew, b
   expect(await started(["dev"])).toBe(first);
   expect(await started(["dev", "--reset"])).not.toBe(first);
   own.leave();
-});
+}, 180_000);

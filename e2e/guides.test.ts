@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 /** Examples for frameworks that are not installed here: they must at least be TypeScript, and use what the SDK has. */
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
-const guides = readdirSync(new URL("../docs/guides", import.meta.url))
+const guides = readdirSync(new URL("../docs/guides", import.meta.url), { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".md"))
   .map((name) => `docs/guides/${name}`);
 const blocks = [...guides, "README.md", "packages/sdk/README.md"].flatMap((path) =>

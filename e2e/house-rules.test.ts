@@ -38,6 +38,7 @@ const SLICES = [
   "realms",
   "identity-provider",
   "customers",
+  "members",
   "sign-on",
   "integrations",
   "gateway",
@@ -56,6 +57,7 @@ const ROOMS: Record<string, string[]> = {
   realms: ["lib", "contract", "storage", "events", "stores"],
   "identity-provider": ["lib", "contract", "storage", "counters", "events", "rate-limit", "stores", "realms"],
   customers: ["lib", "contract", "storage", "counters", "events", "rate-limit", "realms"],
+  members: ["lib", "contract", "storage", "events", "stores"],
   "sign-on": [
     "lib",
     "contract",
@@ -63,9 +65,11 @@ const ROOMS: Record<string, string[]> = {
     "counters",
     "events",
     "rate-limit",
+    "stores",
     "realms",
     "identity-provider",
     "customers",
+    "members",
     "access",
   ],
   integrations: ["lib", "contract", "storage", "events", "stores", "identity-provider"],
@@ -240,10 +244,13 @@ describe("files", () => {
   });
 
   test("have at most 300 lines", () => {
-    // One table of problems, and one of reasons, is worth more than short files.
+    // One table of problems, one of reasons and one of providers is worth more than short files.
     const tables = new Set([
       "packages/server/src/contract/problems.ts",
       "packages/server/src/contract/sign-on-reasons.ts",
+      "packages/server/src/contract/known-providers.ts",
+      // Made from the migrations.
+      "packages/server/src/storage/tables.ts",
     ]);
     const long = [...sources, ...consoleSources].filter(
       (path) => !tables.has(path) && read(path).split("\n").length > 301,

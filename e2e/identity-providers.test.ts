@@ -58,7 +58,6 @@ describe("latchkey doctor", () => {
       "Allow client_secret_basic",
     ],
     ["R3", (d: object) => ({ ...d, require_pushed_authorization_requests: true }), "Do not demand it"],
-    ["R4", (d: object) => ({ ...d, claims_supported: ["sub"] }), "Release the e-mail address"],
   ])(
     "says of a provider that misses %s what is wrong and what to do, and fails",
     async (id, hook, remedy) => {
@@ -75,12 +74,40 @@ describe("latchkey doctor", () => {
     const { code, stdout } = await doctor(`${hostile.origin}/nothing`);
     expect(code).toBe(1);
     expect(stdout).toMatch(/NOT MET +R5 /);
-    expect(stdout).toContain("it does not answer 200");
+    expect(stdout).toContain("it does not answer 200 (HTTP status 404)");
+    expect(stdout).toContain(`${hostile.origin}/nothing/.well-known/openid-configuration could not be read`);
+  });
+
+  test("leaves open what a list that may be incomplete does not say", async () => {
+    hostile.hooks.discovery = (document) => ({ ...document, claims_supported: ["sub"] });
+    const { code, stdout } = await doctor(` ${hostile.origin} `);
+    hostile.hooks = {};
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/later +R4 /);
+    expect(stdout).toContain("to be seen at the first sign-on");
+  });
+
+  test("shows the issuer that was found, and names the provider and its console when it recognises one", async () => {
+    hostile.hooks.discovery = (document) => ({
+      ...document,
+      authorization_endpoint: `${hostile.origin}/realms/shop/protocol/openid-connect/auth`,
+      response_types_supported: ["id_token"],
+    });
+    const { stdout } = await doctor(hostile.origin);
+    hostile.hooks.discovery = (document) => ({ ...document, issuer: "https://elsewhere.example/realm" });
+    const other = await doctor(hostile.origin);
+    hostile.hooks = {};
+    expect(stdout).toContain("provider Keycloak: docs/guides/providers/keycloak.md");
+    expect(stdout).toContain(
+      "In Keycloak: Clients → your client → Settings → Capability config: Standard flow on",
+    );
+    expect(other.stdout).toContain("names the issuer https://elsewhere.example/realm");
   });
 
   test("does not look at what is not public unless it is told to", async () => {
     const { stdout } = await latchkey(["doctor", honestUrl], { NO_COLOR: "1" });
     expect(stdout).toContain("not one that may be asked");
+    expect(stdout).toContain(`LATCHKEY_EGRESS_ALLOW=${honestUrl}`);
   });
 });
 

@@ -129,7 +129,7 @@ describe("backup while it runs, changes, stop, restore, start", () => {
     const { stdout } = await run("restore", inBackup(), "--json");
     expect(JSON.parse(stdout)).toMatchObject({
       ended: { rotated_secrets: 1 },
-      carried_over: { deleted_keys: 1, rotated_keys: 1, passwords: 0 },
+      carried_over: { deleted_keys: 1, rotated_keys: 1, passwords: 0, removed_members: 0, roles: 0 },
     });
     await start();
     const of = (application_key: Made["application_key"]) =>

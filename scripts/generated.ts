@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { type KnownProvider, knownProviders } from "../packages/server/src/contract/known-providers.ts";
 import { openapiDocument } from "../packages/server/src/contract/openapi.ts";
 import { problemsOf } from "../packages/server/src/contract/operation.ts";
 import { operations } from "../packages/server/src/contract/operations.ts";
@@ -20,7 +21,55 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     "docs/errors.md": errorsPage(),
     "docs/cli.md": cliPage(),
     "packages/server/src/storage/tables.ts": await tableTypes(),
+    ...recipes(),
   };
+}
+
+/** One page for each identity provider that we know. */
+const recipes = (): Record<string, string> =>
+  Object.fromEntries(
+    knownProviders.map((provider) => [`docs/guides/providers/${provider.key}.md`, recipeOf(provider)]),
+  );
+
+function recipeOf({ name, seen, issuer, steps, answers, attention, console }: KnownProvider): string {
+  const isRun =
+    seen === null
+      ? "from documentation"
+      : `answers: run here, as ${name} ${seen} gave them, and played by the tests; what to enter: from documentation`;
+  const needs = Object.entries(attention).map(([id, text]) => `| ${id} | ${text} |`);
+  const places = Object.entries(console).map(([topic, place]) => `| ${topic.replace("_", " ")} | ${place} |`);
+  return `<!-- Made by \`npm run generate\` from packages/server/src/contract/known-providers.ts. Do not edit. -->
+
+# ${name}
+
+*${isRun}*
+
+[Connect your own identity provider](../connect-your-identity-provider.md) has the whole way; this page has the words of ${name}.
+
+Issuer: ${issuer}.
+
+## What to enter there
+
+${steps.map((step, index) => `${index + 1}. ${step}`).join("\n")}
+
+## What its answers look like
+
+${answers.map((answer) => `- ${answer}`).join("\n")}
+
+## Which requirements need attention
+
+| | what to do |
+|---|---|
+${needs.join("\n")}
+
+The others are met as it comes.
+
+## Where to look when the doctor names something
+
+| about | where |
+|---|---|
+${places.join("\n")}
+`;
 }
 
 function errorsPage(): string {

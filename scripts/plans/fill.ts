@@ -91,7 +91,7 @@ async function fillRest(storage: Storage, store_id: string, count: number): Prom
     sealed_client_secret: "s",
     provisioning: "p",
   };
-  const rest = { enabled: 1, flow: "brokered", former_profile_ids: "[]", ...times };
+  const rest = { enabled: 1, flow: "brokered", former_profile_ids: "[]", purpose: "customers", ...times };
   await insertMany(
     storage,
     "oidc_profiles",

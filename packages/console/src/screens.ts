@@ -20,4 +20,5 @@ export const SCREENS = {
   integrations: "/integrations",
   integration: "/integrations/:id",
   settings: "/settings",
+  members: "/members",
 } as const;

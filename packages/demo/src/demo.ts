@@ -9,6 +9,9 @@ export type Demo = {
   knobsUrl: string;
   /** Where webhooks are shown as they come. */
   hooksUrl: string;
+  /** Who may sign in at the console, at the practice provider. */
+  members: readonly { name: string; email: string; role: string }[];
+  membersRealmId: string;
   close(): Promise<void>;
 };
 
@@ -24,6 +27,15 @@ const PROFILE_NAME = "Practice sign-in";
 
 /** The provider lives on this machine and knows nobody real, so its client's secret need not be one. */
 const CLIENT = { clientId: "latchkey", clientSecret: "practice" };
+
+/** The console is another client of the provider than the shop. */
+const MEMBERS_CLIENT = { clientId: "latchkey-members", clientSecret: "practice" };
+
+/** People of the store: the provider knows both, with verified addresses. */
+const MEMBERS = [
+  { name: "Mona", email: "mona@shop.example", role: "administrator" },
+  { name: "Sam", email: "sam@shop.example", role: "support" },
+] as const;
 
 /** Somebody who was a customer before, with an address that the shop has proven. */
 const DORA = {
@@ -46,7 +58,12 @@ export async function startDemo({ apiUrl, clientId, clientSecret, ports }: DemoO
       backchannelLogoutUri: profile.links["backchannel-logout-endpoint"],
     });
     shop.setWebhookSecret(await integrate(admin, shop.hooksUrl));
+    const console = await seedMembers(admin, idp.discoveryUrl);
+    idp.setClient({ ...MEMBERS_CLIENT, redirectUris: [console.links["callback-endpoint"]] });
     return {
+      members: MEMBERS,
+      // …/v2/authentication-realms/{realm}/oidc-profiles/{id}
+      membersRealmId: console.links.self.split("/").at(-3) ?? "",
       shopUrl: shop.origin,
       idpUrl: idp.origin,
       knobsUrl,
@@ -79,7 +96,36 @@ async function seed(admin: Admin, redirectUri: string, discoveryUrl: string) {
     });
   }
   if (!known) await createDora(admin);
-  const at = { discovery_url: discoveryUrl, client_id: CLIENT.clientId, client_secret: CLIENT.clientSecret };
+  return join(profiles, known, discoveryUrl, CLIENT);
+}
+
+/** The realm for members with the practice provider; its two members come with it the first time. */
+async function seedMembers(admin: Admin, discoveryUrl: string) {
+  const { data: realms } = await admin.realms.list({ limit: 100 });
+  const realm =
+    realms.find(({ purpose }) => purpose === "members") ??
+    (await admin.realms.create({ name: "Members", purpose: "members" })).data;
+  const profiles = admin.profiles(realm.id);
+  const { data: listed } = await profiles.list({ limit: 100 });
+  const known = listed.find(({ name }) => name === PROFILE_NAME);
+  if (!known) {
+    const { data: members } = await admin.members.list({ limit: 100 });
+    for (const member of MEMBERS)
+      if (!members.some(({ email }) => email === member.email)) await admin.members.create(member);
+  }
+  return join(profiles, known, discoveryUrl, MEMBERS_CLIENT);
+}
+
+type Profiles = ReturnType<Admin["profiles"]>;
+type Client = { clientId: string; clientSecret: string };
+
+function join(
+  profiles: Profiles,
+  known: { id: string; discovery_url: string } | undefined,
+  discoveryUrl: string,
+  { clientId, clientSecret }: Client,
+) {
+  const at = { discovery_url: discoveryUrl, client_id: clientId, client_secret: clientSecret };
   if (!known) return profiles.create({ name: PROFILE_NAME, ...at });
   // The provider may have another port than the last time.
   return known.discovery_url === discoveryUrl ? profiles.get(known.id) : profiles.update(known.id, at);

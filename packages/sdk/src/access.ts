@@ -9,11 +9,14 @@ export type Api = (<T = Body>(call: Call) => Promise<T>) & {
 };
 
 type AccessOptions = Wire & {
-  /** The form fields of a token request. */
-  grant: Record<string, string>;
+  /** The form fields of a token request; or who else has tokens. */
+  grant: Record<string, string> | GetToken;
   now: () => number;
   sleep: (ms: number) => Promise<unknown>;
 };
+
+/** A good access token. `refused`: one that the service does not take any more. */
+export type GetToken = (refused: string | undefined) => Promise<string> | string;
 
 type Access = { token: string; renewAt: number };
 
@@ -22,7 +25,7 @@ const MAX_TRIES = 3;
 const MAX_WAIT_MS = 10_000;
 
 export function createApi(options: AccessOptions): Api {
-  const { now, sleep } = options;
+  const { now, sleep, grant } = options;
   let access: Promise<Access> | undefined;
 
   async function issue(): Promise<Access> {
@@ -31,7 +34,7 @@ export function createApi(options: AccessOptions): Api {
         method: "POST",
         path: "/oauth/access_token",
         step: "access_token",
-        form: options.grant,
+        form: grant as Record<string, string>,
         expects: "access_token",
       });
       // `expires_in`, not `expires`: a shopper's clock may be wrong.
@@ -44,6 +47,7 @@ export function createApi(options: AccessOptions): Api {
 
   /** `refused`: a token that the service does not take any more, whatever it said of its life. */
   async function bearer(refused: string | undefined): Promise<string> {
+    if (typeof grant === "function") return grant(refused);
     const before = access;
     const known = await before;
     if (known && known.renewAt > now() && known.token !== refused) return known.token;

@@ -75,6 +75,14 @@ export type ProblemCode =
   | "token_invalid"
   | "token_misplaced"
   | "token_missing"
+  // Members
+  | "last_administrator"
+  | "member_exists"
+  | "member_not_found"
+  | "members_client_unknown"
+  | "members_profile_direct"
+  | "members_realm_exists"
+  | "realm_purpose_fixed"
   // Customers and their tokens
   | "code_already_used"
   | "code_expired"

@@ -5,6 +5,7 @@ import type * as customers from "../../server/src/contract/customers.ts";
 import type * as deliveries from "../../server/src/contract/deliveries.ts";
 import type * as events from "../../server/src/contract/events.ts";
 import type * as integrations from "../../server/src/contract/integrations.ts";
+import type * as members from "../../server/src/contract/members.ts";
 import type * as profiles from "../../server/src/contract/oidc-profiles.ts";
 import type { Operation, Output } from "../../server/src/contract/operation.ts";
 import type * as contractProblems from "../../server/src/contract/problems.ts";
@@ -74,6 +75,8 @@ export type AdminInputs = [
   Holds<Equal<admin.MoveChoice, Omit<Sent<typeof profiles.approveDrift>, "digest">>>,
   Holds<Equal<admin.NewCustomer, Sent<typeof customers.createCustomer>>>,
   Holds<Equal<admin.CustomerChange, Sent<typeof customers.updateCustomer>>>,
+  Holds<Equal<admin.NewMember, Sent<typeof members.createMember>>>,
+  Holds<Equal<admin.MemberChange, Sent<typeof members.updateMember>>>,
   Holds<Equal<admin.StoreChange, Sent<typeof store.updateStore>>>,
   Holds<Equal<admin.NewIntegration, Sent<typeof integrations.createIntegration>>>,
   Holds<Equal<admin.IntegrationChange, Sent<typeof integrations.updateIntegration>>>,
@@ -120,6 +123,11 @@ export type AdminAnswers = [
   Holds<Equal<Given<Admin["integrations"]["replay"]>, Output<typeof deliveries.replayEvents>>>,
   Holds<Equal<Given<Admin["integrations"]["test"]>, Output<typeof deliveries.testIntegration>>>,
   Holds<Equal<webhooks.EventType, EventType>>,
+  Holds<Equal<Listed<Admin["members"]["list"]>, Item<typeof members.listMembers>>>,
+  Holds<Equal<Given<Admin["members"]["create"]>, Output<typeof members.createMember>>>,
+  Holds<Equal<Given<Admin["members"]["get"]>, Output<typeof members.getMember>>>,
+  Holds<Equal<Given<Admin["members"]["update"]>, Output<typeof members.updateMember>>>,
+  Holds<Equal<Given<Admin["me"]>, Output<typeof members.getMe>>>,
   Holds<Equal<Given<Admin["store"]["get"]>, Output<typeof store.getStore>>>,
   Holds<Equal<Given<Admin["store"]["update"]>, Output<typeof store.updateStore>>>,
   Holds<Equal<Given<Admin["store"]["usage"]>, Output<typeof store.getStoreUsage>>>,

@@ -1,26 +1,45 @@
 import { atMost } from "./storage/at-most.ts";
 import { hasTables } from "./storage/migrate.ts";
 import { endings } from "./storage/migrations/0007-endings.ts";
+import { members as membersMigration } from "./storage/migrations/0014-members.ts";
 import type { Storage, Trx } from "./storage/storage.ts";
 
 /** What the replaced database knew of later than the backup, and the restored one now knows, too. */
-export type CarriedOver = { deletedKeys: number; rotatedKeys: number; passwords: number };
+export type CarriedOver = {
+  deletedKeys: number;
+  rotatedKeys: number;
+  passwords: number;
+  /** Members that were removed, and roles of keys and members that were changed. */
+  members: number;
+  roles: number;
+};
 
 const PAGE = 200;
 
 /**
  * A restored database does not know which keys were deleted, which secrets rotated and which passwords changed after the
  * backup: the old ones would be good again. Where the replaced database can still be read, it decides: its secrets are the
- * secrets of the keys, keys that it no longer has go, and its passwords are those of the customers. `undefined`: the
+ * secrets of the keys, keys and members that it no longer has go, its roles count, and its passwords are those of the customers. `undefined`: the
  * backup was not made of it, so what it lacks says nothing, and nothing was carried over.
  */
 export async function carryOver(restored: Storage, replaced: Storage): Promise<CarriedOver | undefined> {
   if ((await originOf(restored)) !== (await originOf(replaced))) return undefined;
-  const carried = { deletedKeys: 0, rotatedKeys: 0, passwords: 0 };
+  const carried = { deletedKeys: 0, rotatedKeys: 0, passwords: 0, members: 0, roles: 0 };
   for await (const keys of pagesOf(restored, "application_keys")) {
     const done = await restored.transact((trx) => carryKeys(trx, replaced, keys));
     carried.deletedKeys += done.deleted;
     carried.rotatedKeys += done.rotated;
+  }
+  if (await knowsMembers(replaced)) {
+    for await (const ids of pagesOf(restored, "application_keys"))
+      carried.roles += await carryRoles(restored, replaced, "application_keys", ids);
+    // Removals first: somebody who was invited again may be bound to the account that the removed member had.
+    for await (const ids of pagesOf(restored, "members"))
+      carried.members += await carryRemovals(restored, replaced, ids);
+    for await (const ids of pagesOf(restored, "members")) {
+      carried.roles += await carryRoles(restored, replaced, "members", ids);
+      await carryBindings(restored, replaced, ids);
+    }
   }
   for await (const customers of pagesOf(restored, "customers"))
     carried.passwords += await carryPasswords(restored, replaced, customers);
@@ -46,7 +65,10 @@ async function originOf(storage: Storage): Promise<string | undefined> {
   return `${madeAt} ${last?.restored_at ?? "never"}`;
 }
 
-async function* pagesOf({ db }: Storage, table: "application_keys" | "customers"): AsyncGenerator<string[]> {
+async function* pagesOf(
+  { db }: Storage,
+  table: "application_keys" | "customers" | "members",
+): AsyncGenerator<string[]> {
   for (let after = ""; ; ) {
     const rows = await db
       .selectFrom(table)
@@ -111,6 +133,58 @@ async function carryKeys(
     if (secrets.length > 0) await trx.insertInto("application_key_secrets").values(secrets).execute();
   }
   return { deleted: gone.length, rotated: rotated.length };
+}
+
+/** Tables that are older have neither roles nor members. */
+const knowsMembers = async ({ db }: Storage): Promise<boolean> =>
+  (await db
+    .selectFrom("schema_migrations")
+    .select("version")
+    .where("version", "=", membersMigration.version)
+    .executeTakeFirst()) !== undefined;
+
+async function carryRemovals(restored: Storage, replaced: Storage, memberIds: string[]): Promise<number> {
+  const kept = await replaced.db.selectFrom("members").select("id").where("id", "in", memberIds).execute();
+  const isKept = new Set(kept.map(({ id }) => id));
+  const gone = memberIds.filter((id) => !isKept.has(id));
+  if (gone.length > 0) await restored.db.deleteFrom("members").where("id", "in", gone).execute();
+  return gone.length;
+}
+
+/** Whom a first sign-on after the backup has bound a member to: nobody else may come by the e-mail again. */
+async function carryBindings(restored: Storage, replaced: Storage, memberIds: string[]): Promise<void> {
+  const bound = await replaced.db
+    .selectFrom("members")
+    .select(["id", "profile_id", "issuer", "subject"])
+    .where("id", "in", memberIds)
+    .where("subject", "is not", null)
+    .execute();
+  for (const { id, ...binding } of bound)
+    await restored.db
+      .updateTable("members")
+      .set(binding)
+      .where("id", "=", id)
+      .where("subject", "is", null)
+      .execute();
+}
+
+async function carryRoles(
+  restored: Storage,
+  replaced: Storage,
+  table: "application_keys" | "members",
+  ids: string[],
+): Promise<number> {
+  const rolesOf = ({ db }: Storage) =>
+    db.selectFrom(table).select(["id", "role"]).where("id", "in", ids).execute();
+  const now = new Map((await rolesOf(replaced)).map(({ id, role }) => [id, role]));
+  const changed = (await rolesOf(restored)).filter(({ id, role }) => now.has(id) && now.get(id) !== role);
+  for (const { id } of changed)
+    await restored.db
+      .updateTable(table)
+      .set({ role: now.get(id) as string })
+      .where("id", "=", id)
+      .execute();
+  return changed.length;
 }
 
 async function carryPasswords(restored: Storage, replaced: Storage, customers: string[]): Promise<number> {

@@ -173,6 +173,10 @@ export const readDatabaseUrlOf = (name: string, given: string): string =>
   readOne({ ...table.databaseUrl, name, fallback: given }, {});
 
 export const readDatabaseUrl = (env: Environment): string => readOne(table.databaseUrl, env);
+export const readPublicUrl = (env: Environment): string => {
+  const fallback = `http://localhost:${readOne(table.port, env)}`;
+  return readOne({ ...table.publicUrl, fallback }, env);
+};
 export const readAllowedOrigins = (env: Environment): string[] => readOne(table.allowedOrigins, env);
 
 function refuseFaults(faults: readonly string[]): void {

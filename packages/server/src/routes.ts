@@ -1,5 +1,6 @@
 import { introspectToken, revokeToken } from "./access/inspect.ts";
 import { issueAccessToken } from "./access/issue.ts";
+import { describeCaller } from "./access/me.ts";
 import {
   createApplicationKey,
   deleteApplicationKey,
@@ -18,6 +19,7 @@ import * as delivery from "./contract/deliveries.ts";
 import * as event from "./contract/events.ts";
 import * as gateway from "./contract/gateway.ts";
 import * as integration from "./contract/integrations.ts";
+import * as member from "./contract/members.ts";
 import * as profile from "./contract/oidc-profiles.ts";
 import { toPage } from "./contract/paging.ts";
 import * as realm from "./contract/realms.ts";
@@ -71,6 +73,9 @@ import { getIntegration, listIntegrations } from "./integrations/integration.ts"
 import * as hook from "./integrations/present.ts";
 import { replayEvents } from "./integrations/replay.ts";
 import { testIntegration } from "./integrations/test-message.ts";
+import { createMember, deleteMember, updateMember } from "./members/administer.ts";
+import { getMember, listMembers } from "./members/member.ts";
+import { presentMember, presentMemberList, toMemberChange, toNewMember } from "./members/present.ts";
 import {
   presentRealm,
   presentRealmList,
@@ -78,7 +83,7 @@ import {
   toRealmChange,
   toSettingsChange,
 } from "./realms/present.ts";
-import { createRealm, deleteRealm, getRealm, listRealms, updateRealm } from "./realms/realm.ts";
+import { createRealm, deleteRealm, getVisibleRealm, listRealms, updateRealm } from "./realms/realm.ts";
 import { getSettings, updateSettings } from "./realms/settings.ts";
 import { authorize } from "./sign-on/authorize.ts";
 import { callback } from "./sign-on/callback.ts";
@@ -88,6 +93,7 @@ import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign
 import { endIdpSession } from "./sign-on/logout.ts";
 import { describeRealm, redeemForClient } from "./sign-on/provider.ts";
 import { readStatistics } from "./sign-on/read-statistics.ts";
+import { redeemForMember } from "./sign-on/redeem-for-member.ts";
 import { readUserinfo } from "./sign-on/userinfo.ts";
 import { getStore, updateStore } from "./stores/administer.ts";
 import { presentChangedStore, presentStore, toStoreChange } from "./stores/present.ts";
@@ -95,7 +101,7 @@ import { presentChangedStore, presentStore, toStoreChange } from "./stores/prese
 /** The switchboard: every operation of the contract, and what does it. */
 // biome-ignore format: one operation a line
 export const routes = (app: Deps): Route[] => [
-  on(token.issueAccessToken,   ({ authorization, body }) => issueAccessToken(app, authorization, body)),
+  on(token.issueAccessToken,   ({ authorization, body, requestId }) => body.grant_type === "authorization_code" ? redeemForMember(app, body, requestId) : issueAccessToken(app, authorization, { ...body, grant_type: body.grant_type })),
   on(token.introspectToken,    ({ authorization, body }) => introspectToken(app, authorization, body)),
   on(token.revokeToken,        ({ authorization, body, requestId }) => revokeToken(app, authorization, body, requestId)),
 
@@ -136,19 +142,26 @@ export const routes = (app: Deps): Route[] => [
   on(key.rotateApplicationKey, async ({ caller, ids, body }) => show.presentKeyWithSecret(app, await rotateSecret(app, byCaller(caller), ids.id, body?.data.grace_seconds))),
   on(key.dryRunApplicationKey, async ({ caller, ids, body }) => show.presentForesight(app, await dryRun(app, caller.storeId, ids.id, show.toKeyChange(body)))),
 
+  on(member.getMe,             ({ caller }) => describeCaller(app, caller)),
+  on(member.listMembers,       async ({ caller, query }) => presentMemberList(app, await listMembers(app, caller.storeId, toPage(query)))),
+  on(member.createMember,      async ({ caller, body }) => presentMember(app, await createMember(app, byCaller(caller), toNewMember(body)))),
+  on(member.getMember,         async ({ caller, ids }) => presentMember(app, await getMember(app, caller.storeId, ids.id))),
+  on(member.updateMember,      async ({ caller, ids, body }) => presentMember(app, await updateMember(app, byCaller(caller), ids.id, toMemberChange(body)))),
+  on(member.deleteMember,      ({ caller, ids }) => deleteMember(app, byCaller(caller), ids.id)),
+
   on(event.listEvents,         async ({ caller, query }) => presentEventList(app, await listEvents(app, caller.storeId, toEventQuery(query)))),
   on(event.streamEvents,       ({ caller, query, lastEventId, isGood }) => app.streams.open({ storeId: caller.storeId, after: toResumed(lastEventId, query.after), isGood })),
   on(event.getEventHead,       ({ caller }) => signHead(app, caller.storeId)),
 
-  on(integration.listIntegrations,        async ({ caller, query }) => hook.presentIntegrationList(app, await listIntegrations(app, caller.storeId, toPage(query)))),
-  on(integration.createIntegration,       async ({ caller, body }) => hook.presentWithSecret(app, await createIntegration(app, byCaller(caller), hook.toNewIntegration(body)))),
-  on(integration.getIntegration,          async ({ caller, ids }) => hook.presentIntegration(app, await getIntegration(app, caller.storeId, ids.id))),
-  on(integration.updateIntegration,       async ({ caller, ids, body }) => hook.presentIntegration(app, await updateIntegration(app, byCaller(caller), ids.id, hook.toIntegrationChange(body)))),
+  on(integration.listIntegrations,        async ({ caller, query }) => hook.presentIntegrationList(app, caller, await listIntegrations(app, caller.storeId, toPage(query)))),
+  on(integration.createIntegration,       async ({ caller, body }) => hook.presentWithSecret(app, caller, await createIntegration(app, byCaller(caller), hook.toNewIntegration(body)))),
+  on(integration.getIntegration,          async ({ caller, ids }) => hook.presentIntegration(app, caller, await getIntegration(app, caller.storeId, ids.id))),
+  on(integration.updateIntegration,       async ({ caller, ids, body }) => hook.presentIntegration(app, caller, await updateIntegration(app, byCaller(caller), ids.id, hook.toIntegrationChange(body)))),
   on(integration.deleteIntegration,       ({ caller, ids }) => deleteIntegration(app, byCaller(caller), ids.id)),
-  on(integration.rotateIntegrationSecret, async ({ caller, ids }) => hook.presentWithSecret(app, await rotateWebhookSecret(app, byCaller(caller), ids.id))),
+  on(integration.rotateIntegrationSecret, async ({ caller, ids }) => hook.presentWithSecret(app, caller, await rotateWebhookSecret(app, byCaller(caller), ids.id))),
   on(delivery.listDeliveries,             async ({ caller, ids, query }) => hook.presentDeliveryList(app, await listDeliveries(app, caller.storeId, ids.id, toPage(query), query.filter))),
   on(delivery.redeliver,                  async ({ caller, ids }) => ({ data: hook.presentDelivery(await redeliver(app, caller.storeId, ids)) })),
-  on(delivery.replayEvents,               async ({ caller, ids, body }) => hook.presentIntegration(app, await replayEvents(app, caller.storeId, ids.id, body.data))),
+  on(delivery.replayEvents,               async ({ caller, ids, body }) => hook.presentIntegration(app, caller, await replayEvents(app, caller.storeId, ids.id, body.data))),
   on(delivery.testIntegration,            ({ caller, ids }) => testIntegration(app, byCaller(caller), ids.id)),
 
   on(store.getStore,           async ({ caller }) => presentStore(app, await getStore(app, caller.storeId))),
@@ -157,13 +170,13 @@ export const routes = (app: Deps): Route[] => [
 
   on(realm.getAuthenticationSettings,    async ({ caller }) => presentSettings(app, await getSettings(app, caller.storeId))),
   on(realm.updateAuthenticationSettings, async ({ caller, body }) => presentSettings(app, await updateSettings(app, byCaller(caller), toSettingsChange(body)))),
-  on(realm.listRealms,         async ({ caller, query }) => presentRealmList(app, await listRealms(app, caller.storeId, toPage(query)))),
+  on(realm.listRealms,         async ({ caller, query }) => presentRealmList(app, await listRealms(app, caller, toPage(query)))),
   on(realm.createRealm,        async ({ caller, body }) => presentRealm(app, await createRealm(app, byCaller(caller), toRealmChange(body)))),
-  on(realm.getRealm,           async ({ caller, ids }) => presentRealm(app, await getRealm(app, caller.storeId, ids.id))),
+  on(realm.getRealm,           async ({ caller, ids }) => presentRealm(app, await getVisibleRealm(app, caller, ids.id))),
   on(realm.updateRealm,        async ({ caller, ids, body }) => presentRealm(app, await updateRealm(app, byCaller(caller), ids.id, toRealmChange(body)))),
   on(realm.deleteRealm,        ({ caller, ids }) => deleteRealm(app, byCaller(caller), ids.id)),
 
-  on(profile.listProfiles,     async ({ caller, ids, query }) => presentProfileList(app, caller, await listProfiles(app, caller.storeId, ids.realm, toPage(query)))),
+  on(profile.listProfiles,     async ({ caller, ids, query }) => presentProfileList(app, caller, await listProfiles(app, caller, ids.realm, toPage(query)))),
   on(profile.createProfile,    async ({ caller, ids, body }) => presentProfile(app, caller, await createProfile(app, byCaller(caller), ids.realm, toNewProfile(body)))),
   on(profile.getProfile,       async ({ caller, ids }) => presentProfile(app, caller, await viewProfile(app, profileKey(caller, ids), caller))),
   on(profile.updateProfile,    async ({ caller, ids, body, ifMatch }) => presentProfile(app, caller, await updateProfile(app, byCaller(caller), profileKey(caller, ids), toProfileChange(body), ifMatch))),

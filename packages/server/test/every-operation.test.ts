@@ -6,6 +6,7 @@ import { issueCustomerToken } from "../src/contract/customer-tokens.ts";
 import { createCustomer } from "../src/contract/customers.ts";
 import { checkAtGateway } from "../src/contract/gateway.ts";
 import { createIntegration } from "../src/contract/integrations.ts";
+import { createMember } from "../src/contract/members.ts";
 import { createProfile } from "../src/contract/oidc-profiles.ts";
 import type { Operation } from "../src/contract/operation.ts";
 import { operations } from "../src/contract/operations.ts";
@@ -27,7 +28,15 @@ let latchkey: TestApp;
 let store: TestStore;
 let token: string;
 /** Things that an operation may change or delete, other than those that the call depends on. */
-const targets = { key: "", realm: "", profile: "", customer: "", customerToken: "", integration: "" };
+const targets = {
+  key: "",
+  realm: "",
+  profile: "",
+  customer: "",
+  customerToken: "",
+  member: "",
+  integration: "",
+};
 
 /** No identity provider can be reached; a profile that is not enabled can be saved all the same. */
 const nowhere: Egress = { send: async () => Promise.reject(egressFault("host_unknown")) };
@@ -61,6 +70,7 @@ beforeAll(async () => {
   targets.profile = await make(createProfile, PROFILE);
   targets.integration = await make(createIntegration, INTEGRATION);
   targets.customer = await make(createCustomer, { type: "customer", name: "Target", ...CREDENTIALS });
+  targets.member = await make(createMember, { type: "member", email: "target@shop.example", role: "viewer" });
   targets.customerToken = await make(issueCustomerToken, { type: "token", ...CREDENTIALS });
 });
 // What is refused counts against its source; every test starts with a full allowance.
@@ -96,6 +106,7 @@ const idsFor = ({ tag }: Operation): Record<string, string> => ({
       Realms: targets.realm,
       "Identity providers": targets.profile,
       Customers: targets.customer,
+      Members: targets.member,
       Integrations: targets.integration,
       "Customer tokens": targets.customerToken,
     }[tag as string] ?? targets.key,
@@ -106,6 +117,7 @@ function dataFor({ id, tag }: Operation): object {
   if (tag === "Identity providers") return PROFILE;
   if (tag === "Customer tokens") return { type: "token", ...CREDENTIALS };
   if (tag === "Customers") return { type: "customer", name: "n", email: "new@shop.example" };
+  if (tag === "Members") return { type: "member", email: "new@shop.example", role: "viewer" };
   if (id === "replayEvents") return { after: 0 };
   if (tag === "Integrations") return INTEGRATION;
   if (tag === "Store") return { type: "store", name: "n" };

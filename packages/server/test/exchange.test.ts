@@ -111,7 +111,7 @@ describe("two secrets", () => {
     expect(await exchange(profile)).toHaveProperty("tokens");
     expect(idp.asked("/token")).toBe(1);
     knows();
-    expect(await exchange(profile)).toEqual({ reason: "client_refused" });
+    expect(await exchange(profile)).toMatchObject({ reason: "token.client_refused" });
     expect((await reread(profile.id)).sealedClientSecretNext).toBe(profile.sealedClientSecretNext);
   });
 
@@ -145,7 +145,7 @@ describe("two secrets", () => {
         response.writeHead(400, { "content-type": "application/json" }).end('{"error":"invalid_grant"}');
       },
     };
-    expect(await exchange(profile)).toEqual({ reason: "refused" });
+    expect(await exchange(profile)).toMatchObject({ reason: "token.refused" });
     expect(idp.asked("/token")).toBe(1);
   });
 });
@@ -174,7 +174,11 @@ test.each(broken)(
   async (_, reason, answer) => {
     const profile = await newProfile();
     idp.hooks.answer = { "/token": answer };
-    expect(await exchange(profile)).toEqual({ reason });
+    const isRefusal = reason === "refused";
+    expect(await exchange(profile)).toMatchObject({
+      reason: isRefusal ? "token.refused" : "token.unavailable",
+      answer: { call: "token", fault: isRefusal ? null : reason },
+    });
     idp.hooks = {};
     latchkey.clock.advance(10_000);
     expect(await exchange(profile)).toHaveProperty("tokens");
@@ -195,10 +199,10 @@ test("fifty at once on a provider that drips: all are told in time; another prov
     maxBytes: 65_536,
   });
   expect(answered.status).toBe(200);
-  expect(new Set((await stuck).map((result) => ("reason" in result ? result.reason : "none")))).toEqual(
+  expect(new Set((await stuck).map((result) => ("reason" in result ? result.answer.fault : "none")))).toEqual(
     new Set(["too_slow"]),
   );
-  expect(await exchange(dripping)).toEqual({ reason: "too_slow" });
+  expect(await exchange(dripping)).toMatchObject({ answer: { fault: "too_slow" } });
   expect(calls.healthOf(dripping.id)?.status).toBe("degraded");
   expect(calls.healthOf(healthy.id)).toBeUndefined();
 });

@@ -9,6 +9,7 @@ import {
 import { issueCustomerToken, listCustomerTokens } from "../src/contract/customer-tokens.ts";
 import { createCustomer } from "../src/contract/customers.ts";
 import { checkAtGateway } from "../src/contract/gateway.ts";
+import { createIntegration, getIntegration, listIntegrations } from "../src/contract/integrations.ts";
 import { type Operation, operation, problemsOf } from "../src/contract/operation.ts";
 import { operations } from "../src/contract/operations.ts";
 import { mayActAs, ROLES, type Role } from "../src/contract/roles.ts";
@@ -45,7 +46,8 @@ beforeEach(() => latchkey.clock.advance(2000));
 afterAll(() => latchkey.close());
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
-const ids = { store: UNKNOWN, realm: UNKNOWN, profile: UNKNOWN, customer: UNKNOWN, id: UNKNOWN };
+const idsOf = ({ ids }: Operation) =>
+  Object.fromEntries(Object.keys(ids ?? {}).map((name) => [name, UNKNOWN]));
 const withRole = operations
   .filter(({ role }) => role !== undefined)
   .map((operation) => [operation.id, operation] as const);
@@ -54,7 +56,11 @@ describe.each(ROLES)("a key with the role %s", (role) => {
   test.each(withRole)("%s", async (_, operation) => {
     // A body that would be refused, if anybody read it.
     const broken = operation.body && { raw: "{", headers: { "content-type": "application/json" } };
-    const answer = await call(latchkey.app, operation, { ids, token: tokens[role], ...broken });
+    const answer = await call(latchkey.app, operation, {
+      ids: idsOf(operation),
+      token: tokens[role],
+      ...broken,
+    });
     if (mayActAs(role, operation.role)) {
       expect(answer.code).not.toBe("role_insufficient");
       return;
@@ -73,6 +79,8 @@ test("a viewer reads and no more, and what support may do besides is this", () =
   expect(of("support").map(([id]) => id)).toEqual([
     "revokeCustomerTokens",
     "revokeCustomerToken",
+    "redeliver",
+    "testIntegration",
     "checkProfile",
   ]);
 });
@@ -85,6 +93,29 @@ test("what shows a secret needs the role administrator", () => {
   );
   expect(shows.map(([id]) => id)).toEqual(["createApplicationKey", "rotateApplicationKey"]);
   for (const [, { role }] of shows) expect(role).toBe("administrator");
+});
+
+test("the secret key of an integration is shown to administrators alone", async () => {
+  const configuration = { url: "https://hooks.example/in", secret_key: "a secret of theirs" };
+  const json = {
+    data: {
+      type: "integration",
+      name: "n",
+      integration_type: "webhook",
+      observes: ["customer.*"],
+      enabled: false,
+      configuration,
+    },
+  };
+  const { id } = (await store.call(createIntegration, { json })).body.data;
+  for (const role of ROLES) {
+    const token = tokens[role];
+    const one = await call(latchkey.app, getIntegration, { ids: { id }, token });
+    const list = await call(latchkey.app, listIntegrations, { token });
+    const isShown = role === "administrator";
+    for (const body of [one.body, list.body])
+      expect(JSON.stringify(body).includes("a secret of theirs")).toBe(isShown);
+  }
 });
 
 test("an operation behind a token that names no role does not compile, and would let nobody in", () => {

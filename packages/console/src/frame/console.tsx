@@ -1,9 +1,10 @@
-import { type ComponentType, lazy, Suspense } from "react";
+import { type ComponentType, lazy, Suspense, useState } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { SkeletonRows } from "../parts/skeleton.tsx";
 import { SCREENS } from "../screens.ts";
 import { useMaybeSession } from "../session/session.ts";
 import { SignIn } from "../sign-in/sign-in.tsx";
+import { SignedIn } from "../sign-in/signed-in.tsx";
 import { Frame } from "./frame.tsx";
 import { NotHere } from "./not-here.tsx";
 
@@ -44,13 +45,16 @@ const screens: [path: string, screen: ComponentType][] = [
     SCREENS.integration,
     lazy(async () => ({ default: (await import("../integrations/integration.tsx")).IntegrationScreen })),
   ],
+  [SCREENS.members, lazy(async () => ({ default: (await import("../members/members.tsx")).Members }))],
   [SCREENS.settings, lazy(async () => ({ default: (await import("../settings/settings.tsx")).Settings }))],
 ];
 
 export function Console() {
   const session = useMaybeSession();
   const [path] = useLocation();
-  if (!session) return <SignIn />;
+  const [refused, setRefused] = useState<unknown>();
+  if (path === SCREENS.signedIn) return <SignedIn onRefused={setRefused} />;
+  if (!session) return <SignIn refused={refused} />;
   if (path === SCREENS.signIn) return <Redirect to={SCREENS.home} />;
   return (
     <Frame>

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { Notices } from "../parts/notices.tsx";
+import { useRenewal } from "../session/renewal.ts";
 import { signOut, useSession } from "../session/session.ts";
 import { useLiveEvents } from "./live.ts";
 
@@ -29,6 +30,7 @@ const GROUPS = [
       ["/events", "Events"],
       ["/integrations", "Integrations"],
       ["/settings", "Settings"],
+      ["/members", "Members"],
     ],
   },
 ] as const;
@@ -38,6 +40,7 @@ export function Frame({ children }: { children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const [path] = useLocation();
   useLiveEvents();
+  useRenewal();
   // biome-ignore lint/correctness/useExhaustiveDependencies: going somewhere closes the menu
   useEffect(() => setOpen(false), [path]);
   return (

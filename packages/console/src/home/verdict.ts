@@ -5,7 +5,9 @@ import { UNREGISTERED } from "../parts/profiles.ts";
 export type Verdict = { tone: "good" | "warn" | "bad"; says: string; because: string };
 
 export function verdictOf(providers: readonly Provider[]): Verdict {
-  const used = providers.filter(({ enabled, client_id }) => enabled && client_id !== UNREGISTERED);
+  const used = providers.filter(
+    ({ enabled, client_id, realm }) => enabled && client_id !== UNREGISTERED && realm?.purpose !== "members",
+  );
   if (used.length === 0)
     return {
       tone: "warn",

@@ -1,5 +1,6 @@
-import { type Admin, type ApplicationKey, createAdmin } from "@latchkey/sdk/admin";
+import { type Admin, type ApplicationKey, createAdmin, type MemberToken } from "@latchkey/sdk/admin";
 import { useSyncExternalStore } from "react";
+import { forgetSignedIn } from "./member.ts";
 
 /**
  * Who uses the console. It is kept in this module's memory and nowhere else: a reload forgets the key, and nothing that could be
@@ -11,6 +12,8 @@ export type Session = {
   admin: Admin;
   name: string;
   role: Role;
+  /** Of a member's token, in milliseconds since 1970. A key fetches new ones by itself. */
+  expiresAt: number | undefined;
   store: { id: string; name: string };
 };
 
@@ -22,21 +25,22 @@ function set(session: Session | undefined): void {
   for (const listener of listeners) listener();
 }
 
-/** Asks at once, so that a wrong secret is told here and not on the first screen. */
-export async function signInWithKey(clientId: string, clientSecret: string): Promise<void> {
-  const admin = createAdmin({ baseUrl: location.origin, clientId, clientSecret });
-  const [{ data: store }, key] = await Promise.all([admin.store.get(), findKey(admin, clientId)]);
-  // A key that was deleted meanwhile may do nothing, which the service says to every question.
-  set({ admin, name: key?.name ?? "Application key", role: key?.role ?? "viewer", store });
+/** Asks who it is at once, so that a wrong secret is told here and not on the first screen. */
+export const signInWithKey = (clientId: string, clientSecret: string): Promise<void> =>
+  signIn(createAdmin({ baseUrl: location.origin, clientId, clientSecret }), undefined);
+
+export const signInWithToken = ({ accessToken, expiresAt }: MemberToken): Promise<void> =>
+  signIn(createAdmin({ baseUrl: location.origin, accessToken: () => accessToken }), expiresAt);
+
+async function signIn(admin: Admin, expiresAt: number | undefined): Promise<void> {
+  const { name, role, store } = (await admin.me()).data;
+  set({ admin, name, role, store, expiresAt });
 }
 
-async function findKey(admin: Admin, clientId: string): Promise<ApplicationKey | undefined> {
-  for await (const key of admin.applicationKeys.list({ limit: 100 }).all())
-    if (key.client_id === clientId) return key;
-  return undefined;
+export function signOut(): void {
+  forgetSignedIn();
+  set(undefined);
 }
-
-export const signOut = (): void => set(undefined);
 
 export const useMaybeSession = (): Session | undefined =>
   useSyncExternalStore(

@@ -1,12 +1,26 @@
-import { useState } from "react";
+import { ApiError } from "@latchkey/sdk/admin";
+import { useEffect, useState } from "react";
+import { useLocation } from "wouter";
 import { Brand } from "../frame/frame.tsx";
 import { Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { SkeletonRows } from "../parts/skeleton.tsx";
 import { useAct } from "../parts/use-act.ts";
+import { findPlace, leaveToSignIn, mustAsk, wasSignedIn } from "../session/member.ts";
 import { signInWithKey } from "../session/session.ts";
+import { WithMember } from "./with-member.tsx";
 
 /** Stands at every address as long as nobody is signed in, and leaves the address as it is. */
-export function SignIn() {
+export function SignIn({ refused }: { refused: unknown }) {
+  const [path] = useLocation();
+  const back = path === "/sign-in" ? "/" : path;
+  const asks = refused instanceof ApiError && mustAsk(refused);
+  const place = findPlace(location.search);
+  const isSilent = refused === undefined && place !== undefined && wasSignedIn();
+  useEffect(() => {
+    if (isSilent && place) void leaveToSignIn(place, back + location.search, true);
+  });
+  if (isSilent) return <SkeletonRows rows={6} />;
   return (
     <div className="alone">
       <header>
@@ -20,6 +34,7 @@ export function SignIn() {
           </p>
         </div>
         <div className="two">
+          <WithMember back={back} error={asks ? undefined : refused} />
           <WithKey />
         </div>
       </main>

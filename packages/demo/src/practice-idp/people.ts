@@ -40,6 +40,20 @@ export const readyMadePeople: readonly ReadyMade[] = [
     emailVerified: true,
     expect: "Another account with Dora’s address. One customer or two? The shop’s realm decides.",
   },
+  {
+    sub: "mona",
+    name: "Mona",
+    email: "mona@shop.example",
+    emailVerified: true,
+    expect: "At the console she is the store’s administrator. At the shop she is a customer like any other.",
+  },
+  {
+    sub: "sam",
+    name: "Sam",
+    email: "sam@shop.example",
+    emailVerified: true,
+    expect: "At the console he is support: he sees everything, and can break nothing.",
+  },
 ];
 
 export type People = {

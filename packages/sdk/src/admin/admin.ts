@@ -1,4 +1,4 @@
-import { type Api, createApi, pathOf } from "../access.ts";
+import { type Api, createApi, type GetToken, pathOf } from "../access.ts";
 import type { Exchange, Fetch } from "../exchange.ts";
 import { clockOf, wireOf } from "../wire.ts";
 import { events } from "./events.ts";
@@ -10,21 +10,32 @@ import type * as wire from "./types.ts";
 export type AdminOptions = {
   /** Where Latchkey is: `https://keys.example`. */
   baseUrl: string;
-  clientId: string;
-  /** Whoever has it may do what the key's role may: for programs on a server, and for the console of whoever holds it. */
-  clientSecret: string;
   fetch?: Fetch | undefined;
   now?: (() => number) | undefined;
   sleep?: ((ms: number) => Promise<unknown>) | undefined;
   onExchange?: ((exchange: Exchange) => void) | undefined;
-};
+} & (
+  | {
+      clientId: string;
+      /** For programs on a server only: whoever has it may do what the key's role may. */
+      clientSecret: string;
+    }
+  /** For a person who has signed in: gives the access token of `redeemMemberCode`, or a new one when that was refused. */
+  | { accessToken: GetToken }
+);
 
 export type Admin = ReturnType<typeof createAdmin>;
 
 /** The store's back office. Bodies are those of the API, in its own spelling; `type` is added here. */
 export function createAdmin(options: AdminOptions) {
-  const { clientId, clientSecret } = options;
-  const grant = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
+  const grant =
+    "accessToken" in options
+      ? options.accessToken
+      : {
+          grant_type: "client_credentials",
+          client_id: options.clientId,
+          client_secret: options.clientSecret,
+        };
   const clock = clockOf(options);
   const api = createApi({ ...wireOf(options, (_, detail) => detail), ...clock, grant });
   return {
@@ -39,6 +50,13 @@ export function createAdmin(options: AdminOptions) {
       REALMS,
       "authentication-realm",
     ),
+    members: resource<{ item: wire.Member; fresh: wire.NewMember; change: wire.MemberChange }>(
+      api,
+      "/v2/members",
+      "member",
+    ),
+    /** Who is calling, and in which role. */
+    me: () => api<wire.Answer<wire.Me>>({ method: "GET", path: "/v2/me" }),
     profiles: (realmId: string) => profiles(api, realmId),
     customers: customers(api),
     customerTokens: (customerId: string) => customerTokens(api, customerId),

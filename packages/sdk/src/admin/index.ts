@@ -1,3 +1,4 @@
+export type { GetToken } from "../access.ts";
 export { ApiError, type Fault } from "../api-error.ts";
 export type { ErrorCode, ProblemCode, SdkErrorCode, SignOnErrorCode } from "../error-codes.ts";
 export type { Exchange, Fetch } from "../exchange.ts";
@@ -5,4 +6,12 @@ export { type Admin, type AdminOptions, createAdmin } from "./admin.ts";
 export type { EventPage, EventQuery } from "./events.ts";
 export type { Replay } from "./integrations.ts";
 export type { Listing, ListQuery, Page, PageQuery } from "./listing.ts";
+export { type MemberCode, redeemMemberCode } from "./member.ts";
+export {
+  beginMemberSignOn,
+  completeMemberSignOn,
+  type MemberSignOn,
+  type MemberSignOnOptions,
+  type MemberToken,
+} from "./member-sign-on.ts";
 export type * from "./types.ts";

@@ -39,6 +39,35 @@ export type ApplicationKeyFields = {
 };
 export type ApplicationKeyListMeta = { total_reserved_rate_limit: number; rate_limit: number };
 
+/** Somebody of the store. */
+export type Member = {
+  id: string;
+  type: "member";
+  name: string;
+  email: string;
+  role: Role;
+  meta: {
+    /** `active` from the first sign-on on. */
+    status: "invited" | "active";
+    last_signed_in_at: string | null;
+    timestamps: Timestamps;
+  };
+};
+export type MemberChange = { name?: string | undefined; email?: string | undefined; role?: Role | undefined };
+export type NewMember = MemberChange & { email: string; role: Role };
+
+/** Who is calling. */
+export type Me = {
+  id: string;
+  type: "caller";
+  kind: "application_key" | "member";
+  name: string;
+  /** Of a member. */
+  email?: string | undefined;
+  role: Role;
+  store: { id: string; name: string };
+};
+
 type BeforeAfter = { before: number; after: number };
 export type ApplicationKeyDryRun = {
   type: "application_key_dry_run";
@@ -65,11 +94,14 @@ export type Settings = {
 };
 export type SettingsChange = { client_id?: string | undefined; realm_id?: string | undefined };
 
+type Purpose = "customers" | "members";
 type DuplicateEmailPolicy = "allowed" | "api_only" | "disallowed";
 export type Realm = {
   id: string;
   type: "authentication-realm";
   name: string;
+  /** Who signs in there; it stays. */
+  purpose: Purpose;
   redirect_uris: string[];
   duplicate_email_policy: DuplicateEmailPolicy;
   /** How ID tokens are signed. */
@@ -81,6 +113,7 @@ export type Realm = {
 };
 export type RealmChange = {
   name?: string | undefined;
+  purpose?: Purpose | undefined;
   redirect_uris?: string[] | undefined;
   duplicate_email_policy?: DuplicateEmailPolicy | undefined;
   id_token_signed_response_alg?: Realm["id_token_signed_response_alg"] | undefined;
@@ -175,6 +208,8 @@ export type ProfileReport = {
     remedy: string | null;
   }[];
   warnings: string[];
+  /** Which provider it is, if its document gives it away. */
+  provider: { key: string; name: string; guide: string; console: Record<string, string> } | null;
   answer_ms: number | null;
   clock_offset_seconds: number | null;
 };
@@ -282,7 +317,7 @@ export type EventData = {
   resource: { [member: string]: unknown; type: string; id: string };
   changes?: Record<string, { before: unknown; after: unknown } | "(changed)"> | undefined;
   actor: {
-    type: "application_key" | "customer" | "identity_provider" | "operator" | "service";
+    type: "application_key" | "member" | "customer" | "identity_provider" | "operator" | "service";
     id: string | null;
     name: string | null;
   };

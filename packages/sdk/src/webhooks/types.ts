@@ -38,6 +38,9 @@ type Resources = {
   "integration.updated": ShownIntegration;
   "integration.deleted": Deleted;
   "integration.disabled": ShownIntegration;
+  "member.created": Other;
+  "member.updated": Other;
+  "member.deleted": Deleted;
 };
 
 export type EventType = keyof Resources;

@@ -28,10 +28,12 @@ function marked(bytes: Buffer, by: Keyring = keyring): string {
 }
 
 describe("an access token", () => {
-  test("says what it was made with, of either grant", () => {
+  test("says what it was made with, of every grant", () => {
     expect(read(written)).toEqual(TOKEN);
-    const other = { ...TOKEN, grant: "client_credentials" as const };
-    expect(read(writeAccessToken(keyring, other))).toEqual(other);
+    for (const grant of ["client_credentials", "member"] as const) {
+      const other = { ...TOKEN, grant };
+      expect(read(writeAccessToken(keyring, other))).toEqual(other);
+    }
   });
 
   test("is one text: every other spelling of the same bytes is refused", () => {
@@ -90,7 +92,7 @@ describe("an access token", () => {
     };
     expect(read(changed(0, 1))).toEqual(TOKEN);
     for (const version of [0, 2, 255]) expect(read(changed(0, version))).toBeUndefined();
-    for (const grant of [2, 255]) expect(read(changed(5, grant))).toBeUndefined();
+    for (const grant of [3, 255]) expect(read(changed(5, grant))).toBeUndefined();
   });
 
   test("is refused without an exception when it is anything else", () => {

@@ -12,7 +12,7 @@ import { KEY_ID_BYTES, type Keyring } from "../lib/keyring.ts";
 export type AccessToken = {
   grant: Grant;
   storeId: string;
-  /** The application key that it was given to. */
+  /** The application key, or the member, that it was given to. */
   holderId: string;
   tokenId: string;
   issuedAt: number;
@@ -21,7 +21,7 @@ export type AccessToken = {
 
 const PREFIX = "lkat_";
 const VERSION = 1;
-const GRANTS: readonly Grant[] = ["implicit", "client_credentials"];
+const GRANTS: readonly Grant[] = ["implicit", "client_credentials", "member"];
 const AT = {
   keyId: 1,
   grant: 1 + KEY_ID_BYTES,

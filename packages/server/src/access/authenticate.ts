@@ -1,3 +1,4 @@
+import type { ExpressionBuilder } from "kysely";
 import type { Caller } from "../contract/caller.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
@@ -9,9 +10,10 @@ import { createMemo, type Memo } from "../lib/memo.ts";
 import type { Allowance } from "../rate-limit/limiter.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
 import { type AccessToken, readAccessToken } from "./access-token.ts";
 
-/** Who is calling: the application key behind a good access token, with its share of the store's rate limit. */
+/** Who is calling: the application key or the member behind a good access token, with its share of the store's rate limit. */
 export type Principal = AccessToken & Omit<Caller, "requestId"> & { allowance: Allowance };
 
 /**
@@ -69,7 +71,10 @@ function readToken(
   return token;
 }
 
-async function loadPrincipal({ storage }: AuthenticateDeps, token: AccessToken): Promise<Principal | null> {
+const loadPrincipal = (deps: AuthenticateDeps, token: AccessToken): Promise<Principal | null> =>
+  token.grant === "member" ? loadMember(deps, token) : loadKey(deps, token);
+
+async function loadKey({ storage }: AuthenticateDeps, token: AccessToken): Promise<Principal | null> {
   const row = await findStanding.first(storage.db, token);
   if (!row) return null;
   return {
@@ -85,27 +90,69 @@ async function loadPrincipal({ storage }: AuthenticateDeps, token: AccessToken):
   };
 }
 
+/** A member has nothing reserved: people draw on what the store's keys share, each for themselves. */
+async function loadMember({ storage }: AuthenticateDeps, token: AccessToken): Promise<Principal | null> {
+  const row = await findMemberStanding.first(storage.db, token);
+  if (!row) return null;
+  return {
+    ...token,
+    holder: { type: "member", id: token.holderId, name: row.name, email: row.email },
+    role: row.role as Role,
+    allowance: {
+      revision: row.revision,
+      rateLimit: row.rate_limit,
+      totalReserved: row.total_reserved_rate_limit,
+      reserved: 0,
+    },
+  };
+}
+
+/** With the profile that they signed in through, tokens of members end, as customers' do. */
+const findMemberStanding = statement((db, token: AccessToken) =>
+  db
+    .selectFrom("members as member")
+    .innerJoin("stores as store", "store.id", "member.store_id")
+    .innerJoin("oidc_profiles as profile", (join) =>
+      join.onRef("profile.store_id", "=", "member.store_id").onRef("profile.id", "=", "member.profile_id"),
+    )
+    .where("member.store_id", "=", token.storeId)
+    .where("member.id", "=", token.holderId)
+    .where((eb) => isGood(eb, token))
+    .select([
+      "member.name",
+      "member.email",
+      "member.role",
+      "store.rate_limit",
+      "store.revision",
+      "store.total_reserved_rate_limit",
+    ]),
+);
+
+/** What is true of every access token that is good, whoever holds it. */
+function isGood(eb: ExpressionBuilder<Tables & { store: Tables["stores"] }, "store">, token: AccessToken) {
+  return eb.and([
+    eb("store.deleted_at", "is", null),
+    // After a restore, tokens of before are dead.
+    eb.or([eb("store.tokens_from", "is", null), eb("store.tokens_from", "<=", token.issuedAt)]),
+    eb.not(
+      eb.exists(
+        eb
+          .selectFrom("access_token_revocations")
+          .select("token_id")
+          .where("token_id", "=", token.tokenId)
+          .where("store_id", "=", token.storeId),
+      ),
+    ),
+  ]);
+}
+
 const findStanding = statement((db, token: AccessToken) =>
   db
     .selectFrom("application_keys as key")
     .innerJoin("stores as store", "store.id", "key.store_id")
     .where("key.store_id", "=", token.storeId)
     .where("key.id", "=", token.holderId)
-    .where("store.deleted_at", "is", null)
-    // After a restore, tokens of before are dead.
-    .where(({ eb, or }) =>
-      or([eb("store.tokens_from", "is", null), eb("store.tokens_from", "<=", token.issuedAt)]),
-    )
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom("access_token_revocations")
-            .select("token_id")
-            .where("token_id", "=", token.tokenId)
-            .where("store_id", "=", token.storeId),
-        ),
-      ),
-    )
+    .where((eb) => isGood(eb, token))
     .select([
       "key.client_id",
       "key.name",

@@ -63,7 +63,7 @@ export function createGate(deps: Deps): Gate {
       administration: isAdministration(operation, principal),
     };
     // A 403 takes nothing from the store's limit: anybody can have an implicit token, and could use the limit up.
-    const brought = ownOnly(operation) ? customerToken : undefined;
+    const brought = isForCustomers(operation, principal) ? customerToken : undefined;
     const forbidden = forbid(operation, principal, brought !== undefined);
     if (forbidden) {
       await enterAnonymous(source);
@@ -73,7 +73,8 @@ export function createGate(deps: Deps): Gate {
     const decision = await deps.limiter.take(draw);
     const headers = rateLimitHeaders(decision, decision.retryAfterSeconds);
     if (!decision.allowed) return { caller, headers, isGood, refusal: refusalOf(decision, deps.random) };
-    deps.lastUsed.noteKey(principal.storeId, principal.holder.id);
+    if (principal.holder.type === "application_key")
+      deps.lastUsed.noteKey(principal.storeId, principal.holder.id);
     if (brought === undefined) return { caller, headers, isGood };
     const find = isGateway(operation) ? findRemembered : findSignedIn;
     const customer = await find(deps, principal.storeId, brought);
@@ -95,8 +96,12 @@ function forbid(operation: Operation, { grant, role }: Principal, isCustomer: bo
   return roleInsufficient(role, operation.role);
 }
 
-/** Only operations on a customer's own resources read the customer token; elsewhere an expired one fails nothing. */
-const ownOnly = ({ access }: Operation): boolean => access[1] === "own";
+/**
+ * Only operations on a customer's own resources read the customer token; elsewhere an expired one fails nothing. A member acts as
+ * nobody else: what they do is in the log under their own name.
+ */
+const isForCustomers = ({ access }: Operation, { grant }: Principal): boolean =>
+  access[1] === "own" && grant !== "member";
 
 const isGateway = ({ access }: Operation): boolean => access[0] === "gateway";
 

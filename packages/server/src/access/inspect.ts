@@ -8,7 +8,7 @@ import type { LastUsed } from "../rate-limit/last-used.ts";
 import { deleteOld } from "../storage/delete-old.ts";
 import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
-import { type AuthenticateDeps, findPrincipal } from "./authenticate.ts";
+import { type AuthenticateDeps, findPrincipal, type Principal } from "./authenticate.ts";
 import { authenticateClient, readCredentials } from "./client.ts";
 import { roleInsufficient } from "./role-insufficient.ts";
 
@@ -26,18 +26,20 @@ export async function introspectToken(
   if (customerToken) return presentCustomerToken(customerToken, client.storeId);
   const token = await findPrincipal(deps, body.token);
   if (!token || token.storeId !== client.storeId) return { active: false };
-  return {
-    active: true,
-    token_type: "Bearer",
-    client_id: token.holder.clientId,
-    sub: token.holder.id,
-    store_id: token.storeId,
-    identifier: token.grant,
-    iat: Math.floor(token.issuedAt / 1000),
-    exp: Math.floor(token.expiresAt / 1000),
-    jti: token.tokenId,
-  };
+  return { active: true, token_type: "Bearer", ...presentHolder(token), ...presentTimes(token) };
 }
+
+const presentTimes = ({ storeId, issuedAt, expiresAt, tokenId }: Principal) => ({
+  store_id: storeId,
+  iat: Math.floor(issuedAt / 1000),
+  exp: Math.floor(expiresAt / 1000),
+  jti: tokenId,
+});
+
+const presentHolder = ({ holder, grant }: Principal) =>
+  holder.type === "member" || grant === "member"
+    ? ({ client_id: "members", sub: holder.id, identifier: "member" } as const)
+    : { client_id: holder.clientId, sub: holder.id, identifier: grant };
 
 const presentCustomerToken = (
   row: Tables["customer_tokens"],

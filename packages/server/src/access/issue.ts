@@ -7,17 +7,17 @@ import { newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
 import type { Storage } from "../storage/storage.ts";
-import { writeAccessToken } from "./access-token.ts";
+import { type AccessToken, writeAccessToken } from "./access-token.ts";
 import { authenticateClient, identifyClient, readCredentials } from "./client.ts";
 
+type Body = Input<typeof contract.issueAccessToken>["body"];
 type Deps = { storage: Storage; clock: Clock; keyring: Keyring; lastUsed: LastUsed };
 
 export async function issueAccessToken(
   deps: Deps,
   authorization: string | undefined,
-  body: Input<typeof contract.issueAccessToken>["body"],
+  { grant_type: grant, ...body }: Body & { grant_type: "implicit" | "client_credentials" },
 ): Promise<Output<typeof contract.issueAccessToken>> {
-  const { grant_type: grant } = body;
   if (body.scope) throw new Problem("scope_unknown");
   const credentials = readCredentials(authorization, body);
   const { storeId, keyId } =
@@ -25,20 +25,21 @@ export async function issueAccessToken(
       ? await identifyClient(deps, credentials.clientId)
       : await authenticateClient(deps, credentials);
 
-  const issuedAt = deps.clock.now();
+  return writeAnswer(deps, { grant, storeId, holderId: keyId, tokenId: newId() });
+}
+
+/** A fresh token, good for an hour, as the token endpoint answers with it. */
+export function writeAnswer(
+  { clock, keyring }: { clock: Clock; keyring: Keyring },
+  given: Pick<AccessToken, "grant" | "storeId" | "holderId" | "tokenId">,
+): Output<typeof contract.issueAccessToken> {
+  const issuedAt = clock.now();
   const expiresAt = issuedAt + limits.accessTokenSeconds * 1000;
   return {
-    access_token: writeAccessToken(deps.keyring, {
-      grant,
-      storeId,
-      holderId: keyId,
-      tokenId: newId(),
-      issuedAt,
-      expiresAt,
-    }),
+    access_token: writeAccessToken(keyring, { ...given, issuedAt, expiresAt }),
     token_type: "Bearer",
     expires_in: limits.accessTokenSeconds,
     expires: Math.floor(expiresAt / 1000),
-    identifier: grant,
+    identifier: given.grant,
   };
 }

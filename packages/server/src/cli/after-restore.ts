@@ -88,15 +88,22 @@ const NOT_THE_SAME =
 
 export const NOT_KNOWN =
   "Keys that were deleted and secrets that were rotated out after the backup work again, and so do passwords that were\n" +
-  "changed: nothing here knows of them. `latchkey after-restore --rotate-secrets` gives every key a new secret.";
+  "changed: nothing here knows of them. Members and roles are those of the backup, too. `latchkey after-restore --rotate-secrets` gives every key a new secret.";
 
 export const describeEnded = ({ customerTokens, signOns, secrets, signingKeys }: Ended): string =>
   `ended: every access token, ${customerTokens} customer tokens, ${signOns} sign-ons under way, ` +
   `${secrets} rotated-out secrets in their grace, ${signingKeys} signing keys (the first use makes a new one)`;
 
-export const describeCarried = ({ deletedKeys, rotatedKeys, passwords }: CarriedOver): string =>
+export const describeCarried = ({
+  deletedKeys,
+  rotatedKeys,
+  passwords,
+  members,
+  roles,
+}: CarriedOver): string =>
   `carried over from the database of before: ${deletedKeys} keys were deleted since the backup and stay so, ` +
-  `${rotatedKeys} keys have the secrets that they had there, ${passwords} customers their password`;
+  `${rotatedKeys} keys have the secrets that they had there, ${passwords} customers their password, ` +
+  `${members} members were removed since and stay so, ${roles} roles are what they were there`;
 
 export const endedAsJson = ({ stores, customerTokens, signOns, secrets, signingKeys }: Ended) => ({
   ended: {
@@ -114,5 +121,7 @@ export const carriedAsJson = (carried: CarriedOver | undefined) =>
         deleted_keys: carried.deletedKeys,
         rotated_keys: carried.rotatedKeys,
         passwords: carried.passwords,
+        removed_members: carried.members,
+        roles: carried.roles,
       }
     : null;

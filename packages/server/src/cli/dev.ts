@@ -52,7 +52,7 @@ export async function dev({ reset, yes }: { reset: boolean; yes: boolean }): Pro
   // Only here: what serves in production does not know of the demo.
   const { startDemo } = await import("@latchkey/demo");
   demo = await startDemo({ apiUrl: config.publicUrl, ...credentials, ports });
-  console.log(banner(config, credentials, demo));
+  console.log(banner(config, credentials, demo, await hasConsole(config)));
 }
 
 /** The same as the last time if they are free: identities belong to the address of their provider. */
@@ -142,15 +142,31 @@ async function firstStore(
   return made;
 }
 
-function banner({ publicUrl }: Config, credentials: Credentials, demo: Demo): string {
+/** Whether this build has the console. */
+const hasConsole = ({ publicUrl }: Config): Promise<boolean> =>
+  fetch(`${publicUrl}/console/`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+function banner(
+  { publicUrl }: Config,
+  credentials: Credentials,
+  { shopUrl, knobsUrl, hooksUrl, members, membersRealmId }: Demo,
+  withConsole: boolean,
+): string {
+  const people = members.map(({ name, role }) => `${name} (${role})`).join(" or ");
+  const place = `store=${credentials.storeId}&realm=${membersRealmId}`;
+  const console = withConsole
+    ? `\n    console        ${publicUrl}/console/sign-in?${place}\n                   (sign in as ${people}, or with the credentials below)`
+    : "";
   return `
   Latchkey runs. Open the shop and sign in:
 
-    shop           ${demo.shopUrl}
-    practice IdP   ${demo.knobsUrl}   (break it with a switch, and see what the shop says)
-    webhooks       ${demo.hooksUrl}   (what the shop's other services hear, as it comes)
+    shop           ${shopUrl}${console}
+    practice IdP   ${knobsUrl}   (break it with a switch, and see what the shop says)
+    webhooks       ${hooksUrl}   (what the shop's other services hear, as it comes)
     service        ${publicUrl}
-    console        ${publicUrl}/console/   (sign in with the credentials below)
     API reference  ${publicUrl}/docs
 
     store          ${credentials.storeId}

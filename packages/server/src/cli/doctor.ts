@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
 import { readAllowedOrigins } from "../config.ts";
+import { toDiscoveryUrl } from "../identity-provider/discovery.ts";
 import { examine, type Report } from "../identity-provider/doctor.ts";
 import { createEgress } from "../identity-provider/egress.ts";
 import { presentReportMembers } from "../identity-provider/present.ts";
@@ -9,7 +10,7 @@ import { steadyClock } from "../lib/clock.ts";
 export async function doctor({ argument: url, json }: { argument: string; json: boolean }): Promise<void> {
   const allowedOrigins = readAllowedOrigins(process.env);
   const { send } = createEgress({ allowedOrigins });
-  const report = await examine({ send, clock: steadyClock(), allowedOrigins }, url);
+  const report = await examine({ send, clock: steadyClock(), allowedOrigins }, url.trim());
   console.log(json ? JSON.stringify(presentReportMembers(report)) : format(report));
   if (report.checks.some(({ status }) => status === "not_met")) process.exitCode = 1;
 }
@@ -32,6 +33,10 @@ function format(report: Report): string {
   const count = (status: CheckStatus) => report.checks.filter((check) => check.status === status).length;
   return [
     "",
+    ...(report.provider
+      ? [`provider ${report.provider.name}: docs/guides/providers/${report.provider.key}.md has its recipe`]
+      : []),
+    `asked    ${toDiscoveryUrl(report.discoveryUrl)}`,
     `issuer   ${report.issuer ?? "not known"}`,
     `hosts    ${report.hosts.join(", ") || "not known"}`,
     `answered ${report.answerMs === null ? "not at all" : `in ${report.answerMs} ms`}${report.clockOffsetSeconds === null ? "" : `, its clock is ${report.clockOffsetSeconds} s from ours`}`,

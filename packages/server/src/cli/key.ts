@@ -12,12 +12,11 @@ import {
 import { presentMembers } from "../application-keys/present.ts";
 import { rotateSecret } from "../application-keys/secret.ts";
 import { limits } from "../contract/limits.ts";
-import { ROLES } from "../contract/roles.ts";
 import { byOperator } from "../events/event.ts";
 import { toIso } from "../lib/clock.ts";
 import { usageFault } from "../lib/operator-fault.ts";
 import { confirm } from "./confirm.ts";
-import { ifGiven, readChoice, readName, readWhole } from "./options.ts";
+import { ifGiven, readName, readRole, readWhole } from "./options.ts";
 import { fromStore, ofStore } from "./require-store.ts";
 import {
   nextOf,
@@ -117,8 +116,6 @@ export async function remove({
   });
   console.log(json ? JSON.stringify({ deleted: id }) : `deleted ${id}`);
 }
-
-const readRole = (text: string) => readChoice(text, "--role", ROLES);
 
 const whenUsed = (lastUsedAt: number | null): string => (lastUsedAt === null ? "never" : toIso(lastUsedAt));
 

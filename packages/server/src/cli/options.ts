@@ -1,3 +1,4 @@
+import { ROLES, type Role } from "../contract/roles.ts";
 import { name as nameShape, rateLimit as rateLimitShape } from "../contract/shapes.ts";
 import { nearest } from "../lib/nearest.ts";
 import { usageFault } from "../lib/operator-fault.ts";
@@ -41,6 +42,8 @@ export function readChoice<T extends string>(value: string, option: string, choi
     throw usageFault(`${option} cannot be ${quoted(value)}${suggest(value, choices)}`);
   return choice;
 }
+
+export const readRole = (value: string): Role => readChoice(value, "--role", ROLES);
 
 export const ifGiven = <T>(value: string | undefined, read: (value: string) => T): T | undefined =>
   value === undefined ? undefined : read(value);

@@ -20,7 +20,7 @@ export async function list(given: FromStore & PageGiven & { realm: string | unde
   const where = { ...readOpenConfig(process.env), clock: steadyClock() };
   const { profiles, place, realmId } = await fromStore(given.store, async (deps, storeId) => {
     const realmId = given.realm ?? (await getSettings(deps, storeId)).realmId;
-    return refuseInWords(listProfiles(deps, storeId, realmId, page));
+    return refuseInWords(listProfiles(deps, { storeId, grant: "client_credentials" }, realmId, page));
   });
   printList(
     {

@@ -16,7 +16,7 @@ type FromStore = { store: string | undefined; json: boolean };
 export async function list(given: FromStore & PageGiven): Promise<void> {
   const page = readPageGiven(given);
   const { realms, place } = await fromStore(given.store, (deps, storeId) =>
-    refuseInWords(listRealms(deps, storeId, page)),
+    refuseInWords(listRealms(deps, { storeId, grant: "client_credentials" }, page)),
   );
   printList(
     {

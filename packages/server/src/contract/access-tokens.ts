@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { codeProblems, codeVerifier } from "./customer-tokens.ts";
 import { operation } from "./operation.ts";
 import { id } from "./shapes.ts";
 
@@ -29,16 +30,32 @@ export const issueAccessToken = operation({
   summary: "Get an access token",
   description:
     "`implicit` needs a `client_id` and gives a token for storefronts, which is as public as the id. " +
-    "`client_credentials` needs the secret too and gives a token for the store's back office.",
+    "`client_credentials` needs the secret too and gives a token for the store's back office. `authorization_code` redeems the code of " +
+    "a member's sign-on: `client_id` is `members`, and the store follows from the code.",
   access: "client",
   body: {
     form: true,
-    grants: ["implicit", "client_credentials"],
-    schema: z.object({
-      grant_type: z.enum(["implicit", "client_credentials"]).meta({ examples: ["client_credentials"] }),
-      scope: credential.optional().meta({ description: "Not supported: leave it out" }),
-      ...clientFields,
-    }),
+    grants: ["implicit", "client_credentials", "authorization_code"],
+    schema: z
+      .object({
+        grant_type: z
+          .enum(["implicit", "client_credentials", "authorization_code"])
+          .meta({ examples: ["client_credentials"] }),
+        scope: credential.optional().meta({ description: "Not supported: leave it out" }),
+        ...clientFields,
+        code: token.optional().meta({ description: "Of `authorization_code`" }),
+        redirect_uri: token.optional().meta({ description: "Of `authorization_code`: as at authorize" }),
+        code_verifier: token.optional().meta({ description: "Of `authorization_code`" }),
+      })
+      .superRefine((body, context) => {
+        if (body.grant_type !== "authorization_code") return;
+        for (const member of ["code", "redirect_uri"] as const)
+          if (!body[member])
+            context.addIssue({ code: "custom", path: [member], message: "one that is not empty" });
+        const verifier = codeVerifier.safeParse(body.code_verifier);
+        for (const { message } of verifier.error?.issues ?? [])
+          context.addIssue({ code: "custom", path: ["code_verifier"], message });
+      }),
   },
   success: {
     status: 200,
@@ -48,10 +65,10 @@ export const issueAccessToken = operation({
       token_type: z.literal("Bearer"),
       expires_in: z.int().describe("Seconds"),
       expires: z.int().describe("Seconds since 1970"),
-      identifier: z.enum(["implicit", "client_credentials"]).describe("The grant"),
+      identifier: z.enum(["implicit", "client_credentials", "member"]).describe("The grant, or `member`"),
     }),
   },
-  problems: ["scope_unknown", ...clientProblems],
+  problems: ["scope_unknown", "members_client_unknown", ...clientProblems, ...codeProblems],
 });
 
 const tokenForm = z.object({ token, token_type_hint: credential.optional(), ...clientFields });
@@ -77,6 +94,17 @@ export const introspectToken = operation({
         sub: z.string().describe("The application key's id"),
         store_id: id,
         identifier: z.enum(["implicit", "client_credentials"]),
+        iat: z.int(),
+        exp: z.int(),
+        jti: id,
+      }),
+      z.strictObject({
+        active: z.literal(true),
+        token_type: z.literal("Bearer"),
+        client_id: z.literal("members"),
+        sub: id.describe("The member's id"),
+        store_id: id,
+        identifier: z.literal("member"),
         iat: z.int(),
         exp: z.int(),
         jti: id,

@@ -15,6 +15,8 @@ export type Caller = {
 };
 
 /** Whom an access token was given to. */
-export type Holder = { type: "application_key"; id: string; name: string; clientId: string };
+export type Holder =
+  | { type: "application_key"; id: string; name: string; clientId: string }
+  | { type: "member"; id: string; name: string; email: string };
 
 export type SignedIn = { customerId: string; realmId: string; tokenId: string; mechanism: string };

@@ -20,7 +20,7 @@ const happened = z.strictObject({
     .describe("As this API shows it to the back office; of a deletion its type and id"),
   changes: z.record(z.string(), change).optional().describe("Of an update: the members that it changed"),
   actor: z.strictObject({
-    type: z.enum(["application_key", "customer", "identity_provider", "operator", "service"]),
+    type: z.enum(["application_key", "member", "customer", "identity_provider", "operator", "service"]),
     id: z.string().nullable(),
     name: z.string().nullable(),
   }),

@@ -34,7 +34,10 @@ const integrationMembers = {
   observes: z.array(z.string()),
   configuration: z.strictObject({
     url: z.string(),
-    secret_key: z.string().nullable(),
+    secret_key: z
+      .string()
+      .nullable()
+      .describe("For administrators; null for other roles, and where there is none"),
     format,
   }),
   meta: z.strictObject({

@@ -1,23 +1,13 @@
 import { z } from "zod";
 import { limits } from "./limits.ts";
+import { profileMeta } from "./oidc-profile-meta.ts";
 import { operation } from "./operation.ts";
+import { providerReport } from "./provider-report.ts";
 import { clientId } from "./realms.ts";
-import { id, name, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
+import { id, name, pageLinks, pageMeta, pageQuery, url } from "./shapes.ts";
 
 const flow = z.enum(["brokered", "direct"]);
 const provisioning = z.enum(["create", "existing"]);
-
-const pendingChange = z
-  .strictObject({
-    since: timestamp,
-    digest: z.string().describe("Names the document that waits: what approve-drift takes"),
-    changes: z.array(
-      z.strictObject({ member: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
-    ),
-  })
-  .describe(
-    "What the identity provider has changed that waits for POST …/approve-drift; until then the old is used. For the back office only",
-  );
 
 const profileMembers = {
   id,
@@ -29,52 +19,7 @@ const profileMembers = {
   flow,
   provisioning,
   propagate_logout: z.boolean(),
-  meta: z.strictObject({
-    issuer: z.string().nullable().describe("From discovery; null until it has been read"),
-    endpoint_hosts: z.array(z.string()).describe("The hosts behind the identity provider's endpoints"),
-    health: z.strictObject({
-      status: z
-        .enum(["up", "degraded", "down", "unknown"])
-        .describe(
-          "down: shoppers are sent back to the storefront with `temporarily_unavailable` until a probe finds it again. unknown: it was not asked for a day, or never",
-        ),
-      since: timestamp,
-    }),
-    has_client_secret: z
-      .boolean()
-      .optional()
-      .describe("False only where the profile is not enabled. For the back office only"),
-    has_next_client_secret: z.boolean().optional().describe("For the back office only"),
-    pending_change: pendingChange.nullable().optional(),
-    issuer_found: z
-      .strictObject({ issuer: z.string(), since: timestamp })
-      .nullable()
-      .optional()
-      .describe(
-        "Another issuer than the one in use, which its document names although it is read from the same address: sign-ons will fail until one of the two is set right, or `discovery_url` is the new issuer's. For the back office only",
-      ),
-    refused_logout: z
-      .strictObject({ at: timestamp, reason: z.string(), means: z.string(), remedy: z.string() })
-      .nullable()
-      .optional()
-      .describe(
-        "The latest logout token that the identity provider has signed and that was refused. For the back office only",
-      ),
-    former_issuers: z
-      .array(z.string())
-      .optional()
-      .describe(
-        "Issuers that the provider had before, whose people were carried over. For the back office only",
-      ),
-    adoptable: z
-      .array(z.strictObject({ profile_id: id, identities: z.int() }))
-      .optional()
-      .describe(
-        "Deleted profiles for the same issuer and client id, with the number of their identities, counted up to 10,000. Unless their identities are adopted with `adopt_identities_of`, those people become new customers",
-      ),
-    created_at: timestamp,
-    updated_at: timestamp,
-  }),
+  meta: profileMeta,
 };
 
 const links = z.strictObject({
@@ -155,6 +100,7 @@ const saveProblems = [
   "direct_profile_exists",
   "direct_client_id_mismatch",
   "direct_pkce_missing",
+  "members_profile_direct",
   "adoption_impossible",
   "discovery_tries_exceeded",
 ] as const;
@@ -269,27 +215,6 @@ export const deleteProfile = operation({
   success: { status: 204, description: "The profile is gone" },
 });
 
-const check = z.strictObject({
-  id: z.string().describe("R1 to R9, in the order of the requirements on an identity provider"),
-  requirement: z.string(),
-  status: z.enum(["met", "not_met", "unknown"]).describe("unknown: only a live sign-on can tell"),
-  evidence: z.string(),
-  remedy: z.string().nullable(),
-});
-
-const report = z
-  .strictObject({
-    type: z.literal("oidc-profile-checks"),
-    discovery_url: z.string(),
-    issuer: z.string().nullable(),
-    endpoint_hosts: z.array(z.string()),
-    checks: z.array(check),
-    warnings: z.array(z.string()),
-    answer_ms: z.int().nullable().describe("How long the discovery document took"),
-    clock_offset_seconds: z.int().nullable().describe("The identity provider's clock minus ours"),
-  })
-  .meta({ id: "IdentityProviderReport" });
-
 export const checkProfile = operation({
   id: "checkProfile",
   tag: "Identity providers",
@@ -302,7 +227,7 @@ export const checkProfile = operation({
   success: {
     status: 200,
     description: "What was found, requirement by requirement",
-    schema: z.strictObject({ data: report, links }),
+    schema: z.strictObject({ data: providerReport, links }),
   },
   problems: ["discovery_tries_exceeded"],
 });

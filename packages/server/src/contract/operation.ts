@@ -18,6 +18,7 @@ export type Operation = Access & {
     | "Realms"
     | "Identity providers"
     | "Application keys"
+    | "Members"
     | "Events"
     | "Integrations"
     | "Store"

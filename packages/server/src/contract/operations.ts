@@ -6,6 +6,7 @@ import * as delivery from "./deliveries.ts";
 import * as event from "./events.ts";
 import * as gateway from "./gateway.ts";
 import * as integration from "./integrations.ts";
+import * as member from "./members.ts";
 import * as profile from "./oidc-profiles.ts";
 import type { Operation } from "./operation.ts";
 import * as realm from "./realms.ts";
@@ -52,6 +53,12 @@ export const operations: readonly Operation[] = [
   key.deleteApplicationKey,
   key.rotateApplicationKey,
   key.dryRunApplicationKey,
+  member.getMe,
+  member.listMembers,
+  member.createMember,
+  member.getMember,
+  member.updateMember,
+  member.deleteMember,
   event.listEvents,
   event.streamEvents,
   event.getEventHead,

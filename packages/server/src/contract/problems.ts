@@ -191,7 +191,7 @@ export const problems = {
   grant_unsupported: {
     status: 400,
     means: "This grant type is not supported.",
-    remedy: "Use `implicit` or `client_credentials`.",
+    remedy: "Use `implicit`, `client_credentials` or, for a member's sign-on, `authorization_code`.",
     oauth: "unsupported_grant_type",
   },
   scope_unknown: {
@@ -256,7 +256,7 @@ export const problems = {
     status: 400,
     means: "The code is not one that can be redeemed here.",
     remedy:
-      "It was mistyped, cut off, made void by a wrong attempt, or belongs to another store. Start a new sign-on.",
+      "It was mistyped, cut off, made void by a wrong attempt, or belongs to another store. A customer's code is redeemed for a customer token, a member's for an access token. Start a new sign-on.",
     oauth: "invalid_grant",
   },
   code_expired: {
@@ -572,6 +572,45 @@ export const problems = {
     status: 409,
     means: "There is no change of this identity provider that waits for approval.",
     remedy: "Read the profile again: `meta.pending_change` shows what waits.",
+  },
+
+  // Members
+  member_not_found: {
+    status: 404,
+    means: "There is no member with this id.",
+    remedy: "List the members; ids of other stores answer the same.",
+  },
+  member_exists: {
+    status: 409,
+    means: "A member of the store has this e-mail already.",
+    remedy: "Change that member, or remove it first. Upper and lower case count as the same.",
+  },
+  last_administrator: {
+    status: 409,
+    means: "Nobody else could sign in as administrator, so a member may not take this one away.",
+    remedy:
+      "Invite another administrator first, or use an application key with the role `administrator`, which may.",
+  },
+  members_client_unknown: {
+    status: 400,
+    means: "The client id of a member's sign-on is `members`.",
+    remedy: "Send `client_id=members`, or another grant for an application key.",
+    oauth: "invalid_client",
+  },
+  members_realm_exists: {
+    status: 409,
+    means: "The store has its realm for members already.",
+    remedy: "List the realms and use the one whose `purpose` is `members`.",
+  },
+  realm_purpose_fixed: {
+    status: 409,
+    means: "A realm keeps the purpose that it was made with.",
+    remedy: "Make another realm with that purpose.",
+  },
+  members_profile_direct: {
+    status: 422,
+    means: "In a realm for members a profile cannot have the flow `direct`.",
+    remedy: "Use the flow `brokered`, which is the default: members are signed in by this service alone.",
   },
 
   // The service itself

@@ -81,11 +81,15 @@ const profileUpdates = z
   .describe(
     "Whether name and e-mail of a customer follow the identity provider at each sign-on, or are taken over at the first alone. An e-mail follows only where the linking rules would let it in",
   );
+const purpose = z
+  .enum(["customers", "members"])
+  .describe("Who signs in there: the shop's customers, or the people of the store, at the console");
 
 const realmMembers = {
   id,
   type: z.literal("authentication-realm"),
   name: z.string(),
+  purpose,
   redirect_uris: z.array(z.string()),
   duplicate_email_policy: duplicateEmailPolicy,
   id_token_signed_response_alg: idTokenAlgorithm.describe("How its ID tokens are signed"),
@@ -101,6 +105,7 @@ const realm = z.strictObject(realmMembers).meta({ id: "AuthenticationRealm" });
 const realmAnswer = z.strictObject({ data: realm, links });
 
 const writableRealm = {
+  purpose: purpose.optional().meta({ examples: ["customers"] }),
   redirect_uris: z
     .array(z.string().max(limits.redirectUriLength))
     .max(limits.redirectUris)
@@ -142,6 +147,9 @@ export const createRealm = operation({
   method: "POST",
   path: "/v2/authentication-realms",
   summary: "Create an authentication realm",
+  description:
+    "`purpose` is `customers` unless it says otherwise, and stays. A store has at most one realm for `members`: public tokens do not see it, its " +
+    "redirect URIs are the console's unless others are given, and its client id is `members`.",
   access: ["authentication_settings", "write"],
   role: "administrator",
   body: {
@@ -154,7 +162,7 @@ export const createRealm = operation({
     }),
   },
   success: { status: 201, description: "The realm", schema: realmAnswer },
-  problems: ["redirect_uri_invalid"],
+  problems: ["redirect_uri_invalid", "members_realm_exists"],
 });
 
 export const getRealm = operation({
@@ -185,7 +193,7 @@ export const updateRealm = operation({
     }),
   },
   success: { status: 200, description: "The realm as it is now", schema: realmAnswer },
-  problems: ["id_mismatch", "redirect_uri_invalid"],
+  problems: ["id_mismatch", "redirect_uri_invalid", "realm_purpose_fixed"],
 });
 
 export const deleteRealm = operation({

@@ -381,6 +381,27 @@ export const signOnReasons = {
     remedy: "Create the customer first, or set `provisioning` to `create`.",
   },
 
+  // Who it is at the console
+  member_unknown: {
+    error: "access_denied",
+    means: "This person is not a member of the store.",
+    remedy:
+      "Let an administrator invite them under Members with the e-mail that the identity provider has for them, or sign in with the account that was invited.",
+  },
+  member_email_unverified: {
+    error: "access_denied",
+    means:
+      "This person has not signed in before, and the identity provider does not say that it has verified their e-mail.",
+    remedy:
+      "Let the provider send `email_verified: true` in the same answer as the e-mail, then sign in again.",
+  },
+  member_bound: {
+    error: "access_denied",
+    means: "The member with this e-mail has signed in before as another account of an identity provider.",
+    remedy:
+      "Sign in with the account of the first time. If it is gone, let an administrator remove the member and invite them again.",
+  },
+
   // The storefront's exchange
   code_expired: {
     error: "access_denied",

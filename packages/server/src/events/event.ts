@@ -33,6 +33,9 @@ export const EVENT_TYPES = [
   "application_key.updated",
   "application_key.rotated",
   "application_key.deleted",
+  "member.created",
+  "member.updated",
+  "member.deleted",
   "store.updated",
   "integration.created",
   "integration.updated",
@@ -43,7 +46,7 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 type Actor = {
-  type: "application_key" | "customer" | "identity_provider" | "operator" | "service";
+  type: "application_key" | "member" | "customer" | "identity_provider" | "operator" | "service";
   id: string | null;
   name: string | null;
 };

@@ -10,6 +10,8 @@ export function checkAtGateway(
   { storeId, holder, grant, customer }: Caller,
   conditions: Conditions,
 ): Output<typeof contract.checkAtGateway> {
+  // The gate has refused members, who are no program and no customer.
+  if (grant === "member") throw new Problem("not_permitted");
   if (conditions.grant !== undefined && grant !== conditions.grant) throw new Problem("not_permitted");
   if (conditions.customer === "required" && !customer) throw new Problem("customer_token_missing");
   return {

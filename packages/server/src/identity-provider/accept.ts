@@ -8,6 +8,7 @@ import { examine, type Report } from "./doctor.ts";
 import type { IdpRequest } from "./egress-message.ts";
 import { withLiveEvidence } from "./live-evidence.ts";
 import { getProfile, type Profile, type ProfileKey } from "./profile.ts";
+import { inItsWords } from "./recognise.ts";
 import { whyUnread } from "./why-unread.ts";
 
 /** What the administration of profiles asks of identity providers. Nothing here opens a transaction. */
@@ -61,7 +62,7 @@ export async function checkProfile(
   const send = (request: IdpRequest) => deps.calls.send(profile.id, request);
   const report = await ask(deps, profile.storeId, send, profile.discoveryUrl);
   const checks = await withLiveEvidence(deps.storage.db, profile, report.checks);
-  return { profile, report: { ...report, checks } };
+  return { profile, report: { ...report, checks: inItsWords(report.provider, checks) } };
 }
 
 async function ask(

@@ -58,7 +58,7 @@ export async function createProfile(
   given: NewProfile,
 ): Promise<ProfileView> {
   const { storeId } = by;
-  await getRealm(deps, storeId, realmId);
+  const { purpose } = await getRealm(deps, storeId, realmId);
   const key = { storeId, realmId, profileId: newId() };
   const { discoveryUrl, enabled = true } = given;
   const found = await acceptDocument(deps, { storeId, discoveryUrl, enabled });
@@ -70,6 +70,7 @@ export async function createProfile(
         id: key.profileId,
         store_id: storeId,
         realm_id: realmId,
+        purpose,
         name: given.name,
         discovery_url: discoveryUrl,
         client_id: given.clientId,

@@ -3,7 +3,7 @@ import { changesOf } from "../events/changes.ts";
 import type { By } from "../events/event.ts";
 import { type Happening, noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
-import { findRealm } from "../realms/realm.ts";
+import { findRealm, type Realm } from "../realms/realm.ts";
 import { getSettings, listDirectProfiles } from "../realms/settings.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
@@ -32,12 +32,13 @@ export async function changeProfile(
 ): Promise<void> {
   const { adoptIdentitiesOf } = change;
   await changeStore(deps, key.storeId, async (trx) => {
-    if (!(await findRealm(trx, key.storeId, key.realmId))) throw new Problem("realm_not_found");
+    const realm = await findRealm(trx, key.storeId, key.realmId);
+    if (!realm) throw new Problem("realm_not_found");
     const before = await findProfile(trx, key);
     await write(trx);
     const profile = await findProfile(trx, key);
     if (!profile) throw new Problem("profile_not_found");
-    await refuseBrokenRules(trx, profile);
+    await refuseBrokenRules(trx, profile, realm);
     // An own id beside another issuer was a choice between carrying over and leaving behind, which has been written.
     if (!change.isRenamed && adoptIdentitiesOf) await adopt(trx, profile, adoptIdentitiesOf);
     await noteEvents(trx, deps, by, happenings(deps, change, before, profile));
@@ -93,9 +94,11 @@ export async function writeColumns(
   return numUpdatedRows === 1n;
 }
 
-async function refuseBrokenRules(trx: Trx, profile: Profile): Promise<void> {
+async function refuseBrokenRules(trx: Trx, profile: Profile, realm: Realm): Promise<void> {
   const { id, storeId, realmId, clientId } = profile;
   if (!profile.enabled || profile.flow !== "direct") return;
+  if (realm.purpose === "members")
+    throw new Problem("members_profile_direct", { source: { pointer: "/data/flow" } });
   // There only the provider looks at the verifier.
   if (!profile.metadata?.supportsS256)
     throw new Problem("direct_pkce_missing", { source: { pointer: "/data/flow" } });

@@ -1,3 +1,4 @@
+import type { KnownProvider } from "../contract/known-providers.ts";
 import { limits } from "../contract/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import {
@@ -14,6 +15,7 @@ import {
   type Unread,
 } from "./discovery.ts";
 import { readKeys, type SigningKey } from "./keys.ts";
+import { attentionTo, inItsWords, recognise } from "./recognise.ts";
 import { type Check, judge, judgeUnread } from "./requirements.ts";
 import { whyUnread } from "./why-unread.ts";
 
@@ -24,6 +26,8 @@ export type Report = {
   hosts: string[];
   checks: Check[];
   warnings: string[];
+  /** Which provider it is, if we know it. */
+  provider: KnownProvider | null;
   answerMs: number | null;
   clockOffsetSeconds: number | null;
   /** Why its discovery document could not be read. */
@@ -47,6 +51,7 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
         `${toDiscoveryUrl(discoveryUrl)} could not be read: ${whyUnread(found, discoveryUrl)}.`,
       ),
       warnings: [],
+      provider: null,
       answerMs: null,
       clockOffsetSeconds: null,
       unreachable: found,
@@ -59,6 +64,7 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
   const isOwn = isIssuerOf(textOf(document, "issuer") ?? "", discoveryUrl);
   const keys = isOwn ? await fetchKeys(deps.send, textOf(document, "jwks_uri")) : undefined;
   const checks = judge({ discoveryUrl, document, keys, allowedOrigins: deps.allowedOrigins });
+  const provider = recognise(document);
   const isSound = checks.every(({ status }) => status !== "not_met");
   const metadata = isSound ? toMetadata(document) : null;
   const clockOffsetSeconds = dateMs === undefined ? null : Math.round((dateMs - deps.clock.now()) / 1000);
@@ -66,8 +72,12 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
     discoveryUrl,
     issuer: textOf(document, "issuer") ?? null,
     hosts: metadata ? hostsOf(metadata) : [],
-    checks,
-    warnings: warningsOf(metadata, textsOf(document, "code_challenge_methods_supported"), clockOffsetSeconds),
+    checks: inItsWords(provider, checks),
+    warnings: [
+      ...warningsOf(metadata, textsOf(document, "code_challenge_methods_supported"), clockOffsetSeconds),
+      ...attentionTo(provider, checks),
+    ],
+    provider,
     answerMs: Math.round(elapsedMs),
     clockOffsetSeconds,
     unreachable: null,

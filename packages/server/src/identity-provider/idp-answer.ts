@@ -65,9 +65,7 @@ type TokenRefusal =
  */
 export function refusalOf(status: number, { error, description = "" }: Said): TokenRefusal | undefined {
   const isClient =
-    error === "invalid_client" ||
-    ((status === 401 || status === 403) && error === "unauthorized_client") ||
-    (status === 401 && error === undefined);
+    status === 401 || error === "invalid_client" || (status === 403 && error === "unauthorized_client");
   if (isClient) return wantsAnotherMethod(description) ? "method_refused" : "client_refused";
   if (error === undefined) return undefined;
   if (/encrypt|\bKEK\b|\bJWE\b/i.test(description)) return "encryption_refused";

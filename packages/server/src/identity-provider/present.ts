@@ -147,6 +147,12 @@ export const presentReportMembers = (report: Report): Output<typeof contract.che
   endpoint_hosts: report.hosts,
   checks: report.checks,
   warnings: report.warnings,
+  provider: report.provider && {
+    key: report.provider.key,
+    name: report.provider.name,
+    guide: `docs/guides/providers/${report.provider.key}.md`,
+    console: report.provider.console,
+  },
   answer_ms: report.answerMs,
   clock_offset_seconds: report.clockOffsetSeconds,
 });

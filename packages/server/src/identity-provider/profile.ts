@@ -1,7 +1,8 @@
 import type { Caller } from "../contract/caller.ts";
+import { isBackOffice } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Page, Place } from "../lib/condition.ts";
-import { getRealm } from "../realms/realm.ts";
+import { getVisibleRealm, type Reader } from "../realms/realm.ts";
 import { atMost } from "../storage/at-most.ts";
 import { readPage } from "../storage/page.ts";
 import { statement } from "../storage/statement.ts";
@@ -117,12 +118,19 @@ export async function getRealmOf(
   return row.realm_id;
 }
 
-export async function getProfile(deps: { storage: Storage }, key: ProfileKey): Promise<Profile> {
-  await getRealm(deps, key.storeId, key.realmId);
+export async function getProfile(
+  deps: { storage: Storage },
+  key: ProfileKey,
+  reader: Pick<Caller, "grant"> = BACK_OFFICE,
+): Promise<Profile> {
+  await getVisibleRealm(deps, { ...reader, storeId: key.storeId }, key.realmId);
   const profile = await findProfile(deps.storage.db, key);
   if (!profile) throw new Problem("profile_not_found");
   return profile;
 }
+
+/** Who changes profiles also sees those of the members' realm. */
+const BACK_OFFICE = { grant: "client_credentials" } as const;
 
 /** A profile with what an administrator should know of it beside, and nobody else. */
 export type ProfileView = Profile & { adoptable?: Adoptable[] };
@@ -130,11 +138,11 @@ export type ProfileView = Profile & { adoptable?: Adoptable[] };
 export async function viewProfile(
   deps: { storage: Storage },
   key: ProfileKey,
-  { grant }: Pick<Caller, "grant"> = { grant: "client_credentials" },
+  reader: Pick<Caller, "grant"> = BACK_OFFICE,
 ): Promise<ProfileView> {
-  const profile = await getProfile(deps, key);
+  const profile = await getProfile(deps, key, reader);
   const issuer = profile.metadata?.issuer;
-  if (grant !== "client_credentials" || issuer === undefined) return profile;
+  if (!isBackOffice(reader) || issuer === undefined) return profile;
   return { ...profile, adoptable: await listAdoptable(deps.storage.db, { ...profile, issuer }) };
 }
 
@@ -142,14 +150,15 @@ export type ProfileList = { profiles: Profile[]; place: Place; page: Page; realm
 
 export async function listProfiles(
   deps: { storage: Storage },
-  storeId: string,
+  caller: Reader,
   realmId: string,
   page: Page,
 ): Promise<ProfileList> {
-  const of = { store_id: storeId, realm_id: realmId };
+  const seen = isBackOffice(caller) ? {} : { purpose: "customers" };
+  const of = { store_id: caller.storeId, realm_id: realmId, ...seen };
   const { rows, place } = await readPage(deps.storage, "oidc_profiles", of, page);
   // A realm with a profile is there; only of an empty page it must be asked.
-  if (rows.length === 0) await getRealm(deps, storeId, realmId);
+  if (rows.length === 0) await getVisibleRealm(deps, caller, realmId);
   return { profiles: rows.map(profileOf), place, page, realmId };
 }
 

@@ -1,3 +1,4 @@
+import type { Caller } from "../contract/caller.ts";
 import type * as deliveries from "../contract/deliveries.ts";
 import type * as contract from "../contract/integrations.ts";
 import type { Input, Output } from "../contract/operation.ts";
@@ -85,35 +86,39 @@ export const shown = ({ clock }: Pick<Deps, "clock">, row: IntegrationRow) => ({
   },
 });
 
-const presentMembers = (deps: Deps, row: IntegrationRow): Members => {
+type Reader = Pick<Caller, "role">;
+
+/** The receiver's secret is for administrators: other roles see none. */
+const presentMembers = (deps: Deps, { role }: Reader, row: IntegrationRow): Members => {
   const members = shown(deps, row);
-  return {
-    ...members,
-    configuration: { ...members.configuration, secret_key: openSecretKey(deps, row) },
-  };
+  const secretKey = role === "administrator" ? openSecretKey(deps, row) : null;
+  return { ...members, configuration: { ...members.configuration, secret_key: secretKey } };
 };
 
 export const presentIntegration = (
   deps: Deps,
+  reader: Reader,
   row: IntegrationRow,
 ): Output<typeof contract.getIntegration> => ({
-  data: presentMembers(deps, row),
+  data: presentMembers(deps, reader, row),
   links: { self: selfUrl(deps, row.id) },
 });
 
 export const presentWithSecret = (
   deps: Deps,
+  reader: Reader,
   { row, signingSecret }: { row: IntegrationRow; signingSecret: string },
 ): Output<typeof contract.createIntegration> => ({
-  data: { ...presentMembers(deps, row), signing_secret: signingSecret },
+  data: { ...presentMembers(deps, reader, row), signing_secret: signingSecret },
   links: { self: selfUrl(deps, row.id) },
 });
 
 export const presentIntegrationList = (
   deps: Deps,
+  reader: Reader,
   { rows, place, page }: IntegrationList,
 ): Output<typeof contract.listIntegrations> => ({
-  data: rows.map((row) => ({ ...presentMembers(deps, row), links: { self: selfUrl(deps, row.id) } })),
+  data: rows.map((row) => ({ ...presentMembers(deps, reader, row), links: { self: selfUrl(deps, row.id) } })),
   meta: presentPage(page, place),
   links: presentPageLinks(`${deps.publicUrl}/v2/integrations`, page, place),
 });

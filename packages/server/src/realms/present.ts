@@ -45,6 +45,7 @@ export const presentMembers = (realm: Realm): Output<typeof contract.getRealm>["
   id: realm.id,
   type: "authentication-realm",
   name: realm.name,
+  purpose: realm.purpose,
   redirect_uris: realm.redirectUris,
   duplicate_email_policy: realm.duplicateEmailPolicy,
   id_token_signed_response_alg: realm.idTokenAlgorithm,
@@ -70,6 +71,7 @@ export const presentRealmList = (
 export const toRealmChange = <T extends Input<typeof contract.updateRealm>["body"]>({ data }: T) =>
   ({
     name: data.name,
+    purpose: data.purpose,
     redirectUris: data.redirect_uris,
     duplicateEmailPolicy: data.duplicate_email_policy,
     idTokenAlgorithm: data.id_token_signed_response_alg,

@@ -1,3 +1,5 @@
+import type { Caller } from "../contract/caller.ts";
+import { isBackOffice } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import { changesOf } from "../events/changes.ts";
 import type { By } from "../events/event.ts";
@@ -12,15 +14,17 @@ import { readPage } from "../storage/page.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
+import { isUniqueViolation } from "../storage/unique-violation.ts";
 import { changeStore } from "../stores/store.ts";
 import { presentMembers } from "./present.ts";
 import { isAllowedRedirectUri } from "./redirect-uri.ts";
 
-/** A way in for customers: where they may be sent back to, and what to do when two of them have one e-mail. */
+/** A way in: where people may be sent back to, and what to do when two customers have one e-mail. */
 export type Realm = {
   id: string;
   storeId: string;
   name: string;
+  purpose: Purpose;
   redirectUris: string[];
   duplicateEmailPolicy: DuplicateEmailPolicy;
   idTokenAlgorithm: SigningAlgorithm;
@@ -29,12 +33,19 @@ export type Realm = {
   updatedAt: number;
 };
 
+/** Who signs in there. It never changes: what a code of the realm is worth follows from it. */
+export type Purpose = "customers" | "members";
+
+/** What the console calls itself at the members' realm; customers have the client id of the settings. */
+export const MEMBERS_CLIENT_ID = "members";
+
 export type DuplicateEmailPolicy = "allowed" | "api_only" | "disallowed";
 
 /** Whether name and e-mail of a customer follow the identity provider at each sign-on, or are taken over at the first alone. */
-export type ProfileUpdates = "always" | "first";
+type ProfileUpdates = "always" | "first";
 
 export type RealmChange = {
+  purpose?: Purpose | undefined;
   name?: string | undefined;
   redirectUris?: string[] | undefined;
   duplicateEmailPolicy?: DuplicateEmailPolicy | undefined;
@@ -48,6 +59,7 @@ export const realmOf = (row: Tables["authentication_realms"]): Realm => ({
   id: row.id,
   storeId: row.store_id,
   name: row.name,
+  purpose: row.purpose as Purpose,
   redirectUris: JSON.parse(row.redirect_uris),
   duplicateEmailPolicy: row.duplicate_email_policy as DuplicateEmailPolicy,
   // A realm of before there was a choice goes on as it was.
@@ -80,14 +92,47 @@ export async function getRealm(
   return realm;
 }
 
+/** What public tokens may read: the members' realm is not there for them. */
+export async function getVisibleRealm(
+  deps: { storage: Storage },
+  caller: Reader,
+  realmId: string,
+): Promise<Realm> {
+  const realm = await getRealm(deps, caller.storeId, realmId);
+  if (realm.purpose !== "customers" && !isBackOffice(caller)) throw new Problem("realm_not_found");
+  return realm;
+}
+
+export type Reader = Pick<Caller, "storeId" | "grant">;
+
+/** A realm as an OpenID provider, which only one for customers is. */
+export async function getCustomerRealm(
+  deps: { storage: Storage },
+  storeId: string,
+  realmId: string,
+): Promise<Realm> {
+  return getVisibleRealm(deps, { storeId, grant: "implicit" }, realmId);
+}
+
+export async function findMembersRealm(db: Database, storeId: string): Promise<Realm | undefined> {
+  const row = await db
+    .selectFrom("authentication_realms")
+    .selectAll()
+    .where("store_id", "=", storeId)
+    .where("purpose", "=", "members")
+    .executeTakeFirst();
+  return row && realmOf(row);
+}
+
 export type RealmList = { realms: Realm[]; place: Place; page: Page };
 
 export async function listRealms(
   { storage }: { storage: Storage },
-  storeId: string,
+  caller: Reader,
   page: Page,
 ): Promise<RealmList> {
-  const { rows, place } = await readPage(storage, "authentication_realms", { store_id: storeId }, page);
+  const of = { store_id: caller.storeId, ...(!isBackOffice(caller) && { purpose: "customers" }) };
+  const { rows, place } = await readPage(storage, "authentication_realms", of, page);
   return { realms: rows.map(realmOf), place, page };
 }
 
@@ -104,7 +149,7 @@ export async function insertRealm(
     name: change.name,
     redirect_uris: JSON.stringify(change.redirectUris ?? []),
     duplicate_email_policy: change.duplicateEmailPolicy ?? "allowed",
-    purpose: "customers",
+    purpose: change.purpose ?? "customers",
     id_token_signed_response_alg: change.idTokenAlgorithm ?? "RS256",
     profile_updates: change.profileUpdates ?? null,
     created_at: now,
@@ -119,13 +164,22 @@ export async function insertRealm(
   return realm;
 }
 
+/** Members are sent back to the console, unless the realm says elsewhere. The unique index lets a store have one for them. */
 export async function createRealm(
-  deps: Deps,
+  deps: Deps & { publicUrl: string },
   by: By,
   change: RealmChange & { name: string },
 ): Promise<Realm> {
   refuseBadRedirectUris(change.redirectUris);
-  return deps.storage.transact((trx) => insertRealm(trx, deps, by, change));
+  const isForMembers = change.purpose === "members";
+  const usual = isForMembers ? [`${deps.publicUrl}/console/signed-in`] : [];
+  const { redirectUris = usual } = change;
+  try {
+    return await deps.storage.transact((trx) => insertRealm(trx, deps, by, { ...change, redirectUris }));
+  } catch (error) {
+    if (!isForMembers || !isUniqueViolation(error)) throw error;
+    throw new Problem("members_realm_exists", { source: { pointer: "/data/purpose" } });
+  }
 }
 
 export async function updateRealm(deps: Deps, by: By, realmId: string, change: RealmChange): Promise<Realm> {
@@ -137,6 +191,8 @@ export async function updateRealm(deps: Deps, by: By, realmId: string, change: R
       .where("store_id", "=", by.storeId)
       .where("id", "=", realmId);
     const before = await forChange(deps.storage, rows).executeTakeFirst();
+    if (before && change.purpose !== undefined && change.purpose !== before.purpose)
+      throw new Problem("realm_purpose_fixed", { source: { pointer: "/data/purpose" } });
     const row = await trx
       .updateTable("authentication_realms")
       .set({

@@ -51,9 +51,10 @@ export async function updateSettings(
     const current = await getSettings({ storage: { db: trx } }, storeId);
     const clientId = change.clientId ?? current.clientId;
     const realmId = change.realmId ?? current.realmId;
-    if (!(await findRealm(trx, storeId, realmId))) {
+    // A realm never changes its purpose, so what was looked at here stays so.
+    const realm = await findRealm(trx, storeId, realmId);
+    if (realm?.purpose !== "customers")
       throw new Problem("realm_unknown", { source: { pointer: "/data/realm_id" } });
-    }
     await refuseDirectMismatch(trx, storeId, realmId, clientId);
     await trx
       .updateTable("customer_authentication_settings")

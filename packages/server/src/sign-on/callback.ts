@@ -11,6 +11,7 @@ import { readCookie } from "../lib/cookie.ts";
 import { newId } from "../lib/ids.ts";
 import { hashesEqual } from "../lib/secrets.ts";
 import { show } from "../lib/show.ts";
+import { foreseeMember } from "../members/sign-in.ts";
 import type { Realm } from "../realms/realm.ts";
 import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { type Attempt, browserCookieName, digest, idpSecretsOf, openAttempt, type Place } from "./attempt.ts";
@@ -190,6 +191,9 @@ async function refuseUnwelcome(
   realm: Realm,
   identity: Identity,
 ): Promise<void> {
-  const reason = await foreseeRefusal(storage.db, profile, realm, identity);
+  const reason =
+    realm.purpose === "members"
+      ? await foreseeMember(storage.db, profile, identity)
+      : await foreseeRefusal(storage.db, profile, realm, identity);
   if (reason) throw signOnProblem(reason);
 }

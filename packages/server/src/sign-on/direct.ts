@@ -17,9 +17,10 @@ import { unavailable } from "./authorize.ts";
 import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./code.ts";
 import { headOf, isRecorded, reasonOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
-import type { ClientGrant, RedeemDeps } from "./redeem.ts";
+import type { RedeemDeps } from "./redeem.ts";
 import { noteUnusable, whyNot } from "./replay.ts";
 import { findPlace } from "./sign-on-place.ts";
+import type { ClientGrant } from "./trade-code.ts";
 
 /**
  * The direct flow, the other reading of the contract: the storefront sent the shopper straight to the identity provider,
@@ -27,7 +28,7 @@ import { findPlace } from "./sign-on-place.ts";
  * storefront's business; PKCE ties the code to the storefront, which must show the verifier.
  */
 export type DirectDeps = RedeemDeps & AskDeps & { recordLimiter: RecordLimiter };
-type DirectGrant = ClientGrant & { source: string; by: By };
+type DirectGrant = Omit<ClientGrant, "purpose"> & { source: string; by: By };
 
 type DirectPlace = { profile: Profile; realm: Realm };
 
@@ -58,7 +59,9 @@ export async function redeemDirect(
   const codeChallenge = challengeOf(grant.clientVerifier);
   if (!(await claimDirectCode(deps, profile, { id: trail.id, codeHash, codeChallenge, grant }))) {
     await untilSettled(deps, profile.storeId, codeHash);
-    const found = await deps.storage.transact((trx) => whyNot(trx, deps, grant, codeHash));
+    const found = await deps.storage.transact((trx) =>
+      whyNot(trx, deps, { ...grant, purpose: "customers" }, codeHash),
+    );
     noteUnusable(deps, found);
     throw found.refusal;
   }

@@ -50,7 +50,7 @@ async function withCode(
     source,
     requestId,
     by: byCaller(caller),
-    authenticatedAs: caller.grant === "client_credentials" ? caller.holder.clientId : undefined,
+    authenticatedAs: authenticatedAs(caller),
     clientCode: data.oauth_authorization_code,
     clientRedirectUri: data.oauth_redirect_uri,
     clientVerifier: data.oauth_code_verifier,
@@ -92,3 +92,7 @@ async function withPassword(
 const present = ({ id, customerId, token, expiresAt }: IssuedToken): Answer => ({
   data: { type: "token", id, customer_id: customerId, token, expires: expiresAt / 1000 },
 });
+
+/** The application key whose secret stands behind the access token. */
+const authenticatedAs = ({ grant, holder }: Caller): string | undefined =>
+  grant === "client_credentials" && holder.type === "application_key" ? holder.clientId : undefined;

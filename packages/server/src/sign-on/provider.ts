@@ -6,7 +6,7 @@ import { findCustomer } from "../customers/customer.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
 import { isWellFormed } from "../lib/secrets.ts";
 import { issuerOf } from "../realms/issuer.ts";
-import { getRealm, type Realm } from "../realms/realm.ts";
+import { getCustomerRealm, type Realm } from "../realms/realm.ts";
 import { getSettings } from "../realms/settings.ts";
 import type { Storage } from "../storage/storage.ts";
 import { ID_TOKEN_CLAIMS, idTokenFor } from "./id-token.ts";
@@ -21,7 +21,7 @@ export async function describeRealm(
   deps: { publicUrl: string; storage: Storage; signingKeys: SigningKeys },
   ids: Ids,
 ): Promise<Output<typeof contract.realmMetadata>> {
-  const realm = await getRealm(deps, ids.store, ids.realm);
+  const realm = await getCustomerRealm(deps, ids.store, ids.realm);
   // A library that has read this checks an ID token next: by then there is a key of each kind.
   await deps.signingKeys.prepare().catch(() => {});
   const issuer = issuerOf(deps, realm.storeId, realm.id);
@@ -58,7 +58,7 @@ export async function redeemForClient(
   ids: Ids,
   { authorization, body, requestId }: TokenRequest,
 ): Promise<Output<typeof contract.realmToken>> {
-  const realm = await getRealm(deps, ids.store, ids.realm);
+  const realm = await getCustomerRealm(deps, ids.store, ids.realm);
   // Before the code is touched: who is not its client has no business with it.
   const client = await knowClient(deps, realm, readCredentials(authorization, body));
   const grant = {

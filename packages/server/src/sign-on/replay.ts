@@ -5,11 +5,12 @@ import { byService } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import { hashSecret } from "../lib/secrets.ts";
 import type { Trx } from "../storage/storage.ts";
-import { type AttemptRow, type ClientGrant, mismatchOf, type RedeemDeps } from "./redeem.ts";
+import { touchStore } from "../stores/store.ts";
 import { referenceOf } from "./reference.ts";
+import { type AttemptRow, type ClientGrant, hasPurpose, mismatchOf, type TradeDeps } from "./trade-code.ts";
 
 /** A refusal, and whose token was taken back with it. */
-export type WhyNot = { refusal: Problem; replayed?: { attempt: AttemptRow; customerId: string } };
+export type WhyNot = { refusal: Problem; replayed?: { attempt: AttemptRow; customerId: string | null } };
 
 /**
  * Why a code could not be burnt. A second use is refused; one with a wrong verifier or redirect URI, or one that comes too
@@ -17,35 +18,73 @@ export type WhyNot = { refusal: Problem; replayed?: { attempt: AttemptRow; custo
  */
 export async function whyNot(
   trx: Trx,
-  deps: RedeemDeps,
+  deps: Pick<TradeDeps, "clock">,
   grant: ClientGrant,
   codeHash = hashSecret(grant.clientCode),
 ): Promise<WhyNot> {
   const attempt = await trx
-    .selectFrom("sign_on_attempts")
-    .selectAll()
-    .where("code_hash", "=", codeHash)
-    .where("store_id", "=", grant.storeId)
+    .selectFrom("sign_on_attempts as attempt")
+    .leftJoin("authentication_realms as realm", (join) =>
+      join.onRef("realm.store_id", "=", "attempt.store_id").onRef("realm.id", "=", "attempt.realm_id"),
+    )
+    .selectAll("attempt")
+    .where("attempt.code_hash", "=", codeHash)
+    .where("attempt.store_id", "=", grant.storeId)
+    .where(hasPurpose(grant.purpose))
     .executeTakeFirst();
   const isForeign = grant.client !== undefined && attempt?.realm_id !== grant.client.realmId;
   if (!attempt || isForeign || attempt.state === "failed") return { refusal: new Problem("code_invalid") };
   if (attempt.state === "code_issued") return { refusal: new Problem("code_expired") };
   const ageMs = deps.clock.now() - (attempt.exchanged_at ?? 0);
   const isTheft = mismatchOf(attempt, grant) !== undefined || ageMs > limits.replaySeconds * 1000;
-  const customerId = isTheft ? await takeBack(trx, deps, attempt, grant) : undefined;
-  return {
-    refusal: new Problem("code_already_used"),
-    ...(customerId !== undefined && { replayed: { attempt, customerId } }),
-  };
+  const takeBack = grant.purpose === "members" ? takeBackFromMember : takeBackFromCustomer;
+  const whose = isTheft ? await takeBack(trx, deps, attempt, grant) : undefined;
+  return { refusal: new Problem("code_already_used"), ...(whose && { replayed: { attempt, ...whose } }) };
 }
 
-/** Whose token it was; undefined when it was gone already. */
-async function takeBack(
+type Whose = { customerId: string | null };
+
+/** An access token is not stored: it is revoked until it would have expired, and the store's revision tells all instances. */
+async function takeBackFromMember(
   trx: Trx,
-  deps: RedeemDeps,
+  deps: Pick<TradeDeps, "clock">,
+  attempt: AttemptRow,
+  { requestId }: ClientGrant,
+): Promise<Whose | undefined> {
+  const { token_id, store_id, exchanged_at } = attempt;
+  if (token_id === null) return undefined;
+  const expires_at = (exchanged_at ?? 0) + limits.accessTokenSeconds * 1000;
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto("access_token_revocations")
+    .values({ token_id, store_id, expires_at })
+    .onConflict((conflict) => conflict.column("token_id").doNothing())
+    .executeTakeFirst();
+  if (numInsertedOrUpdatedRows !== 1n) return undefined;
+  await touchStore(trx, store_id);
+  await noteEvents(trx, deps, byService(store_id, requestId), [replayOf(attempt)]);
+  return { customerId: null };
+}
+
+const replayOf = (attempt: AttemptRow) =>
+  ({
+    type: "sign_on.code_replayed",
+    subject: attempt.id,
+    resource: {
+      type: "sign-on",
+      id: attempt.id,
+      reference: referenceOf(attempt.id),
+      realm_id: attempt.realm_id,
+      profile_id: attempt.profile_id,
+    },
+  }) as const;
+
+/** Whose token it was; undefined when it was gone already. */
+async function takeBackFromCustomer(
+  trx: Trx,
+  deps: Pick<TradeDeps, "clock">,
   attempt: AttemptRow,
   { by, requestId }: ClientGrant,
-): Promise<string | undefined> {
+): Promise<Whose | undefined> {
   if (attempt.token_id === null) return undefined;
   const revoked = await trx
     .deleteFrom("customer_tokens")
@@ -54,28 +93,22 @@ async function takeBack(
     .returningAll()
     .executeTakeFirst();
   if (!revoked) return undefined;
+  const customerId = revoked.customer_id;
+  const { resource, ...happened } = replayOf(attempt);
   const replayed = {
-    type: "sign_on.code_replayed",
-    subject: attempt.id,
-    personId: revoked.customer_id,
-    resource: {
-      type: "sign-on",
-      id: attempt.id,
-      reference: referenceOf(attempt.id),
-      realm_id: attempt.realm_id,
-      profile_id: attempt.profile_id,
-      customer_id: revoked.customer_id,
-    },
-  } as const;
+    ...happened,
+    personId: customerId,
+    resource: { ...resource, customer_id: customerId },
+  };
   await noteEvents(trx, deps, by ?? byService(attempt.store_id, requestId), [
     replayed,
     tokenHappening("customer_token.revoked", revoked),
   ]);
-  return revoked.customer_id;
+  return { customerId };
 }
 
 /** After the commit: a transaction may be tried again, or fail at its end. */
-export function noteUnusable({ recorder }: RedeemDeps, { refusal, replayed }: WhyNot): void {
+export function noteUnusable({ recorder }: Pick<TradeDeps, "recorder">, { refusal, replayed }: WhyNot): void {
   recorder.count("failed", refusal.code);
   if (!replayed) return;
   const { attempt, customerId } = replayed;

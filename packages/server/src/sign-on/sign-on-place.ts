@@ -1,5 +1,5 @@
 import { type Profile, profileOf } from "../identity-provider/profile.ts";
-import { type Realm, realmOf } from "../realms/realm.ts";
+import { MEMBERS_CLIENT_ID, type Realm, realmOf } from "../realms/realm.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -8,7 +8,7 @@ import type { Place } from "./attempt.ts";
 /** What the database says of the path that a sign-on begins under and comes back to. */
 export type SignOnPlace = {
   realm: Realm;
-  /** The client id of the store's storefronts. */
+  /** The client id of the store's storefronts, or of the console. */
   clientId: string | undefined;
   /** What was begun before is over: a restore forgets which attempts had come back, and which codes were redeemed. */
   endedBefore: number;
@@ -32,7 +32,7 @@ export async function findPlace(db: Database, place: Place): Promise<SignOnPlace
       created_at: row.realm_created_at,
       updated_at: row.realm_updated_at,
     }),
-    clientId: row.settings_client_id ?? undefined,
+    clientId: row.purpose === "members" ? MEMBERS_CLIENT_ID : (row.settings_client_id ?? undefined),
     endedBefore: row.tokens_from ?? 0,
     profile: row.id === null ? undefined : profileOf(row as Tables["oidc_profiles"]),
   };

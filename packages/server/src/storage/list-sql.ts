@@ -6,7 +6,13 @@ import type { Storage } from "./storage.ts";
 import type { Walk } from "./walk.ts";
 
 /** The columns that say whose rows are meant. The store is always among them. */
-export type Owner = { store_id: string; realm_id?: string; customer_id?: string; integration_id?: string };
+export type Owner = {
+  store_id: string;
+  realm_id?: string;
+  customer_id?: string;
+  integration_id?: string;
+  purpose?: string;
+};
 
 /** What every statement about one list has in common. */
 export type View = { storage: Storage; table: Listed; of: Owner; isDescending: boolean };

@@ -221,6 +221,7 @@ export type Tables = {
     updated_at: number;
     former_profile_ids: string;
     told_health: string | null;
+    purpose: string;
     propagate_logout: number | null;
     former_issuers: string | null;
     issuer_found: string | null;

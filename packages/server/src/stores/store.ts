@@ -126,6 +126,11 @@ export async function changeStore<T>(
   return result;
 }
 
+/** For a transaction that changes what is kept in memory of a store without depending on it; `announce` comes after its commit. */
+export const touchStore = async (trx: Trx, storeId: string): Promise<void> => {
+  await moveRevision.first(trx, { storeId });
+};
+
 const moveRevision = statement((db, of: { storeId: string }) =>
   db
     .updateTable("stores")

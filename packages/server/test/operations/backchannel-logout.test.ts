@@ -332,7 +332,11 @@ describe("400, and the session lives", () => {
     ["an old one (N115)", "iat", () => withClaims({ iat: nowSeconds() - 601 })],
     ["one from the future (N115)", "iat", () => withClaims({ iat: nowSeconds() + 61 })],
     ["one that has expired (R171)", "exp", () => withClaims({ exp: nowSeconds() - 61 })],
-    ["one that never expires (R171)", "exp", () => withClaims({ exp: undefined })],
+    [
+      "one that never expires, and is old",
+      "iat",
+      () => withClaims({ exp: undefined, iat: nowSeconds() - 601 }),
+    ],
     ["neither subject nor session (N115)", "sub", () => withClaims({ sub: undefined, sid: undefined })],
     ["an empty subject (N115)", "sub", () => withClaims({ sub: "", sid: undefined })],
     ["an empty session (N115)", "sid", () => withClaims({ sid: "", sub: undefined })],

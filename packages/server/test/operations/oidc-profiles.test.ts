@@ -60,6 +60,7 @@ describe("create", () => {
       "callback-endpoint": `${signOn}/profiles/${id}/callback`,
       "client-discovery-url": `${signOn}/.well-known/openid-configuration`,
       "backchannel-logout-endpoint": `${signOn}/profiles/${id}/backchannel-logout`,
+      "signed-out-endpoint": `${signOn}/profiles/${id}/signed-out`,
     });
     expect(body.data).toMatchObject({ enabled: true, flow: "brokered", provisioning: "create" });
     expect(body.data.meta).toMatchObject({

@@ -503,7 +503,8 @@ describe("the ID token", () => {
     expect(decodeJwt(id_token).at_hash).toBe(half.toString("base64url"));
   });
 
-  test("says of the address what is known here, not what the provider says now", async () => {
+  test("says of the address what is known here, where it does not follow the provider", async () => {
+    await f.changeRealm({ profile_updates: "first" });
     const first = await idTokenOf();
     const id = decodeJwt(first.id_token).sub as string;
     await call(f.latchkey.app, updateCustomer, {

@@ -1,7 +1,7 @@
 import { decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { endWhatCameBack } from "../../src/after-restore.ts";
-import { deleteApplicationKey } from "../../src/application-keys/administer.ts";
+import { deleteApplicationKey, updateApplicationKey } from "../../src/application-keys/administer.ts";
 import { rotateSecret } from "../../src/application-keys/secret.ts";
 import { carryOver } from "../../src/carry-over.ts";
 import { introspectToken, issueAccessToken } from "../../src/contract/access-tokens.ts";
@@ -9,6 +9,7 @@ import { getCustomer } from "../../src/contract/customers.ts";
 import { jwks } from "../../src/contract/sign-on.ts";
 import { getStore } from "../../src/contract/store.ts";
 import { byOperator } from "../../src/events/event.ts";
+import { createMember, deleteMember, updateMember } from "../../src/members/administer.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Tables } from "../../src/storage/tables.ts";
@@ -135,6 +136,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
       await restored?.close();
       await backup?.drop();
     });
+    const NOTHING = { deletedKeys: 0, rotatedKeys: 0, passwords: 0, members: 0, roles: 0 };
     const secrets = ({ db }: Storage): Promise<Tables["application_key_secrets"][]> =>
       db.selectFrom("application_key_secrets").selectAll().orderBy("id").execute();
 
@@ -143,7 +145,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
       await rotateSecret({ storage: operator, clock }, byOperator(f.store.store.id), f.store.key.id);
       expect(await secrets(restored)).not.toEqual(await secrets(operator));
       const carried = await carryOver(restored, operator);
-      expect(carried).toEqual({ deletedKeys: 0, rotatedKeys: 1, passwords: 0 });
+      expect(carried).toEqual({ ...NOTHING, rotatedKeys: 1 });
       expect(await secrets(restored)).toEqual(await secrets(operator));
       expect(await carryOver(restored, operator)).toEqual({ ...carried, rotatedKeys: 0 });
     });
@@ -152,8 +154,30 @@ describe.each(engines)("after a restore on $name", (engine) => {
       const { clock } = f.latchkey;
       await deleteApplicationKey({ storage: operator, clock }, byOperator(f.store.store.id), f.store.key.id);
       const carried = await carryOver(restored, operator);
-      expect(carried).toEqual({ deletedKeys: 1, rotatedKeys: 0, passwords: 0 });
+      expect(carried).toEqual({ ...NOTHING, deletedKeys: 1 });
       expect(await secrets(restored)).toEqual([]);
+    });
+
+    test("members who were removed since stay so; roles are as there, and whom a member was bound to", async () => {
+      const { clock } = f.latchkey;
+      const deps = { storage: operator, clock };
+      const by = byOperator(f.store.store.id);
+      const invite = async (name: string) => {
+        const email = { shown: `${name}@shop.example`, key: `${name}@shop.example` };
+        return createMember(deps, by, { email, role: "administrator" });
+      };
+      const [gone, demoted, bound] = [await invite("gone"), await invite("demoted"), await invite("bound")];
+      const rows = await operator.db.selectFrom("members").selectAll().execute();
+      await restored.db.insertInto("members").values(rows).execute();
+      await deleteMember(deps, by, gone.id);
+      await updateMember(deps, by, demoted.id, { role: "viewer" });
+      await updateApplicationKey(deps, by, f.store.key.id, { name: "First key", role: "support" });
+      const binding = { profile_id: f.profileId, issuer: "i", subject: "s" };
+      await operator.db.updateTable("members").set(binding).where("id", "=", bound.id).execute();
+      expect(await carryOver(restored, operator)).toEqual({ ...NOTHING, members: 1, roles: 2 });
+      const stateOf = ({ db }: Storage) =>
+        db.selectFrom("members").select(["id", "role", "subject"]).orderBy("id").execute();
+      expect(await stateOf(restored)).toEqual(await stateOf(operator));
     });
 
     test("nothing is carried over from a database that was itself restored since, and no key goes", async () => {

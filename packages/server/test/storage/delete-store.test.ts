@@ -58,10 +58,11 @@ describe.each(engines)("deleting a store on $name", (engine) => {
     const realm = await realms.executeTakeFirstOrThrow();
     const texts = { name: "n", discovery_url: "u", client_id: "c", sealed_client_secret: "s" };
     const settings = { enabled: 1, flow: "brokered", provisioning: "p", former_profile_ids: "[]" };
+    const purpose = "customers";
     const times = { created_at: 0, updated_at: 0 };
     await db
       .insertInto("oidc_profiles")
-      .values({ id: `${id}-p`, store_id: id, realm_id: realm.id, ...texts, ...settings, ...times })
+      .values({ id: `${id}-p`, store_id: id, realm_id: realm.id, purpose, ...texts, ...settings, ...times })
       .execute();
   };
 

@@ -137,6 +137,47 @@ export const keyCommands: Command[] = [
   }),
 ];
 
+export const memberCommands: Command[] = [
+  command({
+    name: "member add",
+    does: "Invites somebody, who then signs in at the console through an identity provider of the store.",
+    options: {
+      ...OF_STORE,
+      email: { value: "<address>", says: "which the provider must call verified", required: true },
+      role: { value: "<role>", says: "viewer, support or administrator", required: true },
+      name: NAME,
+      ...jsonOption('{"member": {…}, "realm": {"id"}}'),
+    },
+    notes:
+      "viewer reads; support also ends sessions and examines providers; administrator does everything. The first member makes the\nstore's realm for members. LATCHKEY_PUBLIC_URL says where the console is.",
+    load: async () => (await import("../member.ts")).add,
+  }),
+  command({
+    name: "member list",
+    does: "Shows a store's members, oldest first.",
+    options: { ...FROM_STORE, ...PAGE_OPTIONS, ...jsonOption('{"members": […], "next": cursor or null}') },
+    load: async () => (await import("../member.ts")).list,
+  }),
+  commandOn({
+    name: "member show",
+    does: "Shows a member: role, and when they last signed in.",
+    argument: { value: "<member>", says: "the member's id" },
+    options: { ...FROM_STORE, ...jsonOption('{"member": {…}}') },
+    load: async () => (await import("../member.ts")).show,
+  }),
+  command({
+    name: "member remove",
+    does: "Removes a member, who is signed out within a second.",
+    options: {
+      ...OF_STORE,
+      id: { value: "<member>", says: "the member's id", required: true },
+      ...YES_OPTION,
+      ...jsonOption('{"deleted": id}'),
+    },
+    load: async () => (await import("../member.ts")).remove,
+  }),
+];
+
 export const realmCommands: Command[] = [
   command({
     name: "realm list",

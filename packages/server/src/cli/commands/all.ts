@@ -1,5 +1,12 @@
 import type { Command } from "../command.ts";
-import { keyCommands, profileCommands, realmCommands, signOnCommands, storeCommands } from "./administer.ts";
+import {
+  keyCommands,
+  memberCommands,
+  profileCommands,
+  realmCommands,
+  signOnCommands,
+  storeCommands,
+} from "./administer.ts";
 import { keepCommands, lookCommands, runCommands } from "./operate.ts";
 
 /** Every command there is, in the order of help. */
@@ -7,6 +14,7 @@ export const commands: readonly Command[] = [
   ...runCommands,
   ...storeCommands,
   ...keyCommands,
+  ...memberCommands,
   ...realmCommands,
   ...profileCommands,
   ...signOnCommands,

@@ -105,7 +105,8 @@ what was forgotten by the hash that it left.`,
     argument: { value: "<discovery-url>", says: "its discovery document, or the issuer's own address" },
     options: jsonOption("the report, as POST …/oidc-profiles/{id}/checks answers it"),
     notes: `Reads the discovery document and the keys. LATCHKEY_EGRESS_ALLOW=http://127.0.0.1:9000 lets it look at one that is not
-public. Exit code 1: a requirement is missed.`,
+public. Exit code 1: a requirement is missed. NODE_EXTRA_CA_CERTS=<file> lets it look at one whose certificate
+comes from an authority of your own.`,
     load: async () => (await import("../doctor.ts")).doctor,
   }),
   command({

@@ -26,6 +26,11 @@ export const members: Migration = {
       .column("store_id")
       .where(sql.ref("purpose"), "=", sql.lit("members"))
       .execute();
+    // The realm's, which never changes: what public tokens may list is then read from one table.
+    await trx.schema
+      .alterTable("oidc_profiles")
+      .addColumn("purpose", "text", (c) => c.notNull().defaultTo("customers"))
+      .execute();
     await makeMembers(trx);
   },
 };

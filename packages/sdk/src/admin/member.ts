@@ -1,0 +1,37 @@
+import { type Exchange, exchange, type Fetch } from "../exchange.ts";
+import { wireOf } from "../wire.ts";
+
+export type MemberCode = {
+  /** Where Latchkey is: `https://keys.example`. */
+  baseUrl: string;
+  /** What came back to the redirect URI, after its `state` was compared. */
+  code: string;
+  /** The same as at authorize. */
+  redirectUri: string;
+  codeVerifier: string;
+  fetch?: Fetch | undefined;
+  onExchange?: ((exchange: Exchange) => void) | undefined;
+};
+
+/** What the console calls itself at the realm for members. */
+export const CLIENT_ID = "members";
+
+/** The access token of a member who has signed in. It is good for so many seconds; keep it in memory alone. */
+export async function redeemMemberCode(
+  options: MemberCode,
+): Promise<{ accessToken: string; expiresInSeconds: number }> {
+  const { code, redirectUri, codeVerifier } = options;
+  const wire = wireOf(options, (_, detail) => detail);
+  const form = {
+    grant_type: "authorization_code",
+    client_id: CLIENT_ID,
+    code,
+    redirect_uri: redirectUri,
+    code_verifier: codeVerifier,
+  };
+  const call = { method: "POST", path: "/oauth/access_token", form, expects: "access_token" } as const;
+  const outcome = await exchange(wire, call, undefined);
+  if (outcome.error) throw outcome.error;
+  const { body } = outcome;
+  return { accessToken: String(body.access_token), expiresInSeconds: Number(body.expires_in) };
+}

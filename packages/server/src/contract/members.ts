@@ -1,0 +1,153 @@
+import { z } from "zod";
+import { operation } from "./operation.ts";
+import { ROLES } from "./roles.ts";
+import { emailAddress, id, name, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
+
+const role = z.enum(ROLES).describe("In rising order: each may do what those before it may");
+
+const memberMembers = {
+  id,
+  type: z.literal("member"),
+  name: z.string(),
+  email: z.string(),
+  role,
+  meta: z.strictObject({
+    status: z
+      .enum(["invited", "active"])
+      .describe(
+        "`active` from the first sign-on on: then only the subject of that sign-on counts, not the e-mail",
+      ),
+    last_signed_in_at: timestamp.nullable().describe("null: never"),
+    timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }),
+  }),
+};
+
+const links = z.strictObject({ self: url });
+const member = z.strictObject(memberMembers).meta({ id: "Member" });
+const memberAnswer = z.strictObject({ data: member, links });
+const ids = { id: "member_not_found" } as const;
+
+export const getMe = operation({
+  id: "getMe",
+  tag: "Members",
+  method: "GET",
+  path: "/v2/me",
+  summary: "Who is calling: kind, role, store, name",
+  access: ["me", "read"],
+  role: "viewer",
+  success: {
+    status: 200,
+    description: "Whom the access token was given to, with the role as it is now",
+    schema: z.strictObject({
+      data: z
+        .strictObject({
+          id: id.describe("The application key's or the member's"),
+          type: z.literal("caller"),
+          kind: z.enum(["application_key", "member"]),
+          name: z.string(),
+          email: z.string().optional().describe("Of a member"),
+          role,
+          store: z.strictObject({ id, name: z.string() }),
+        })
+        .meta({ id: "Me" }),
+      links,
+    }),
+  },
+});
+
+export const listMembers = operation({
+  id: "listMembers",
+  tag: "Members",
+  method: "GET",
+  path: "/v2/members",
+  summary: "List the people of the store",
+  access: ["members", "read"],
+  role: "administrator",
+  query: pageQuery,
+  success: {
+    status: 200,
+    description: "One page of members, oldest first",
+    schema: z.strictObject({
+      data: z.array(z.strictObject({ ...memberMembers, links })),
+      meta: z.strictObject(pageMeta),
+      links: pageLinks,
+    }),
+  },
+});
+
+export const createMember = operation({
+  id: "createMember",
+  tag: "Members",
+  method: "POST",
+  path: "/v2/members",
+  summary: "Invite somebody",
+  description:
+    "Nothing is sent. They sign in at the console through an identity provider of the store's realm for members, and are known by an " +
+    "e-mail that this provider itself calls verified. Without `name`, the address stands for it.",
+  access: ["members", "write"],
+  role: "administrator",
+  body: {
+    schema: z.object({
+      data: z.object({
+        type: z.literal("member"),
+        name: name.optional().meta({ examples: ["Ada Reed"] }),
+        email: emailAddress,
+        role: role.meta({ examples: ["support"] }),
+      }),
+    }),
+  },
+  success: { status: 201, description: "The member", schema: memberAnswer },
+  problems: ["member_exists"],
+});
+
+export const getMember = operation({
+  id: "getMember",
+  tag: "Members",
+  method: "GET",
+  path: "/v2/members/{id}",
+  summary: "Get a member",
+  access: ["members", "read"],
+  role: "administrator",
+  ids,
+  success: { status: 200, description: "The member", schema: memberAnswer },
+});
+
+export const updateMember = operation({
+  id: "updateMember",
+  tag: "Members",
+  method: "PUT",
+  path: "/v2/members/{id}",
+  summary: "Change a member's name, e-mail or role",
+  description:
+    "Members of the body that are absent stay as they are. A role is in force on every instance within a second, for tokens of before too. " +
+    "Another e-mail does not let another person in: who has signed in once is known by the provider's subject.",
+  access: ["members", "write"],
+  role: "administrator",
+  ids,
+  body: {
+    schema: z.object({
+      data: z.object({
+        type: z.literal("member"),
+        name: name.optional(),
+        email: emailAddress.optional(),
+        role: role.optional(),
+      }),
+    }),
+  },
+  success: { status: 200, description: "The member as it is now", schema: memberAnswer },
+  problems: ["id_mismatch", "member_exists", "last_administrator"],
+});
+
+export const deleteMember = operation({
+  id: "deleteMember",
+  tag: "Members",
+  method: "DELETE",
+  path: "/v2/members/{id}",
+  summary: "Remove a member",
+  description: "Their access tokens stop working on every instance within a second.",
+  access: ["members", "write"],
+  role: "administrator",
+  ids,
+  success: { status: 204, description: "The member is gone" },
+  problems: ["last_administrator"],
+});

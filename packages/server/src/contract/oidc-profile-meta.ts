@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { id, timestamp } from "./shapes.ts";
+
+const pendingChange = z
+  .strictObject({
+    since: timestamp,
+    digest: z.string().describe("Names the document that waits: what approve-drift takes"),
+    changes: z.array(
+      z.strictObject({ member: z.string(), before: z.string().nullable(), after: z.string().nullable() }),
+    ),
+  })
+  .describe(
+    "What the identity provider has changed that waits for POST …/approve-drift; until then the old is used. For the back office only",
+  );
+
+/** What is known of an identity provider beside what was entered. */
+export const profileMeta = z.strictObject({
+  issuer: z.string().nullable().describe("From discovery; null until it has been read"),
+  endpoint_hosts: z.array(z.string()).describe("The hosts behind the identity provider's endpoints"),
+  health: z.strictObject({
+    status: z
+      .enum(["up", "degraded", "down", "unknown"])
+      .describe(
+        "down: shoppers are sent back to the storefront with `temporarily_unavailable` until a probe finds it again. unknown: it was not asked for a day, or never",
+      ),
+    since: timestamp,
+  }),
+  has_client_secret: z
+    .boolean()
+    .optional()
+    .describe("False only where the profile is not enabled. For the back office only"),
+  has_next_client_secret: z.boolean().optional().describe("For the back office only"),
+  pending_change: pendingChange.nullable().optional(),
+  issuer_found: z
+    .strictObject({ issuer: z.string(), since: timestamp })
+    .nullable()
+    .optional()
+    .describe(
+      "Another issuer than the one in use, which its document names although it is read from the same address: sign-ons will fail until one of the two is set right, or `discovery_url` is the new issuer's. For the back office only",
+    ),
+  refused_logout: z
+    .strictObject({ at: timestamp, reason: z.string(), means: z.string(), remedy: z.string() })
+    .nullable()
+    .optional()
+    .describe(
+      "The latest logout token that the identity provider has signed and that was refused. For the back office only",
+    ),
+  former_issuers: z
+    .array(z.string())
+    .optional()
+    .describe(
+      "Issuers that the provider had before, whose people were carried over. For the back office only",
+    ),
+  adoptable: z
+    .array(z.strictObject({ profile_id: id, identities: z.int() }))
+    .optional()
+    .describe(
+      "Deleted profiles for the same issuer and client id, with the number of their identities, counted up to 10,000. Unless their identities are adopted with `adopt_identities_of`, those people become new customers",
+    ),
+  created_at: timestamp,
+  updated_at: timestamp,
+});

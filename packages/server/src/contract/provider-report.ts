@@ -1,0 +1,32 @@
+import { z } from "zod";
+
+const check = z.strictObject({
+  id: z.string().describe("R1 to R9, in the order of the requirements on an identity provider"),
+  requirement: z.string(),
+  status: z.enum(["met", "not_met", "unknown"]).describe("unknown: only a live sign-on can tell"),
+  evidence: z.string(),
+  remedy: z.string().nullable(),
+});
+
+/** What the doctor has found. */
+export const providerReport = z
+  .strictObject({
+    type: z.literal("oidc-profile-checks"),
+    discovery_url: z.string(),
+    issuer: z.string().nullable(),
+    endpoint_hosts: z.array(z.string()),
+    checks: z.array(check),
+    warnings: z.array(z.string()),
+    provider: z
+      .strictObject({
+        key: z.string(),
+        name: z.string(),
+        guide: z.string().describe("Its recipe, in this project's documentation"),
+        console: z.record(z.string(), z.string()).describe("Where in its console each thing is set"),
+      })
+      .nullable()
+      .describe("Which provider it is, if its document gives it away"),
+    answer_ms: z.int().nullable().describe("How long the discovery document took"),
+    clock_offset_seconds: z.int().nullable().describe("The identity provider's clock minus ours"),
+  })
+  .meta({ id: "IdentityProviderReport" });

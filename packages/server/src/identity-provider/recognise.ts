@@ -1,0 +1,40 @@
+import { type ConsoleTopic, type KnownProvider, knownProviders } from "../contract/known-providers.ts";
+import { type Document, textOf } from "./discovery.ts";
+import type { Check, RequirementId } from "./requirements.ts";
+
+/** Which provider it is, as far as its document gives it away. */
+export const recognise = (document: Document): KnownProvider | null =>
+  knownProviders.find(({ recognisedBy }) =>
+    recognisedBy.some((marks) =>
+      Object.entries(marks).every(([member, pattern]) => pattern.test(textOf(document, member) ?? "")),
+    ),
+  ) ?? null;
+
+const TOPICS: Partial<Record<RequirementId, ConsoleTopic>> = {
+  R1: "signing",
+  R2: "method",
+  R3: "code_flow",
+  R4: "email",
+  R6: "encryption",
+  R7: "audience",
+};
+
+/** The same remedies with where that is in the provider's own console. */
+export function inItsWords(provider: KnownProvider | null, checks: readonly Check[]): Check[] {
+  return checks.map((check) => {
+    const topic = TOPICS[check.id];
+    const place = topic && provider?.console[topic];
+    const words = `In ${provider?.name}: ${place}.`;
+    if (!place || check.remedy === null || check.remedy.endsWith(words)) return check;
+    return { ...check, remedy: `${check.remedy} ${words}` };
+  });
+}
+
+/** What to know of it beforehand: of the requirements that are not met already, those that need attention there. */
+export function attentionTo(provider: KnownProvider | null, checks: readonly Check[]): string[] {
+  const open = checks.filter(({ status }) => status !== "met");
+  return open.flatMap(({ id }) => {
+    const text = provider?.attention[id];
+    return text ? [`${provider.name}, ${id}: ${text}`] : [];
+  });
+}

@@ -1,0 +1,59 @@
+import { writeAnswer } from "../access/issue.ts";
+import type * as contract from "../contract/access-tokens.ts";
+import type { Input, Output } from "../contract/operation.ts";
+import { Problem } from "../contract/problem.ts";
+import type { Identity } from "../identity-provider/identify.ts";
+import type { Keyring } from "../lib/keyring.ts";
+import { hashSecret, isWellFormed } from "../lib/secrets.ts";
+import { settleMember } from "../members/sign-in.ts";
+import { MEMBERS_CLIENT_ID } from "../realms/realm.ts";
+import { statement } from "../storage/statement.ts";
+import { type TradeDeps, tradeCode } from "./trade-code.ts";
+
+type Deps = TradeDeps & { keyring: Keyring };
+type Answer = Output<typeof contract.issueAccessToken>;
+
+/**
+ * Trades a member's code for an access token, and for nothing else: there is no customer and no customer token. The console
+ * knows no store, so the store follows from the code. What they may do is not in the token: the gate looks the role up.
+ */
+export async function redeemForMember(
+  deps: Deps,
+  body: Input<typeof contract.issueAccessToken>["body"],
+  requestId: string,
+): Promise<Answer> {
+  if (body.scope) throw new Problem("scope_unknown");
+  if (body.client_id !== MEMBERS_CLIENT_ID) throw new Problem("members_client_unknown");
+  const { code = "", redirect_uri: clientRedirectUri = "", code_verifier: clientVerifier = "" } = body;
+  if (!isWellFormed("lkac", code)) throw new Problem("code_invalid");
+  const place = await findPlaceOfCode.first(deps.storage.db, { codeHash: hashSecret(code) });
+  if (!place) throw new Problem("code_invalid");
+  const grant = {
+    storeId: place.store_id,
+    purpose: "members",
+    clientCode: code,
+    clientRedirectUri,
+    clientVerifier,
+    client: { realmId: place.realm_id, clientId: MEMBERS_CLIENT_ID },
+    requestId,
+  } as const;
+  return tradeCode<Answer>(deps, grant, async (trx, attempt, { profile }) => {
+    const identity: Identity = JSON.parse(attempt.identity ?? "null");
+    const member = await settleMember(trx, deps, profile, identity, requestId);
+    if ("reason" in member) return member;
+    const given = { grant: "member", storeId: member.storeId, holderId: member.id } as const;
+    return { customerId: null, answer: writeAnswer(deps, { ...given, tokenId: attempt.token_id }) };
+  });
+}
+
+/** A code is 256 random bits, so whoever has one knows whose it is. */
+const findPlaceOfCode = statement((db, of: { codeHash: string }) =>
+  db
+    .selectFrom("sign_on_attempts as attempt")
+    .innerJoin("authentication_realms as realm", (join) =>
+      join.onRef("realm.store_id", "=", "attempt.store_id").onRef("realm.id", "=", "attempt.realm_id"),
+    )
+    .select(["attempt.store_id", "attempt.realm_id"])
+    .where("attempt.code_hash", "=", of.codeHash)
+    .where("realm.purpose", "=", "members"),
+);

@@ -1,0 +1,207 @@
+import { type SqlBool, sql } from "kysely";
+import { Problem } from "../contract/problem.ts";
+import type { ProblemCode } from "../contract/problems.ts";
+import type { SignOnReason } from "../contract/sign-on-reasons.ts";
+import type { Traces } from "../contract/traces.ts";
+import type { By } from "../events/event.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import { hashSecret, isWellFormed } from "../lib/secrets.ts";
+import type { Purpose } from "../realms/realm.ts";
+import { statement } from "../storage/statement.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import { challengeOf } from "./attempt.ts";
+import { signOnProblem } from "./exits.ts";
+import type { Recorder } from "./record.ts";
+import { referenceOf } from "./reference.ts";
+import { noteUnusable, recordHead, type WhyNot, whyNot } from "./replay.ts";
+import { findPlace, type SignOnPlace } from "./sign-on-place.ts";
+
+/** What is brought for a code. `client` is set where the request says which client and realm it is for. */
+export type ClientGrant = {
+  storeId: string;
+  /** What the code is to be worth: only one of a realm with this purpose is touched. */
+  purpose: Purpose;
+  clientCode: string;
+  clientRedirectUri: string;
+  clientVerifier: string;
+  client?: { realmId: string; clientId: string };
+  /** The application key that has shown its secret, if one has. */
+  authenticatedAs?: string | undefined;
+  requestId: string;
+  /** Whose program brings it; without one, the person comes alone. */
+  by?: By;
+};
+
+export type TradeDeps = {
+  storage: Storage;
+  clock: Clock;
+  recorder: Recorder;
+  traces: Traces | undefined;
+};
+
+export type AttemptRow = Tables["sign_on_attempts"];
+/** With the id of the token that it is traded for. */
+type BurntAttempt = AttemptRow & { token_id: string };
+
+/** A realm and a profile that are there and may be used. */
+type UsablePlace = SignOnPlace & { profile: NonNullable<SignOnPlace["profile"]> };
+
+/** What the code was traded for. `customerId`: whom the record names. */
+type Traded<T> = { customerId: string | null; answer: T };
+
+/** How the transaction ended: with a token, or with a refusal that it must not undo, since the code is void by then. */
+type Ending<T> =
+  | (Traded<T> & { attempt: AttemptRow })
+  | { refusal: Problem; reason: SignOnReason; attempt: AttemptRow }
+  | WhyNot;
+
+/**
+ * Trades our code for what it is worth. The order is law: bearer, rate limit and shape were seen to before; then one
+ * statement burns the code, for its own store only, forgets what the provider said and names the token to come; then redirect
+ * URI and verifier are compared, and a wrong one leaves the code burnt. Code and all that `work` changes change together or not at all.
+ */
+export async function tradeCode<T>(
+  deps: TradeDeps,
+  grant: ClientGrant,
+  work: (
+    trx: Trx,
+    attempt: BurntAttempt,
+    place: UsablePlace,
+  ) => Promise<Traded<T> | { reason: SignOnReason }>,
+): Promise<T> {
+  if (!isWellFormed("lkac", grant.clientCode)) throw new Problem("code_invalid");
+  // Before the transaction, which waits for nobody: of an attempt that has its code nothing changes any more but whether it was
+  // redeemed, which the burning decides.
+  const { db, changes } = deps.storage;
+  const issued = await findIssued.first(db, {
+    codeHash: hashSecret(grant.clientCode),
+    storeId: grant.storeId,
+    purpose: grant.purpose,
+  });
+  if (issued) deps.traces?.join("redeem", issued.id);
+  const ending = await deps.storage.transact(async (trx): Promise<Ending<T>> => {
+    const attempt = issued && (await burnCode(trx, deps, grant, issued));
+    if (!attempt) return whyNot(trx, deps, grant);
+    const mismatch = mismatchOf(attempt, grant);
+    if (mismatch) return fail(trx, attempt, mismatch.reason, new Problem(mismatch.code));
+    // Here and not before: what was switched off, deleted or made stricter while we waited for our turn counts.
+    const { store_id: storeId, realm_id: realmId, profile_id: profileId } = attempt;
+    const place = await findPlace(trx, { storeId, realmId, profileId });
+    const traded = isUsable(place)
+      ? await work(trx, attempt, place)
+      : ({ reason: "profile_disabled" } as const);
+    if ("reason" in traded) return fail(trx, attempt, traded.reason, refusalOf(attempt, traded.reason));
+    return { ...traded, attempt };
+  });
+  if ("attempt" in ending) noteEnding(deps, ending);
+  else {
+    noteUnusable(deps, ending);
+    if (ending.replayed && grant.purpose === "members") changes.announce(grant.storeId);
+  }
+  if ("refusal" in ending) throw ending.refusal;
+  return ending.answer;
+}
+
+const isUsable = (place: SignOnPlace | undefined): place is UsablePlace =>
+  place?.profile?.enabled === true && place.profile.flow === "brokered";
+
+type OfCode = { codeHash: string; storeId: string; purpose: Purpose };
+
+const findIssued = statement((db, { codeHash, storeId, purpose }: OfCode) =>
+  db
+    .selectFrom("sign_on_attempts as attempt")
+    .leftJoin("authentication_realms as realm", (join) =>
+      join.onRef("realm.store_id", "=", "attempt.store_id").onRef("realm.id", "=", "attempt.realm_id"),
+    )
+    .selectAll("attempt")
+    .where("attempt.code_hash", "=", codeHash)
+    .where("attempt.store_id", "=", storeId)
+    .where(hasPurpose(purpose)),
+);
+
+/** Of an attempt joined with its realm. One whose realm is gone is worth nothing, which its customers' exchange then says. */
+export const hasPurpose = (purpose: Purpose) =>
+  sql<SqlBool>`coalesce(realm.purpose, 'customers') = ${purpose}`;
+
+/** The row of before, as it is now. What the identity provider said is no longer in the database. */
+async function burnCode(
+  trx: Trx,
+  { clock }: TradeDeps,
+  { client }: ClientGrant,
+  issued: AttemptRow,
+): Promise<BurntAttempt | undefined> {
+  if (client && issued.realm_id !== client.realmId) return undefined;
+  const { id, store_id: storeId } = issued;
+  const tokenId = newId();
+  const now = clock.now();
+  const isBurnt = await burn.first(trx, { id, storeId, tokenId, now });
+  return isBurnt && { ...issued, state: "exchanged", exchanged_at: now, token_id: tokenId };
+}
+
+type Burning = { id: string; storeId: string; tokenId: string; now: number };
+
+const burn = statement((db, { id, storeId, tokenId, now }: Burning) =>
+  db
+    .updateTable("sign_on_attempts")
+    .set({ state: "exchanged", exchanged_at: now, token_id: tokenId, identity: null })
+    .where("store_id", "=", storeId)
+    .where("id", "=", id)
+    .where("state", "=", "code_issued")
+    .where("code_expires_at", ">", now)
+    // An instance whose clock is ahead of ours may have forgotten it already.
+    .where("identity", "is not", null)
+    .returning("id"),
+);
+
+/** What the request and the attempt do not agree on. */
+type Mismatch = { code: ProblemCode; reason: SignOnReason };
+
+export function mismatchOf(attempt: AttemptRow, grant: ClientGrant): Mismatch | undefined {
+  if (attempt.client_redirect_uri !== grant.clientRedirectUri)
+    return { code: "redirect_uri_mismatch", reason: "redirect_uri_mismatch" };
+  if (attempt.code_challenge !== challengeOf(grant.clientVerifier))
+    return { code: "verifier_mismatch", reason: "verifier_mismatch" };
+  const isForeign = grant.client && attempt.client_id !== grant.client.clientId;
+  // A code that was begun for an application key is worth nothing without its secret, at whichever endpoint it is shown.
+  const isUnproven = attempt.is_confidential === 1 && grant.authenticatedAs !== attempt.client_id;
+  if (isForeign || isUnproven) return { code: "code_invalid", reason: "client_mismatch" };
+  return undefined;
+}
+
+async function fail(
+  trx: Trx,
+  attempt: AttemptRow,
+  reason: SignOnReason,
+  refusal: Problem,
+): Promise<Ending<never>> {
+  await trx
+    .updateTable("sign_on_attempts")
+    .set({ state: "failed", identity: null, token_id: null })
+    .where("store_id", "=", attempt.store_id)
+    .where("id", "=", attempt.id)
+    .execute();
+  return { refusal, reason, attempt };
+}
+
+function refusalOf(attempt: AttemptRow, reason: SignOnReason): Problem {
+  const { faults } = signOnProblem(reason);
+  const [{ detail = "" }] = faults;
+  return new Problem("sign_on_refused", { detail, meta: { reason, reference: referenceOf(attempt.id) } });
+}
+
+function noteEnding(
+  { recorder }: TradeDeps,
+  ending: Extract<Ending<unknown>, { attempt: AttemptRow }>,
+): void {
+  const head = recordHead(ending.attempt);
+  if ("refusal" in ending) {
+    recorder.count("failed", ending.reason);
+    recorder.noteExchange({ ...head, outcome: "failed", reason: ending.reason, customerId: null });
+  } else {
+    recorder.count("exchanged");
+    const { customerId } = ending;
+    recorder.noteExchange({ ...head, outcome: "exchanged", reason: null, customerId });
+  }
+}

@@ -1,0 +1,292 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createApplicationKey } from "../../src/contract/application-keys.ts";
+import { listEvents } from "../../src/contract/events.ts";
+import {
+  createMember,
+  deleteMember,
+  getMe,
+  getMember,
+  listMembers,
+  updateMember,
+} from "../../src/contract/members.ts";
+import { updateProfile } from "../../src/contract/oidc-profiles.ts";
+import { createTestApp, getToken, PUBLIC_URL } from "../support/app.ts";
+import { call } from "../support/call.ts";
+import { type Engine, engines, type TestDatabase } from "../support/engines.ts";
+import { createFederation, type Federation } from "../support/federation.ts";
+import { createMembersSide, type MembersSide } from "../support/members.ts";
+import { until, untilServed } from "../support/until.ts";
+
+describe.each(engines.map((engine) => [engine.name, engine] as const))(
+  "members on %s",
+  (_, engine: Engine) => {
+    let database: TestDatabase;
+    let f: Federation;
+    let side: MembersSide;
+    let people = 0;
+    const somebody = () => `person-${++people}@shop.example`;
+
+    beforeAll(async () => {
+      if (!engine.isHere) return;
+      database = await engine.create();
+      f = await createFederation({ databaseUrl: database.url });
+      side = await createMembersSide(f);
+    });
+    beforeEach(({ skip }) => {
+      if (!engine.isHere) skip("there is no such database here");
+      f.latchkey.clock.advance(2000);
+    });
+    afterAll(async () => {
+      if (!engine.isHere) return;
+      await f.close();
+      await database.drop();
+    });
+
+    const member = (data: object) => ({ json: { data: { type: "member", ...data } } });
+    const change = (id: string, data: object) => f.store.call(updateMember, { ids: { id }, ...member(data) });
+    const eventsOf = async (id: string) => {
+      await f.latchkey.app.tidy();
+      const { body } = await f.store.call(listEvents, { query: `filter=eq(subject,${id})` });
+      return body.data;
+    };
+
+    test("201, 200, 200 and 204: invited, read, changed, removed; each is in the log", async () => {
+      const email = somebody();
+      const made = await f.store.call(createMember, member({ email, role: "support" }));
+      expect(made.status).toBe(201);
+      const { id } = made.body.data;
+      const at = new Date(f.latchkey.clock.now()).toISOString();
+      expect(made.body).toEqual({
+        data: {
+          id,
+          type: "member",
+          name: email,
+          email,
+          role: "support",
+          meta: {
+            status: "invited",
+            last_signed_in_at: null,
+            timestamps: { created_at: at, updated_at: at },
+          },
+        },
+        links: { self: `${PUBLIC_URL}/v2/members/${id}` },
+      });
+      expect((await f.store.call(getMember, { ids: { id } })).body).toEqual(made.body);
+      expect((await change(id, { name: "Bea", role: "viewer" })).body.data).toMatchObject({
+        name: "Bea",
+        email,
+        role: "viewer",
+      });
+      const listed = await f.store.call(listMembers, { query: "page[limit]=100" });
+      expect(listed.body.data.map((one: { id: string }) => one.id)).toContain(id);
+      expect((await f.store.call(deleteMember, { ids: { id } })).status).toBe(204);
+      expect((await f.store.call(getMember, { ids: { id } })).code).toBe("member_not_found");
+      const [created, updated, deleted] = await eventsOf(id);
+      expect([created.type, updated.type, deleted.type]).toEqual([
+        "member.created",
+        "member.updated",
+        "member.deleted",
+      ]);
+      expect(updated.data.changes).toEqual({
+        name: { before: email, after: "Bea" },
+        role: { before: "support", after: "viewer" },
+      });
+      expect(deleted.data.resource).toEqual({ type: "member", id });
+    });
+
+    test("the first sign-on is in the log, under the member's own name", async () => {
+      const email = somebody();
+      const token = await side.token(email, "viewer");
+      const { id } = (await side.call(token, getMe)).body.data;
+      const [, bound, ...others] = await eventsOf(id);
+      expect(others).toEqual([]);
+      expect([bound.type, bound.data.actor]).toEqual(["member.updated", { type: "member", id, name: email }]);
+      expect(bound.data.changes).toEqual({ status: { before: "invited", after: "active" } });
+    });
+
+    test("409 for an e-mail that a member of the store has, in any case; another store may have it", async () => {
+      const email = somebody();
+      const id = await side.invite(email, "viewer");
+      const again = await f.store.call(createMember, member({ email: email.toUpperCase(), role: "viewer" }));
+      expect([again.status, again.code, again.body.errors[0].source]).toEqual([
+        409,
+        "member_exists",
+        { pointer: "/data/email" },
+      ]);
+      const second = await side.invite(somebody(), "viewer");
+      expect((await change(second, { email })).code).toBe("member_exists");
+      expect((await change(id, { email: email.toUpperCase() })).status).toBe(200);
+      const both = await Promise.all(
+        [1, 2].map(() =>
+          untilServed(() =>
+            f.store.call(createMember, member({ email: "twin@shop.example", role: "viewer" })),
+          ),
+        ),
+      );
+      expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
+      const other = await f.latchkey.createStore();
+      expect((await other.call(createMember, member({ email, role: "viewer" }))).status).toBe(201);
+      for (const operation of [getMember, deleteMember])
+        expect((await other.call(operation, { ids: { id } })).code).toBe("member_not_found");
+      expect((await other.call(updateMember, { ids: { id }, ...member({ name: "n" }) })).code).toBe(
+        "member_not_found",
+      );
+    });
+
+    test("409 for a body with another id than the path's", async () => {
+      const id = await side.invite(somebody(), "viewer");
+      const other = await side.invite(somebody(), "viewer");
+      expect((await change(id, { id: other, name: "n" })).code).toBe("id_mismatch");
+    });
+
+    test("400 without a role, with one that is none, and for what is no e-mail", async () => {
+      const email = somebody();
+      expect((await f.store.call(createMember, member({ email }))).code).toBe("member_missing");
+      expect((await f.store.call(createMember, member({ email, role: "owner" }))).code).toBe(
+        "member_invalid",
+      );
+      expect((await f.store.call(createMember, member({ email: "a@b,c@d", role: "viewer" }))).code).toBe(
+        "member_invalid",
+      );
+    });
+
+    describe("the last administrator", () => {
+      let own: Federation;
+      let ownSide: MembersSide;
+
+      beforeAll(async () => {
+        if (!engine.isHere) return;
+        own = { ...f, store: await f.latchkey.createStore(10_000) };
+        ownSide = await createMembersSide(own);
+      });
+
+      const as = (token: string) => ({
+        remove: (id: string) => ownSide.call(token, deleteMember, { ids: { id } }),
+        demote: (id: string, role = "support") =>
+          ownSide.call(token, updateMember, { ids: { id }, ...member({ role }) }),
+      });
+      const idOf = async (token: string) => (await ownSide.call(token, getMe)).body.data.id;
+
+      test("409: cannot be removed or demoted by a member, themselves included; renamed they can be", async () => {
+        const ada = await ownSide.token("ada@shop.example", "administrator");
+        const id = await idOf(ada);
+        await ownSide.invite("sue@shop.example", "support");
+        for (const answer of [await as(ada).remove(id), await as(ada).demote(id)])
+          expect([answer.status, answer.code]).toEqual([409, "last_administrator"]);
+        const renamed = await ownSide.call(ada, updateMember, { ids: { id }, ...member({ name: "Ada" }) });
+        expect(renamed.status).toBe(200);
+        expect((await as(ada).demote(id, "administrator")).status).toBe(200);
+      });
+
+      test("is not the last while another was invited, or can sign in; one whose provider is off cannot", async () => {
+        const bea = await ownSide.token("bea@shop.example", "administrator");
+        const id = await idOf(bea);
+        expect((await as(bea).demote(id)).status).toBe(200);
+        expect((await as(bea).demote(id, "administrator")).code).toBe("role_insufficient");
+        const back = { ids: { id }, ...member({ role: "administrator" }) };
+        await own.store.call(updateMember, back);
+        const ids = { realm: ownSide.realmId, id: ownSide.profileId };
+        const enable = (enabled: boolean) =>
+          own.store.call(updateProfile, { ids, json: { data: { type: "oidc-profile", enabled } } });
+        await enable(false);
+        expect((await as(bea).remove(id)).code).toBe("last_administrator");
+        const invited = await ownSide.invite("carl@shop.example", "administrator");
+        expect((await as(bea).demote(id)).status).toBe(200);
+        await own.store.call(deleteMember, { ids: { id: invited } });
+        await own.store.call(updateMember, back);
+        await enable(true);
+      });
+
+      test("of two who remove each other at once, one stays", async () => {
+        for (let round = 0; round < 5; round++) {
+          own.latchkey.clock.advance(2000);
+          const { body } = await own.store.call(listMembers);
+          for (const { id } of body.data) await own.store.call(deleteMember, { ids: { id } });
+          const tokens = [];
+          for (const name of ["x", "y"])
+            tokens.push(await ownSide.token(`${name}${round}@shop.example`, "administrator"));
+          const [x = "", y = ""] = tokens;
+          const [xId, yId] = [await idOf(x), await idOf(y)];
+          const answers = await Promise.all([
+            untilServed(() => as(x).remove(yId)),
+            untilServed(() => as(y).remove(xId)),
+          ]);
+          const left = (await own.store.call(listMembers)).body.data;
+          expect(left.length, JSON.stringify(answers.map(({ status, code }) => [status, code]))).toBe(1);
+        }
+      });
+
+      test("204 for a key with the role administrator; 403 for one without", async () => {
+        const [{ id }] = (await own.store.call(listMembers)).body.data;
+        const json = { data: { type: "application_key", name: "Support", role: "support" } };
+        const made = (await own.store.call(createApplicationKey, { json })).body.data;
+        const key = { id: made.id, clientId: made.client_id, clientSecret: made.client_secret };
+        const token = await getToken(own.latchkey.app, { ...own.store, key }, "client_credentials");
+        expect((await call(own.latchkey.app, deleteMember, { ids: { id }, token })).code).toBe(
+          "role_insufficient",
+        );
+        expect((await own.store.call(deleteMember, { ids: { id } })).status).toBe(204);
+        expect((await own.store.call(listMembers)).body.data).toEqual([]);
+      });
+    });
+
+    test("a role and a removal are in force on another instance within a second", async () => {
+      const there = await createTestApp({
+        clock: f.latchkey.clock,
+        databaseUrl: database.url,
+        keyring: f.latchkey.keyring,
+      });
+      const token = await side.token(somebody(), "administrator");
+      const ask = () => call(there.app, listMembers, { token });
+      const { id } = (await side.call(token, getMe)).body.data;
+      expect((await ask()).status).toBe(200);
+      await change(id, { role: "support" });
+      await until(async () => (await ask()).code === "role_insufficient");
+      await change(id, { role: "administrator" });
+      await until(async () => (await ask()).status === 200);
+      await f.store.call(deleteMember, { ids: { id } });
+      await until(async () => (await ask()).code === "token_invalid");
+      await there.close();
+    });
+
+    test("one person who signs in for the first time in two tabs at once is one member, and both tabs are in", async () => {
+      const email = somebody();
+      await side.invite(email, "viewer");
+      const person = { sub: `tabs of ${email}`, email };
+      const tabs = [await side.signOn(person), await side.signOn(person)];
+      const answers = await Promise.all(tabs.map((tab) => untilServed(() => side.redeem(tab))));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    });
+
+    test("of two subjects who come as one member at once, one is bound and the other refused", async () => {
+      const email = somebody();
+      await side.invite(email, "viewer");
+      const [first, second] = [
+        await side.signOn({ sub: `first of ${email}`, email }),
+        await side.signOn({ sub: `second of ${email}`, email }),
+      ];
+      const answers = await Promise.all([first, second].map((one) => untilServed(() => side.redeem(one))));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+      const refused = answers.find(({ status }) => status === 400);
+      expect(refused?.body.errors[0].meta.reason).toBe("member_bound");
+    });
+  },
+);
+
+test("200 says who an application key is, and in which role", async () => {
+  const latchkey = await createTestApp();
+  const store = await latchkey.createStore();
+  const { body } = await store.call(getMe);
+  expect(body).toEqual({
+    data: {
+      id: store.key.id,
+      type: "caller",
+      kind: "application_key",
+      name: "First key",
+      role: "administrator",
+      store: { id: store.store.id, name: "Test store" },
+    },
+    links: { self: `${PUBLIC_URL}/v2/me` },
+  });
+  await latchkey.close();
+});
