@@ -9,7 +9,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 class BrowserFirstRacesLast extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) =>
-      /e2e\/(browser|fleet\/fleet)\./.test(moduleId) ? 0 : moduleId.includes("/storage/") ? 2 : 1;
+      /e2e\/(browser|console|fleet\/fleet)\./.test(moduleId) ? 0 : moduleId.includes("/storage/") ? 2 : 1;
     return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
   }
 }
@@ -22,6 +22,7 @@ export default defineConfig({
       "packages/server/test/support/observed-reset.ts",
       "packages/server/test/support/statements-seen.ts",
       "e2e/fleet/report.ts",
+      "packages/console/test/built.ts",
     ],
     setupFiles: ["packages/server/test/support/statements-watch.ts"],
     sequence: { sequencer: BrowserFirstRacesLast },

@@ -8,6 +8,15 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 export async function barriersOf(page: Page): Promise<string[]> {
   // Runs in the page's world without being one of its scripts, so the page's policy stays in force for everything else.
   await page.evaluate(AXE);
+  // What moves has other colours meanwhile than afterwards.
+  await page.evaluate(() =>
+    Promise.all(
+      document
+        .getAnimations()
+        .filter(({ effect }) => effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY)
+        .map((one) => one.finished.catch(() => undefined)),
+    ),
+  );
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as {
       axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };

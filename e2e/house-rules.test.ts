@@ -26,6 +26,8 @@ const sources = files.filter(
   (path) => path.startsWith("packages/server/src/") && path.endsWith(".ts") && !path.endsWith(".test.ts"),
 );
 
+const consoleSources = files.filter((path) => /^packages\/console\/src\/.*\.tsx?$/.test(path));
+
 /** What each room may import. A room that is not listed may import nothing; imports point down. */
 const SLICES = [
   "events",
@@ -161,6 +163,38 @@ describe("imports", () => {
   });
 });
 
+describe("the console", () => {
+  const LIBRARIES = [
+    "react",
+    "react-dom/client",
+    "wouter",
+    "@tanstack/react-query",
+    "@ariakit/react/dialog",
+    "@latchkey/sdk/admin",
+    "virtual:remedies",
+  ];
+  const isTest = (path: string) => path.endsWith(".test.ts");
+
+  test("imports the SDK, the libraries of its decision record, and itself", () => {
+    for (const path of consoleSources.filter((source) => !isTest(source)))
+      for (const [, target = ""] of read(path).matchAll(/(?:from |import\()"([^"]+)"/g))
+        expect(target.startsWith(".") || LIBRARIES.includes(target), `${path} imports ${target}`).toBe(true);
+  });
+
+  test("asks the service through the SDK alone, and puts no markup together", () => {
+    for (const path of consoleSources)
+      expect(read(path), path).not.toMatch(
+        /\bfetch\(|XMLHttpRequest|EventSource|innerHTML|InnerHTML|document\.write/,
+      );
+  });
+
+  test("keeps nothing on the device but what a sign-on needs to come back", () => {
+    for (const path of consoleSources)
+      if (!path.startsWith("packages/console/src/session/"))
+        expect(read(path), path).not.toMatch(/localStorage|sessionStorage|indexedDB|document\.cookie/);
+  });
+});
+
 /** What a file imports from its neighbours, as "path name"; "path *" where it takes everything. */
 function importsOf(path: string): string[] {
   const text = read(path);
@@ -218,7 +252,9 @@ describe("files", () => {
       // Made from the migrations.
       "packages/server/src/storage/tables.ts",
     ]);
-    const long = sources.filter((path) => !tables.has(path) && read(path).split("\n").length > 301);
+    const long = [...sources, ...consoleSources].filter(
+      (path) => !tables.has(path) && read(path).split("\n").length > 301,
+    );
     expect(long).toEqual([]);
   });
 

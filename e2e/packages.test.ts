@@ -104,6 +104,14 @@ describe("`npx latchkey dev` in the stranger's folder", () => {
     await until(() => child.exitCode !== null || child.signalCode !== null);
   });
 
+  test("has the console, with all that its page loads", async () => {
+    const page = await (await fetch(`${addressOf("service")}/console/`)).text();
+    const loaded = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path as string);
+    expect(loaded.length).toBeGreaterThan(2);
+    for (const path of loaded)
+      expect((await fetch(new URL(path, addressOf("service")))).status, path).toBe(200);
+  });
+
   test("has the shop with its modules, the practice provider and the reference", async () => {
     const page = await (await fetch(addressOf("shop"))).text();
     const [, script] = /<script type="module" src="([^"]+)"/.exec(page) ?? [];

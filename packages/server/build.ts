@@ -3,6 +3,7 @@ import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, wri
 import { stripTypeScriptTypes } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildConsole } from "../console/build.ts";
 
 /**
  * Writes the package `latchkey` as it is published: the service and its command line, with the practice provider, the demo
@@ -28,8 +29,13 @@ copyFileSync(join(root, "README.md"), join(folder, "README.md"));
 copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
 writeDemo(join(folder, "node_modules/@latchkey/demo"));
 writeSdk(join(folder, "node_modules/@latchkey/sdk"));
+await writeConsole(join(folder, "node_modules/@latchkey/console"));
 
-const inside = { "@latchkey/demo": demo.version, "@latchkey/sdk": demo.dependencies["@latchkey/sdk"] };
+const inside = {
+  "@latchkey/console": server.version,
+  "@latchkey/demo": demo.version,
+  "@latchkey/sdk": demo.dependencies["@latchkey/sdk"],
+};
 writeJson(join(folder, "package.json"), {
   name: "latchkey",
   description,
@@ -51,6 +57,14 @@ function writeSdk(target: string): void {
     stdio: "inherit",
   });
   if (built.status !== 0) process.exit(1);
+}
+
+/** What browsers load, and none of what it was made with. */
+async function writeConsole(target: string): Promise<void> {
+  await buildConsole();
+  const { name, version, license, type, exports } = readJson(join(root, "packages/console/package.json"));
+  cpSync(join(root, "packages/console/dist"), join(target, "dist"), { recursive: true });
+  writeJson(join(target, "package.json"), { name, version, private: true, license, type, exports });
 }
 
 /** Everything but tests; what is not TypeScript as it is. */

@@ -7,10 +7,11 @@ export type Demo = {
   shopUrl: string;
   idpUrl: string;
   knobsUrl: string;
-  /** Who may sign in at the console, at the practice provider. */
-  members: readonly { name: string; email: string; role: string }[];
   /** Where webhooks are shown as they come. */
   hooksUrl: string;
+  /** Who may sign in at the console, at the practice provider. */
+  members: readonly { name: string; email: string; role: string }[];
+  membersRealmId: string;
   close(): Promise<void>;
 };
 
@@ -56,11 +57,13 @@ export async function startDemo({ apiUrl, clientId, clientSecret, ports }: DemoO
       redirectUris: [profile.links["callback-endpoint"]],
       backchannelLogoutUri: profile.links["backchannel-logout-endpoint"],
     });
+    shop.setWebhookSecret(await integrate(admin, shop.hooksUrl));
     const console = await seedMembers(admin, idp.discoveryUrl);
     idp.setClient({ ...MEMBERS_CLIENT, redirectUris: [console.links["callback-endpoint"]] });
-    shop.setWebhookSecret(await integrate(admin, shop.hooksUrl));
     return {
       members: MEMBERS,
+      // …/v2/authentication-realms/{realm}/oidc-profiles/{id}
+      membersRealmId: console.links.self.split("/").at(-3) ?? "",
       shopUrl: shop.origin,
       idpUrl: idp.origin,
       knobsUrl,

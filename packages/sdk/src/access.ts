@@ -1,9 +1,12 @@
-import { type Body, type Call, exchange, type Wire } from "./exchange.ts";
+import { type Body, type Call, exchange, openStream, type Wire } from "./exchange.ts";
 
 /** Calls with an access token that is fetched when it is needed, and repeats of what may be repeated. */
 
 /** Answers with what the service says, or throws an ApiError. */
-export type Api = <T = Body>(call: Call) => Promise<T>;
+export type Api = (<T = Body>(call: Call) => Promise<T>) & {
+  /** For an answer without an end. It is not repeated: who reads it knows where to go on. */
+  stream(call: Call, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+};
 
 type AccessOptions = Wire & {
   /** The form fields of a token request; or who else has tokens. */
@@ -79,7 +82,18 @@ export function createApi(options: AccessOptions): Api {
     }
   }
 
-  return call;
+  async function stream(request: Call, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    let refused: string | undefined;
+    for (;;) {
+      const token = await bearer(refused);
+      const outcome = await openStream(options, request, token, signal);
+      if (!outcome.error) return outcome.stream;
+      if (outcome.error.status !== 401 || refused) throw outcome.error;
+      refused = token;
+    }
+  }
+
+  return Object.assign(call, { stream });
 }
 
 /** The one place where an id becomes part of a path. An empty one would name the whole list, and delete it. */

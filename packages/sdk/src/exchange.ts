@@ -77,6 +77,30 @@ export async function exchange(wire: Wire, call: Call, bearer: string | undefine
   return judge(wire, call, response, text, cause);
 }
 
+/** The answer's body as it comes, for an answer that has no end. */
+export async function openStream(
+  wire: Wire,
+  call: Call,
+  bearer: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<{ stream: ReadableStream<Uint8Array>; error?: undefined } | { error: ApiError }> {
+  const { method } = call;
+  const url = wire.baseUrl + call.path;
+  let response: Response | undefined;
+  let text: string | undefined;
+  let cause: unknown;
+  try {
+    const headers = headersOf(call, bearer);
+    response = await wire.fetch(url, { method, headers, credentials: "omit", ...(signal && { signal }) });
+    if (response.ok && response.body) return { stream: response.body };
+    text = await response.text();
+  } catch (error) {
+    cause = error;
+  }
+  const outcome = judge(wire, call, response, text, cause);
+  return { error: outcome.error ?? new ApiError("answer_unreadable", "The answer is not a stream.") };
+}
+
 function headersOf(call: Call, bearer: string | undefined): Record<string, string> {
   return {
     ...(bearer && { Authorization: `Bearer ${bearer}` }),

@@ -41,6 +41,32 @@ test("follow gives what is there and then what comes, each once and in order, an
   expect(shop.slept).toEqual([700, 700]);
 });
 
+test("stream gives each event as it happens, after the one that was seen last, and ends when it is told to", async () => {
+  const { sequence } = await admin.events.head();
+  await rename("one");
+  const ending = new AbortController();
+  const seen: Event[] = [];
+  for await (const event of admin.events.stream({ after: sequence, signal: ending.signal })) {
+    seen.push(event);
+    if (seen.length === 2) break;
+    await rename("two");
+  }
+  expect(seen.map(({ type }) => type)).toEqual(["store.updated", "store.updated"]);
+  expect(seen.map((event) => Number(event.sequence) - Number(sequence))).toEqual([1, 2]);
+});
+
+test("a stream that is refused is an error like any other; after a 401 it asks for a new token once", async () => {
+  const refused = await errorOf(openAdmin(shop, { clientSecret: "lksk_cut-off" }).events.stream().next());
+  expect(refused).toMatchObject({ code: "client_secret_mistyped", status: 401 });
+  const slow = openAdmin(shop, { now: () => 0 });
+  await slow.store.get();
+  shop.f.latchkey.clock.advance(3_600_001);
+  const { sequence } = await admin.events.head();
+  await rename("again");
+  const first = await slow.events.stream({ after: sequence }).next();
+  expect(first.value?.type).toBe("store.updated");
+});
+
 test("what is no longer kept is an error that says so", async () => {
   const { db } = shop.f.latchkey.storage;
   await db.updateTable("event_heads").set({ first_sequence: 3 }).execute();

@@ -131,8 +131,8 @@ export type AdminAnswers = [
   Holds<Equal<Given<Admin["integrations"]["test"]>, Output<typeof deliveries.testIntegration>>>,
   Holds<Equal<webhooks.EventType, EventType>>,
   Holds<Equal<Given<Admin["store"]["get"]>, Output<typeof store.getStore>>>,
-  Holds<Equal<Given<Admin["store"]["usage"]>, Output<typeof store.getStoreUsage>>>,
   Holds<Equal<Given<Admin["store"]["update"]>, Output<typeof store.updateStore>>>,
+  Holds<Equal<Given<Admin["store"]["usage"]>, Output<typeof store.getStoreUsage>>>,
 ];
 
 /** The measure itself: it must tell two types apart. */

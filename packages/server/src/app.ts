@@ -1,5 +1,6 @@
 import { createGate } from "./access/gate.ts";
 import { type AppOptions, createDeps } from "./deps.ts";
+import { consolePages } from "./http/console.ts";
 import { type Fetch, toFetch } from "./http/fetch.ts";
 import type { Serve } from "./http/message.ts";
 import { createObserver } from "./http/observe.ts";
@@ -48,7 +49,7 @@ export function createApp(options: AppOptions): App {
   const all = routes(deps);
   const forOperators = all.filter(({ operation }) => operation.unlimited);
   const forAll = options.operationsApart ? all.filter((route) => !forOperators.includes(route)) : all;
-  const serve = serveRoutes(serving, forAll, referencePages(publicUrl));
+  const serve = serveRoutes(serving, forAll, [...referencePages(publicUrl), consolePages]);
   return {
     ...createTidying({ ...deps, log }),
     serve,

@@ -1,4 +1,5 @@
 import type { Api } from "../access.ts";
+import { readEvents } from "./event-stream.ts";
 import { withQuery } from "./listing.ts";
 import type { Event, EventHead } from "./types.ts";
 
@@ -57,6 +58,17 @@ export function events(api: Api, sleep: (ms: number) => Promise<unknown>) {
         asked = page.next ?? { ...asked, after: page.lastSequence };
         if (!page.next) await sleep(everyMs);
       }
+    },
+    /**
+     * Each event as it happens, without asking again and again. It ends, or throws, when the connection or the access token does: call
+     * it again with the `sequence` of the last event that you have seen, and nothing is missed. `signal` ends it from your side.
+     */
+    async *stream(
+      options: { after?: string | undefined; signal?: AbortSignal | undefined } = {},
+    ): AsyncGenerator<Event, void, undefined> {
+      const search = options.after === undefined ? "" : `?after=${encodeURIComponent(options.after)}`;
+      const path = `${PATH}/stream${search}`;
+      yield* readEvents(await api.stream({ method: "GET", path }, options.signal));
     },
     /** The last number and its hash, signed: keep it elsewhere, and the log up to there cannot be rewritten unnoticed. */
     head: async (): Promise<EventHead> =>

@@ -8,4 +8,11 @@ export type * from "./figures.ts";
 export type { Replay } from "./integrations.ts";
 export type { Listing, ListQuery, Page, PageQuery } from "./listing.ts";
 export { type MemberCode, redeemMemberCode } from "./member.ts";
+export {
+  beginMemberSignOn,
+  completeMemberSignOn,
+  type MemberSignOn,
+  type MemberSignOnOptions,
+  type MemberToken,
+} from "./member-sign-on.ts";
 export type * from "./types.ts";

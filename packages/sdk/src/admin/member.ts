@@ -14,7 +14,7 @@ export type MemberCode = {
 };
 
 /** What the console calls itself at the realm for members. */
-const CLIENT_ID = "members";
+export const CLIENT_ID = "members";
 
 /** The access token of a member who has signed in. It is good for so many seconds; keep it in memory alone. */
 export async function redeemMemberCode(

@@ -152,11 +152,14 @@ const hasConsole = ({ publicUrl }: Config): Promise<boolean> =>
 function banner(
   { publicUrl }: Config,
   credentials: Credentials,
-  { shopUrl, knobsUrl, hooksUrl, members }: Demo,
+  { shopUrl, knobsUrl, hooksUrl, members, membersRealmId }: Demo,
   withConsole: boolean,
 ): string {
   const people = members.map(({ name, role }) => `${name} (${role})`).join(" or ");
-  const console = withConsole ? `\n    console        ${publicUrl}/console/   (sign in as ${people})` : "";
+  const place = `store=${credentials.storeId}&realm=${membersRealmId}`;
+  const console = withConsole
+    ? `\n    console        ${publicUrl}/console/sign-in?${place}\n                   (sign in as ${people}, or with the credentials below)`
+    : "";
   return `
   Latchkey runs. Open the shop and sign in:
 

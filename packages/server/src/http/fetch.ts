@@ -19,7 +19,7 @@ export const toFetch =
       isGone: () => incoming?.socket?.writable === false,
       readBytes: () => readBytes(request),
     });
-    if (typeof body !== "object")
+    if (typeof body !== "object" || Buffer.isBuffer(body))
       return new Response(request.method === "HEAD" ? null : body, { status, headers });
     if (request.method === "HEAD") {
       await body.return?.();

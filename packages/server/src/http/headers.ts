@@ -1,4 +1,4 @@
-/** Fields of every answer. Pages of our own (the reference, later the console) replace the policy with a wider one. */
+/** Fields of every answer. Pages of our own (the reference, the console) replace the policy with a wider one. */
 export function securityHeaders(publicUrl: string): Record<string, string> {
   return {
     "Cache-Control": "no-store",

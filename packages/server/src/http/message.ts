@@ -21,7 +21,7 @@ export type Pieces = AsyncIterableIterator<string>;
 export type Answer = {
   status: number;
   headers: Record<string, string>;
-  body: string | Pieces | undefined;
+  body: string | Buffer<ArrayBuffer> | Pieces | undefined;
 };
 
 export type Serve = (received: Received) => Promise<Answer>;

@@ -15,7 +15,12 @@ import { routedPath, type Target, targetOf } from "./target.ts";
 import { testPage } from "./test-page.ts";
 
 /** A page of ours for people, with its own headers. */
-export type Page = { path: string; respond(): Promise<Answer> };
+export type Page = {
+  path: string;
+  /** It also answers for every path below that has nothing of its own. */
+  andBelow?: true;
+  respond(received: Received, path: string): Promise<Answer>;
+};
 
 /** What stands at one path: a page, or an operation for each method that it takes. */
 type Stand = { place: Place; page?: Page; routes: Map<string, Placed>; everywhere?: Placed | undefined };
@@ -30,7 +35,8 @@ export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: re
     headers: { ...security, ...corsHeaders(path) },
   });
   const paths = createPaths<Stand>();
-  for (const page of pages) paths.add(page.path, { place: placeAt(page.path), page, routes: new Map() });
+  for (const page of pages)
+    paths.add(page.path, { place: placeAt(page.path), page, routes: new Map() }, page.andBelow);
   for (const path of new Set(routes.flatMap(pathsOf))) {
     const here = routes.filter((route) => pathsOf(route).includes(path));
     const isForPeople = here.some(({ operation }) => operation.access === "browser");
@@ -51,7 +57,7 @@ export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: re
     if (preflight) return servePreflight(deps, received, placeAt(path, "preflight"), preflight);
     const found = paths.find(path);
     const stand = found?.value;
-    if (stand?.page && isRead(method)) return servePage(deps, received, stand.place, stand.page);
+    if (stand?.page && isRead(method)) return servePage(deps, received, path, stand.place, stand.page);
     if (!found || !stand || stand.page) return serveNothing(deps, received, placeAt(path, "unknown"));
     const asked =
       stand.everywhere ??
@@ -94,10 +100,16 @@ function servePreflight(
   });
 }
 
-function servePage(deps: ServeDeps, received: Received, place: Place, page: Page): Promise<Answer> {
+function servePage(
+  deps: ServeDeps,
+  received: Received,
+  path: string,
+  place: Place,
+  page: Page,
+): Promise<Answer> {
   return exchange(deps, received, place, async ({ source }) => {
     await deps.gate.enterAnonymous(source);
-    return page.respond();
+    return page.respond(received, path);
   });
 }
 

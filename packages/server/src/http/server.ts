@@ -61,7 +61,7 @@ export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
 
 /** The length is said, because Node would send a body of unknown length in chunks. */
 async function send(outgoing: ServerResponse, { status, headers, body = "" }: Answer): Promise<void> {
-  if (typeof body === "object") return sendPieces(outgoing, status, headers, body);
+  if (typeof body === "object" && !Buffer.isBuffer(body)) return sendPieces(outgoing, status, headers, body);
   if (status !== 204) headers["Content-Length"] = String(Buffer.byteLength(body));
   outgoing.writeHead(status, headers).end(body);
 }

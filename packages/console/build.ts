@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { problems } from "../server/src/contract/problems.ts";
+import { SCREENS } from "./src/screens.ts";
+
+/**
+ * Builds the console into dist/, unless what is there was made from the same sources. `npm ci` runs it, and so do `npm start` and
+ * the tests. dist/console.json says what the service serves: the files, and the paths that are screens of the page itself.
+ */
+const here = fileURLToPath(new URL(".", import.meta.url));
+const dist = join(here, "dist");
+const LISTING = "console.json";
+
+type Listing = { madeFrom: string; screens: readonly string[]; files: readonly string[] };
+
+/** What the page is made of. The lock file stands for the libraries. */
+const SOURCES = [
+  "build.ts",
+  "index.html",
+  "src",
+  "../sdk/src",
+  "../server/src/contract/problems.ts",
+  "../../package-lock.json",
+];
+
+const filesIn = (path: string): string[] =>
+  readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+
+function digestOfSources(): string {
+  const hash = createHash("sha256");
+  for (const source of SOURCES) {
+    const path = join(here, source);
+    for (const file of path.endsWith("src") ? filesIn(path) : [path])
+      hash.update(file.slice(here.length)).update(readFileSync(file));
+  }
+  return hash.digest("base64url");
+}
+
+function isCurrent(madeFrom: string): boolean {
+  const listing = join(dist, LISTING);
+  return existsSync(listing) && (JSON.parse(readFileSync(listing, "utf8")) as Listing).madeFrom === madeFrom;
+}
+
+/** Says how long it took; undefined where there was nothing to do. */
+export async function buildConsole(): Promise<number | undefined> {
+  const madeFrom = digestOfSources();
+  if (isCurrent(madeFrom)) return undefined;
+  const startedMs = performance.now();
+  const { build } = await import("vite");
+  // Made beside it and then put in its place, so that a service that starts meanwhile finds one or the other.
+  const outDir = join(here, `dist-${process.pid}`);
+  await build({
+    configFile: false,
+    root: here,
+    base: "/console/",
+    logLevel: "warn",
+    // Said outright: Vite would go by the environment, and a test runner's is another.
+    mode: "production",
+    define: { "process.env.NODE_ENV": JSON.stringify("production") },
+    oxc: { jsx: { runtime: "automatic", development: false } },
+    plugins: [
+      {
+        name: "remedies",
+        resolveId: (id: string) => (id === "virtual:remedies" ? id : undefined),
+        load: (id: string) =>
+          id === "virtual:remedies" ? `export const remedies = ${JSON.stringify(remedies())}` : undefined,
+      },
+    ],
+    build: {
+      outDir,
+      target: "es2023",
+      // As data: addresses they would need a wider policy, and could not be cached for themselves.
+      assetsInlineLimit: 0,
+      cssCodeSplit: false,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+      rolldownOptions: {
+        // Libraries mark files for servers that render React; nothing is rendered on a server here.
+        onLog: (level, log, handle) => {
+          if (log.code !== "MODULE_LEVEL_DIRECTIVE") handle(level, log);
+        },
+      },
+    },
+  });
+  const files = filesIn(outDir).map((file) => file.slice(outDir.length + 1).replaceAll("\\", "/"));
+  const listing: Listing = { madeFrom, screens: Object.values(SCREENS), files };
+  writeFileSync(join(outDir, LISTING), JSON.stringify(listing, null, 2));
+  rmSync(dist, { recursive: true, force: true });
+  renameSync(outDir, dist);
+  return performance.now() - startedMs;
+}
+
+/** What to do about each problem, from the service's own table. */
+const remedies = (): Record<string, string> =>
+  Object.fromEntries(Object.entries(problems).map(([code, { remedy }]) => [code, remedy]));
+
+if (import.meta.main) {
+  try {
+    const tookMs = await buildConsole();
+    if (tookMs !== undefined) process.stdout.write(`The console was built in ${Math.round(tookMs)} ms.\n`);
+  } catch (error) {
+    if ((error as { code?: string }).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    console.error("The console was not built: its tools are development dependencies, which were left out.");
+  }
+}

@@ -1,0 +1,34 @@
+import type { Profile } from "@latchkey/sdk/admin";
+import { useQueryClient } from "@tanstack/react-query";
+import { useLocation } from "wouter";
+import { say } from "../parts/notices.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { Doctor } from "../providers/doctor.tsx";
+import { useAdmin } from "../session/session.ts";
+
+/** From the last press on, the provider is among those that shoppers can choose. */
+export function Finish({ realmId, profile }: { realmId: string; profile: Profile }) {
+  const admin = useAdmin();
+  const queries = useQueryClient();
+  const [, go] = useLocation();
+  const { isBusy, error, run } = useAct(async () => {
+    await admin.profiles(realmId).update(profile.id, { enabled: true }, { basedOn: profile });
+    await queries.invalidateQueries({ queryKey: ["providers"] });
+    say(`Shoppers can sign in through ${profile.name}.`);
+    go(`/realms/${realmId}/providers/${profile.id}`);
+  });
+  return (
+    <div className="form">
+      <h2>Does it meet the nine requirements?</h2>
+      <p className="quiet">Some can only be told at a real sign-on; they are checked at each one.</p>
+      <Doctor realmId={realmId} profileId={profile.id} />
+      {error !== undefined && <Problem error={error} />}
+      <div className="form-actions">
+        <button type="button" className="button" disabled={isBusy || profile.enabled} onClick={() => run()}>
+          {profile.enabled ? "It is enabled" : "Finish: let people sign in"}
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,100 @@
+import { useQuery } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import { Choices, Field } from "../parts/field.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { UNREGISTERED } from "../parts/profiles.ts";
+import { useAct } from "../parts/use-act.ts";
+import { useAdmin } from "../session/session.ts";
+import { judgeAddress, RECIPES } from "./recipes.ts";
+
+type Made = { realm: string; profile: string; recipe: string };
+
+/** The address comes first: the provider is read, and gets its own callback, before anything is registered there. */
+export function NameIt({ onMade }: { onMade: (made: Made) => void }) {
+  const admin = useAdmin();
+  const realms = useQuery({
+    queryKey: ["realms"],
+    queryFn: async () => (await admin.realms.list({ limit: 100 })).data,
+  });
+  const [recipe, setRecipe] = useState("entra");
+  const chosen = RECIPES.find(({ id }) => id === recipe);
+  const [realm, setRealm] = useState<string>();
+  const [name, setName] = useState(chosen?.name ?? "");
+  const [address, setAddress] = useState(chosen?.address ?? "");
+  const [isTried, setTried] = useState(false);
+  const fault = judgeAddress(address);
+  const realmId = realm ?? realms.data?.[0]?.id;
+  const { isBusy, error, run } = useAct(async () => {
+    if (!realmId) return;
+    const { data } = await admin.profiles(realmId).create({
+      name: name.trim(),
+      discovery_url: address.trim(),
+      enabled: false,
+      // Replaced in step 3, when the provider's administrator has given the real one, and its secret.
+      client_id: UNREGISTERED,
+    });
+    onMade({ realm: realmId, profile: data.id, recipe });
+  });
+  const choose = (id: string) => {
+    const next = RECIPES.find((one) => one.id === id);
+    setRecipe(id);
+    setName(next?.id === "other" ? "" : (next?.name ?? ""));
+    setAddress(next?.address ?? "");
+    setTried(false);
+  };
+  const select = useId();
+  return (
+    <form
+      className="form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        setTried(true);
+        if (!fault && name.trim()) run();
+      }}
+    >
+      <h2>Which provider is it?</h2>
+      <div className="field">
+        <label htmlFor={select}>Provider</label>
+        <select id={select} className="input" value={recipe} onChange={(event) => choose(event.target.value)}>
+          {RECIPES.map(({ id, name: label }) => (
+            <option key={id} value={id}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </div>
+      <Field
+        label="Name, as people see it on the button"
+        value={name}
+        onType={setName}
+        required
+        maxLength={255}
+        fault={isTried && !name.trim() ? "Give it a name." : undefined}
+      />
+      <Field
+        label="Address"
+        hint="The issuer, or its discovery document: we find the rest."
+        value={address}
+        onType={setAddress}
+        spellCheck={false}
+        autoComplete="off"
+        fault={isTried ? fault : undefined}
+      />
+      {realms.data && realms.data.length > 1 && (
+        <Choices
+          legend="For whom"
+          value={realmId ?? ""}
+          onChoose={setRealm}
+          options={realms.data.map(({ id, name: label }) => ({ value: id, label, why: "Realm" }))}
+        />
+      )}
+      {error !== undefined && <Problem error={error} />}
+      <div className="form-actions">
+        <button type="submit" className="button" disabled={isBusy || !realmId}>
+          {isBusy ? "Reading the provider…" : "Go on"}
+        </button>
+      </div>
+    </form>
+  );
+}

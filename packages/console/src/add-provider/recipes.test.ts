@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { judgeAddress, RECIPES } from "./recipes.ts";
+
+test("a recipe's address is taken once the parts that are the reader's own are filled in", () => {
+  for (const { id, address } of RECIPES) {
+    if (id === "other") continue;
+    if (address.includes("<")) expect(judgeAddress(address), id).toMatch(/between/);
+    expect(judgeAddress(address.replaceAll(/<[^>]+>/g, "mine")), id).toBeUndefined();
+  }
+});
+
+test.each([
+  ["", /Paste/],
+  ["http://idp.example", /https/],
+  ["https://ada:secret@idp.example", /password/],
+  ["https://", /not an address/],
+])("%j is refused", (typed, fault) => {
+  expect(judgeAddress(typed)).toMatch(fault);
+});
+
+test("a host alone will do, and so does a provider on this machine", () => {
+  expect([judgeAddress("idp.example"), judgeAddress("http://localhost:4001")]).toEqual([
+    undefined,
+    undefined,
+  ]);
+});

@@ -1,0 +1,73 @@
+/** Where the common providers have what we ask for. `example` stands for a part that is the reader's own. */
+export type Recipe = {
+  id: string;
+  name: string;
+  address: string;
+  /** Where in its own pages a client is registered. */
+  where: string;
+  /** What to choose there. */
+  choose: string;
+};
+
+export const RECIPES: readonly Recipe[] = [
+  {
+    id: "entra",
+    name: "Microsoft Entra ID",
+    address: "https://login.microsoftonline.com/<tenant id>/v2.0",
+    where: "Entra admin center, App registrations, New registration",
+    choose:
+      "Platform “Web”, with the callback as its redirect URI. Under Token configuration add the optional claim email to the ID token. Under Certificates & secrets make a client secret, and copy its value.",
+  },
+  {
+    id: "google",
+    name: "Google",
+    address: "https://accounts.google.com",
+    where: "Google Cloud console, APIs & Services, Credentials, Create credentials, OAuth client ID",
+    choose: "Application type “Web application”, with the callback among the authorized redirect URIs.",
+  },
+  {
+    id: "okta",
+    name: "Okta",
+    address: "https://<your domain>.okta.com",
+    where: "Okta admin console, Applications, Create App Integration",
+    choose:
+      "OIDC, “Web Application”, grant type Authorization Code, with the callback as sign-in redirect URI. Assign the people who may sign in.",
+  },
+  {
+    id: "auth0",
+    name: "Auth0",
+    address: "https://<your tenant>.auth0.com",
+    where: "Auth0 dashboard, Applications, Create Application",
+    choose:
+      "“Regular Web Application”. In its settings put the callback into Allowed Callback URLs, and choose RS256 under Advanced, OAuth.",
+  },
+  {
+    id: "keycloak",
+    name: "Keycloak",
+    address: "https://<host>/realms/<realm>",
+    where: "Keycloak admin console, the realm, Clients, Create client",
+    choose:
+      "OpenID Connect, with client authentication on and the standard flow. Put the callback into Valid redirect URIs. The secret is on the tab Credentials.",
+  },
+  {
+    id: "other",
+    name: "Another provider",
+    address: "",
+    where: "The pages where your provider registers clients or applications",
+    choose:
+      "A confidential web client with the authorization code flow, client_secret_basic, and the callback as its only redirect URI.",
+  },
+];
+
+/** Whether what was typed can be an address at all; the service reads the rest from it. */
+export function judgeAddress(typed: string): string | undefined {
+  const text = typed.trim();
+  if (text === "") return "Paste the provider’s address.";
+  if (text.includes("<")) return "Put your own value in the place of the part between < and >.";
+  const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `https://${text}`);
+  if (!url) return "This is not an address.";
+  if (url.username || url.password) return "An address with a name or a password in it is not taken.";
+  const isHere = url.hostname === "localhost" || url.hostname === "127.0.0.1";
+  if (url.protocol !== "https:" && !isHere) return "The address must begin with https://.";
+  return undefined;
+}

@@ -1,0 +1,91 @@
+import type { Profile, ProfileLinks } from "@latchkey/sdk/admin";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Copyable } from "../parts/copy.tsx";
+import { Field } from "../parts/field.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { useAdmin } from "../session/session.ts";
+import { RECIPES } from "./recipes.ts";
+
+type RegisterProps = { links: ProfileLinks; recipe: string; onNext: () => void };
+
+export function Register({ links, recipe, onNext }: RegisterProps) {
+  const { where, choose } =
+    RECIPES.find(({ id }) => id === recipe) ?? (RECIPES.at(-1) as (typeof RECIPES)[0]);
+  return (
+    <div className="form">
+      <h2>Register this callback at the provider</h2>
+      <div className="stack-tight">
+        <strong>Callback</strong>
+        <Copyable text={links["callback-endpoint"]} what="callback" />
+      </div>
+      <dl className="facts">
+        <dt>Where</dt>
+        <dd>{where}</dd>
+        <dt>What to choose</dt>
+        <dd>{choose}</dd>
+        <dt>Sign-out, if it has it</dt>
+        <dd>
+          <Copyable text={links["backchannel-logout-endpoint"]} what="back-channel logout address" />
+        </dd>
+      </dl>
+      <div className="form-actions">
+        <button type="button" className="button" onClick={onNext}>
+          It is registered
+        </button>
+      </div>
+    </div>
+  );
+}
+
+type CredentialsProps = { realmId: string; profile: Profile; onBack: () => void };
+
+export function Credentials({ realmId, profile, onBack }: CredentialsProps) {
+  const admin = useAdmin();
+  const queries = useQueryClient();
+  const [clientId, setClientId] = useState("");
+  const [secret, setSecret] = useState("");
+  const { isBusy, error, run } = useAct(async () => {
+    const change = { client_id: clientId.trim(), client_secret: secret.trim() };
+    await admin.profiles(realmId).update(profile.id, change, { basedOn: profile });
+    await queries.invalidateQueries({ queryKey: ["providers"] });
+  });
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        run();
+      }}
+    >
+      <h2>What did the provider give you?</h2>
+      <Field
+        label="Client id"
+        value={clientId}
+        onType={setClientId}
+        required
+        autoComplete="off"
+        spellCheck={false}
+      />
+      <Field
+        label="Client secret"
+        hint="It is kept sealed, and never shown again."
+        type="password"
+        value={secret}
+        onType={setSecret}
+        required
+        autoComplete="off"
+      />
+      {error !== undefined && <Problem error={error} />}
+      <div className="form-actions">
+        <button type="submit" className="button" disabled={isBusy}>
+          {isBusy ? "Saving…" : "Go on"}
+        </button>
+        <button type="button" className="button button-plain" onClick={onBack}>
+          Back to the callback
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,151 @@
+import type { Customer } from "@latchkey/sdk/admin";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation, useParams } from "wouter";
+import { Asked } from "../parts/asked.tsx";
+import { ConfirmByName } from "../parts/confirm-by-name.tsx";
+import { Copy } from "../parts/copy.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Instant } from "../parts/instant.tsx";
+import { NotOffered } from "../parts/not-offered.tsx";
+import { say } from "../parts/notices.tsx";
+import { SignOnItem } from "../parts/outcome.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { useCan } from "../session/can.ts";
+import { useAdmin } from "../session/session.ts";
+import { Sessions } from "./sessions.tsx";
+
+export function CustomerScreen() {
+  const { id = "" } = useParams<{ id: string }>();
+  const admin = useAdmin();
+  const query = useQuery({
+    queryKey: ["customers", id],
+    queryFn: async () => (await admin.customers.get(id)).data,
+  });
+  return (
+    <Screen title={query.data?.name ?? "Customer"} crumb={{ to: "/customers", label: "Customers" }}>
+      <Asked query={query}>{(customer) => <Shown customer={customer} />}</Asked>
+    </Screen>
+  );
+}
+
+function Shown({ customer }: { customer: Customer }) {
+  return (
+    <div className="stack-wide">
+      <section className="card" aria-label="Who this is">
+        <dl className="facts">
+          <dt>E-mail</dt>
+          <dd>
+            {customer.email} {customer.email_verified ? "(proven)" : "(not proven)"}
+          </dd>
+          <dt>Signs in</dt>
+          <dd>{waysIn(customer)}</dd>
+          {customer.external_ref && (
+            <>
+              <dt>External reference</dt>
+              <dd>
+                <code>{customer.external_ref}</code>
+              </dd>
+            </>
+          )}
+          <dt>Customer since</dt>
+          <dd>
+            <Instant at={customer.meta.timestamps.created_at} />
+          </dd>
+          <dt>Id</dt>
+          <dd>
+            <code>{customer.id}</code> <Copy text={customer.id} what="customer id" word />
+          </dd>
+        </dl>
+      </section>
+      <Sessions customer={customer} />
+      <SignOns customerId={customer.id} />
+      <Erase customer={customer} />
+    </div>
+  );
+}
+
+function waysIn({ authentication_mechanism, password }: Customer): string {
+  if (authentication_mechanism === "oidc")
+    return password ? "through a provider, or with e-mail and password" : "through a provider";
+  return "with e-mail and password";
+}
+
+function SignOns({ customerId }: { customerId: string }) {
+  const admin = useAdmin();
+  const query = useQuery({
+    queryKey: ["sign-ons", "of", customerId],
+    queryFn: async () =>
+      (await admin.signOns.list({ filter: `eq(customer_id,${customerId})`, limit: 10 })).data,
+  });
+  return (
+    <section className="stack" aria-labelledby="sign-ons">
+      <h2 id="sign-ons">Latest sign-ons</h2>
+      <Asked
+        query={query}
+        empty={(list) =>
+          list.length === 0 && (
+            <Empty title="None kept">This person has not signed in through a provider lately.</Empty>
+          )
+        }
+      >
+        {(list) => (
+          <ul className="list">
+            {list.map((signOn) => (
+              <li key={signOn.id}>
+                <SignOnItem signOn={signOn} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Asked>
+    </section>
+  );
+}
+
+function Erase({ customer }: { customer: Customer }) {
+  const admin = useAdmin();
+  const can = useCan();
+  const queries = useQueryClient();
+  const [, go] = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <section className="stack" aria-labelledby="erase">
+      <h2 id="erase">Erase</h2>
+      <p className="quiet">
+        Deletes the customer, and takes the person’s data out of the log of events, for good. For a request
+        under data protection law.
+      </p>
+      {can("administer") ? (
+        <p>
+          <button type="button" className="button button-bad-plain" onClick={() => setOpen(true)}>
+            Erase this customer
+          </button>
+        </p>
+      ) : (
+        <NotOffered act="administer" />
+      )}
+      {isOpen && (
+        <ConfirmByName
+          title={`Erase ${customer.name}?`}
+          name={customer.email}
+          what="e-mail address"
+          act="Erase for good"
+          onClose={() => setOpen(false)}
+          onConfirm={async () => {
+            await admin.customers.erase(customer.id);
+            say(`${customer.name} is erased.`);
+            go("/customers");
+            queries.removeQueries({ queryKey: ["customers", customer.id] });
+            await queries.invalidateQueries({ queryKey: ["customers"] });
+          }}
+        >
+          <p>
+            This cannot be undone. The person is signed out everywhere, and becomes somebody new when they
+            come back.
+          </p>
+        </ConfirmByName>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,90 @@
+import type { Customer, CustomerTokenEntry } from "@latchkey/sdk/admin";
+import { useQueryClient } from "@tanstack/react-query";
+import { Asked } from "../parts/asked.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Instant } from "../parts/instant.tsx";
+import { useListed } from "../parts/listed.ts";
+import { More } from "../parts/more.tsx";
+import { NotOffered } from "../parts/not-offered.tsx";
+import { say } from "../parts/notices.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { useCan } from "../session/can.ts";
+import { useAdmin } from "../session/session.ts";
+
+/** Where the customer is signed in. Ending a session is felt by the shopper at the next click. */
+export function Sessions({ customer }: { customer: Customer }) {
+  const admin = useAdmin();
+  const can = useCan();
+  const queries = useQueryClient();
+  const tokens = admin.customerTokens(customer.id);
+  const query = useListed(["tokens", customer.id], (page) => tokens.list(page), { limit: 25 });
+  const { isBusy, error, run } = useAct(async (one: CustomerTokenEntry | undefined) => {
+    await (one ? tokens.revoke(one.id) : tokens.revokeAll());
+    say(one ? "The session is ended." : `${customer.name} is signed out everywhere.`);
+    await queries.invalidateQueries({ queryKey: ["tokens", customer.id] });
+  });
+  return (
+    <section className="stack" aria-labelledby="sessions">
+      <h2 id="sessions">Signed in now</h2>
+      {error !== undefined && <Problem error={error} />}
+      <Asked
+        query={query}
+        empty={({ items }) =>
+          items.length === 0 && <Empty title="Nowhere">No session of this customer is alive.</Empty>
+        }
+      >
+        {({ items }) => (
+          <>
+            <ul className="list">
+              {items.map((token) => (
+                <li key={token.id} className="item">
+                  <span className="item-words">
+                    {token.profile_name ? `through ${token.profile_name}` : "with e-mail and password"}
+                  </span>
+                  <span className="item-side">
+                    <span>
+                      began <Instant at={token.meta.timestamps.created_at} />
+                    </span>
+                    <span>
+                      ends <Instant at={token.expires * 1000} />
+                    </span>
+                    {can("revoke_tokens") && (
+                      <button
+                        type="button"
+                        className="button button-plain button-small"
+                        disabled={isBusy}
+                        onClick={() => run(token)}
+                      >
+                        End this session
+                      </button>
+                    )}
+                  </span>
+                </li>
+              ))}
+            </ul>
+            <More
+              show={query.hasNextPage}
+              isBusy={query.isFetchingNextPage}
+              onMore={() => void query.fetchNextPage()}
+            />
+            {can("revoke_tokens") ? (
+              <p>
+                <button
+                  type="button"
+                  className="button button-plain"
+                  disabled={isBusy}
+                  onClick={() => run(undefined)}
+                >
+                  End all sessions
+                </button>
+              </p>
+            ) : (
+              <NotOffered act="revoke_tokens" />
+            )}
+          </>
+        )}
+      </Asked>
+    </section>
+  );
+}

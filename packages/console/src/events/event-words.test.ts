@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { staleAfter } from "../frame/live.ts";
+import { actorInWords, eventInWords, KINDS, valueInWords } from "./event-words.ts";
+
+const data = (resource: object) => ({
+  resource: { type: "x", id: "1", ...resource },
+  actor: { type: "operator" as const, id: null, name: null },
+  request_id: null,
+});
+
+test.each([
+  ["oidc_profile.updated", data({ name: "Company" }), "Provider Company updated"],
+  ["sign_on.failed", data({ reference: "7K3M-Q9TX" }), "Sign-on 7K3M-Q9TX failed"],
+  ["customer.erased", "(erased)" as const, "Customer erased"],
+  ["oidc_profile.drift_detected", data({}), "Provider change noticed at the provider"],
+  ["new_thing.some_act", data({}), "New_thing some act"],
+])("%s is a sentence", (type, happened, words) => {
+  expect(eventInWords({ type, data: happened })).toBe(words);
+});
+
+test("who did it is named, or said what they are", () => {
+  expect(actorInWords({ type: "application_key", id: "1", name: "Shop" })).toBe("Shop (application key)");
+  expect(actorInWords({ type: "operator", id: null, name: null })).toBe("the operator");
+});
+
+test("a value is one line, and none is said to be none", () => {
+  expect([null, "a", 5, ["a"]].map(valueInWords)).toEqual(["(none)", "a", "5", '["a"]']);
+});
+
+test("every kind of event makes the screens stale that show it", () => {
+  const types = KINDS.flatMap(({ value }) => value.split(",")).filter(Boolean);
+  expect(types.length).toBeGreaterThan(8);
+  for (const type of types) expect(staleAfter(type.replace("*", "updated")), type).toBeDefined();
+  expect(staleAfter("customer_token.revoked")).toBe("tokens");
+  expect(staleAfter("something.else")).toBeUndefined();
+});

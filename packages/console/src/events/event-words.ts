@@ -1,0 +1,67 @@
+import type { Event, EventData } from "@latchkey/sdk/admin";
+
+/** An event as a sentence: who did what to what. */
+const THINGS: Record<string, string> = {
+  customer: "customer",
+  customer_token: "session",
+  sign_on: "sign-on",
+  oidc_profile: "provider",
+  authentication_realm: "realm",
+  customer_authentication_settings: "authentication settings",
+  application_key: "key",
+  store: "store",
+  integration: "integration",
+  member: "member",
+};
+
+const ACTS: Record<string, string> = {
+  code_replayed: "code used twice",
+  identity_linked: "identity linked",
+  identity_unlinked: "identity unlinked",
+  health_changed: "health changed",
+  drift_detected: "change noticed at the provider",
+  drift_approved: "change of the provider approved",
+};
+
+export const KINDS: readonly { value: string; label: string }[] = [
+  { value: "", label: "Everything" },
+  { value: "customer.*,customer_token.*", label: "Customers and sessions" },
+  { value: "sign_on.*", label: "Sign-ons" },
+  {
+    value: "oidc_profile.*,authentication_realm.*,customer_authentication_settings.*",
+    label: "Providers and realms",
+  },
+  { value: "application_key.*,store.*", label: "Keys and limit" },
+  { value: "integration.*,member.*", label: "Integrations and members" },
+];
+
+/** "Provider Company account updated". */
+export function eventInWords({ type, data }: Pick<Event, "type" | "data">): string {
+  const [thing = "", act = ""] = type.split(".");
+  const name = data === "(erased)" ? "" : nameOf(data.resource);
+  const words = [THINGS[thing] ?? thing, name, ACTS[act] ?? act.replaceAll("_", " ")]
+    .filter(Boolean)
+    .join(" ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const nameOf = (resource: EventData["resource"]): string =>
+  typeof resource.name === "string"
+    ? resource.name
+    : typeof resource.reference === "string"
+      ? resource.reference
+      : "";
+
+/** "Ada (customer)", "the operator". */
+export function actorInWords({ type, name }: EventData["actor"]): string {
+  const kind = type.replaceAll("_", " ");
+  return name ? `${name} (${kind})` : `the ${kind}`;
+}
+
+/** A value of a change on one line. */
+export const valueInWords = (value: unknown): string =>
+  value === undefined || value === null
+    ? "(none)"
+    : typeof value === "string"
+      ? value
+      : JSON.stringify(value);

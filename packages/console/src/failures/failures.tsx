@@ -1,0 +1,143 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useSearchParams } from "wouter";
+import { quoted } from "../find/interpret.ts";
+import { Asked } from "../parts/asked.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { countOf, useListed } from "../parts/listed.ts";
+import { More } from "../parts/more.tsx";
+import { SignOnItem } from "../parts/outcome.tsx";
+import { useProviders } from "../parts/profiles.ts";
+import { RangeChoice } from "../parts/range-choice.tsx";
+import { readStatistics, useRange } from "../parts/ranges.ts";
+import { Screen } from "../parts/screen.tsx";
+import { Words } from "../parts/words.tsx";
+import { useAdmin } from "../session/session.ts";
+import { ACTORS, whoMustAct } from "../sign-on/journey.ts";
+import { type Group, groupFailures } from "./group.ts";
+
+export function Failures() {
+  const [search] = useSearchParams();
+  const reason = search.get("reason");
+  if (reason) return <OneGroup reason={reason} profileId={search.get("provider")} />;
+  return <Groups />;
+}
+
+const EXAMPLES = 100;
+
+function Groups() {
+  const admin = useAdmin();
+  const [range, choose] = useRange();
+  const query = useQuery({
+    queryKey: ["sign-ons", "failures", range],
+    queryFn: async () => {
+      const [statistics, latest] = await Promise.all([
+        readStatistics(admin, range),
+        admin.signOns.list({ filter: "eq(outcome,failed)", limit: EXAMPLES }),
+      ]);
+      return groupFailures(statistics, latest.data);
+    },
+    refetchInterval: 10_000,
+  });
+  return (
+    <Screen
+      title="Failures"
+      lead="What fails most, by reason and provider."
+      actions={<RangeChoice range={range} onChoose={choose} />}
+    >
+      <Asked
+        query={query}
+        empty={(groups) =>
+          groups.length === 0 && (
+            <Empty
+              title="No sign-on has failed"
+              action={<Link href="/providers">Look at the providers</Link>}
+            >
+              Failures are grouped here by their reason, so that the one to mend first is on top.
+            </Empty>
+          )
+        }
+      >
+        {(groups) => (
+          <ul className="list">
+            {groups.map((group) => (
+              <li key={`${group.reason} ${group.profileId}`}>
+                <GroupItem group={group} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Asked>
+    </Screen>
+  );
+}
+
+function GroupItem({ group }: { group: Group }) {
+  const { reason, profileId, count, example } = group;
+  const providers = useProviders();
+  const name = providers.data?.find(({ id }) => id === profileId)?.name ?? example?.profile_name;
+  const search = new URLSearchParams({ reason, ...(profileId && { provider: profileId }) });
+  return (
+    <Link className="item" href={`/failures?${search}`}>
+      <span className="figure-large">{count.toLocaleString("en")}</span>
+      <span className="item-words">
+        <span className="item-name">
+          <Words of={example?.means ?? reason} />
+        </span>
+        <br />
+        <span className="quiet small">
+          <code>{reason}</code> · {profileId ? (name ?? "a provider that was removed") : "no provider"} ·{" "}
+          {ACTORS[whoMustAct({ outcome: "failed", reason })]}
+        </span>
+      </span>
+    </Link>
+  );
+}
+
+function OneGroup({ reason, profileId }: { reason: string; profileId: string | null }) {
+  const admin = useAdmin();
+  const conditions = ["eq(outcome,failed)", `eq(reason,${quoted(reason)})`];
+  if (profileId) conditions.push(`eq(profile_id,${quoted(profileId)})`);
+  const filter = conditions.join(":");
+  const query = useListed(["sign-ons", filter], (page) => admin.signOns.list(page), { filter, limit: 25 });
+  const example = query.data?.items[0];
+  return (
+    <Screen
+      title={`Failures: ${reason}`}
+      heading={<code>{reason}</code>}
+      crumb={{ to: "/failures", label: "Failures" }}
+    >
+      <Asked
+        query={query}
+        empty={({ items }) =>
+          items.length === 0 && <Empty title="None any more">No kept record has this reason.</Empty>
+        }
+      >
+        {(found) => (
+          <div className="stack">
+            {example && (
+              <div className="hint">
+                <p>
+                  <Words of={`${example.means ?? ""} ${example.remedy ?? ""}`} />
+                </p>
+                <p className="quiet small">{ACTORS[whoMustAct(example)]} must act.</p>
+              </div>
+            )}
+            <p className="quiet">{countOf(found)} in all</p>
+            <ul className="list">
+              {found.items.map((signOn) => (
+                <li key={signOn.id}>
+                  <SignOnItem signOn={signOn} />
+                </li>
+              ))}
+            </ul>
+            <More
+              show={query.hasNextPage}
+              isBusy={query.isFetchingNextPage}
+              onMore={() => void query.fetchNextPage()}
+            />
+          </div>
+        )}
+      </Asked>
+    </Screen>
+  );
+}

@@ -1,0 +1,28 @@
+import type { SignOn, SignOnStatistics } from "@latchkey/sdk/admin";
+
+/** Failures with the same reason at the same provider. */
+export type Group = {
+  reason: string;
+  profileId: string | null;
+  count: number;
+  /** One of them, which says in words what the reason means; undefined where none is among the latest. */
+  example: SignOn | undefined;
+};
+
+/** What fails most comes first. `latest`: records to take the words from. */
+export function groupFailures({ data }: SignOnStatistics, latest: readonly SignOn[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const { profile_id: profileId, reasons } of data)
+    for (const [reason, count] of Object.entries(reasons)) {
+      const key = `${reason} ${profileId}`;
+      const group = groups.get(key);
+      if (group) group.count += count;
+      else {
+        const example =
+          latest.find((one) => one.reason === reason && one.profile_id === profileId) ??
+          latest.find((one) => one.reason === reason);
+        groups.set(key, { reason, profileId, count, example });
+      }
+    }
+  return [...groups.values()].sort((a, b) => b.count - a.count || a.reason.localeCompare(b.reason));
+}

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { interpret, quoted } from "./interpret.ts";
+
+test.each([
+  ["7K3M-Q9TX", "7K3M-Q9TX"],
+  ["7k3mq9tx", "7K3M-Q9TX"],
+  [" 7k3m q9tx ", "7K3M-Q9TX"],
+  ["7K3M.Q9TX", "7K3M-Q9TX"],
+  ["OIL0-1234", "0110-1234"],
+])("%s is the reference %s, however it was heard or written", (typed, reference) => {
+  expect(interpret(typed)).toEqual({ kind: "reference", reference });
+});
+
+test.each([
+  ["ada@shop.example", { kind: "email", email: "ada@shop.example" }],
+  ["01A1E2EF-6f9c-77de-ba0a-0310a3647e28", { kind: "id", id: "01a1e2ef-6f9c-77de-ba0a-0310a3647e28" }],
+  ["Ada Lovelace", { kind: "words", words: "Ada Lovelace" }],
+  ["Brendans", { kind: "words", words: "Brendans" }],
+  ["A-1", { kind: "words", words: "A-1" }],
+  ["  ", undefined],
+])("%s is what it looks like", (typed, meant) => {
+  expect(interpret(typed)).toEqual(meant);
+});
+
+test("no text can end the filter's condition, or stand for others", () => {
+  expect(quoted("a):eq(name,b)*")).toBe("a) :eq(name,b)");
+});

@@ -1,0 +1,132 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useEffect, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { Notices } from "../parts/notices.tsx";
+import { useRenewal } from "../session/renewal.ts";
+import { signOut, useSession } from "../session/session.ts";
+import { useLiveEvents } from "./live.ts";
+
+const GROUPS = [
+  {
+    label: "Now",
+    links: [
+      ["/", "Home"],
+      ["/find", "Find"],
+      ["/failures", "Failures"],
+    ],
+  },
+  {
+    label: "Access",
+    links: [
+      ["/providers", "Providers"],
+      ["/keys", "Keys"],
+      ["/planner", "Planner"],
+      ["/customers", "Customers"],
+    ],
+  },
+  {
+    label: "Store",
+    links: [
+      ["/events", "Events"],
+      ["/integrations", "Integrations"],
+      ["/settings", "Settings"],
+      ["/members", "Members"],
+    ],
+  },
+] as const;
+
+/** What stands around every screen: where one can go, and who one is. */
+export function Frame({ children }: { children: ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
+  const [path] = useLocation();
+  useLiveEvents();
+  useRenewal();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: going somewhere closes the menu
+  useEffect(() => setOpen(false), [path]);
+  return (
+    <div className="shell">
+      <a className="skip button" href="#main">
+        Skip to the screen
+      </a>
+      <header className="side">
+        <div className="side-top">
+          <Brand />
+          <button
+            type="button"
+            className="menu-button button button-plain button-small"
+            aria-expanded={isOpen}
+            aria-controls="menu"
+            onClick={() => setOpen(!isOpen)}
+          >
+            Menu
+          </button>
+        </div>
+        <div className="side-body" id="menu" data-open={isOpen}>
+          <nav className="nav" aria-label="Console">
+            {GROUPS.map(({ label, links }) => (
+              <ul key={label} aria-label={label}>
+                {links.map(([to, name]) => (
+                  <li key={to}>
+                    <Link href={to} aria-current={isAt(path, to) ? "page" : undefined}>
+                      {name}
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            ))}
+          </nav>
+          <Who />
+        </div>
+      </header>
+      <main className="main" id="main" tabIndex={-1}>
+        {children}
+      </main>
+      <Notices />
+    </div>
+  );
+}
+
+/** A screen below another keeps the other's place marked. */
+function isAt(path: string, to: string): boolean {
+  if (path.startsWith("/sign-ons/")) return to === "/find";
+  if (path.startsWith("/realms/")) return to === "/providers";
+  return path === to || (to !== "/" && path.startsWith(`${to}/`));
+}
+
+export function Brand() {
+  return (
+    <Link className="brand" href="/">
+      <svg className="brand-mark" viewBox="0 0 64 64" aria-hidden="true">
+        <rect className="brand-back" width="64" height="64" rx="18" />
+        <circle className="brand-key" cx="32" cy="25" r="11" />
+        <path className="brand-key" d="M32 36v18m0-12h9" />
+      </svg>
+      Latchkey
+    </Link>
+  );
+}
+
+function Who() {
+  const { store, name, role } = useSession();
+  const queries = useQueryClient();
+  return (
+    <div className="who">
+      <div>
+        <strong>{store.name}</strong>
+        <span className="quiet">
+          {name}, {role}
+        </span>
+      </div>
+      <button
+        type="button"
+        className="button button-plain button-small"
+        onClick={() => {
+          signOut();
+          queries.clear();
+        }}
+      >
+        Sign out
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { useAdmin } from "../session/session.ts";
+
+/**
+ * Follows the store's events while the window can be seen, and marks what they changed as stale, so that screens show it without
+ * asking again and again. A window that is hidden closes its stream and takes up where it left off.
+ */
+const STALE: [prefix: string, key: string][] = [
+  ["customer_token.", "tokens"],
+  ["customer.", "customers"],
+  ["sign_on.", "sign-ons"],
+  ["oidc_profile.", "providers"],
+  ["authentication_realm.", "realms"],
+  ["customer_authentication_settings.", "settings"],
+  ["application_key.", "keys"],
+  ["store.", "store"],
+  ["integration.", "integrations"],
+  ["member.", "members"],
+];
+
+/** What an event makes stale, beside the log itself. */
+export const staleAfter = (type: string): string | undefined =>
+  STALE.find(([prefix]) => type.startsWith(prefix))?.[1];
+
+const AGAIN_MS = 5000;
+
+export function useLiveEvents(): void {
+  const admin = useAdmin();
+  const queries = useQueryClient();
+  useEffect(() => {
+    let after: string | undefined;
+    let ending: AbortController | undefined;
+    const follow = async (signal: AbortSignal) => {
+      while (!signal.aborted) {
+        try {
+          for await (const event of admin.events.stream({ after, signal })) {
+            after = event.sequence;
+            markStale(queries, event.type);
+          }
+        } catch {
+          // Whatever it is, the screens' own questions tell it; here it is tried again.
+        }
+        await rest(AGAIN_MS, signal);
+      }
+    };
+    const onVisibility = () => {
+      ending?.abort();
+      if (document.hidden) return;
+      ending = new AbortController();
+      void follow(ending.signal);
+    };
+    document.addEventListener("visibilitychange", onVisibility);
+    onVisibility();
+    return () => {
+      document.removeEventListener("visibilitychange", onVisibility);
+      ending?.abort();
+    };
+  }, [admin, queries]);
+}
+
+function markStale(queries: QueryClient, type: string): void {
+  void queries.invalidateQueries({ queryKey: ["events"] });
+  const key = staleAfter(type);
+  if (key) void queries.invalidateQueries({ queryKey: [key] });
+}
+
+const rest = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });

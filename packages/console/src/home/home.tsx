@@ -1,0 +1,164 @@
+import type { SignOnStatistics } from "@latchkey/sdk/admin";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { Asked } from "../parts/asked.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Instant } from "../parts/instant.tsx";
+import { duration } from "../parts/instants.ts";
+import { SignOnItem } from "../parts/outcome.tsx";
+import { Pill } from "../parts/pill.tsx";
+import { stateOf, useProviders } from "../parts/profiles.ts";
+import { RangeChoice } from "../parts/range-choice.tsx";
+import { type Range, useRange, useStatistics } from "../parts/ranges.ts";
+import { Screen } from "../parts/screen.tsx";
+import { SkeletonBlock } from "../parts/skeleton.tsx";
+import { useUsage } from "../parts/usage.ts";
+import { useAdmin } from "../session/session.ts";
+import { latestMs } from "./series.ts";
+import { SignOnsChart } from "./sign-ons-chart.tsx";
+import { UsageChart } from "./usage-chart.tsx";
+import { verdictOf } from "./verdict.ts";
+
+export function Home() {
+  const providers = useProviders();
+  const [range, choose] = useRange();
+  const statistics = useStatistics(range);
+  const verdict = providers.data && verdictOf(providers.data);
+  return (
+    <Screen
+      title="Home"
+      heading={verdict ? <span className="verdict">{verdict.says}</span> : "Home"}
+      lead={verdict?.because}
+    >
+      <div className="stack">
+        <SignOns range={range} choose={choose} statistics={statistics} />
+        <div className="two">
+          <Providers query={providers} statistics={statistics.data} />
+          <Requests />
+        </div>
+        <LatestFailures />
+      </div>
+    </Screen>
+  );
+}
+
+type SignOnsProps = {
+  range: Range;
+  choose: (range: string) => void;
+  statistics: ReturnType<typeof useStatistics>;
+};
+
+function SignOns({ range, choose, statistics }: SignOnsProps) {
+  return (
+    <section className="card" aria-labelledby="sign-ons">
+      <div className="card-head">
+        <h2 id="sign-ons">Sign-ons</h2>
+        <RangeChoice range={range} onChoose={choose} />
+      </div>
+      <Asked query={statistics} skeleton={<SkeletonBlock />}>
+        {(data) => <SignOnsChart statistics={data} />}
+      </Asked>
+    </section>
+  );
+}
+
+type ProvidersProps = {
+  query: ReturnType<typeof useProviders>;
+  statistics: SignOnStatistics | undefined;
+};
+
+function Providers({ query, statistics }: ProvidersProps) {
+  return (
+    <section className="card" aria-labelledby="providers">
+      <div className="card-head">
+        <h2 id="providers">Providers</h2>
+        <Link href="/providers">All providers</Link>
+      </div>
+      <Asked
+        query={query}
+        empty={(list) =>
+          list.length === 0 && (
+            <Empty title="No provider yet" action={<Link href="/providers/add">Add a provider</Link>}>
+              Shoppers sign in with an account they already have: at their company, or at a public provider.
+            </Empty>
+          )
+        }
+      >
+        {(list) => (
+          <ul className="list">
+            {list.slice(0, 6).map((provider) => {
+              const { tone, word } = stateOf(provider);
+              const ms = statistics && latestMs(statistics, provider.id);
+              return (
+                <li key={provider.id}>
+                  <Link className="item" href={`/realms/${provider.realm.id}/providers/${provider.id}`}>
+                    <span className="item-words item-name">{provider.name}</span>
+                    <span className="item-side">
+                      <Pill tone={tone}>{word}</Pill>
+                      {ms ? <span className="number">{duration(ms)}</span> : null}
+                      <span>
+                        since <Instant at={provider.meta.health.since} />
+                      </span>
+                    </span>
+                  </Link>
+                </li>
+              );
+            })}
+          </ul>
+        )}
+      </Asked>
+    </section>
+  );
+}
+
+function Requests() {
+  const usage = useUsage();
+  return (
+    <section className="card" aria-labelledby="requests">
+      <div className="card-head">
+        <h2 id="requests">Requests, live</h2>
+        <Link href="/keys">By key</Link>
+      </div>
+      <Asked query={usage} skeleton={<SkeletonBlock />}>
+        {(data) => <UsageChart usage={data} />}
+      </Asked>
+    </section>
+  );
+}
+
+function LatestFailures() {
+  const admin = useAdmin();
+  const query = useQuery({
+    queryKey: ["sign-ons", "failed", 5],
+    queryFn: async () => (await admin.signOns.list({ filter: "eq(outcome,failed)", limit: 5 })).data,
+    refetchInterval: 15_000,
+  });
+  return (
+    <section className="card" aria-labelledby="failed">
+      <div className="card-head">
+        <h2 id="failed">Latest failures</h2>
+        <Link href="/failures">What fails most</Link>
+      </div>
+      <Asked
+        query={query}
+        empty={(list) =>
+          list.length === 0 && (
+            <Empty title="No sign-on has failed">
+              When one fails, it appears here with its reason, and with what to do about it.
+            </Empty>
+          )
+        }
+      >
+        {(list) => (
+          <ul className="list">
+            {list.map((signOn) => (
+              <li key={signOn.id}>
+                <SignOnItem signOn={signOn} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Asked>
+    </section>
+  );
+}

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import type { Provider } from "../parts/profiles.ts";
+import { UNREGISTERED } from "../parts/profiles.ts";
+import { verdictOf } from "./verdict.ts";
+
+const provider = (name: string, status: string, more: object = {}) =>
+  ({ name, enabled: true, client_id: "c", meta: { health: { status } }, ...more }) as unknown as Provider;
+
+test.each([
+  [[], "Nobody can sign in through a provider yet."],
+  [[provider("A", "up")], "Shoppers can sign in."],
+  [[provider("A", "up"), provider("B", "degraded")], "Shoppers can sign in, some with trouble."],
+  [[provider("A", "up"), provider("B", "down")], "Some shoppers cannot sign in."],
+  [[provider("A", "down"), provider("B", "down")], "Shoppers cannot sign in."],
+])("the verdict goes by the providers that are used (%#)", (providers, says) => {
+  expect(verdictOf(providers).says).toBe(says);
+});
+
+test("one that is disabled, or not finished, neither helps nor harms", () => {
+  const idle = [
+    provider("B", "down", { enabled: false }),
+    provider("C", "down", { client_id: UNREGISTERED }),
+  ];
+  expect(verdictOf([provider("A", "up"), ...idle]).tone).toBe("good");
+  expect(verdictOf(idle).tone).toBe("warn");
+});
+
+test("those that do not answer are named", () => {
+  expect(verdictOf([provider("A", "down"), provider("B", "down")]).because).toBe("A and B do not answer.");
+});

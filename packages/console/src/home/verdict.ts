@@ -1,0 +1,45 @@
+import type { Provider } from "../parts/profiles.ts";
+import { UNREGISTERED } from "../parts/profiles.ts";
+
+/** Whether shoppers can sign in now, in one sentence, from what is known of the providers. */
+export type Verdict = { tone: "good" | "warn" | "bad"; says: string; because: string };
+
+export function verdictOf(providers: readonly Provider[]): Verdict {
+  const used = providers.filter(
+    ({ enabled, client_id, realm }) => enabled && client_id !== UNREGISTERED && realm?.purpose !== "members",
+  );
+  if (used.length === 0)
+    return {
+      tone: "warn",
+      says: "Nobody can sign in through a provider yet.",
+      because: "Add an identity provider, and shoppers can use the account they already have.",
+    };
+  const down = used.filter(({ meta }) => meta.health.status === "down");
+  const slow = used.filter(({ meta }) => meta.health.status === "degraded");
+  if (down.length === used.length)
+    return {
+      tone: "bad",
+      says: "Shoppers cannot sign in.",
+      because: `${namesOf(down)} ${down.length === 1 ? "does" : "do"} not answer.`,
+    };
+  if (down.length > 0)
+    return {
+      tone: "bad",
+      says: "Some shoppers cannot sign in.",
+      because: `${namesOf(down)} ${down.length === 1 ? "does" : "do"} not answer. The others work.`,
+    };
+  if (slow.length > 0)
+    return {
+      tone: "warn",
+      says: "Shoppers can sign in, some with trouble.",
+      because: `${namesOf(slow)} failed lately, and ${slow.length === 1 ? "is" : "are"} being watched.`,
+    };
+  return {
+    tone: "good",
+    says: "Shoppers can sign in.",
+    because: used.length === 1 ? `${namesOf(used)} answers.` : `All ${used.length} providers answer.`,
+  };
+}
+
+const namesOf = (providers: readonly Provider[]): string =>
+  new Intl.ListFormat("en").format(providers.map(({ name }) => name));

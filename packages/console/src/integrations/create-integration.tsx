@@ -1,0 +1,84 @@
+import { DialogDismiss } from "@ariakit/react/dialog";
+import type { IntegrationWithSecret } from "@latchkey/sdk/admin";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { KINDS } from "../events/event-words.ts";
+import { Field } from "../parts/field.tsx";
+import { Modal } from "../parts/modal.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { SecretOnce } from "../parts/secret-once.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { useAdmin } from "../session/session.ts";
+
+export function CreateIntegration({ onClose }: { onClose: () => void }) {
+  const admin = useAdmin();
+  const queries = useQueryClient();
+  const [name, setName] = useState("");
+  const [url, setUrl] = useState("");
+  const [kinds, setKinds] = useState<string[]>([]);
+  const [made, setMade] = useState<IntegrationWithSecret>();
+  const { isBusy, error, run } = useAct(async () => {
+    const { data } = await admin.integrations.create({
+      name: name.trim(),
+      integration_type: "webhook",
+      observes: kinds.flatMap((kind) => kind.split(",")),
+      configuration: { url: url.trim() },
+    });
+    setMade(data);
+    await queries.invalidateQueries({ queryKey: ["integrations"] });
+  });
+  if (made)
+    return (
+      <SecretOnce
+        title={`The secret of ${made.name}`}
+        values={{ "Signing secret": made.signing_secret }}
+        onClose={onClose}
+      >
+        <p className="quiet small">With it the receiver knows that a message is ours.</p>
+      </SecretOnce>
+    );
+  const toggle = (kind: string) =>
+    setKinds(kinds.includes(kind) ? kinds.filter((one) => one !== kind) : [...kinds, kind]);
+  return (
+    <Modal title="Add an integration" onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (kinds.length > 0) run();
+        }}
+      >
+        <Field label="Name" value={name} onType={setName} required maxLength={255} autoComplete="off" />
+        <Field
+          label="Address"
+          hint="https; messages are posted there."
+          value={url}
+          onType={setUrl}
+          required
+          inputMode="url"
+          spellCheck={false}
+          autoComplete="off"
+        />
+        <fieldset className="stack-tight">
+          <legend>
+            <strong>What it hears of</strong>
+          </legend>
+          {KINDS.filter(({ value }) => value !== "").map(({ value, label }) => (
+            <label key={value} className="choice">
+              <input type="checkbox" checked={kinds.includes(value)} onChange={() => toggle(value)} />
+              <strong>{label}</strong>
+              <span className="why">{value.replaceAll(",", ", ")}</span>
+            </label>
+          ))}
+        </fieldset>
+        {error !== undefined && <Problem error={error} />}
+        <div className="form-actions">
+          <button type="submit" className="button" disabled={isBusy || kinds.length === 0}>
+            Add the integration
+          </button>
+          <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+        </div>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,129 @@
+import type { DeliveryAttempt, IntegrationDelivery } from "@latchkey/sdk/admin";
+import { useQueryClient } from "@tanstack/react-query";
+import { Asked } from "../parts/asked.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Instant } from "../parts/instant.tsx";
+import { duration } from "../parts/instants.ts";
+import { useListed } from "../parts/listed.ts";
+import { More } from "../parts/more.tsx";
+import { say } from "../parts/notices.tsx";
+import { Pill, type Tone } from "../parts/pill.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { useCan } from "../session/can.ts";
+import { useAdmin } from "../session/session.ts";
+
+const STATUS: Record<IntegrationDelivery["status"], { tone: Tone; word: string }> = {
+  waiting: { tone: "warn", word: "Waiting" },
+  delivered: { tone: "good", word: "Delivered" },
+  failed: { tone: "bad", word: "Failed" },
+};
+
+/** What was sent, and what the receiver answered, the latest first. */
+export function Deliveries({ id }: { id: string }) {
+  const admin = useAdmin();
+  const query = useListed(
+    ["integrations", id, "deliveries"],
+    (page) => admin.integrations.deliveries(id, page),
+    { limit: 25 },
+    3000,
+  );
+  return (
+    <section className="stack" aria-labelledby="deliveries">
+      <h2 id="deliveries">Deliveries</h2>
+      <Asked
+        query={query}
+        empty={({ items }) =>
+          items.length === 0 && (
+            <Empty title="Nothing sent yet">
+              The next event that it hears of is here, with the answer. Send a test message to try the
+              address.
+            </Empty>
+          )
+        }
+      >
+        {({ items }) => (
+          <>
+            <ol className="list">
+              {items.map((delivery) => (
+                <li key={delivery.id}>
+                  <Delivery integrationId={id} delivery={delivery} />
+                </li>
+              ))}
+            </ol>
+            <More
+              show={query.hasNextPage}
+              isBusy={query.isFetchingNextPage}
+              onMore={() => void query.fetchNextPage()}
+            />
+          </>
+        )}
+      </Asked>
+    </section>
+  );
+}
+
+function Delivery({ integrationId, delivery }: { integrationId: string; delivery: IntegrationDelivery }) {
+  const admin = useAdmin();
+  const can = useCan();
+  const queries = useQueryClient();
+  const { isBusy, error, run } = useAct(async () => {
+    await admin.integrations.redeliver(integrationId, delivery.id);
+    say("It is sent again.");
+    await queries.invalidateQueries({ queryKey: ["integrations", integrationId] });
+  });
+  const { tone, word } = STATUS[delivery.status];
+  return (
+    <details className="event">
+      <summary className="item">
+        <span className="item-words">
+          <span className="item-name">{delivery.event.type}</span>{" "}
+          <span className="quiet small">event {delivery.event.sequence}</span>
+        </span>
+        <span className="item-side">
+          <Pill tone={tone}>{word}</Pill>
+          <span>
+            {delivery.attempts.length} {delivery.attempts.length === 1 ? "attempt" : "attempts"}
+          </span>
+          <Instant at={delivery.meta.timestamps.updated_at} />
+        </span>
+      </summary>
+      <div className="event-body stack">
+        {delivery.attempts.map((attempt) => (
+          <Attempt key={attempt.at} attempt={attempt} />
+        ))}
+        {delivery.next_attempt_at && (
+          <p className="quiet">
+            Next attempt <Instant at={delivery.next_attempt_at} />
+          </p>
+        )}
+        {error !== undefined && <Problem error={error} />}
+        {can("redeliver") && (
+          <p>
+            <button
+              type="button"
+              className="button button-plain button-small"
+              disabled={isBusy}
+              onClick={() => run()}
+            >
+              Send again
+            </button>
+          </p>
+        )}
+      </div>
+    </details>
+  );
+}
+
+export function Attempt({ attempt }: { attempt: DeliveryAttempt }) {
+  const { at, status, reason, milliseconds, answer } = attempt;
+  return (
+    <div className="hint">
+      <p>
+        {status === null ? "No answer" : `Answered ${status}`}
+        {reason && ` (${reason.replaceAll("_", " ")})`} after {duration(milliseconds)}, <Instant at={at} />
+      </p>
+      {answer && <pre className="answer">{answer}</pre>}
+    </div>
+  );
+}

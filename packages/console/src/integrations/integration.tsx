@@ -1,0 +1,165 @@
+import type { Integration, IntegrationTest } from "@latchkey/sdk/admin";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation, useParams } from "wouter";
+import { Asked } from "../parts/asked.tsx";
+import { ConfirmByName } from "../parts/confirm-by-name.tsx";
+import { Instant } from "../parts/instant.tsx";
+import { NotOffered } from "../parts/not-offered.tsx";
+import { say } from "../parts/notices.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { SecretOnce } from "../parts/secret-once.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { useCan } from "../session/can.ts";
+import { useAdmin } from "../session/session.ts";
+import { Attempt, Deliveries } from "./deliveries.tsx";
+import { Health } from "./integrations.tsx";
+
+export function IntegrationScreen() {
+  const { id = "" } = useParams<{ id: string }>();
+  const admin = useAdmin();
+  const query = useQuery({
+    queryKey: ["integrations", id],
+    queryFn: async () => (await admin.integrations.get(id)).data,
+    refetchInterval: 5000,
+  });
+  return (
+    <Screen title={query.data?.name ?? "Integration"} crumb={{ to: "/integrations", label: "Integrations" }}>
+      <Asked query={query}>
+        {(integration) => (
+          <div className="stack-wide">
+            <Facts integration={integration} />
+            <Acts integration={integration} />
+            <Deliveries id={id} />
+          </div>
+        )}
+      </Asked>
+    </Screen>
+  );
+}
+
+function Facts({ integration }: { integration: Integration }) {
+  const { configuration, observes, meta } = integration;
+  return (
+    <section className="card stack" aria-label="What it is">
+      <div className="row">
+        <Health of={integration} />
+        {meta.failing_since && (
+          <span>
+            nothing but failures since <Instant at={meta.failing_since} />
+          </span>
+        )}
+        {meta.disabled_reason === "gone" && <span>the receiver said that it is gone (410)</span>}
+        {meta.disabled_reason === "failing" && <span>nothing but failures for five days</span>}
+      </div>
+      <dl className="facts">
+        <dt>Address</dt>
+        <dd>
+          <code>{configuration.url}</code>
+        </dd>
+        <dt>Hears of</dt>
+        <dd>
+          <code>{observes.join(", ")}</code>
+        </dd>
+        {meta.previous_secret_until && (
+          <>
+            <dt>Older secret</dt>
+            <dd>
+              signs too until <Instant at={meta.previous_secret_until} />
+            </dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Acts({ integration }: { integration: Integration }) {
+  const admin = useAdmin();
+  const can = useCan();
+  const queries = useQueryClient();
+  const [, go] = useLocation();
+  const [open, setOpen] = useState<"delete">();
+  const [tested, setTested] = useState<IntegrationTest>();
+  const [secret, setSecret] = useState<string>();
+  const stale = () => queries.invalidateQueries({ queryKey: ["integrations"] });
+  const { isBusy, error, run } = useAct(async (act: () => Promise<unknown>) => {
+    await act();
+    await stale();
+  });
+  return (
+    <section className="stack" aria-label="What can be done">
+      {error !== undefined && <Problem error={error} />}
+      <div className="row">
+        {can("redeliver") && (
+          <button
+            type="button"
+            className="button"
+            disabled={isBusy}
+            onClick={() => run(async () => setTested((await admin.integrations.test(integration.id)).data))}
+          >
+            Send a test message
+          </button>
+        )}
+        {can("administer") && (
+          <>
+            <button
+              type="button"
+              className="button button-plain"
+              disabled={isBusy}
+              onClick={() =>
+                run(() => admin.integrations.update(integration.id, { enabled: !integration.enabled }))
+              }
+            >
+              {integration.enabled ? "Disable" : "Enable"}
+            </button>
+            <button
+              type="button"
+              className="button button-plain"
+              disabled={isBusy}
+              onClick={() =>
+                run(async () =>
+                  setSecret((await admin.integrations.rotate(integration.id)).data.signing_secret),
+                )
+              }
+            >
+              Rotate the signing secret
+            </button>
+            <button type="button" className="button button-bad-plain" onClick={() => setOpen("delete")}>
+              Delete
+            </button>
+          </>
+        )}
+      </div>
+      {!can("administer") && <NotOffered act="administer" />}
+      <div aria-live="polite">{tested && <Attempt attempt={tested.attempt} />}</div>
+      {secret && (
+        <SecretOnce
+          title={`The new secret of ${integration.name}`}
+          values={{ "Signing secret": secret }}
+          onClose={() => setSecret(undefined)}
+        >
+          <p className="quiet small">For a day the secret before signs beside it, so there is no hurry.</p>
+        </SecretOnce>
+      )}
+      {open && (
+        <ConfirmByName
+          title={`Delete ${integration.name}?`}
+          name={integration.name}
+          what="integration’s name"
+          act="Delete the integration"
+          onClose={() => setOpen(undefined)}
+          onConfirm={async () => {
+            await admin.integrations.delete(integration.id);
+            say(`${integration.name} is deleted.`);
+            go("/integrations");
+            await stale();
+          }}
+        >
+          <p>Its deliveries go with it, also those that still wait to be sent.</p>
+        </ConfirmByName>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,77 @@
+import { DialogDismiss } from "@ariakit/react/dialog";
+import type { ApplicationKeyWithSecret } from "@latchkey/sdk/admin";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Choices, Field } from "../parts/field.tsx";
+import { Modal } from "../parts/modal.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { ROLES } from "../parts/role-words.ts";
+import { SecretOnce } from "../parts/secret-once.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { type Role, useAdmin } from "../session/session.ts";
+
+export function CreateKey({ onClose }: { onClose: () => void }) {
+  const admin = useAdmin();
+  const queries = useQueryClient();
+  const [name, setName] = useState("");
+  const [reserved, setReserved] = useState("0");
+  const [role, setRole] = useState<Role>("administrator");
+  const [made, setMade] = useState<ApplicationKeyWithSecret>();
+  const isCount = /^\d{1,9}$/.test(reserved);
+  const { isBusy, error, run } = useAct(async () => {
+    const { data } = await admin.applicationKeys.create({
+      name: name.trim(),
+      reserved_rate_limit: Number(reserved),
+      role,
+    });
+    setMade(data);
+    await queries.invalidateQueries({ queryKey: ["keys"] });
+  });
+  if (made)
+    return (
+      <SecretOnce
+        title={`The key of ${made.name}`}
+        values={{ "Client id": made.client_id, "Client secret": made.client_secret }}
+        onClose={onClose}
+      />
+    );
+  return (
+    <Modal title="Create a key" onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isCount) run();
+        }}
+      >
+        <Field
+          label="Name of the program"
+          value={name}
+          onType={setName}
+          required
+          maxLength={255}
+          autoComplete="off"
+        />
+        <Field
+          label="Reserved requests a second"
+          hint="Never refused, whatever the others do. 0: it takes from what all share."
+          inputMode="numeric"
+          value={reserved}
+          onType={setReserved}
+          fault={isCount ? undefined : "A whole number, 0 or more."}
+        />
+        <div className="stack-tight">
+          <strong>What its secret may do</strong>
+          <Choices legend="What its secret may do" options={ROLES} value={role} onChoose={setRole} />
+        </div>
+        {error !== undefined && <Problem error={error} />}
+        <div className="form-actions">
+          <button type="submit" className="button" disabled={isBusy}>
+            Create the key
+          </button>
+          <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+        </div>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,80 @@
+import { DialogDismiss } from "@ariakit/react/dialog";
+import type { ApplicationKey, ApplicationKeyWithSecret } from "@latchkey/sdk/admin";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ConfirmByName } from "../parts/confirm-by-name.tsx";
+import { Choices } from "../parts/field.tsx";
+import { Modal } from "../parts/modal.tsx";
+import { say } from "../parts/notices.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { SecretOnce } from "../parts/secret-once.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { useAdmin } from "../session/session.ts";
+
+type Props = { value: ApplicationKey; onClose: () => void };
+
+const GRACES = [
+  { value: "86400", label: "A day", why: "Time to bring the new secret to wherever the program runs." },
+  { value: "604800", label: "A week", why: "For programs that are released rarely." },
+  {
+    value: "0",
+    label: "None: end it now",
+    why: "The old secret has leaked. Programs that use it are refused at once.",
+  },
+] as const;
+
+export function RotateKey({ value: key, onClose }: Props) {
+  const admin = useAdmin();
+  const queries = useQueryClient();
+  const [grace, setGrace] = useState<(typeof GRACES)[number]["value"]>("86400");
+  const [made, setMade] = useState<ApplicationKeyWithSecret>();
+  const { isBusy, error, run } = useAct(async () => {
+    const { data } = await admin.applicationKeys.rotate(key.id, { grace_seconds: Number(grace) });
+    setMade(data);
+    await queries.invalidateQueries({ queryKey: ["keys"] });
+  });
+  if (made)
+    return (
+      <SecretOnce
+        title={`The new secret of ${key.name}`}
+        values={{ "Client secret": made.client_secret }}
+        onClose={onClose}
+      />
+    );
+  return (
+    <Modal title={`Rotate the secret of ${key.name}`} onClose={onClose}>
+      <p>The key gets a new secret. How long should the old one go on working?</p>
+      <Choices legend="How long the old secret works" options={GRACES} value={grace} onChoose={setGrace} />
+      {error !== undefined && <Problem error={error} />}
+      <div className="form-actions">
+        <button type="button" className="button" disabled={isBusy} onClick={() => run()}>
+          Make a new secret
+        </button>
+        <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+      </div>
+    </Modal>
+  );
+}
+
+export function DeleteKey({ value: key, onClose }: Props) {
+  const admin = useAdmin();
+  const queries = useQueryClient();
+  return (
+    <ConfirmByName
+      title={`Delete ${key.name}?`}
+      name={key.name}
+      what="key’s name"
+      act="Delete the key"
+      onClose={onClose}
+      onConfirm={async () => {
+        await admin.applicationKeys.delete(key.id);
+        say(`${key.name} is deleted.`);
+        await queries.invalidateQueries({ queryKey: ["keys"] });
+      }}
+    >
+      <p>
+        Its secrets and every access token of it end within a second. The program that uses it stops working.
+      </p>
+    </ConfirmByName>
+  );
+}

@@ -1,0 +1,36 @@
+import type { StoreUsage } from "@latchkey/sdk/admin";
+import { expect, test } from "vitest";
+import { sharesOf } from "./shares.ts";
+
+const key = (name: string, reserved: number, asked: number[], refused = asked.map(() => 0)) => ({
+  id: name,
+  name,
+  reserved_rate_limit: reserved,
+  asked,
+  refused,
+});
+
+const usage = (keys: StoreUsage["keys"], more: Partial<StoreUsage> = {}): StoreUsage => ({
+  type: "store-usage",
+  from: "",
+  to: "",
+  rate_limit: 100,
+  shared_pool: 50,
+  keys,
+  ...more,
+});
+
+test("floors stand side by side, the largest first, and what all share comes last: together the limit", () => {
+  const shares = sharesOf(usage([key("small", 10, [0]), key("large", 40, [0]), key("none", 0, [0])]));
+  expect(shares.map(({ name }) => name)).toEqual(["large", "small", "Shared by all"]);
+  expect(shares.reduce((sum, { reserved }) => sum + reserved, 0)).toBe(100);
+});
+
+test("use fills a key's own floor first; what is above it comes from the pool, and what was refused from nowhere", () => {
+  const shares = sharesOf(
+    usage([key("busy", 10, [30, 30], [5, 5]), key("free", 0, [4, 4])], {
+      other_keys: { count: 2, asked: [2, 2], refused: [0, 0] },
+    }),
+  );
+  expect(shares.map(({ used }) => used)).toEqual([10, 15 + 4 + 2]);
+});

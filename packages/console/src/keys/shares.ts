@@ -1,0 +1,39 @@
+import type { StoreUsage } from "@latchkey/sdk/admin";
+import { servedLately } from "../parts/usage.ts";
+
+/** The store's limit as one bar: each key's floor beside the other, what nobody reserved at the end, and the use of each on top. */
+export type Share = {
+  id: string;
+  name: string;
+  /** 1 to 6: which colour; undefined for the shared pool. */
+  colour: number | undefined;
+  reserved: number;
+  /** Served per second: within the floor, or, for the pool, above all floors together. */
+  used: number;
+};
+
+const COLOURS = 6;
+
+export function sharesOf(usage: StoreUsage): Share[] {
+  const withFloor = usage.keys.filter(({ reserved_rate_limit }) => reserved_rate_limit > 0);
+  let fromPool = usage.other_keys ? servedLately(usage.other_keys) : 0;
+  const used = new Map<string, number>();
+  for (const key of usage.keys) {
+    const served = servedLately(key);
+    used.set(key.id, Math.min(served, key.reserved_rate_limit));
+    fromPool += Math.max(0, served - key.reserved_rate_limit);
+  }
+  const shares = withFloor
+    .toSorted((a, b) => b.reserved_rate_limit - a.reserved_rate_limit || a.name.localeCompare(b.name))
+    .map(({ id, name, reserved_rate_limit }, at) => ({
+      id,
+      name,
+      colour: (at % COLOURS) + 1,
+      reserved: reserved_rate_limit,
+      used: used.get(id) ?? 0,
+    }));
+  return [
+    ...shares,
+    { id: "pool", name: "Shared by all", colour: undefined, reserved: usage.shared_pool, used: fromPool },
+  ];
+}

@@ -1,0 +1,25 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { Router } from "wouter";
+import { Console } from "./frame/console.tsx";
+import "./styles/tokens.css";
+import "./styles/ground.css";
+import "./styles/frame.css";
+import "./styles/parts.css";
+import "./styles/figures.css";
+
+/** The SDK itself repeats what may be repeated, so a question that failed has failed. */
+const queries = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 2000 } } });
+
+const place = document.getElementById("console");
+if (place)
+  createRoot(place).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <Router base="/console">
+          <Console />
+        </Router>
+      </QueryClientProvider>
+    </StrictMode>,
+  );

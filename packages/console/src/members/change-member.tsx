@@ -1,0 +1,106 @@
+import { DialogDismiss } from "@ariakit/react/dialog";
+import type { Member } from "@latchkey/sdk/admin";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ConfirmByName } from "../parts/confirm-by-name.tsx";
+import { Choices, Field } from "../parts/field.tsx";
+import { Modal } from "../parts/modal.tsx";
+import { say } from "../parts/notices.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { ROLES } from "../parts/role-words.ts";
+import { useAct } from "../parts/use-act.ts";
+import { type Role, useAdmin } from "../session/session.ts";
+
+type Props = { member: Member; onClose: () => void };
+
+export function Invite({ onClose }: { onClose: () => void }) {
+  const admin = useAdmin();
+  const queries = useQueryClient();
+  const [name, setName] = useState("");
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<Role>("support");
+  const { isBusy, error, run } = useAct(async () => {
+    await admin.members.create({ email: email.trim(), role, ...(name.trim() && { name: name.trim() }) });
+    say("Nothing was sent: give them the address on this page.");
+    await queries.invalidateQueries({ queryKey: ["members"] });
+  }, onClose);
+  return (
+    <Modal title="Invite somebody" onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          run();
+        }}
+      >
+        <Field label="Name" value={name} onType={setName} maxLength={255} autoComplete="off" />
+        <Field
+          label="E-mail"
+          hint="As their provider has verified it. From the first sign-on on, their account there counts, not the address."
+          type="email"
+          value={email}
+          onType={setEmail}
+          required
+          autoComplete="off"
+        />
+        <Choices legend="Role" options={ROLES} value={role} onChoose={setRole} />
+        {error !== undefined && <Problem error={error} />}
+        <div className="form-actions">
+          <button type="submit" className="button" disabled={isBusy}>
+            Invite
+          </button>
+          <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+        </div>
+      </form>
+    </Modal>
+  );
+}
+
+export function ChangeRole({ member, onClose }: Props) {
+  const admin = useAdmin();
+  const queries = useQueryClient();
+  const [role, setRole] = useState<Role>(member.role);
+  const { isBusy, error, run } = useAct(async () => {
+    await admin.members.update(member.id, { role });
+    say(`${member.name} is ${role} within a second.`);
+    await queries.invalidateQueries({ queryKey: ["members"] });
+  }, onClose);
+  return (
+    <Modal title={`The role of ${member.name}`} onClose={onClose}>
+      <Choices legend="Role" options={ROLES} value={role} onChoose={setRole} />
+      {error !== undefined && <Problem error={error} />}
+      <div className="form-actions">
+        <button
+          type="button"
+          className="button"
+          disabled={isBusy || role === member.role}
+          onClick={() => run()}
+        >
+          Change the role
+        </button>
+        <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+      </div>
+    </Modal>
+  );
+}
+
+export function RemoveMember({ member, onClose }: Props) {
+  const admin = useAdmin();
+  const queries = useQueryClient();
+  return (
+    <ConfirmByName
+      title={`Remove ${member.name}?`}
+      name={member.email}
+      what="e-mail address"
+      act="Remove the member"
+      onClose={onClose}
+      onConfirm={async () => {
+        await admin.members.delete(member.id);
+        say(`${member.name} is removed.`);
+        await queries.invalidateQueries({ queryKey: ["members"] });
+      }}
+    >
+      <p>They are out within a second. What they have done stays in the log under their name.</p>
+    </ConfirmByName>
+  );
+}

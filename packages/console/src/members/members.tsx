@@ -1,0 +1,174 @@
+import type { Member } from "@latchkey/sdk/admin";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "wouter";
+import { Asked } from "../parts/asked.tsx";
+import { Copyable } from "../parts/copy.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Instant } from "../parts/instant.tsx";
+import { useListed } from "../parts/listed.ts";
+import { More } from "../parts/more.tsx";
+import { NotOffered } from "../parts/not-offered.tsx";
+import { Pill } from "../parts/pill.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { useCan } from "../session/can.ts";
+import { useAdmin, useSession } from "../session/session.ts";
+import { ChangeRole, Invite, RemoveMember } from "./change-member.tsx";
+
+export function Members() {
+  const can = useCan();
+  const [isInviting, setInviting] = useState(false);
+  return (
+    <Screen
+      title="Members"
+      lead="People of the store, who sign in here as themselves. What they change is in the log under their name."
+      actions={
+        can("administer") && (
+          <button type="button" className="button" onClick={() => setInviting(true)}>
+            Invite somebody
+          </button>
+        )
+      }
+    >
+      {can("administer") ? (
+        <div className="stack-wide">
+          <WayIn />
+          <People />
+        </div>
+      ) : (
+        <NotOffered act="administer" />
+      )}
+      {isInviting && <Invite onClose={() => setInviting(false)} />}
+    </Screen>
+  );
+}
+
+/** The address to send to people, once there is a realm for them with a provider. */
+function WayIn() {
+  const admin = useAdmin();
+  const { store } = useSession();
+  const queries = useQueryClient();
+  const query = useQuery({
+    queryKey: ["realms"],
+    queryFn: async () => (await admin.realms.list({ limit: 100 })).data,
+  });
+  const { isBusy, error, run } = useAct(async () => {
+    await admin.realms.create({ name: "Members", purpose: "members" });
+    await queries.invalidateQueries({ queryKey: ["realms"] });
+  });
+  return (
+    <Asked query={query}>
+      {(realms) => {
+        const realm = realms.find(({ purpose }) => purpose === "members");
+        if (!realm)
+          return (
+            <Empty
+              title="Nobody can sign in as themselves yet"
+              action={
+                <>
+                  {error !== undefined && <Problem error={error} />}
+                  <button
+                    type="button"
+                    className="button button-plain"
+                    disabled={isBusy}
+                    onClick={() => run()}
+                  >
+                    Make a realm for members
+                  </button>
+                </>
+              }
+            >
+              Members have a realm of their own, with an identity provider that your people have accounts at:
+              your company’s directory. Make the realm, add the provider to it, and invite people by e-mail.
+            </Empty>
+          );
+        const address = `${location.origin}/console/sign-in?${new URLSearchParams({ store: store.id, realm: realm.id })}`;
+        return (
+          <section className="card stack" aria-label="The way in">
+            <div className="stack-tight">
+              <strong>The address to send to your people</strong>
+              <Copyable text={address} what="address for members" />
+            </div>
+            <p className="quiet small">
+              They sign in through a provider of the realm “{realm.name}”.{" "}
+              <Link href="/providers">Look at the providers</Link>
+            </p>
+          </section>
+        );
+      }}
+    </Asked>
+  );
+}
+
+function People() {
+  const admin = useAdmin();
+  const query = useListed(["members"], (page) => admin.members.list(page), { limit: 50 });
+  return (
+    <Asked
+      query={query}
+      empty={({ items }) =>
+        items.length === 0 && (
+          <Empty title="No member yet">
+            Invite people by the e-mail address that their provider has verified. Nothing is sent: give them
+            the address above.
+          </Empty>
+        )
+      }
+    >
+      {({ items }) => (
+        <>
+          <ul className="list">
+            {items.map((member) => (
+              <li key={member.id}>
+                <MemberItem member={member} />
+              </li>
+            ))}
+          </ul>
+          <More
+            show={query.hasNextPage}
+            isBusy={query.isFetchingNextPage}
+            onMore={() => void query.fetchNextPage()}
+          />
+        </>
+      )}
+    </Asked>
+  );
+}
+
+function MemberItem({ member }: { member: Member }) {
+  const [open, setOpen] = useState<"role" | "remove">();
+  const close = () => setOpen(undefined);
+  return (
+    <div className="item">
+      <div className="item-words">
+        <p className="item-name">{member.name}</p>
+        <p className="quiet small">{member.email}</p>
+      </div>
+      <div className="item-side">
+        <span>{member.role}</span>
+        <Pill tone={member.meta.status === "active" ? "good" : "plain"}>
+          {member.meta.status === "active" ? "Active" : "Invited"}
+        </Pill>
+        <span>
+          last here <Instant at={member.meta.last_signed_in_at} />
+        </span>
+        <span className="row">
+          <button type="button" className="button button-plain button-small" onClick={() => setOpen("role")}>
+            Change role<span className="only-read-out"> of {member.name}</span>
+          </button>
+          <button
+            type="button"
+            className="button button-bad-plain button-small"
+            onClick={() => setOpen("remove")}
+          >
+            Remove<span className="only-read-out"> {member.name}</span>
+          </button>
+        </span>
+      </div>
+      {open === "role" && <ChangeRole member={member} onClose={close} />}
+      {open === "remove" && <RemoveMember member={member} onClose={close} />}
+    </div>
+  );
+}

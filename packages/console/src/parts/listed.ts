@@ -1,0 +1,27 @@
+import type { Listing, ListQuery, Page } from "@latchkey/sdk/admin";
+import { useInfiniteQuery } from "@tanstack/react-query";
+
+/** A list that grows page by page, as its own "next" says. */
+export function useListed<T>(
+  key: readonly unknown[],
+  ask: (query: ListQuery) => Listing<T> | Promise<Page<T>>,
+  first: ListQuery = {},
+  refetchInterval: number | false = false,
+) {
+  return useInfiniteQuery({
+    refetchInterval,
+    queryKey: key,
+    queryFn: async ({ pageParam }) => ask(pageParam),
+    initialPageParam: first,
+    getNextPageParam: (page: Page<T>) => page.next ?? undefined,
+    select: ({ pages }) => ({
+      items: pages.flatMap(({ data }) => data),
+      total: pages[0]?.total ?? 0,
+      totalIsAtLeast: pages[0]?.totalIsAtLeast ?? false,
+    }),
+  });
+}
+
+/** "12", "10,000 or more". */
+export const countOf = ({ total, totalIsAtLeast }: { total: number; totalIsAtLeast: boolean }): string =>
+  `${total.toLocaleString("en")}${totalIsAtLeast ? " or more" : ""}`;

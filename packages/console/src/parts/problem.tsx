@@ -1,0 +1,60 @@
+import { ApiError } from "@latchkey/sdk/admin";
+import { useEffect, useState } from "react";
+import { Copy } from "./copy.tsx";
+import { Words } from "./words.tsx";
+
+/** What went wrong, what to do about it, and the id by which the service's log knows it. */
+export function Problem({ error, again }: { error: unknown; again?: (() => void) | undefined }) {
+  const { code, messages, requestId } = read(error);
+  const remedy = useRemedy(code);
+  return (
+    <div className="problem" role="alert">
+      {messages.map((message) => (
+        <p key={message}>
+          <Words of={message} />
+        </p>
+      ))}
+      {remedy && (
+        <p className="quiet">
+          <Words of={remedy} />
+        </p>
+      )}
+      <div className="problem-foot">
+        <code>{code}</code>
+        {requestId && (
+          <span>
+            Request <code>{requestId}</code> <Copy text={requestId} what="request id" word />
+          </span>
+        )}
+        {again && (
+          <button type="button" className="button button-plain button-small" onClick={again}>
+            Try again
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function read(error: unknown): { code: string; messages: string[]; requestId: string | undefined } {
+  if (!(error instanceof ApiError))
+    return { code: "console_error", messages: [String(error)], requestId: undefined };
+  const details = error.errors.map(({ detail }) => detail);
+  return {
+    code: error.code,
+    messages: details.length > 0 ? [...new Set(details)] : [error.message],
+    requestId: error.requestId,
+  };
+}
+
+/** Loaded when the first problem is shown: most visits need none. */
+function useRemedy(code: string): string | undefined {
+  const [remedies, setRemedies] = useState<Record<string, string>>();
+  useEffect(() => {
+    import("virtual:remedies").then(
+      (module) => setRemedies(module.remedies),
+      () => {},
+    );
+  }, []);
+  return remedies?.[code];
+}

@@ -1,0 +1,41 @@
+import type { Admin, Profile, ProfileLinks, Realm } from "@latchkey/sdk/admin";
+import { useQuery } from "@tanstack/react-query";
+import { useAdmin } from "../session/session.ts";
+import type { Tone } from "./pill.tsx";
+
+/** A provider with the realm that it lets people into. */
+export type Provider = Profile & { links: ProfileLinks; realm: Realm };
+
+async function readProviders(admin: Admin): Promise<Provider[]> {
+  const providers: Provider[] = [];
+  for await (const realm of admin.realms.list({ limit: 100 }).all())
+    for await (const profile of admin.profiles(realm.id).list({ limit: 100 }).all())
+      providers.push({ ...profile, realm });
+  return providers;
+}
+
+export function useProviders() {
+  const admin = useAdmin();
+  return useQuery({
+    queryKey: ["providers"],
+    queryFn: () => readProviders(admin),
+    refetchInterval: 15_000,
+  });
+}
+
+/** A client id that stands for none yet, until the provider's administrator has given one. */
+export const UNREGISTERED = "not-registered-yet";
+
+export type State = { tone: Tone; word: string };
+
+export function stateOf({ client_id, enabled, meta }: Profile): State {
+  if (client_id === UNREGISTERED) return { tone: "plain", word: "Not finished" };
+  if (!enabled) return { tone: "plain", word: "Disabled" };
+  if (meta.pending_change) return { tone: "warn", word: "Change waits" };
+  return {
+    up: { tone: "good", word: "Up" },
+    degraded: { tone: "warn", word: "Degraded" },
+    down: { tone: "bad", word: "Down" },
+    unknown: { tone: "plain", word: "Not asked lately" },
+  }[meta.health.status] as State;
+}

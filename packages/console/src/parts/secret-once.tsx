@@ -1,0 +1,31 @@
+import { DialogDismiss } from "@ariakit/react/dialog";
+import type { ReactNode } from "react";
+import { Copyable } from "./copy.tsx";
+import { Modal } from "./modal.tsx";
+
+type Props = {
+  title: string;
+  /** What is shown, by its name. */
+  values: Record<string, string>;
+  children?: ReactNode;
+  onClose: () => void;
+};
+
+/** A secret is there once: whoever closes the window has copied it, or makes another. */
+export function SecretOnce({ title, values, children, onClose }: Props) {
+  return (
+    <Modal title={title} onClose={onClose}>
+      <p>The secret is shown here once. Copy it now to where it is needed; nobody can read it later.</p>
+      {Object.entries(values).map(([name, value]) => (
+        <div key={name} className="stack-tight">
+          <strong>{name}</strong>
+          <Copyable text={value} what={name.toLowerCase()} />
+        </div>
+      ))}
+      {children}
+      <div className="form-actions">
+        <DialogDismiss className="button">I have copied it</DialogDismiss>
+      </div>
+    </Modal>
+  );
+}

@@ -1,0 +1,16 @@
+import type { ApplicationKeyDryRun } from "@latchkey/sdk/admin";
+
+/** The sentence above the bars: who would be better off, and who worse. */
+export function inShort({ keys }: Pick<ApplicationKeyDryRun, "keys">): string {
+  const worse = keys.filter(({ refused }) => refused.after > refused.before);
+  const better = keys.filter(({ refused }) => refused.after < refused.before);
+  const names = (list: typeof keys) => new Intl.ListFormat("en").format(list.map(({ name }) => name));
+  if (worse.length === 0 && better.length === 0)
+    return keys.some(({ refused }) => refused.before > 0)
+      ? "It would have changed nothing of what was refused."
+      : "Nobody was refused anything, and nobody would have been.";
+  const gain = better.length > 0 ? `${names(better)} would have been refused less` : "";
+  const loss = worse.length > 0 ? `${names(worse)} more` : "";
+  if (gain && loss) return `${gain}, ${loss}.`;
+  return gain ? `${gain}.` : `${names(worse)} would have been refused more.`;
+}

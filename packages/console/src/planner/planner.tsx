@@ -1,0 +1,152 @@
+import type { ApplicationKey, ApplicationKeyDryRun, ApplicationKeyListMeta } from "@latchkey/sdk/admin";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useId, useState } from "react";
+import { useSearchParams } from "wouter";
+import { Asked } from "../parts/asked.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { NotOffered } from "../parts/not-offered.tsx";
+import { say } from "../parts/notices.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { SkeletonRows } from "../parts/skeleton.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { useCan } from "../session/can.ts";
+import { useAdmin } from "../session/session.ts";
+import { DryRun } from "./dry-run.tsx";
+
+export function Planner() {
+  const admin = useAdmin();
+  const query = useQuery({
+    queryKey: ["keys", "planner"],
+    queryFn: () => admin.applicationKeys.list({ limit: 100 }),
+  });
+  const [search, setSearch] = useSearchParams();
+  const select = useId();
+  return (
+    <Screen
+      title="Planner"
+      lead="What would a reservation cost the others? The last hour is played again with it, and drawn key by key."
+    >
+      <Asked
+        query={query}
+        empty={({ data }) =>
+          data.length === 0 && <Empty title="No key">Reservations belong to keys; there is none yet.</Empty>
+        }
+      >
+        {({ data, meta }) => {
+          const key = data.find(({ id }) => id === search.get("key")) ?? (data[0] as ApplicationKey);
+          return (
+            <div className="stack-wide">
+              <div className="field">
+                <label htmlFor={select}>For which key</label>
+                <select
+                  id={select}
+                  className="input"
+                  value={key.id}
+                  onChange={(event) => setSearch({ key: event.target.value })}
+                >
+                  {data.map(({ id, name }) => (
+                    <option key={id} value={id}>
+                      {name}
+                    </option>
+                  ))}
+                </select>
+              </div>
+              <Plan key={key.id} value={key} meta={meta} />
+            </div>
+          );
+        }}
+      </Asked>
+    </Screen>
+  );
+}
+
+const SETTLED_MS = 300;
+
+function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKeyListMeta }) {
+  const admin = useAdmin();
+  const can = useCan();
+  const queries = useQueryClient();
+  const others = meta.total_reserved_rate_limit - key.reserved_rate_limit;
+  const most = Math.max(0, meta.rate_limit - others);
+  const [wanted, setWanted] = useState(key.reserved_rate_limit);
+  const settled = useSettled(wanted, SETTLED_MS);
+  const foresight = useQuery<ApplicationKeyDryRun>({
+    queryKey: ["dry-run", key.id, settled],
+    queryFn: async () =>
+      (await admin.applicationKeys.dryRun(key.id, { name: key.name, reserved_rate_limit: settled })).data,
+    placeholderData: keepPreviousData,
+  });
+  const { isBusy, error, run } = useAct(async () => {
+    await admin.applicationKeys.update(key.id, { name: key.name, reserved_rate_limit: wanted });
+    say(`${key.name} has ${wanted} requests a second reserved.`);
+    await queries.invalidateQueries({ queryKey: ["keys"] });
+    await queries.invalidateQueries({ queryKey: ["usage"] });
+  });
+  const slider = useId();
+  return (
+    <>
+      <section className="card stack" aria-label="Reservation">
+        <label htmlFor={slider} className="row apart">
+          <strong>Reserved for {key.name}</strong>
+          <span>
+            <span className="figure-large">{wanted}</span>{" "}
+            <span className="quiet">
+              a second; now {key.reserved_rate_limit}, at most {most}
+            </span>
+          </span>
+        </label>
+        <input
+          id={slider}
+          className="range"
+          type="range"
+          min={0}
+          max={most}
+          value={wanted}
+          onChange={(event) => setWanted(Number(event.target.value))}
+          aria-valuetext={`${wanted} requests a second`}
+        />
+        {error !== undefined && <Problem error={error} />}
+        {can("administer") ? (
+          <div className="form-actions">
+            <button
+              type="button"
+              className="button"
+              disabled={isBusy || wanted === key.reserved_rate_limit}
+              onClick={() => run()}
+            >
+              Apply
+            </button>
+            {wanted !== key.reserved_rate_limit && (
+              <button
+                type="button"
+                className="button button-plain"
+                onClick={() => setWanted(key.reserved_rate_limit)}
+              >
+                Back to {key.reserved_rate_limit}
+              </button>
+            )}
+          </div>
+        ) : (
+          <NotOffered act="administer" />
+        )}
+      </section>
+      <section aria-labelledby="foresight">
+        <h2 id="foresight">What it would have done</h2>
+        <Asked query={foresight} skeleton={<SkeletonRows rows={3} />}>
+          {(data) => <DryRun foresight={data} />}
+        </Asked>
+      </section>
+    </>
+  );
+}
+
+/** The value once it has stopped changing: a slider is dragged over many. */
+function useSettled<T>(value: T, ms: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}

@@ -1,0 +1,78 @@
+import type { ProfileReport } from "@latchkey/sdk/admin";
+import { useState } from "react";
+import { Pill, type Tone } from "../parts/pill.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { Words } from "../parts/words.tsx";
+import { useAdmin } from "../session/session.ts";
+
+const STATUS: Record<ProfileReport["checks"][number]["status"], { tone: Tone; word: string }> = {
+  met: { tone: "good", word: "Met" },
+  not_met: { tone: "bad", word: "Not met" },
+  unknown: { tone: "plain", word: "At a sign-on" },
+};
+
+/** One line a requirement, each a moment after the one before, as the examination itself goes. */
+export function Report({ report }: { report: ProfileReport }) {
+  return (
+    <div className="stack">
+      <p className="quiet">
+        {report.answer_ms === null ? "It did not answer." : `It answered in ${report.answer_ms} ms.`}
+        {report.clock_offset_seconds ? ` Its clock is ${report.clock_offset_seconds} seconds off ours.` : ""}
+      </p>
+      <ol className="doctor">
+        {report.checks.map((check, at) => {
+          const { tone, word } = STATUS[check.status];
+          return (
+            <li key={check.id} className="doctor-line" style={{ animationDelay: `${at * 90}ms` }}>
+              <span>{check.id}</span>
+              <div>
+                <p>
+                  <strong>
+                    <Words of={check.requirement} />
+                  </strong>
+                </p>
+                <p className="quiet small">
+                  <Words of={check.evidence} />
+                </p>
+                {check.remedy && check.status !== "met" && (
+                  <p className="small">
+                    <Words of={check.remedy} />
+                  </p>
+                )}
+              </div>
+              <span>
+                <Pill tone={tone}>{word}</Pill>
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+      {report.warnings.map((warning) => (
+        <p key={warning} className="hint hint-warn">
+          <Words of={warning} />
+        </p>
+      ))}
+    </div>
+  );
+}
+
+/** Examines the provider when asked to. */
+export function Doctor({ realmId, profileId }: { realmId: string; profileId: string }) {
+  const admin = useAdmin();
+  const [report, setReport] = useState<ProfileReport>();
+  const { isBusy, error, run } = useAct(async () =>
+    setReport((await admin.profiles(realmId).check(profileId)).data),
+  );
+  return (
+    <div className="stack">
+      <p>
+        <button type="button" className="button button-plain" disabled={isBusy} onClick={() => run()}>
+          {isBusy ? "Examining…" : report ? "Examine again" : "Examine now"}
+        </button>
+      </p>
+      {error !== undefined && <Problem error={error} />}
+      <div aria-live="polite">{report && <Report key={JSON.stringify(report)} report={report} />}</div>
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+import type { Profile } from "@latchkey/sdk/admin";
+import { useQueryClient } from "@tanstack/react-query";
+import { Instant } from "../parts/instant.tsx";
+import { NotOffered } from "../parts/not-offered.tsx";
+import { say } from "../parts/notices.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { useCan } from "../session/can.ts";
+import { useAdmin } from "../session/session.ts";
+
+/** What the provider has changed, as a difference to approve. Until then sign-ons go by the old. */
+export function Drift({ realmId, profile }: { realmId: string; profile: Profile }) {
+  const admin = useAdmin();
+  const can = useCan();
+  const queries = useQueryClient();
+  const pending = profile.meta.pending_change;
+  const { isBusy, error, run } = useAct(async () => {
+    if (!pending) return;
+    await admin.profiles(realmId).approveDrift(profile.id, pending.digest);
+    say("The change is approved.");
+    await queries.invalidateQueries({ queryKey: ["providers"] });
+  });
+  if (!pending) return null;
+  return (
+    <section className="card stack" aria-labelledby="drift">
+      <h2 id="drift">The provider has changed</h2>
+      <p>
+        Noticed <Instant at={pending.since} />. A new issuer or host may be a move that was announced, or
+        somebody in between: ask the provider’s administrator before you approve it. Until then the old is
+        used.
+      </p>
+      {pending.changes.map(({ member, before, after }) => (
+        <div key={member}>
+          <h3>{member}</h3>
+          <dl className="diff">
+            <dt className="diff-before">before</dt>
+            <dd className="diff-before">{before ?? "(none)"}</dd>
+            <dt className="diff-after">now</dt>
+            <dd className="diff-after">{after ?? "(none)"}</dd>
+          </dl>
+        </div>
+      ))}
+      {error !== undefined && <Problem error={error} />}
+      {can("administer") ? (
+        <p>
+          <button type="button" className="button" disabled={isBusy} onClick={() => run()}>
+            Approve this change
+          </button>
+        </p>
+      ) : (
+        <NotOffered act="administer" />
+      )}
+    </section>
+  );
+}

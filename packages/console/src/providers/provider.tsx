@@ -1,0 +1,171 @@
+import type { Profile, ProfileChange, ProfileLinks } from "@latchkey/sdk/admin";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation, useParams } from "wouter";
+import { Asked } from "../parts/asked.tsx";
+import { ConfirmByName } from "../parts/confirm-by-name.tsx";
+import { Copyable } from "../parts/copy.tsx";
+import { Instant } from "../parts/instant.tsx";
+import { NotOffered } from "../parts/not-offered.tsx";
+import { say } from "../parts/notices.tsx";
+import { Pill } from "../parts/pill.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { stateOf } from "../parts/profiles.ts";
+import { Screen } from "../parts/screen.tsx";
+import { SkeletonRows } from "../parts/skeleton.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { Words } from "../parts/words.tsx";
+import { useCan } from "../session/can.ts";
+import { useAdmin } from "../session/session.ts";
+import { Doctor } from "./doctor.tsx";
+import { Drift } from "./drift.tsx";
+import { NextSecret } from "./next-secret.tsx";
+
+export function ProviderScreen() {
+  const { realm = "", id = "" } = useParams<{ realm: string; id: string }>();
+  const admin = useAdmin();
+  const query = useQuery({
+    queryKey: ["providers", id],
+    queryFn: () => admin.profiles(realm).get(id),
+    refetchInterval: 15_000,
+  });
+  return (
+    <Screen title={query.data?.data.name ?? "Provider"} crumb={{ to: "/providers", label: "Providers" }}>
+      <Asked query={query} skeleton={<SkeletonRows rows={8} />}>
+        {({ data, links }) => <Shown realmId={realm} profile={data} links={links} />}
+      </Asked>
+    </Screen>
+  );
+}
+
+type Props = { realmId: string; profile: Profile; links: ProfileLinks };
+
+function Shown({ realmId, profile, links }: Props) {
+  const can = useCan();
+  const { tone, word } = stateOf(profile);
+  return (
+    <div className="stack-wide">
+      <Drift realmId={realmId} profile={profile} />
+      <section className="card stack" aria-label="What it is">
+        <div className="row">
+          <Pill tone={tone}>{word}</Pill>
+          <span className="quiet">
+            since <Instant at={profile.meta.health.since} />
+          </span>
+        </div>
+        <dl className="facts">
+          <dt>Issuer</dt>
+          <dd>{profile.meta.issuer ?? "not read yet"}</dd>
+          <dt>Its hosts</dt>
+          <dd>{profile.meta.endpoint_hosts.join(", ") || "not read yet"}</dd>
+          <dt>Client id there</dt>
+          <dd>
+            <code>{profile.client_id}</code>
+          </dd>
+          <dt>Somebody new</dt>
+          <dd>
+            {profile.provisioning === "create"
+              ? "becomes a customer when they first sign in"
+              : "is refused: only existing customers may sign in"}
+          </dd>
+          {profile.flow === "direct" && (
+            <>
+              <dt>Flow</dt>
+              <dd>direct: the storefront sends shoppers to the provider itself</dd>
+            </>
+          )}
+        </dl>
+        {profile.meta.refused_logout && (
+          <div className="hint hint-warn">
+            <p>
+              A sign-out that it announced was refused <Instant at={profile.meta.refused_logout.at} />.{" "}
+              <Words of={`${profile.meta.refused_logout.means} ${profile.meta.refused_logout.remedy}`} />
+            </p>
+          </div>
+        )}
+        <div className="stack-tight">
+          <strong>Callback, registered at the provider</strong>
+          <Copyable text={links["callback-endpoint"]} what="callback" />
+        </div>
+      </section>
+      <section className="stack" aria-labelledby="requirements">
+        <h2 id="requirements">The nine requirements</h2>
+        {can("run_checks") ? (
+          <Doctor realmId={realmId} profileId={profile.id} />
+        ) : (
+          <NotOffered act="run_checks" />
+        )}
+      </section>
+      <section className="stack" aria-labelledby="change">
+        <h2 id="change">Change</h2>
+        {can("administer") ? (
+          <Changes realmId={realmId} profile={profile} links={links} />
+        ) : (
+          <NotOffered act="administer" />
+        )}
+      </section>
+    </div>
+  );
+}
+
+function Changes({ realmId, profile }: Props) {
+  const admin = useAdmin();
+  const queries = useQueryClient();
+  const [, go] = useLocation();
+  const [open, setOpen] = useState<"delete" | "secret">();
+  const stale = () => queries.invalidateQueries({ queryKey: ["providers"] });
+  const { isBusy, error, run } = useAct(async (change: ProfileChange, done: string) => {
+    await admin.profiles(realmId).update(profile.id, change, { basedOn: profile });
+    say(done);
+    await stale();
+  });
+  return (
+    <>
+      {error !== undefined && <Problem error={error} />}
+      <div className="row">
+        <button
+          type="button"
+          className="button button-plain"
+          disabled={isBusy}
+          onClick={() =>
+            run(
+              { enabled: !profile.enabled },
+              profile.enabled ? "The provider is disabled." : "The provider is enabled.",
+            )
+          }
+        >
+          {profile.enabled ? "Disable" : "Enable"}
+        </button>
+        <button type="button" className="button button-plain" onClick={() => setOpen("secret")}>
+          Change the client secret
+        </button>
+        <button type="button" className="button button-bad-plain" onClick={() => setOpen("delete")}>
+          Remove
+        </button>
+      </div>
+      {open === "secret" && (
+        <NextSecret realmId={realmId} profile={profile} onClose={() => setOpen(undefined)} onDone={stale} />
+      )}
+      {open === "delete" && (
+        <ConfirmByName
+          title={`Remove ${profile.name}?`}
+          name={profile.name}
+          what="provider’s name"
+          act="Remove the provider"
+          onClose={() => setOpen(undefined)}
+          onConfirm={async () => {
+            await admin.profiles(realmId).delete(profile.id);
+            say(`${profile.name} is removed.`);
+            go("/providers");
+            await stale();
+          }}
+        >
+          <p>
+            Everybody who came through it is signed out at once, and nobody can sign in through it any more.
+            The customers stay.
+          </p>
+        </ConfirmByName>
+      )}
+    </>
+  );
+}

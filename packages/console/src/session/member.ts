@@ -1,0 +1,72 @@
+import { ApiError, beginMemberSignOn, completeMemberSignOn, type MemberToken } from "@latchkey/sdk/admin";
+
+/**
+ * A member's way in and back. What is kept on the device: which store and realm (ids, not secret), and for this tab where to go back
+ * to and that somebody is signed in here. The SDK keeps the verifier of the open sign-on in the tab's storage until it comes back.
+ */
+export type Place = { store: string; realm: string };
+
+const PLACE = "latchkey:console:place";
+const BACK = "latchkey:console:back";
+const HERE = "latchkey:console:signed-in";
+const ID = /^[0-9a-f-]{36}$/;
+
+const options = () => ({ baseUrl: location.origin, storage: sessionStorage });
+const redirectUri = () => `${location.origin}/console/signed-in`;
+
+/** From the address that people were sent, or from the last time. */
+export function findPlace(search: string): Place | undefined {
+  const given = new URLSearchParams(search);
+  const kept = JSON.parse(localStorage.getItem(PLACE) ?? "{}") as Partial<Place>;
+  const store = given.get("store") ?? kept.store ?? "";
+  const realm = given.get("realm") ?? kept.realm ?? "";
+  return ID.test(store) && ID.test(realm) ? { store, realm } : undefined;
+}
+
+/** Leaves this page. `silently`: nobody is asked anything, and who has no session at the provider comes back with an error. */
+export async function leaveToSignIn(place: Place, back: string, silently: boolean): Promise<void> {
+  localStorage.setItem(PLACE, JSON.stringify(place));
+  sessionStorage.setItem(BACK, back);
+  sessionStorage.removeItem(HERE);
+  const { url } = await beginMemberSignOn(options(), {
+    storeId: place.store,
+    realmId: place.realm,
+    redirectUri: redirectUri(),
+    ...(silently && { prompt: "none" }),
+  });
+  location.assign(url);
+}
+
+/** Where one was, once. An address of ours and no other. */
+function takeBack(): string {
+  const back = sessionStorage.getItem(BACK) ?? "/";
+  sessionStorage.removeItem(BACK);
+  return /^\/(?![/\\])/.test(back) ? back : "/";
+}
+
+export type Returned = { back: string } & ({ token: MemberToken; error?: undefined } | { error: ApiError });
+
+export async function comeBack(url: string): Promise<Returned> {
+  const back = takeBack();
+  try {
+    const token = await completeMemberSignOn(options(), url);
+    sessionStorage.setItem(HERE, "1");
+    return { back, token };
+  } catch (error) {
+    if (error instanceof ApiError) return { back, error };
+    throw error;
+  }
+}
+
+/** A reload has forgotten the token, but the provider may still know the person. */
+export const wasSignedIn = (): boolean => sessionStorage.getItem(HERE) !== null;
+export const forgetSignedIn = (): void => sessionStorage.removeItem(HERE);
+
+/** What `prompt=none` is answered with where somebody must be asked: no failure, only a reason to show the button. */
+const ASKS = new Set([
+  "login_required",
+  "interaction_required",
+  "consent_required",
+  "account_selection_required",
+]);
+export const mustAsk = ({ code }: ApiError): boolean => ASKS.has(code);

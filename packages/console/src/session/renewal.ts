@@ -1,0 +1,36 @@
+import { useEffect, useRef } from "react";
+import { useLocation } from "wouter";
+import { findPlace, leaveToSignIn } from "./member.ts";
+import { useSession } from "./session.ts";
+
+/** So long before its end a token is renewed. */
+const EARLY_MS = 5 * 60_000;
+
+/** Whether it is time, and nobody has their hands on anything. */
+export const isTimeToRenew = (expiresAt: number, nowMs: number): boolean => nowMs > expiresAt - EARLY_MS;
+
+const isBusy = (): boolean =>
+  document.querySelector("[role=dialog]") !== null ||
+  /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "");
+
+/**
+ * Renews a member's token by going to the provider and back in this window, when one changes the screen or comes back to the window:
+ * then there is nothing half typed that could be lost.
+ */
+export function useRenewal(): void {
+  const { expiresAt } = useSession();
+  const [path] = useLocation();
+  const last = useRef(path);
+  useEffect(() => {
+    if (expiresAt === undefined) return;
+    const renew = () => {
+      const place = findPlace("");
+      if (!document.hidden && place && isTimeToRenew(expiresAt, Date.now()) && !isBusy())
+        void leaveToSignIn(place, path + location.search, true);
+    };
+    if (last.current !== path) renew();
+    last.current = path;
+    document.addEventListener("visibilitychange", renew);
+    return () => document.removeEventListener("visibilitychange", renew);
+  }, [expiresAt, path]);
+}

@@ -1,0 +1,25 @@
+/**
+ * What is wrong with a redirect URI, told while it is typed. The service has the last word; these are its rules: absolute, https or
+ * http on this machine, no fragment, no user info. They are compared byte for byte, so nothing is tidied up here.
+ */
+export function judgeRedirectUri(typed: string): string | undefined {
+  if (typed === "") return "An address is missing.";
+  if (typed !== typed.trim() || /\s/.test(typed)) return "There is a space in it.";
+  const url = URL.parse(typed);
+  if (!url) return "This is not a whole address: it begins with https://.";
+  if (typed.includes("#")) return "It may have no fragment (#…).";
+  if (url.username || url.password) return "It may have no name or password in it.";
+  if (url.protocol === "https:") return undefined;
+  const isHere = url.hostname === "localhost" || url.hostname === "127.0.0.1";
+  if (url.protocol === "http:" && isHere) return undefined;
+  return url.protocol === "http:"
+    ? "Only https, except on localhost and 127.0.0.1."
+    : "Only https addresses.";
+}
+
+/** The same twice is one too many. */
+export function judgeAll(uris: readonly string[]): (string | undefined)[] {
+  return uris.map(
+    (uri, at) => judgeRedirectUri(uri) ?? (uris.indexOf(uri) < at ? "It is in the list already." : undefined),
+  );
+}

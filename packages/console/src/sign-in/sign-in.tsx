@@ -1,0 +1,90 @@
+import { ApiError } from "@latchkey/sdk/admin";
+import { useEffect, useState } from "react";
+import { useLocation } from "wouter";
+import { Brand } from "../frame/frame.tsx";
+import { Field } from "../parts/field.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { SkeletonRows } from "../parts/skeleton.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { findPlace, leaveToSignIn, mustAsk, wasSignedIn } from "../session/member.ts";
+import { signInWithKey } from "../session/session.ts";
+import { WithMember } from "./with-member.tsx";
+
+/** Stands at every address as long as nobody is signed in, and leaves the address as it is. */
+export function SignIn({ refused }: { refused: unknown }) {
+  const [path] = useLocation();
+  const back = path === "/sign-in" ? "/" : path;
+  const asks = refused instanceof ApiError && mustAsk(refused);
+  const place = findPlace(location.search);
+  const isSilent = refused === undefined && place !== undefined && wasSignedIn();
+  useEffect(() => {
+    if (isSilent && place) void leaveToSignIn(place, back + location.search, true);
+  });
+  if (isSilent) return <SkeletonRows rows={6} />;
+  return (
+    <div className="alone">
+      <header>
+        <Brand />
+      </header>
+      <main>
+        <div className="alone-head">
+          <h1>Sign in to your store</h1>
+          <p className="screen-lead">
+            Nothing that you type here is kept on this device: a reload forgets it.
+          </p>
+        </div>
+        <div className="two">
+          <WithMember back={back} error={asks ? undefined : refused} />
+          <WithKey />
+        </div>
+      </main>
+    </div>
+  );
+}
+
+function WithKey() {
+  const [clientId, setClientId] = useState("");
+  const [clientSecret, setClientSecret] = useState("");
+  const { isBusy, error, run } = useAct(() => signInWithKey(clientId.trim(), clientSecret.trim()));
+  return (
+    <section className="card" aria-labelledby="with-key">
+      <h2 id="with-key">With an application key</h2>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          run();
+        }}
+      >
+        <p className="quiet">
+          For the first minute, and for programs. <code>latchkey store create</code> and{" "}
+          <code>npm start</code> print one.
+        </p>
+        <Field
+          label="Client id"
+          value={clientId}
+          onType={setClientId}
+          required
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="lkid_…"
+        />
+        <Field
+          label="Client secret"
+          type="password"
+          value={clientSecret}
+          onType={setClientSecret}
+          required
+          autoComplete="off"
+          placeholder="lksk_…"
+        />
+        {error !== undefined && <Problem error={error} />}
+        <div className="form-actions">
+          <button type="submit" className="button" disabled={isBusy}>
+            {isBusy ? "Signing in…" : "Sign in with the key"}
+          </button>
+        </div>
+      </form>
+    </section>
+  );
+}

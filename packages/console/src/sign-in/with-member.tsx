@@ -1,0 +1,38 @@
+import { useState } from "react";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { findPlace, leaveToSignIn } from "../session/member.ts";
+
+/** Through an identity provider of the store, in this window. */
+export function WithMember({ back, error: refused }: { back: string; error: unknown }) {
+  const [place] = useState(() => findPlace(location.search));
+  const { isBusy, error, run } = useAct(async () => {
+    if (place) await leaveToSignIn(place, back, false);
+  });
+  return (
+    <section className="card" aria-labelledby="with-member">
+      <div className="form">
+        <h2 id="with-member">As yourself</h2>
+        {place ? (
+          <>
+            <p className="quiet">
+              Through the provider that your store has chosen for its people. You come back here.
+            </p>
+            {refused !== undefined && <Problem error={refused} />}
+            {error !== undefined && <Problem error={error} />}
+            <div className="form-actions">
+              <button type="button" className="button" disabled={isBusy} onClick={() => run()}>
+                Sign in as a member
+              </button>
+            </div>
+          </>
+        ) : (
+          <p className="quiet">
+            Open the address that an administrator of your store has sent you: it says which store is yours.
+            Administrators find it under Members.
+          </p>
+        )}
+      </div>
+    </section>
+  );
+}

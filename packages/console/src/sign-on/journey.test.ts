@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { timelineOf, whoMustAct } from "./journey.ts";
+
+const check = (name: string, passed = true) => ({ check: name, passed });
+const statuses = (record: Parameters<typeof timelineOf>[0]) => timelineOf(record).map(({ status }) => status);
+
+test("a sign-on that ended well is done from the first step to the last, with its timings and checks in their places", () => {
+  const steps = timelineOf({
+    outcome: "exchanged",
+    reason: null,
+    checks: [check("response.iss"), check("token.type"), check("id_token.iss"), check("claims.email")],
+    timings: { discovery: 3, wait: 2, token: 40, identify: 0, write: 5 },
+  });
+  expect(new Set(steps.map(({ status }) => status))).toEqual(new Set(["done"]));
+  expect(steps.map(({ leg }) => leg)).toEqual([1, 2, 2, 2, 2, 1, 1]);
+  expect(steps.map(({ ms }) => ms)).toEqual([undefined, 3, 42, undefined, undefined, 5, undefined]);
+  expect(steps.flatMap(({ checks }) => checks)).toHaveLength(4);
+});
+
+test("a failure stands at the step that its reason names; what follows was not reached", () => {
+  const record = { outcome: "failed", reason: "id_token.iat", checks: [], timings: {} } as const;
+  expect(statuses({ ...record, checks: [] })).toEqual([
+    ...["done", "done", "done", "failed"],
+    ...["unreached", "unreached", "unreached"],
+  ]);
+});
+
+test("a reason of the storefront's request stands at the first step", () => {
+  const steps = statuses({ outcome: "failed", reason: "challenge_invalid", checks: [], timings: {} });
+  expect(steps.indexOf("failed")).toBe(0);
+});
+
+test("a reason of no step's own stands where the checks ended", () => {
+  const checks = [check("response.iss"), check("id_token.iss"), check("claims.email")];
+  const steps = statuses({ outcome: "failed", reason: "something_new", checks, timings: {} });
+  expect(steps.indexOf("failed")).toBe(4);
+});
+
+test("a code that was never used fails at the last step; one that may still be used has not reached it", () => {
+  const record = { reason: null, checks: [], timings: {} };
+  expect(statuses({ ...record, outcome: "expired" }).at(-1)).toBe("failed");
+  expect(statuses({ ...record, outcome: "code_issued" }).at(-1)).toBe("unreached");
+});
+
+test.each([
+  ["failed", "id_token.aud", "provider"],
+  ["failed", "token.unavailable", "provider"],
+  ["failed", "idp_unavailable", "provider"],
+  ["failed", "challenge_invalid", "storefront"],
+  ["failed", "profile_unknown", "storefront"],
+  ["failed", "profile_disabled", "store"],
+  ["failed", "callback_replay", "shopper"],
+  ["expired", null, "storefront"],
+  ["exchanged", null, "nobody"],
+] as const)("%s, %s: %s must act", (outcome, reason, actor) => {
+  expect(whoMustAct({ outcome, reason })).toBe(actor);
+});

@@ -1,0 +1,101 @@
+import type { SignOn } from "@latchkey/sdk/admin";
+
+/** A record as the journey that it was: what happened on which leg, how long it took, and where it ended. */
+export type Step = {
+  leg: 1 | 2;
+  title: string;
+  status: "done" | "failed" | "unreached";
+  ms: number | undefined;
+  checks: SignOn["checks"];
+};
+
+type Plan = {
+  leg: 1 | 2;
+  title: string;
+  /** What the names of its checks and reasons begin with. */
+  owns: readonly string[];
+  timings: readonly string[];
+};
+
+const PLAN: readonly Plan[] = [
+  { leg: 1, title: "The storefront sent the shopper here", owns: [], timings: [] },
+  {
+    leg: 2,
+    title: "The shopper went to the provider and came back",
+    owns: ["response.", "idp_", "callback"],
+    timings: ["discovery"],
+  },
+  { leg: 2, title: "The provider's code was exchanged", owns: ["token."], timings: ["wait", "token"] },
+  { leg: 2, title: "The ID token was examined", owns: ["id_token."], timings: ["identify"] },
+  {
+    leg: 2,
+    title: "Who it is became clear",
+    owns: ["claims.", "userinfo.", "identity."],
+    timings: ["userinfo"],
+  },
+  {
+    leg: 1,
+    title: "The storefront was given a code",
+    owns: ["customer.", "link", "email_"],
+    timings: ["write"],
+  },
+  { leg: 1, title: "The storefront exchanged it for a customer token", owns: ["exchange."], timings: [] },
+];
+
+const LAST = PLAN.length - 1;
+
+export function timelineOf(signOn: Pick<SignOn, "outcome" | "reason" | "checks" | "timings">): Step[] {
+  const reached = reachedBy(signOn);
+  return PLAN.map(({ leg, title, owns, timings }, at) => {
+    const taken = timings.map((name) => signOn.timings[name]).filter((ms) => ms !== undefined);
+    const status = at < reached.step ? "done" : at > reached.step ? "unreached" : reached.status;
+    return {
+      leg,
+      title,
+      status,
+      ms: status === "unreached" ? undefined : taken.reduce((a, b) => a + b, 0) || undefined,
+      checks: signOn.checks.filter(({ check }) => owns.some((prefix) => check.startsWith(prefix))),
+    };
+  });
+}
+
+type Reached = { step: number; status: Step["status"] };
+
+function reachedBy({ outcome, reason, checks }: Pick<SignOn, "outcome" | "reason" | "checks">): Reached {
+  if (outcome === "exchanged") return { step: LAST, status: "done" };
+  if (outcome === "code_issued") return { step: LAST, status: "unreached" };
+  if (outcome === "expired") return { step: LAST, status: "failed" };
+  const named = PLAN.findIndex(({ owns }) => owns.some((prefix) => reason?.startsWith(prefix)));
+  if (named >= 0) return { step: named, status: "failed" };
+  // A reason of no step's own: what was checked before says how far it came.
+  const checked = PLAN.findLastIndex(({ owns }) =>
+    checks.some(({ check }) => owns.some((prefix) => check.startsWith(prefix))),
+  );
+  return { step: Math.max(0, checked), status: "failed" };
+}
+
+/** Who can mend it. */
+export type Actor = "provider" | "storefront" | "store" | "shopper" | "nobody";
+
+const STOREFRONT =
+  /^(parameter_|state_|response_type|scope_|challenge_|nonce_|profile_(unknown|direct|unchosen)|redirect_uri|code_|verifier_|client_)/;
+const STORE =
+  /^(profile_(none|disabled)|realm_|email_|link|customer\.|identity\.|provisioning|claims\.email_taken)/;
+const SHOPPER = /^(callback_replay|source_busy|attempt_|browser_)/;
+
+export function whoMustAct({ outcome, reason }: Pick<SignOn, "outcome" | "reason">): Actor {
+  if (outcome === "exchanged" || outcome === "code_issued") return "nobody";
+  if (outcome === "expired" || reason === null) return "storefront";
+  if (STOREFRONT.test(reason)) return "storefront";
+  if (STORE.test(reason)) return "store";
+  if (SHOPPER.test(reason)) return "shopper";
+  return "provider";
+}
+
+export const ACTORS: Record<Actor, string> = {
+  provider: "The identity provider’s administrator",
+  storefront: "The developers of the storefront",
+  store: "You, in this console",
+  shopper: "The shopper, by signing in again",
+  nobody: "Nobody",
+};

@@ -1,0 +1,21 @@
+import type { SignOn } from "@latchkey/sdk/admin";
+import { checkInWords } from "./check-words.ts";
+
+/** What to send to the provider's administrator: facts of this one sign-on, and nothing about the person. */
+export function letterOf(signOn: SignOn, issuer: string | null): string {
+  const failed = signOn.checks.filter(({ passed }) => !passed);
+  const lines = [
+    `A sign-on through ${signOn.profile_name ?? "your identity provider"} failed.`,
+    "",
+    `Reference: ${signOn.reference}`,
+    `When: ${signOn.meta.timestamps.started_at}`,
+    ...(issuer ? [`Issuer: ${issuer}`] : []),
+    `Reason: ${signOn.reason}${signOn.means ? ` (${signOn.means})` : ""}`,
+    ...failed.map(
+      ({ check, expected, found }) =>
+        `${checkInWords(check)}: expected ${expected ?? "(not stated)"}, found ${found ?? "(not stated)"}`,
+    ),
+    ...(signOn.remedy ? ["", `What to do: ${signOn.remedy.replaceAll("`", "")}`] : []),
+  ];
+  return `${lines.join("\n")}\n`;
+}

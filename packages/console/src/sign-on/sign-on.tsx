@@ -1,0 +1,163 @@
+import type { SignOn } from "@latchkey/sdk/admin";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "wouter";
+import { Asked } from "../parts/asked.tsx";
+import { Copy } from "../parts/copy.tsx";
+import { Instant } from "../parts/instant.tsx";
+import { duration, exactly } from "../parts/instants.ts";
+import { Outcome } from "../parts/outcome.tsx";
+import { useProviders } from "../parts/profiles.ts";
+import { Screen } from "../parts/screen.tsx";
+import { SkeletonRows } from "../parts/skeleton.tsx";
+import { Words } from "../parts/words.tsx";
+import { useAdmin } from "../session/session.ts";
+import { ACTORS, whoMustAct } from "./journey.ts";
+import { letterOf } from "./letter.ts";
+import { Timeline } from "./timeline.tsx";
+
+export function SignOnScreen() {
+  const { id = "" } = useParams<{ id: string }>();
+  const admin = useAdmin();
+  const query = useQuery({
+    queryKey: ["sign-ons", id],
+    queryFn: async () => (await admin.signOns.get(id)).data,
+  });
+  const reference = query.data?.reference;
+  return (
+    <Screen
+      title={reference ? `Sign-on ${reference}` : "Sign-on"}
+      heading={
+        reference ? (
+          <>
+            Sign-on <span className="mono">{reference}</span>
+          </>
+        ) : (
+          "Sign-on"
+        )
+      }
+      crumb={{ to: "/find", label: "Find" }}
+    >
+      <Asked query={query} skeleton={<SkeletonRows rows={8} />}>
+        {(signOn) => <Record signOn={signOn} />}
+      </Asked>
+    </Screen>
+  );
+}
+
+function Record({ signOn }: { signOn: SignOn }) {
+  const { started_at, updated_at } = signOn.meta.timestamps;
+  return (
+    <div className="stack-wide">
+      <Why signOn={signOn} />
+      <section aria-labelledby="journey">
+        <h2 id="journey">What happened</h2>
+        <p className="quiet">
+          <Instant at={started_at} /> ({exactly(started_at)}), in all{" "}
+          {duration(Date.parse(updated_at) - Date.parse(started_at))}
+        </p>
+        <Timeline signOn={signOn} />
+      </section>
+    </div>
+  );
+}
+
+function Why({ signOn }: { signOn: SignOn }) {
+  const providers = useProviders();
+  const provider = providers.data?.find(({ id }) => id === signOn.profile_id);
+  const actor = whoMustAct(signOn);
+  return (
+    <section className="card stack" aria-label="Why, and who must act">
+      <div className="row">
+        <Outcome of={signOn.outcome} />
+        {signOn.profile_name && (
+          <span>
+            through{" "}
+            {provider ? (
+              <Link href={`/realms/${provider.realm.id}/providers/${provider.id}`}>
+                {signOn.profile_name}
+              </Link>
+            ) : (
+              signOn.profile_name
+            )}
+          </span>
+        )}
+        {signOn.customer_id && <Link href={`/customers/${signOn.customer_id}`}>The customer</Link>}
+      </div>
+      {signOn.means && (
+        <h2>
+          <Words of={signOn.means} />
+        </h2>
+      )}
+      <dl className="facts">
+        {actor !== "nobody" && (
+          <>
+            <dt>Who must act</dt>
+            <dd>{ACTORS[actor]}</dd>
+          </>
+        )}
+        {signOn.remedy && (
+          <>
+            <dt>What to do</dt>
+            <dd>
+              <Words of={signOn.remedy} />
+            </dd>
+          </>
+        )}
+        {signOn.idp_answer && (
+          <>
+            <dt>The provider said</dt>
+            <dd>
+              <IdpAnswer answer={signOn.idp_answer} />
+            </dd>
+          </>
+        )}
+        {signOn.reason && (
+          <>
+            <dt>Reason</dt>
+            <dd>
+              <code>{signOn.reason}</code>
+              {signOn.error && (
+                <>
+                  , told to the storefront as <code>{signOn.error}</code>
+                </>
+              )}
+            </dd>
+          </>
+        )}
+      </dl>
+      {signOn.outcome === "failed" && actor === "provider" && (
+        <p>
+          <Copy
+            text={letterOf(signOn, provider?.meta.issuer ?? null)}
+            what="what to tell the provider’s administrator"
+            label="Copy for the provider’s administrator"
+          />
+        </p>
+      )}
+    </section>
+  );
+}
+
+const CALLS = {
+  discovery: "its discovery document",
+  authorize: "the sign-in itself",
+  token: "its token endpoint",
+  userinfo: "its UserInfo endpoint",
+};
+
+/** A status is an answer; where there is none, what kept it from coming. */
+function IdpAnswer({ answer }: { answer: NonNullable<SignOn["idp_answer"]> }) {
+  const { call, status, fault, error, error_description } = answer;
+  return (
+    <>
+      At {CALLS[call]}: {status === null ? "no answer" : `HTTP ${status}`}
+      {fault && ` (${fault.replaceAll("_", " ")})`}
+      {error && (
+        <>
+          , <code>{error}</code>
+        </>
+      )}
+      {error_description && <>: “{error_description}”</>}
+    </>
+  );
+}

@@ -1,0 +1,79 @@
+import type { SignOn } from "@latchkey/sdk/admin";
+import { duration } from "../parts/instants.ts";
+import { checkInWords } from "./check-words.ts";
+import { type Step, timelineOf } from "./journey.ts";
+
+/** The two legs, from the shopper's click to the customer token. */
+export function Timeline({ signOn }: { signOn: SignOn }) {
+  return (
+    <ol className="timeline">
+      {timelineOf(signOn).map((step) => (
+        <StepLine key={step.title} step={step} />
+      ))}
+    </ol>
+  );
+}
+
+const STATUS = { done: "done", failed: "failed here", unreached: "not reached" };
+
+function StepLine({ step }: { step: Step }) {
+  const { leg, title, status, ms, checks } = step;
+  return (
+    <li className={`step step-${leg} step-${status}`}>
+      <span className="step-leg">Leg {leg}</span>
+      <span className="step-line" aria-hidden="true">
+        <span className="step-mark">
+          <Mark status={status} />
+        </span>
+      </span>
+      <div className="step-body">
+        <p className="step-title">
+          <span>
+            {title}
+            <span className={status === "failed" ? "" : "only-read-out"}>
+              {status === "failed" ? ": " : ", "}
+              {STATUS[status]}
+            </span>
+          </span>
+          {ms !== undefined && <span className="step-ms">{duration(ms)}</span>}
+        </p>
+        {checks.length > 0 && <Checks checks={checks} />}
+      </div>
+    </li>
+  );
+}
+
+function Mark({ status }: { status: Step["status"] }) {
+  const path = { done: "m5 12 5 5 9-10", failed: "m6 6 12 12M18 6 6 18", unreached: "M7 12h10" }[status];
+  return (
+    <svg viewBox="0 0 24 24">
+      <title>{STATUS[status]}</title>
+      <path d={path} />
+    </svg>
+  );
+}
+
+export function Checks({ checks }: { checks: SignOn["checks"] }) {
+  return (
+    <table className="checks">
+      <thead>
+        <tr>
+          <th scope="col">Check</th>
+          <th scope="col">Expected</th>
+          <th scope="col">Found</th>
+          <th scope="col">Result</th>
+        </tr>
+      </thead>
+      <tbody>
+        {checks.map(({ check, passed, expected, found }) => (
+          <tr key={check} className={passed ? "" : "check-failed"}>
+            <th scope="row">{checkInWords(check)}</th>
+            <td data-says="Expected">{expected ?? "–"}</td>
+            <td data-says="Found">{found ?? "–"}</td>
+            <td>{passed ? "Passed" : "Failed"}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

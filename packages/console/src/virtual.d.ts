@@ -1,0 +1,5 @@
+declare module "virtual:remedies" {
+  export const remedies: Record<string, string>;
+}
+
+declare module "*.css";

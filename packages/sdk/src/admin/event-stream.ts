@@ -1,0 +1,26 @@
+import type { Event } from "./types.ts";
+
+/** Server-sent events (WHATWG HTML 9.2.6), as far as the service uses them: each message is one event in its `data`. */
+export async function* readEvents(
+  stream: ReadableStream<Uint8Array>,
+): AsyncGenerator<Event, void, undefined> {
+  // Not `for await`: not every browser lets a stream be walked through.
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      text += decoder.decode(value, { stream: true });
+      const messages = text.split("\n\n");
+      text = messages.pop() ?? "";
+      for (const message of messages) {
+        const lines = message.split("\n").filter((line) => line.startsWith("data:"));
+        if (lines.length > 0) yield JSON.parse(lines.map((line) => line.slice(5)).join("\n")) as Event;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}

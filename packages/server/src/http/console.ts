@@ -1,0 +1,92 @@
+import { readFile } from "node:fs/promises";
+import { extname } from "node:path";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { Problem } from "../contract/problem.ts";
+import { type Answer, headerOf, type Received } from "./message.ts";
+import { createPaths } from "./paths.ts";
+import type { Page } from "./serve.ts";
+
+/**
+ * The console at /console/: files that its build has made (packages/console/build.ts), read once and kept in memory. A path is looked
+ * up as it was sent in the build's own listing; none is ever joined to a folder, so none leads out of it.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const MEDIA_TYPES: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/** Names of files in assets/ have a hash of what is in them, so what a name means never changes. */
+const cacheControlOf = (file: string): string =>
+  file.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache";
+
+type Listing = { screens: string[]; files: string[] };
+type Served = { headers: Record<string, string>; plain: Buffer<ArrayBuffer>; zipped: Buffer<ArrayBuffer> };
+
+const compress = promisify(gzip);
+const resolve = (file: string) => new URL(import.meta.resolve(`@latchkey/console/dist/${file}`));
+
+async function readFiles(): Promise<(path: string) => Served | undefined> {
+  const { screens, files }: Listing = JSON.parse(await readFile(resolve("console.json"), "utf8"));
+  const paths = createPaths<Served>();
+  for (const file of files) {
+    const plain = await readFile(resolve(file));
+    const served = {
+      headers: {
+        "Content-Type": MEDIA_TYPES[extname(file)] ?? "application/octet-stream",
+        "Cache-Control": cacheControlOf(file),
+        "Content-Security-Policy": POLICY,
+        // A test sign-on opens in a window of its own, which goes on to the identity provider.
+        "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
+        Vary: "Accept-Encoding",
+      },
+      plain,
+      zipped: await compress(plain, { level: 9 }),
+    };
+    paths.add(`/console/${file}`, served);
+    if (file === "index.html")
+      for (const screen of screens)
+        paths.add(`/console${screen === "/" ? "" : screen.replaceAll(/:(\w+)/g, "{$1}")}`, served);
+  }
+  return (path) => paths.find(path)?.value;
+}
+
+let reading: ReturnType<typeof readFiles> | undefined;
+
+export const consolePages: Page = {
+  path: "/console",
+  andBelow: true,
+  async respond(received, path): Promise<Answer> {
+    reading ??= readFiles();
+    const find = await reading.catch((cause) => {
+      reading = undefined;
+      throw new Problem("route_not_found", {
+        detail: "The console was not built. Run `npm ci`, or `npm run build -w packages/console`.",
+        cause,
+      });
+    });
+    const served = find(path);
+    if (!served) throw new Problem("route_not_found");
+    const { headers, plain, zipped } = served;
+    return takesGzip(received)
+      ? { status: 200, headers: { ...headers, "Content-Encoding": "gzip" }, body: zipped }
+      : { status: 200, headers: { ...headers }, body: plain };
+  },
+};
+
+/** RFC 9110 12.5.3, as browsers write it; whoever writes something else gets it plain, which is always right. */
+const takesGzip = (received: Received): boolean =>
+  /(^|[\s,])gzip(\s*,|\s*$)/.test(headerOf(received, "accept-encoding") ?? "");

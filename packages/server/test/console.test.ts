@@ -1,0 +1,116 @@
+import { readFileSync } from "node:fs";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestApp, type TestApp } from "./support/app.ts";
+
+/** The console's files, as the service serves them. */
+
+let latchkey: TestApp;
+beforeAll(async () => {
+  latchkey = await createTestApp();
+});
+afterAll(() => latchkey.close());
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  latchkey.app.fetch(new Request("http://internal/", { headers }), { incoming: { url: path } });
+
+const listing: { screens: string[]; files: string[] } = JSON.parse(
+  readFileSync(new URL("../../console/dist/console.json", import.meta.url), "utf8"),
+);
+
+describe("screens", () => {
+  test("each is answered with the page, with and without a slash at the end", async () => {
+    for (const screen of listing.screens) {
+      const path = `/console${screen.replaceAll(/:\w+/g, "01890000-0000-7000-8000-000000000000")}`;
+      for (const asked of [path, `${path.replace(/\/$/, "")}/`]) {
+        const answer = await get(asked);
+        expect([asked, answer.status]).toEqual([asked, 200]);
+        expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+        expect(await answer.text()).toContain('<div id="console">');
+      }
+    }
+  });
+
+  test("404 for what is neither a screen nor a file", async () => {
+    for (const path of [
+      "/console/nothing",
+      "/console/assets/none.js",
+      "/console/keys/more",
+      "/console/console.json",
+    ])
+      expect([path, (await get(path)).status]).toEqual([path, 404]);
+  });
+
+  test("404 for paths that would lead out of the folder, however they are spelt", async () => {
+    for (const path of [
+      "/console/../package.json",
+      "/console/assets/../../package.json",
+      "/console/%2e%2e/package.json",
+      "/console/..%2fpackage.json",
+      "/console/assets/..\\..\\package.json",
+      "/console//etc/passwd",
+    ])
+      expect([path, (await get(path)).status]).toEqual([path, 404]);
+  });
+});
+
+describe("files", () => {
+  test("that have a hash in their name are kept for good, the page is asked for again", async () => {
+    expect((await get("/console/")).headers.get("cache-control")).toBe("no-cache");
+    const files = listing.files.filter((file) => file.startsWith("assets/"));
+    expect(files.length).toBeGreaterThan(10);
+    for (const file of files) {
+      const { headers, status } = await get(`/console/${file}`);
+      expect(status).toBe(200);
+      expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+      expect(headers.get("content-type")).toMatch(
+        /^(text\/(css|javascript); charset=utf-8|image\/svg\+xml)$/,
+      );
+    }
+  });
+
+  test("come compressed for whoever takes gzip, and are the same", async () => {
+    const file = `/console/${listing.files.find((name) => name.endsWith(".css"))}`;
+    const zipped = await get(file, { "accept-encoding": "gzip, deflate, br" });
+    expect([zipped.headers.get("content-encoding"), zipped.headers.get("vary")]).toEqual([
+      "gzip",
+      "Accept-Encoding",
+    ]);
+    const plain = await get(file);
+    expect(plain.headers.has("content-encoding")).toBe(false);
+    expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(await plain.text());
+    expect((await get(file, { "accept-encoding": "gzip;q=0" })).headers.has("content-encoding")).toBe(false);
+  });
+
+  test("have a policy that lets in nothing inline and nothing from elsewhere", async () => {
+    const answer = await get("/console/");
+    const policy = answer.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+    const page = await answer.text();
+    expect(page).not.toMatch(/<script(?![^>]* src=)|<style|\sstyle=|\son\w+=/);
+    for (const [, target = ""] of page.matchAll(/(?:src|href)="([^"]+)"/g)) {
+      expect(target).toMatch(/^\/console\/assets\//);
+      expect((await get(target)).status).toBe(200);
+    }
+  });
+});
+
+test("the first screen needs less than 150 kB of script, compressed", () => {
+  const read = (file: string) => readFileSync(new URL(`../../console/dist/${file}`, import.meta.url), "utf8");
+  const [, entry = ""] = /src="\/console\/(assets\/[^"]+\.js)"/.exec(read("index.html")) ?? [];
+  const home = listing.files.find((file) => /assets\/home-/.test(file)) ?? "";
+  const needed = new Set<string>();
+  const waiting = [entry, home];
+  for (let file = waiting.pop(); file; file = waiting.pop()) {
+    if (needed.has(file)) continue;
+    needed.add(file);
+    for (const [, next] of read(file).matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g))
+      waiting.push(`assets/${next}`);
+  }
+  expect(needed.size).toBeGreaterThan(2);
+  const bytes = [...needed].reduce((sum, file) => sum + gzipSync(read(file)).length, 0);
+  console.log(`console, first screen: ${needed.size} files, ${bytes} bytes gzipped`);
+  expect(bytes).toBeLessThan(150_000);
+});
