@@ -195,7 +195,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
 
   test("a provider is examined, line by line, disabled, and enabled again", async () => {
     await signInWithKey(page, "/providers");
-    await page.getByRole("link", { name: /Practice sign-in/ }).click();
+    await page.getByRole("link", { name: /Practice sign-in.*Customers/ }).click();
     await button("Examine now").click();
     await page.getByText("R9").waitFor();
     expect(await page.getByRole("listitem").filter({ hasText: /^R\d/ }).count()).toBe(9);
@@ -344,13 +344,15 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
 
   test("Settings judges a redirect URI while it is typed, and saves what is good", async () => {
     await signInWithKey(page, "/settings");
-    await button("Add a redirect URI").click();
-    const added = page.getByRole("textbox", { name: /^Redirect URI/ }).last();
+    const realmCard = page.getByRole("region", { name: "Realm “Customers”" });
+    await realmCard.getByRole("button", { name: "Add a redirect URI" }).click();
+    const added = realmCard.getByRole("textbox", { name: /^Redirect URI/ }).last();
     await added.fill("http://shop.example/back");
     await page.getByText("Only https, except on localhost and 127.0.0.1.").waitFor();
-    expect(await button("Save the redirect URIs").isDisabled()).toBe(true);
+    const save = realmCard.getByRole("button", { name: "Save the redirect URIs" });
+    expect(await save.isDisabled()).toBe(true);
     await added.fill("https://shop.example/back");
-    await button("Save the redirect URIs").click();
+    await save.click();
     await page.getByText("The redirect URIs are saved.").waitFor();
     await page.getByText("The second one is refused").click();
     await button("Save the policy").click();
@@ -379,7 +381,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       await page.getByText(`You are signed in as ${role}. This is for administrators.`).waitFor();
       expect(await button("Erase this customer").count()).toBe(0);
       await go("/providers");
-      await page.getByRole("link", { name: /Practice sign-in/ }).click();
+      await page.getByRole("link", { name: /Practice sign-in.*Customers/ }).click();
       await heading("The nine requirements");
       expect(await button(acts[0]).count()).toBe(may ? 1 : 0);
       expect(await button("Remove").count()).toBe(0);
@@ -523,7 +525,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
         await check(name);
       }
       await go("/providers", own);
-      await own.getByRole("link", { name: /Practice sign-in/ }).click();
+      await own.getByRole("link", { name: /Practice sign-in.*Customers/ }).click();
       await button("Examine now", own).click();
       await own.getByText("R9").waitFor();
       await check("provider");

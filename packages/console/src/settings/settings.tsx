@@ -49,7 +49,7 @@ function RealmCard({ realm, settings }: { realm: Realm; settings: Authentication
         )}
       </div>
       <RedirectUris key={`uris ${realm.meta.updated_at}`} realm={realm} />
-      <Policy key={`policy ${realm.meta.updated_at}`} realm={realm} />
+      {realm.purpose === "customers" && <Policy key={`policy ${realm.meta.updated_at}`} realm={realm} />}
     </section>
   );
 }

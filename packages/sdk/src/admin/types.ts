@@ -2,6 +2,7 @@ import type { Customer, Session } from "../types.ts";
 
 /** Resources as they come over the wire. A type test holds each equal to the service's contract. */
 
+export type * from "./event-types.ts";
 export type * from "./integration-types.ts";
 
 export type SelfLink = { self: string };
@@ -271,41 +272,5 @@ export type Store = {
   meta: { max_rate_limit: number; total_reserved_rate_limit: number; timestamps: Timestamps };
 };
 export type StoreChange = { name?: string | undefined; rate_limit?: number | undefined };
-
-/** What happened, as CloudEvents 1.0 JSON. */
-export type Event = {
-  specversion: "1.0";
-  id: string;
-  source: string;
-  type: string;
-  /** The id of the resource. */
-  subject: string;
-  time: string;
-  datacontenttype: "application/json";
-  storeid: string;
-  /** The event's number in its store, in decimal: from 1, without gaps. */
-  sequence: string;
-  /** Absent where the person it was about was erased. */
-  salt?: string | undefined;
-  digest: string;
-  previoushash: string;
-  hash: string;
-  data: EventData | "(erased)";
-};
-
-export type EventData = {
-  /** As the API shows it; of a deletion its type and id. */
-  resource: { [member: string]: unknown; type: string; id: string };
-  changes?: Record<string, { before: unknown; after: unknown } | "(changed)"> | undefined;
-  actor: {
-    type: "application_key" | "member" | "customer" | "identity_provider" | "operator" | "service";
-    id: string | null;
-    name: string | null;
-  };
-  request_id: string | null;
-};
-
-/** `signature` is a compact JWS by a key of `/.well-known/jwks.json`, for a witness. */
-export type EventHead = { sequence: string; hash: string; signature: string };
 
 export type CustomerErasure = { type: "customer-erasure"; id: string; events: number; complete: boolean };
