@@ -35,11 +35,11 @@ export const issueAccessToken = operation({
   access: "client",
   body: {
     form: true,
-    grants: ["implicit", "client_credentials", "authorization_code"],
+    grants: ["implicit", "authorization_code", "client_credentials"],
     schema: z
       .object({
         grant_type: z
-          .enum(["implicit", "client_credentials", "authorization_code"])
+          .enum(["implicit", "authorization_code", "client_credentials"])
           .meta({ examples: ["client_credentials"] }),
         scope: credential.optional().meta({ description: "Not supported: leave it out" }),
         ...clientFields,

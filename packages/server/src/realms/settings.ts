@@ -38,13 +38,14 @@ export async function getSettings(
 }
 
 /** A store has one of them, under its own id. */
-export function getSettingsById(
+export async function getSettingsById(
   deps: { storage: { db: Database } },
   storeId: string,
   settingsId: string,
 ): Promise<AuthenticationSettings> {
+  const settings = await getSettings(deps, storeId);
   if (settingsId !== storeId) throw new Problem("settings_not_found");
-  return getSettings(deps, storeId);
+  return settings;
 }
 
 const findSettings = statement((db, of: { storeId: string }) =>
