@@ -22,7 +22,7 @@ describe("latchkey serve --workers", () => {
 
   test.each(["0", "65", "two", "1.5", "-1", ""])("%j is no number of workers", async (count) => {
     const { code, stderr } = await latchkey(["serve", `--workers=${count}`], {});
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toContain("--workers must be a whole number from 1 to 64, or auto");
   });
 });
