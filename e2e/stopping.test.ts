@@ -109,8 +109,10 @@ describe("the start for services", () => {
   test("that docs/operations.md names is one process, which a signal stops in good order", async () => {
     const place = await newPlace();
     const page = readFileSync(`${ROOT}/docs/operations.md`, "utf8");
-    const [, command = ""] = /^ExecStart=\/srv\/latchkey\/(.+)$/m.exec(page) ?? [];
-    expect(page.split(command), "the systemd unit and the line to type are the same").toHaveLength(3);
+    const unit = readFileSync(`${ROOT}/deploy/systemd/latchkey@.service`, "utf8");
+    const [, command = ""] = /^ExecStart=\/srv\/latchkey\/(.+)$/m.exec(unit) ?? [];
+    expect(command).toMatch(/serve$/);
+    expect(page, "the systemd unit and the line to type are the same").toContain(`\n${command}\n`);
     const [file = "", ...args] = command.split(" ");
     const child = spawn(file, args, { cwd: ROOT, env: place.env, stdio: ["ignore", "ignore", "inherit"] });
     const exited = once(child, "exit");

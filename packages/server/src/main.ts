@@ -81,7 +81,13 @@ export async function startService(config: Config, { prepare, worker }: Starting
     const pooler = storage.pool?.().isPooler || undefined;
     const { publicUrl: public_url } = config;
     log.info({ event: "ready", public_url, engine: storage.engine, pooler, node: process.version });
-    for (const what of await app.readiness.degraded()) log.warn({ event: "degraded", what });
+    // Not waited for: the door is open, so whoever starts us may send a signal at once, and it is heard only after the return.
+    app.readiness.degraded().then(
+      (found) => {
+        for (const what of found) log.warn({ event: "degraded", what });
+      },
+      () => {},
+    );
     return { stop: (drainMs) => stop({ app, doors, storage, valkey, log, lines, traces }, drainMs) };
   } catch (error) {
     await Promise.all(doors.map((door) => door.finish(0)));

@@ -82,6 +82,7 @@ test("a viewer reads and no more, and what support may do besides is this", () =
     "redeliver",
     "testIntegration",
     "checkProfile",
+    "testSignOn",
   ]);
 });
 

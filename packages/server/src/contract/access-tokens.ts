@@ -44,7 +44,9 @@ export const issueAccessToken = operation({
         scope: credential.optional().meta({ description: "Not supported: leave it out" }),
         ...clientFields,
         code: token.optional().meta({ description: "Of `authorization_code`" }),
-        redirect_uri: token.optional().meta({ description: "Of `authorization_code`: as at authorize" }),
+        redirect_uri: token
+          .optional()
+          .meta({ description: "Of `authorization_code`: as at authorize", format: "uri" }),
         code_verifier: token.optional().meta({ description: "Of `authorization_code`" }),
       })
       .superRefine((body, context) => {

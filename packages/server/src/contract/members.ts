@@ -33,6 +33,8 @@ export const getMe = operation({
   method: "GET",
   path: "/v2/me",
   summary: "Who is calling: kind, role, store, name",
+  description:
+    "Of the access token that the request came with: an application key or a member, and what it may do now.",
   access: ["me", "read"],
   role: "viewer",
   success: {
@@ -61,6 +63,7 @@ export const listMembers = operation({
   method: "GET",
   path: "/v2/members",
   summary: "List the people of the store",
+  description: "Oldest first, each with their role and whether they have signed in yet.",
   access: ["members", "read"],
   role: "administrator",
   query: pageQuery,
@@ -106,6 +109,7 @@ export const getMember = operation({
   method: "GET",
   path: "/v2/members/{id}",
   summary: "Get a member",
+  description: "With their role, whether they have signed in yet, and when they last did.",
   access: ["members", "read"],
   role: "administrator",
   ids,

@@ -78,7 +78,7 @@ test("400 and 422 name the member in their text, as people write it", async () =
   const { body } = await call(latchkey.app, issueAccessToken, { form: { ...form, grant_type: "device" } });
   expect([body.error, body.error_description]).toEqual([
     "unsupported_grant_type",
-    "This endpoint takes the grant implicit or client_credentials.",
+    "This endpoint takes the grant implicit or authorization_code or client_credentials.",
   ]);
   expect((await call(latchkey.app, issueAccessToken, { form })).body.error_description).toContain(
     "`client_id`",
