@@ -98,7 +98,9 @@ describe.skipIf(!hasChromium)("a test sign-on in Chromium", () => {
     const text = await run(screen, "failed", turn("Two audiences"));
     expect(text).toContain("The test failed");
     expect(text).toMatch(/R7 not met/);
-    const { data } = await admin.signOns.list({ filter: "eq(reason,id_token.aud)" });
-    expect(data[0]).toMatchObject({ test: true, browser: expect.stringMatching(/^Chrome \d+/) });
+    const records = async () => (await admin.signOns.list({ filter: "eq(reason,id_token.aud)" })).data;
+    // Records are written within a second.
+    await until(async () => (await records()).length > 0);
+    expect((await records())[0]).toMatchObject({ test: true, browser: expect.stringMatching(/^Chrome \d+/) });
   });
 });

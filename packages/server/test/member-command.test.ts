@@ -54,6 +54,6 @@ test("what cannot be done is said in words", async () => {
     member("fire"),
   ]);
   expect(faults.map(({ code }) => code)).toEqual([2, 2, 2]);
-  const words = ["one e-mail address", "there is viewer, support, administrator", "there is no command"];
+  const words = ["one e-mail address", "there is viewer, support, administrator", "member cannot"];
   for (const [at, { stderr }] of faults.entries()) expect(stderr).toContain(words[at]);
 });

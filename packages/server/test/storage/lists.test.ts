@@ -215,7 +215,7 @@ describe.each(engines)("lists on $name", (engine) => {
       }
       after = place.next?.after;
     }
-    expect(seen).toEqual(ids.toSorted());
+    expect(seen).toEqual(ids.toSorted().toReversed());
   });
 
   engineTest(
