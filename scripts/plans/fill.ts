@@ -18,10 +18,12 @@ export async function fill({ storage, clock }: { storage: Storage; clock: Clock 
     await fillRest(storage, store.id, count);
     await fillLog(storage, store.id, count);
     await fillStatistics(storage, store.id, count);
+    await fillIntegrations(storage, store.id, count);
   }
   for (let made = 0; made < STORES; made++) {
     const { store } = await createStore({ storage, clock }, { name: "Empty", rateLimit: 1 });
-    await fillLog(storage, store.id, 1);
+    await fillLog(storage, store.id, 200);
+    await fillIntegrations(storage, store.id, 1);
   }
   await sql`update customers set password_hash = 'p' where email like '%1@%'`.execute(db);
   await sql`update customer_tokens set idp_session = id`.execute(db);
@@ -160,6 +162,55 @@ async function fillStatistics(storage: Storage, store_id: string, count: number)
       forget_at: at,
     })),
   );
+}
+
+/** Integrations of which few are due, and one with a delivery for each event. */
+async function fillIntegrations(storage: Storage, store_id: string, count: number): Promise<void> {
+  const times = { created_at: 0, updated_at: 0 };
+  const ids = Array.from({ length: Math.ceil(count / 3) }, newId);
+  await insertMany(
+    storage,
+    "integrations",
+    ids.map((id, at) => ({
+      id,
+      store_id,
+      name: "n",
+      description: "",
+      enabled: 1,
+      observes: "[]",
+      url: "u",
+      format: "cloudevents",
+      sealed_secret: "s",
+      sequence: at,
+      due_at: at % 10 === 0 ? at : null,
+      failing_since: at % 20 === 0 ? at : null,
+      lease_until: at,
+      is_slow: at % 2,
+      ...times,
+    })),
+  );
+  const statuses = ["waiting", "delivered", "failed"];
+  await insertMany(
+    storage,
+    "integration_deliveries",
+    Array.from({ length: count * 3 }, (_, at) => ({
+      id: newId(),
+      store_id,
+      integration_id: ids[at % 2 === 0 ? 0 : at % ids.length] as string,
+      sequence: at + 1,
+      event_id: newId(),
+      type: `customer.${at % 10}`,
+      subject: newId(),
+      status: statuses[at % 3] as string,
+      tries: 0,
+      attempts: "[]",
+      next_attempt_at: at % 6 === 0 ? at : null,
+      forget_at: at,
+      ...times,
+    })),
+  );
+  const deleted = ids.map(() => ({ id: newId(), store_id }));
+  await insertMany(storage, "deleted_integrations", deleted);
 }
 
 const AT_ONCE = 500;

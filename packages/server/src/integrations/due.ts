@@ -25,11 +25,18 @@ const markOne = statement((db, of: { storeId: string; id: string; now: number })
  * letting one of the integrations go: either that one sees the new numbers, or this comes after it. False: there are none.
  */
 export async function markStores(trx: Trx, storeIds: readonly string[], now: number): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable("integrations")
-    .set({ due_at: sooner(now) })
-    .where("store_id", "in", storeIds)
-    .where("enabled", "=", 1)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  let marked = 0n;
+  for (let from = 0; from < storeIds.length; from += AT_ONCE) {
+    const { numUpdatedRows } = await trx
+      .updateTable("integrations")
+      .set({ due_at: sooner(now) })
+      .where("store_id", "in", storeIds.slice(from, from + AT_ONCE))
+      .where("enabled", "=", 1)
+      .executeTakeFirst();
+    marked += numUpdatedRows;
+  }
+  return marked > 0n;
 }
+
+/** For more stores than this SQLite reads the whole table. */
+const AT_ONCE = 8;

@@ -154,13 +154,16 @@ async function eraseAnswers(trx: Trx, rows: readonly DeliveryRow[]): Promise<voi
       await writeDelivery.all(trx, { ...row, attempts: withoutAnswers(row.attempts) });
 }
 
-/** The first of those that are behind, unless another of the subject is already on its way. */
+/**
+ * The first of those that are behind, unless another of the subject is already on its way. Sum and coalesce keep PostgreSQL from going
+ * along the order or the due times of all subjects: only the index of the subject is left.
+ */
 const letNextGo = statement((_, of: { storeId: string; id: string; subject: string }) => {
   const ofSubject = sql`store_id = ${of.storeId} and integration_id = ${of.id} and subject = ${of.subject} and status = 'waiting'`;
   return sql<object>`update integration_deliveries set next_attempt_at = ${sql.lit(AT_ONCE)}
     where store_id = ${of.storeId} and integration_id = ${of.id} and sequence = (
-      select sequence from integration_deliveries where ${ofSubject} and next_attempt_at is null order by sequence limit 1)
-    and not exists (select 1 from integration_deliveries where ${ofSubject} and next_attempt_at >= 0)`;
+      select sequence from integration_deliveries where ${ofSubject} and next_attempt_at is null order by sequence + 0 limit 1)
+    and not exists (select 1 from integration_deliveries where ${ofSubject} and coalesce(next_attempt_at, -1) >= 0)`;
 });
 
 function standingAfter(before: IntegrationRow, outcomes: readonly Outcome[], now: number) {
