@@ -14,7 +14,7 @@ import { isPermitted } from "../src/contract/permissions.ts";
 import { problemEntry } from "../src/contract/problems.ts";
 import { createRealm } from "../src/contract/realms.ts";
 import { openapi } from "../src/contract/service.ts";
-import { jwks } from "../src/contract/sign-on.ts";
+import { jwks, userinfo, userinfoByPost } from "../src/contract/sign-on.ts";
 import type { Egress } from "../src/identity-provider/egress.ts";
 import { egressFault } from "../src/identity-provider/egress-message.ts";
 import { ANONYMOUS } from "../src/rate-limit/cap.ts";
@@ -161,6 +161,10 @@ test("429 for pages and unknown paths as well, when one address asks too often; 
   for (let i = 0; i < ANONYMOUS.burst; i++) await ask("/nothing");
   for (const path of ["/nothing", "/docs", "/openapi.json"]) expect(await ask(path)).toBe(429);
   expect((await call(fresh.app, openapi, { peer: "" })).code).toBe("rate_limit_exceeded");
+  for (const operation of [userinfo, userinfoByPost]) {
+    const ids = { store: store.store.id, realm: store.store.id };
+    expect((await call(fresh.app, operation, { peer: "", ids })).code).toBe("rate_limit_exceeded");
+  }
   for (const path of ["/health/live", "/health/ready", "/metrics"]) expect(await ask(path)).toBe(200);
   await fresh.close();
 });

@@ -251,7 +251,12 @@ export const realmToken = operation({
       scope: z.string(),
     }),
   },
-  problems: ["sign_on_client_unknown", ...clientProblems, ...codeProblems],
+  // A client id that is none of a key's is taken for that of the settings, and not for a slip.
+  problems: [
+    "sign_on_client_unknown",
+    ...clientProblems.filter((code) => code !== "client_id_mistyped"),
+    ...codeProblems,
+  ],
 });
 
 const answeringUserinfo = {

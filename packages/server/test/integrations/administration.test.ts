@@ -1,5 +1,6 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { listDeliveries } from "../../src/contract/deliveries.ts";
+import { listDeliveries, replayEvents } from "../../src/contract/deliveries.ts";
 import { listEvents } from "../../src/contract/events.ts";
 import {
   createIntegration,
@@ -172,6 +173,27 @@ describe("what cannot be", () => {
       ["event_type_unknown", "/data/observes/2"],
       ["event_type_unknown", "/data/observes/3"],
     ]);
+  });
+
+  test("a PUT is judged as a POST is, and names no other than its path", async () => {
+    const { id } = await hooks.integrate();
+    expect((await change(id, { integration_type: "aws_sqs" })).code).toBe("integration_type_unsupported");
+    expect((await change(id, { observes: ["order.created"] })).code).toBe("event_type_unknown");
+    expect((await change(id, { id: "019a0000-0000-7000-8000-000000000000" })).code).toBe("id_mismatch");
+    const json = { data: { id: "019a0000-0000-7000-8000-000000000000", after: "0" } };
+    expect((await hooks.store.call(replayEvents, { ids: { id }, json })).code).toBe("id_mismatch");
+  });
+
+  test("422 for deliveries that no index finds, with 20,000 others in front", async () => {
+    const { id } = await hooks.integrate();
+    await sql`insert into integration_deliveries (id, store_id, integration_id, sequence, event_id, type, subject, status, tries, attempts, created_at, updated_at)
+      with recursive many (n) as (select 1 union all select n + 1 from many where n < 20002)
+      select ${id} || n, ${hooks.store.store.id}, ${id}, 1000000 + n, 'e', 'customer.created', 's', 'delivered', 0, '[]', 0, 0 from many`.execute(
+      hooks.latchkey.storage.db,
+    );
+    const query = "filter=eq(status,delivered):eq(type,customer.updated)";
+    const answer = await hooks.store.call(listDeliveries, { ids: { id }, query });
+    expect([answer.status, answer.code]).toEqual([422, "filter_too_wide"]);
   });
 
   test.each([

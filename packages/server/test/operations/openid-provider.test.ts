@@ -156,6 +156,11 @@ describe("userinfo", () => {
       expect(answer.body).toEqual({ ...EMAIL, name: "Ada Lovelace" });
   });
 
+  test("401 by POST as well for what is no token", async () => {
+    const headers = { authorization: "Bearer x" };
+    expect((await call(f.latchkey.app, userinfoByPost, { ids: ids(), headers })).code).toBe("token_invalid");
+  });
+
   test("200 for the customer token of the other door too, and any origin may read it", async () => {
     const { body } = await f.redeem(await f.signOn());
     const origin = { origin: "https://shop.example", authorization: `Bearer ${body.data.token}` };
@@ -469,6 +474,18 @@ describe("POST at authorize", () => {
     }
   });
 
+  test.each([authorizeByForm, endSessionByForm])(
+    "400 for a form that breaks off ($id)",
+    async (operation) => {
+      const raw = new ReadableStream({
+        start: (controller) => controller.error(Object.assign(new Error("aborted"), { code: "ECONNRESET" })),
+      });
+      const headers = { "content-type": "application/x-www-form-urlencoded" };
+      const answer = await call(f.latchkey.app, operation, { ids: ids(), raw, headers });
+      expect([answer.status, answer.code]).toEqual([400, "body_broke_off"]);
+    },
+  );
+
   test("the page to choose on links to a request that is no longer than it must be", async () => {
     await f.addProfile({ name: "Second" });
     const { profile: _, ...rest } = f.parameters({ ui_locales: "de fr" });
@@ -514,6 +531,20 @@ describe("end_session_endpoint", () => {
     expect(await isAlive(access_token)).toBe(false);
     const page = await end({ id_token_hint: id_token });
     expect([page.status, page.body.includes("You are signed out")]).toEqual([200, true]);
+  });
+
+  test("a form is judged as a query is: the address, the state, its size", async () => {
+    const { id_token } = await signIn();
+    const post = (form: Record<string, string>) =>
+      call(f.latchkey.app, endSessionByForm, { ids: ids(), form: { id_token_hint: id_token, ...form } });
+    expect((await post({ post_logout_redirect_uri: "https://evil.example/" })).code).toBe(
+      "logout_uri_unregistered",
+    );
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const raw = `id_token_hint=${id_token}&state=a&state=b`;
+    const twice = await call(f.latchkey.app, endSessionByForm, { ids: ids(), raw, headers });
+    expect(twice.code).toBe("parameter_invalid");
+    expect((await post({ junk: "x".repeat(17_000) })).code).toBe("body_too_large");
   });
 
   test("an ID token that has expired will do (R176)", async () => {
