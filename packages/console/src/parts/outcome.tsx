@@ -10,6 +10,7 @@ const OUTCOMES: Record<SignOn["outcome"], { tone: Tone; word: string }> = {
   expired: { tone: "warn", word: "Code never used" },
   failed: { tone: "bad", word: "Failed" },
   logout_refused: { tone: "warn", word: "Sign-out refused" },
+  tested: { tone: "good", word: "Test came through" },
 };
 
 export function Outcome({ of }: { of: SignOn["outcome"] }) {
