@@ -182,8 +182,12 @@ export async function createRealm(
   }
 }
 
-export async function updateRealm(deps: Deps, by: By, realmId: string, change: RealmChange): Promise<Realm> {
-  refuseBadRedirectUris(change.redirectUris);
+export async function updateRealm(
+  deps: Deps,
+  by: By,
+  realmId: string,
+  given: RealmChange | ((before: Realm) => RealmChange),
+): Promise<Realm> {
   return deps.storage.transact(async (trx) => {
     const rows = trx
       .selectFrom("authentication_realms")
@@ -191,7 +195,11 @@ export async function updateRealm(deps: Deps, by: By, realmId: string, change: R
       .where("store_id", "=", by.storeId)
       .where("id", "=", realmId);
     const before = await forChange(deps.storage, rows).executeTakeFirst();
-    if (before && change.purpose !== undefined && change.purpose !== before.purpose)
+    if (!before) throw new Problem("realm_not_found");
+    // Read and written under one lock: two that add to the list at once are both in it afterwards.
+    const change = typeof given === "function" ? given(realmOf(before)) : given;
+    refuseBadRedirectUris(change.redirectUris);
+    if (change.purpose !== undefined && change.purpose !== before.purpose)
       throw new Problem("realm_purpose_fixed", { source: { pointer: "/data/purpose" } });
     const row = await trx
       .updateTable("authentication_realms")
@@ -211,7 +219,7 @@ export async function updateRealm(deps: Deps, by: By, realmId: string, change: R
       .where("id", "=", realmId)
       .returningAll()
       .executeTakeFirst();
-    if (!before || !row) throw new Problem("realm_not_found");
+    if (!row) throw new Problem("realm_not_found");
     const resource = presentMembers(realmOf(row));
     const changes = changesOf(presentMembers(realmOf(before)), resource);
     const updated = { type: "authentication_realm.updated", subject: realmId, resource } as const;
