@@ -16,7 +16,14 @@ const under = (folder: string) =>
 const pages = under("docs").filter((path) => path.endsWith(".md"));
 const papers = [
   ...pages,
-  ...["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "packages/sdk/README.md"],
+  ...[
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "packages/sdk/README.md",
+    "examples/README.md",
+  ],
 ];
 
 type Link = { target: string; anchor: string | undefined };
