@@ -37,6 +37,9 @@ export type Tables = {
     purpose: string;
     id_token_signed_response_alg: string | null;
     profile_updates: string | null;
+    home_url: string | null;
+    logo_url: string | null;
+    accent_color: string | null;
   };
   customer_authentication_settings: {
     store_id: string;
