@@ -59,7 +59,10 @@ const authorizeParameters = z.object({
   }),
   display: LEG.meta({ description: "Passed on unchanged" }),
   prompt: LEG.meta({ description: "Passed on unchanged" }),
-  ui_locales: LEG.meta({ description: "Passed on unchanged" }),
+  ui_locales: LEG.meta({
+    description:
+      "Languages in the order of wish. Passed on unchanged; our own pages speak the first that they know of `en`, `de`, `fr`, `es` and `ja`, or what the browser prefers",
+  }),
 });
 
 const authorizing = {
