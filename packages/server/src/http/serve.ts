@@ -154,10 +154,10 @@ async function serve(
   if (target.length > limits.urlBytes) return refuseUnread(deps, state, new Problem("url_too_long"));
   const access = await passGate(deps, operation, received, target.query, state);
   const checked = await readRequest(operation, received, parameters, target.query);
+  const userAgent = headerOf(received, "user-agent");
   if (operation.access === "browser") {
     const cookie = headerOf(received, "cookie");
     const search = operation.legForm ? `${target.query}&${await readForm(received)}` : target.query;
-    const userAgent = headerOf(received, "user-agent");
     const cameFrom: BrowserRequest["cameFrom"] = (shop, uiLocales = uiLocalesOf(search)) => {
       state.cameFrom = { shop, uiLocales };
     };
@@ -165,7 +165,7 @@ async function serve(
     const answer = (await route.handle({ ...checked, browser, requestId })) as BrowserAnswer;
     return respondToBrowser(answer, received, state);
   }
-  const result = await route.handle({ ...checked, ...access, isGone: received.isGone, requestId });
+  const result = await route.handle({ ...checked, ...access, isGone: received.isGone, requestId, userAgent });
   const { status, fields, mediaType, cacheControl, version } = operation.success;
   if (fields) return respond(status, undefined, result as Record<string, string>);
   return respond(status, result, {
@@ -203,17 +203,18 @@ async function passGate(
   const authorization = headerOf(received, "authorization");
   const search = new URLSearchParams(query);
   if (search.has("access_token")) {
-    const source = { parameter: "access_token" };
-    return refuseUnread(deps, state, new Problem("token_misplaced", { source }));
+    const misplaced = { source: { parameter: "access_token" } };
+    return refuseUnread(deps, state, new Problem("token_misplaced", misplaced));
   }
+  const { source } = state;
   if (operation.access === "customer_token") {
-    await deps.gate.enterAnonymous(state.source);
-    return { authorization };
+    await deps.gate.enterAnonymous(source);
+    return { authorization, source };
   }
   if (operation.access === "client") {
-    await deps.gate.enterAnonymous(state.source);
+    await deps.gate.enterAnonymous(source);
     if (search.has("client_id") || search.has("client_secret")) throw new Problem("credentials_in_url");
-    return { authorization };
+    return { authorization, source };
   }
   if (authorization === undefined && isForm(received) && !operation.everywhereBelow)
     return refuseUnread(deps, state, new Problem("token_misplaced"));

@@ -69,6 +69,9 @@ export type Tables = {
     idp_session: string | null;
     created_at: number;
     expires_at: number;
+    browser: string | null;
+    operating_system: string | null;
+    network: string | null;
   };
   customers: {
     id: string;
