@@ -82,7 +82,7 @@ export const authorize = operation({
   ...authorizing,
   description:
     "`request`, `request_uri` and `registration` are refused; other parameters that are not listed are ignored. " +
-    "Until client and redirect URI are known to be good a refusal is a page; after that it is a redirect with `error`, `error_description`, `state`, `iss` and `reference`. " +
+    "Until client and redirect URI are known to be good a refusal is a page; after that it is a redirect with `error`, `error_description`, `reason` (what the record says, one word of docs/errors.md), `state`, `iss` and `reference`. " +
     "Without `profile`, a realm with several identity providers answers with a page to choose one.",
 });
 

@@ -77,6 +77,7 @@ const refusalFor = (reason: SignOnReason, changes: Record<string, unknown> = {})
   target: SHOP,
   error: signOnReasonEntry(reason).error,
   error_description: signOnReasonEntry(reason).means,
+  reason,
   reference: expect.stringMatching(REFERENCE),
   state: "the storefront's state",
   iss: f.issuer,

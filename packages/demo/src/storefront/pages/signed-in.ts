@@ -52,9 +52,12 @@ function showFailure(failure: Explained): void {
     show("That page was already used", "An answer works once. Please sign in again.", [again], reference);
     return;
   }
-  const actions: HTMLElement[] = [link("Sign in another way", "button button-plain", "/sign-in")];
+  const actions: HTMLElement[] = [
+    link("Sign in another way", "button button-plain", "/sign-in"),
+    link("Back to the shop", "button button-plain", "/"),
+  ];
   if (failure.isWorthTrying) actions.unshift(againAction(failure));
-  show(TITLES[failure.code] ?? "That did not work", sentence, actions, reference);
+  show(failure.title ?? "That did not work", sentence, actions, reference);
 }
 
 /** If the answer in the address bar is still good, it is shown once more; otherwise the whole way is gone again. */
@@ -72,12 +75,6 @@ function againAction(failure: Explained): HTMLElement {
   });
   return again;
 }
-
-const TITLES: Partial<Record<Explained["code"], string>> = {
-  temporarily_unavailable: "Nobody answers there",
-  idp_unavailable: "Nobody answers there",
-  network_failed: "The line went dead",
-};
 
 function show(title: string, sentence: string, actions: HTMLElement[], reference?: string): void {
   part("failure-title").textContent = title;
