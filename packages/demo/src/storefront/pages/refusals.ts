@@ -10,7 +10,8 @@ const UNTRUSTED: Refusal = {
 
 const UNANSWERED: Refusal = {
   title: "Nobody answers there",
-  sentence: "That way to sign in does not answer at the moment. Trying again in a minute helps, or choose another.",
+  sentence:
+    "That way to sign in does not answer at the moment. Trying again in a minute helps, or choose another.",
   isWorthTrying: true,
 };
 
@@ -46,7 +47,8 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
     /^several_matches$/,
     {
       title: "Which one are you?",
-      sentence: "Several customers here have your e-mail address. Trying again does not help: please ask us for help.",
+      sentence:
+        "Several customers here have your e-mail address. Trying again does not help: please ask us for help.",
       isWorthTrying: false,
     },
   ],
@@ -70,7 +72,8 @@ export const refusals: readonly [reason: RegExp, refusal: Refusal][] = [
     /^idp_error$/,
     {
       title: "You were not signed in",
-      sentence: "You cancelled, or were refused there. You can try again whenever you like, or choose another way.",
+      sentence:
+        "You cancelled, or were refused there. You can try again whenever you like, or choose another way.",
       isWorthTrying: true,
     },
   ],

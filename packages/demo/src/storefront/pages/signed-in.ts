@@ -5,9 +5,9 @@ import { keepToken, keptToken } from "./kept-token.ts";
 import { latchkey } from "./latchkey.ts";
 import { leaveMessage, referenceLine } from "./message.ts";
 import { sendReport } from "./popup.ts";
-import { beginSignOn, findBegun } from "./sign-on.ts";
+import { beginSignOn, findBegun, forgetLeaving } from "./sign-on.ts";
 import { noteStep, steps } from "./wire-log.ts";
-import { returnSteps } from "./wire-steps.ts";
+import { recordedStep, returnSteps } from "./wire-steps.ts";
 
 /** Where the shopper comes back to. */
 
@@ -19,7 +19,11 @@ async function comeBack(): Promise<void> {
   const shop = await latchkey();
   if (!shop.isSignOnAnswer(url)) return keptToken() ? goOn() : showNothingToFinish();
   for (const step of returnSteps(url, begun)) noteStep(step);
-  let failure = await shop.completeSignOn(url).then((token) => keepToken(token), explain);
+  let failure = await shop.completeSignOn(url).then((token) => {
+    keepToken(token);
+    forgetLeaving();
+    noteStep(recordedStep(token.customerId));
+  }, explain);
   if (failure && wasUsedBefore(failure) && keptToken()) {
     leaveMessage("You are signed in already. There was nothing left to do.");
     failure = undefined;
