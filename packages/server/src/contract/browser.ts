@@ -6,6 +6,7 @@ export type BrowserRequest = {
   cookie: string | undefined;
   source: string;
   userAgent: string | undefined;
+  requestId: string;
 };
 
 /** A redirect, a page to choose from, the page that a test ends on, or the end of a visit. A refusal before the redirect URI is trusted is a Problem, shown as a page. */

@@ -148,7 +148,7 @@ async function serve(
     const cookie = headerOf(received, "cookie");
     const search = operation.legForm ? `${target.query}&${await readForm(received)}` : target.query;
     const userAgent = headerOf(received, "user-agent");
-    const browser: BrowserRequest = { search, cookie, source: state.source, userAgent };
+    const browser: BrowserRequest = { search, cookie, source: state.source, userAgent, requestId };
     return respondToBrowser((await route.handle({ ...checked, browser, requestId })) as BrowserAnswer, state);
   }
   const result = await route.handle({ ...checked, ...access, isGone: received.isGone, requestId });

@@ -46,8 +46,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   const place = await findPlace(deps.storage.db, { ...path, profileId: toId(profileId) });
   if (!place) throw new Problem("realm_not_found");
   const { realm } = place;
-  const { source, userAgent } = request;
-  const trail = startTrail(newId(), path, { startedAt: deps.clock.now(), source, userAgent });
+  const trail = startTrail(newId(), path, { ...request, startedAt: deps.clock.now() });
   trail.facts.redirectUri = keepable(asked.get("redirect_uri"));
   deps.traces?.join("authorize", trail.id);
   const client = await trustClient(deps, place, asked);

@@ -57,6 +57,7 @@ export async function writeExchanges(trx: Trx, storage: Storage, rows: RecordRow
             outcome: ref("excluded.outcome"),
             reason: ref("excluded.reason"),
             customer_id: ref("excluded.customer_id"),
+            request_id: ref("excluded.request_id"),
             updated_at: ref("excluded.updated_at"),
             counted: ref("excluded.counted"),
           }))
