@@ -5,6 +5,7 @@ import { Asked } from "../parts/asked.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Instant } from "../parts/instant.tsx";
 import { duration } from "../parts/instants.ts";
+import { Items } from "../parts/items.tsx";
 import { SignOnItem } from "../parts/outcome.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { stateOf, useProviders } from "../parts/profiles.ts";
@@ -149,15 +150,7 @@ function LatestFailures() {
           )
         }
       >
-        {(list) => (
-          <ul className="list">
-            {list.map((signOn) => (
-              <li key={signOn.id}>
-                <SignOnItem signOn={signOn} />
-              </li>
-            ))}
-          </ul>
-        )}
+        {(list) => <Items items={list}>{(signOn) => <SignOnItem signOn={signOn} />}</Items>}
       </Asked>
     </section>
   );
