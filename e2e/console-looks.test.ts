@@ -165,7 +165,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
         await check(name);
       }
       for (const [name, { at, open }] of Object.entries(OPENED)) {
-        await go(page, `${screens[at]}?for=${name}`);
+        await go(page, "/nothing", "There is no such screen");
+        await go(page, screens[at] ?? "");
         await settle(page);
         await open(page);
         await check(name);

@@ -49,7 +49,7 @@ function Shown({ customer }: { customer: Customer }) {
               </dd>
             </>
           )}
-          <dt>Customer since</dt>
+          <dt>Became a customer</dt>
           <dd>
             <Instant at={customer.meta.timestamps.created_at} />
           </dd>

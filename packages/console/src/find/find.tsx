@@ -24,7 +24,7 @@ export function Find() {
       title="Find"
       lead="What happened to this caller? Type what they read out: a reference in any spelling, an e-mail address, a name, or any id."
     >
-      <div className="stack">
+      <div className="stack-wide">
         <Search
           key={asked}
           label="Reference, e-mail, name or id"
@@ -81,7 +81,7 @@ function Part<T>({ title, items, children }: PartProps<T>) {
   const id = useId();
   if (items.length === 0) return null;
   return (
-    <section aria-labelledby={id}>
+    <section className="stack-tight" aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
       <Items items={items}>{children}</Items>
     </section>

@@ -3,7 +3,6 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { Asked } from "../parts/asked.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Instant } from "../parts/instant.tsx";
 import { duration } from "../parts/instants.ts";
 import { Items } from "../parts/items.tsx";
 import { SignOnItem } from "../parts/outcome.tsx";
@@ -93,13 +92,13 @@ function Providers({ query, statistics }: ProvidersProps) {
               return (
                 <li key={provider.id}>
                   <Link className="item" href={`/realms/${provider.realm.id}/providers/${provider.id}`}>
-                    <span className="item-words item-name">{provider.name}</span>
+                    <span className="item-words">
+                      <span className="item-name">{provider.name}</span>{" "}
+                      <span className="quiet">{provider.realm.name}</span>
+                    </span>
                     <span className="item-side">
                       <Pill tone={tone}>{word}</Pill>
                       {ms ? <span className="number">{duration(ms)}</span> : null}
-                      <span>
-                        since <Instant at={provider.meta.health.since} />
-                      </span>
                     </span>
                   </Link>
                 </li>

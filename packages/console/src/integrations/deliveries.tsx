@@ -102,7 +102,8 @@ export function Attempt({ attempt }: { attempt: DeliveryAttempt }) {
     <div className="hint">
       <p>
         {status === null ? "No answer" : `Answered ${status}`}
-        {reason && ` (${reason.replaceAll("_", " ")})`} after {duration(milliseconds)}, <Instant at={at} />
+        {reason && reason !== "status" && ` (${reason.replaceAll("_", " ")})`} after {duration(milliseconds)},{" "}
+        <Instant at={at} />
       </p>
       {answer && <pre className="answer">{answer}</pre>}
     </div>

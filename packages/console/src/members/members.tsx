@@ -134,9 +134,11 @@ function MemberItem({ member }: { member: Member }) {
         <Pill tone={member.meta.status === "active" ? "good" : "plain"}>
           {member.meta.status === "active" ? "Active" : "Invited"}
         </Pill>
-        <span>
-          last here <Instant at={member.meta.last_signed_in_at} />
-        </span>
+        {member.meta.last_signed_in_at && (
+          <span>
+            last here <Instant at={member.meta.last_signed_in_at} />
+          </span>
+        )}
         <span className="row">
           <button type="button" className="button button-plain button-small" onClick={() => setOpen("role")}>
             Change role<span className="only-read-out"> of {member.name}</span>

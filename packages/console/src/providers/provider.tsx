@@ -54,7 +54,7 @@ function Shown({ realmId, profile, links }: Props) {
         <div className="row">
           <Pill tone={tone}>{word}</Pill>
           <span className="quiet">
-            since <Instant at={profile.meta.health.since} />
+            last changed <Instant at={profile.meta.health.since} />
           </span>
         </div>
         <dl className="facts">
@@ -89,7 +89,7 @@ function Shown({ realmId, profile, links }: Props) {
         )}
         {profile.meta.issuer_found && (
           <p className="hint hint-warn">
-            Since <Instant at={profile.meta.issuer_found.since} /> its document names another issuer:{" "}
+            Its document names another issuer, first seen <Instant at={profile.meta.issuer_found.since} />:{" "}
             <code>{profile.meta.issuer_found.issuer}</code>. Sign-ons will fail until its administrator sets
             that right, or until you change the address here.
           </p>

@@ -62,7 +62,7 @@ function ProviderItem({ provider }: { provider: Provider }) {
       <span className="item-side">
         <Pill tone={tone}>{word}</Pill>
         <span>
-          since <Instant at={provider.meta.health.since} />
+          last changed <Instant at={provider.meta.health.since} />
         </span>
       </span>
     </Link>

@@ -51,7 +51,6 @@ function WithKey() {
   const { isBusy, error, run } = useAct(() => signInWithKey(clientId.trim(), clientSecret.trim()));
   return (
     <section className="card" aria-labelledby="with-key">
-      <h2 id="with-key">With an application key</h2>
       <form
         className="form"
         onSubmit={(event) => {
@@ -59,6 +58,7 @@ function WithKey() {
           run();
         }}
       >
+        <h2 id="with-key">With an application key</h2>
         <p className="quiet">
           For the first minute, and for programs. <code>latchkey store create</code> and{" "}
           <code>npm start</code> print one.

@@ -45,7 +45,8 @@ const PLAN: readonly Plan[] = [
 /** A test goes the same way, begins here instead of at a storefront, and ends where that would be given a code. */
 const TEST_PLAN: readonly Plan[] = [
   { leg: 1, title: "The test was begun here", owns: [], timings: [] },
-  ...PLAN.slice(1, 5),
+  { ...(PLAN[1] as Plan), title: "You went to the provider and came back" },
+  ...PLAN.slice(2, 5),
   {
     leg: 1,
     title: "Whether this person would be let in",
