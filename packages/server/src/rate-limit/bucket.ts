@@ -5,7 +5,7 @@
 export type Bucket = { rate: number; capacity: number; tokens: number; filledAtMs: number };
 
 // Sums of fractions miss whole numbers by a hair; a request must not be refused for it.
-const HAIR = 1e-6;
+export const HAIR = 1e-6;
 
 export const fullBucket = (rate: number, capacity: number, nowMs: number): Bucket => ({
   rate,
