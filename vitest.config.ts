@@ -9,7 +9,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 class BrowserFirstRacesLast extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) =>
-      /e2e\/(browser|console|fleet\/fleet)\./.test(moduleId) ? 0 : moduleId.includes("/storage/") ? 2 : 1;
+      /e2e\/(browser\.|console|fleet\/fleet\.)/.test(moduleId) ? 0 : moduleId.includes("/storage/") ? 2 : 1;
     return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
   }
 }
