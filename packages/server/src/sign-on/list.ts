@@ -94,6 +94,7 @@ export const presentMembers = (row: Row): Members => ({
   browser: row.browser,
   operating_system: row.operating_system,
   network: row.network,
+  request_id: row.request_id,
   idp_answer: row.idp_answer === null ? null : JSON.parse(row.idp_answer),
   checks: JSON.parse(row.checks),
   timings: JSON.parse(row.timings),
