@@ -88,7 +88,7 @@ describe("docs/troubleshooting.md", () => {
     const others = ["quotation marks", "Invalid redirect URI", "Unknown client"];
     const pieces = quoted.filter((text) => !others.includes(text)).flatMap((text) => text.split("…"));
     expect(pieces.length).toBeGreaterThan(40);
-    for (const piece of pieces.map((text) => text.trim())) expect(sources, piece).toContain(piece);
+    for (const piece of pieces.map((text) => text.trim())) expect(sources.includes(piece), piece).toBe(true);
   });
 
   test("names codes, reasons, variables and log lines that there are", () => {
