@@ -1,3 +1,4 @@
+import { readPublicUrl } from "../config.ts";
 import { limits } from "../contract/limits.ts";
 import { byOperator } from "../events/event.ts";
 import { toIso } from "../lib/clock.ts";
@@ -48,9 +49,10 @@ type Allowed = FromStore & { argument: string; realm: string | undefined };
 export async function allow({ argument: uri, store, realm, json }: Allowed): Promise<void> {
   const fault = faultOfRedirectUri(uri);
   if (fault !== undefined) throw usageFault(`${quoted(uri)} cannot be a redirect URI: ${fault}`);
+  const publicUrl = readPublicUrl(process.env);
   const changed = await fromStore(store, async (deps, storeId) => {
     const realmId = realm ?? (await getSettings(deps, storeId)).realmId;
-    return updateRealm(deps, byOperator(storeId), realmId, ({ redirectUris }) => {
+    return updateRealm({ ...deps, publicUrl }, byOperator(storeId), realmId, ({ redirectUris }) => {
       if (redirectUris.includes(uri)) return {};
       if (redirectUris.length >= limits.redirectUris)
         throw operatorFault(
