@@ -109,6 +109,10 @@ export type Realm = {
   id_token_signed_response_alg: "RS256" | "ES256";
   /** Whether name and e-mail of a customer follow the identity provider. */
   profile_updates: "always" | "first";
+  /** What the service's own pages show of the shop, beside the name: a way back, a logo, a colour (`#rrggbb`). */
+  home_url: string | null;
+  logo_url: string | null;
+  accent_color: string | null;
   relationships: { origin: { data: { id: string; type: "customer-authentication-settings" } } };
   meta: Timestamps;
 };
@@ -119,6 +123,9 @@ export type RealmChange = {
   duplicate_email_policy?: DuplicateEmailPolicy | undefined;
   id_token_signed_response_alg?: Realm["id_token_signed_response_alg"] | undefined;
   profile_updates?: Realm["profile_updates"] | undefined;
+  home_url?: string | null | undefined;
+  logo_url?: string | null | undefined;
+  accent_color?: string | null | undefined;
 };
 export type NewRealm = RealmChange & { name: string };
 
@@ -215,8 +222,8 @@ export type ProfileReport = {
   clock_offset_seconds: number | null;
 };
 
-/** `url` is for one browser, once, until `expires_at`. */
-export type TestSignOn = { type: "test-sign-on"; url: string; expires_at: string };
+/** `url` is for one browser, once, until `expires_at`. `reference` finds the record once the test has ended. */
+export type TestSignOn = { type: "test-sign-on"; url: string; expires_at: string; reference: string };
 
 export type { Customer };
 export type CustomerFields = {
@@ -251,6 +258,8 @@ export type SignOn = {
   operating_system: string | null;
   /** By /24 or /64. */
   network: string | null;
+  /** The request that it failed in. */
+  request_id: string | null;
   /** What the identity provider answered, where that is why it failed. */
   idp_answer: {
     call: "discovery" | "authorize" | "token" | "userinfo";

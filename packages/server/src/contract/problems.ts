@@ -319,7 +319,8 @@ export const problems = {
   redirect_uri_unregistered: {
     status: 400,
     means: "The address to go back to is not registered for this realm.",
-    remedy: "Add it to the realm's `redirect_uris`. It is compared byte for byte.",
+    remedy:
+      "Add it to the realm's `redirect_uris`, with `latchkey realm allow` or in the console. It is compared byte for byte.",
     oauth: "invalid_request",
   },
   attempt_invalid: {
@@ -507,6 +508,12 @@ export const problems = {
     means: "A redirect URI breaks the rules.",
     remedy:
       "Redirect URIs are absolute, https (or http on localhost or 127.0.0.1), in ASCII, without fragment, user information, spaces or backslashes. They are compared byte for byte.",
+  },
+  shown_url_invalid: {
+    status: 422,
+    means: "An address that our pages are to show breaks the rules.",
+    remedy:
+      "`home_url` and `logo_url` are absolute and https, in ASCII, without fragment, user information, spaces or backslashes. http on localhost or 127.0.0.1 is accepted where the service itself is reached by http.",
   },
   profile_not_found: {
     status: 404,

@@ -40,7 +40,6 @@ local function draw(bucket, leaving)
 end
 
 local function resize(bucket, rate, capacity)
-  fill(bucket)
   bucket.tokens = min(capacity, bucket.tokens)
   bucket.rate = rate
   bucket.capacity = capacity
@@ -72,7 +71,7 @@ local function give(share, most, memory)
 end
 
 local function leavingOf(rate, ofDrawer, ofSource)
-  return floor(ceil(rate / 10) * ofDrawer * (1 + ofSource) + 0.5)
+  return floor(ceil(rate / 10) * ofDrawer * (1 + ofSource) + 0.5 - HAIR)
 end
 
 -- What is kept of the store and of the keys that ask, by name: read at once.
@@ -121,6 +120,7 @@ local function limitsFor(revision, shared)
   end
   if revision > limits.revision then
     limits.revision = revision
+    fill(limits.pool)
     resize(limits.pool, shared, capacityOf(shared))
   end
 end
@@ -154,6 +154,8 @@ local function keyFor(id, revision, reserved)
   local rate = key.floor and key.floor.rate or 0
   if (isNew or revision == limits.revision) and rate ~= reserved then
     if key.floor then
+      -- When the change came is not known here: a floor that rises counts as risen since its key last asked.
+      if reserved < rate then fill(key.floor) end
       resize(key.floor, reserved, capacityOf(reserved))
     else
       key.floor = newBucket(reserved, capacityOf(reserved))

@@ -218,7 +218,8 @@ function keyOf(store: StoreState, keyId: string, allowance: Allowance, nowMs: nu
     if (!key.floor) {
       key.floor = fullBucket(reserved, capacityOf(reserved), nowMs);
     } else {
-      fill(key.floor, nowMs);
+      // When the change came is not known here: a floor that rises counts as risen since its key last asked.
+      if (reserved < key.floor.rate) fill(key.floor, nowMs);
       resize(key.floor, reserved, capacityOf(reserved));
     }
   }

@@ -7,6 +7,7 @@ import type { Profile } from "../identity-provider/profile.ts";
 import { newId } from "../lib/ids.ts";
 import { foreseeMember } from "../members/sign-in.ts";
 import type { Realm } from "../realms/realm.ts";
+import { shopOf } from "../realms/shop.ts";
 import type { AskDeps } from "./ask-idp.ts";
 import { type Attempt, digest, openAttempt, type Place } from "./attempt.ts";
 import { refuseUnusable } from "./authorize.ts";
@@ -48,12 +49,12 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   const found = await findPlace(deps.storage.db, place);
   if (!found) throw new Problem("realm_not_found");
   const { realm, profile, endedBefore } = found;
+  request.cameFrom(shopOf(deps, realm));
   const idpState = answered.get("state") ?? "";
   const opened = answered.isRepeated("state") ? undefined : openAttempt(deps, place, idpState);
   // A page has a record of its own: whoever comes without the browser, or too late, must not write over what became of
   // the attempt.
-  const { source, userAgent } = request;
-  const pageTrail = startTrail(newId(), place, { startedAt: deps.clock.now(), source, userAgent });
+  const pageTrail = startTrail(newId(), place, { ...request, startedAt: deps.clock.now() });
   const refusePage = (code: PageCode) => refuseWithPage(deps, pageTrail, new Problem(code));
   if (!opened) {
     const test = openTestAttempt(deps, place, idpState);
@@ -64,6 +65,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
     throw new Problem("attempt_invalid");
   }
   const { attempt } = opened;
+  request.cameFrom(shopOf(deps, realm), attempt.uiLocales);
   deps.traces?.join("callback", attempt.id);
   if (opened.isExpired || attempt.startedAt < endedBefore) return refusePage("attempt_expired");
   if (!isSameBrowser(deps, attempt, request)) return refusePage("browser_changed");
@@ -72,7 +74,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   if (clientRedirectUri === undefined) return refusePage("redirect_uri_unregistered");
 
   const client = { clientRedirectUri, clientState: attempt.clientState };
-  const trail = startTrail(attempt.id, place, { startedAt: attempt.startedAt, source, userAgent });
+  const trail = startTrail(attempt.id, place, { ...request, startedAt: attempt.startedAt });
   trail.facts.redirectUri = clientRedirectUri;
   const work = async (): Promise<BrowserAnswer> => {
     if (!(await claimAttempt(deps, place, attempt, clientRedirectUri)))
@@ -80,7 +82,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
     try {
       trail.profile = profile;
       refuseUnusable(profile);
-      const returned = { attempt, idpState, answered, source };
+      const returned = { attempt, idpState, answered, source: request.source };
       const identity = judgeAge(deps, attempt, await identifyShopper(deps, profile, returned, trail), trail);
       await refuseUnwelcome(deps, profile, realm, identity);
       const clientCode = await timed(deps, trail, "write", () =>

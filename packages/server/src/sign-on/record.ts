@@ -63,6 +63,8 @@ type Head = {
   reference: string;
   startedAt: number;
   idpAnswer?: IdpAnswer | undefined;
+  /** Of a failure: what the caller may name. A sign-on that came through is found by the events of its requests. */
+  requestId?: string | null;
   facts?: Facts;
 };
 
@@ -159,6 +161,7 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
     network: head.facts?.network ?? null,
     email_digest: head.facts?.emailDigest ?? null,
     test: null,
+    request_id: rest.outcome === "failed" ? (head.requestId ?? null) : null,
     idp_answer: head.idpAnswer ? JSON.stringify(head.idpAnswer) : null,
     started_at: head.startedAt,
     updated_at: clock.now(),

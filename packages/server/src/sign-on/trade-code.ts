@@ -3,6 +3,7 @@ import { Problem } from "../contract/problem.ts";
 import type { ProblemCode } from "../contract/problems.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
+import type { From } from "../customers/customer-token.ts";
 import type { By } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
@@ -30,6 +31,7 @@ export type ClientGrant = {
   /** The application key that has shown its secret, if one has. */
   authenticatedAs?: string | undefined;
   requestId: string;
+  from?: From | undefined;
   /** Whose program brings it; without one, the person comes alone. */
   by?: By;
 };
@@ -95,7 +97,7 @@ export async function tradeCode<T>(
     if ("reason" in traded) return fail(trx, attempt, traded.reason, refusalOf(attempt, traded.reason));
     return { ...traded, attempt };
   });
-  if ("attempt" in ending) noteEnding(deps, ending);
+  if ("attempt" in ending) noteEnding(deps, ending, grant.requestId);
   else {
     noteUnusable(deps, ending);
     if (ending.replayed && grant.purpose === "members") changes.announce(grant.storeId);
@@ -194,11 +196,13 @@ function refusalOf(attempt: AttemptRow, reason: SignOnReason): Problem {
 function noteEnding(
   { recorder }: TradeDeps,
   ending: Extract<Ending<unknown>, { attempt: AttemptRow }>,
+  requestId: string,
 ): void {
   const head = recordHead(ending.attempt);
   if ("refusal" in ending) {
     recorder.count("failed", ending.reason);
-    recorder.noteExchange({ ...head, outcome: "failed", reason: ending.reason, customerId: null });
+    const { reason } = ending;
+    recorder.noteExchange({ ...head, requestId, outcome: "failed", reason, customerId: null });
   } else {
     recorder.count("exchanged");
     const { customerId } = ending;

@@ -23,6 +23,7 @@ const row = (id: string, outcome: string, rest: Partial<RecordRow> = {}): Record
   email_digest: null,
   test: null,
   idp_answer: null,
+  request_id: null,
   started_at: 1,
   updated_at: 1,
   ...rest,

@@ -7,9 +7,6 @@ import { insertTallies } from "./statistics.ts";
 
 /** How records reach the database, in the transaction that also notes what they change in the figures. */
 
-export type RecordRow = Tables["sign_ons"];
-type Written = Pick<RecordRow, "id">[];
-
 const COLUMNS = [
   "id",
   "store_id",
@@ -32,9 +29,14 @@ const COLUMNS = [
   "email_digest",
   "test",
   "idp_answer",
+  "request_id",
   "started_at",
   "updated_at",
-] as const satisfies (keyof RecordRow)[];
+] as const satisfies (keyof Tables["sign_ons"])[];
+
+/** Made of the list above, so that a member that is not written does not compile. */
+export type RecordRow = Pick<Tables["sign_ons"], (typeof COLUMNS)[number]>;
+type Written = Pick<RecordRow, "id">[];
 
 /**
  * Attempts with what became of their codes, where both wait to be written, as they mostly do: one row then, and not one that is
@@ -94,7 +96,8 @@ const updateExchanges = insertRows(
   "sign_ons",
   COLUMNS,
   sql<RecordRow>`on conflict (id) do update set outcome = excluded.outcome, reason = excluded.reason,
-    customer_id = excluded.customer_id, updated_at = excluded.updated_at, counted = excluded.counted
+    customer_id = excluded.customer_id, request_id = excluded.request_id, updated_at = excluded.updated_at,
+    counted = excluded.counted
   where excluded.updated_at >= sign_ons.updated_at and (sign_ons.outcome <> excluded.outcome
     or sign_ons.reason is distinct from excluded.reason or sign_ons.customer_id is distinct from excluded.customer_id)
   returning *`,

@@ -48,7 +48,7 @@ function providerButton(provider: Provider): HTMLElement {
       "aria-label": `Continue with ${provider.name}`,
       ...(!provider.isUp && { "aria-describedby": noteId }),
     },
-    element("span", { class: "provider-letter", "aria-hidden": "true" }, [...provider.name][0] ?? ""),
+    element("span", { class: "provider-letter", "data-letter": [...provider.name][0] ?? "" }),
     element(
       "span",
       { class: "provider-words" },
