@@ -234,6 +234,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: /ada@shop\.example/ }).click();
     await page.getByText("through Practice sign-in").first().waitFor();
+    const known = page.getByRole("region", { name: "Known to providers as" });
+    expect(await known.getByRole("listitem").innerText()).toMatch(/Practice sign-in[\s\S]*ada at http/);
     await button(page, "End all sessions").click();
     await heading(page, "Nowhere");
     const { data: gone } = await c.admin.customers.create({
