@@ -31,6 +31,7 @@ const keyring = createKeyring([randomBytes(32)]);
 const [healthy, dripping] = [await startHostileIdp(), await startHostileIdp()];
 const allowedOrigins = [healthy.origin, dripping.origin];
 const deps = {
+  publicUrl: "https://keys.example",
   storage,
   clock,
   keyring,
@@ -38,7 +39,7 @@ const deps = {
   discoveryTries: createDiscoveryTries({ clock }),
   calls: createCalls({ egress: createEgress({ allowedOrigins }), clock }),
 };
-const app = createApp({ ...deps, publicUrl: "https://keys.example", log: pino({ level: "silent" }) });
+const app = createApp({ ...deps, log: pino({ level: "silent" }) });
 const { store } = await createStore({ storage, clock }, { name: "Bench", rateLimit: 100 });
 const { realmId } = await getSettings({ storage }, store.id);
 await updateRealm(deps, byOperator(store.id), realmId, { redirectUris: [SHOP] });

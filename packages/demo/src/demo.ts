@@ -50,8 +50,9 @@ export async function startDemo({ apiUrl, clientId, clientSecret, ports }: DemoO
   const knobsUrl = `${idp.origin}/knobs`;
   try {
     const shop = await startStorefront({ port: ports.shop, apiUrl, clientId, knobsUrl });
+    idp.setShop(shop.origin);
     const admin = createAdmin({ baseUrl: apiUrl, clientId, clientSecret });
-    const profile = await seed(admin, `${shop.origin}/signed-in`, idp.discoveryUrl);
+    const profile = await seed(admin, shop.origin, idp.discoveryUrl);
     idp.setClient({
       ...CLIENT,
       redirectUris: [profile.links["callback-endpoint"]],
@@ -81,7 +82,8 @@ export async function startDemo({ apiUrl, clientId, clientSecret, ports }: DemoO
 type Admin = ReturnType<typeof createAdmin>;
 
 /** What the shop needs, made if it is not there yet: whatever somebody has changed since stays as it is. */
-async function seed(admin: Admin, redirectUri: string, discoveryUrl: string) {
+async function seed(admin: Admin, shopUrl: string, discoveryUrl: string) {
+  const redirectUri = `${shopUrl}/signed-in`;
   const settings = await admin.settings.get();
   const realmId = settings.data.realm_id;
   const realm = await admin.realms.get(realmId);
@@ -92,7 +94,10 @@ async function seed(admin: Admin, redirectUri: string, discoveryUrl: string) {
     const redirect_uris = [...realm.data.redirect_uris, redirectUri];
     await admin.realms.update(realmId, {
       redirect_uris,
-      ...(!known && { duplicate_email_policy: "api_only" }),
+      // The shop may have another port than the last time.
+      home_url: `${shopUrl}/`,
+      logo_url: `${shopUrl}/icon.svg`,
+      ...(!known && { name: "Alder & Pine", accent_color: "#8a4b1f", duplicate_email_policy: "api_only" }),
     });
   }
   if (!known) await createDora(admin);

@@ -1,8 +1,14 @@
+import { ApiError } from "@latchkey/sdk";
 import { afterEach, describe, expect, test } from "vitest";
 import { checkProfile } from "../../server/src/contract/oidc-profiles.ts";
-import { signOnReasons } from "../../server/src/contract/sign-on-reasons.ts";
+import {
+  type SignOnReason,
+  signOnReasonEntry,
+  signOnReasons,
+} from "../../server/src/contract/sign-on-reasons.ts";
 import { type KnobName, knobTable } from "../src/practice-idp/knob-table.ts";
 import { startPracticeIdp } from "../src/practice-idp/start.ts";
+import { explain } from "../src/storefront/pages/explain.ts";
 import { type Federation, openBrowser, openFederation, signOn } from "./practice-federation.ts";
 
 let opened: { close(): Promise<void> }[] = [];
@@ -50,6 +56,19 @@ describe("knobs", () => {
       // Keys that were just read again are left alone for ten seconds.
       f.clock.advance(10_000);
       expect((await signOn(f, ADA, { browser })).reason).toBeNull();
+    },
+  );
+
+  test.each(Object.values(knobTable))(
+    "$title: what the card quotes is the heading that the shop shows",
+    ({ shopper, ends }) => {
+      const quoted = [...shopper.matchAll(/“([^”]+)”/g)].map(([, text]) => text);
+      const shown = ends.flatMap(({ reason }) => {
+        if (reason === null) return [];
+        const { error } = signOnReasonEntry(reason as SignOnReason);
+        return [explain(new ApiError(error, "", { reason })).title];
+      });
+      expect(new Set(quoted)).toEqual(new Set(shown));
     },
   );
 

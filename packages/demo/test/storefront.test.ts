@@ -2,6 +2,11 @@ import { get } from "node:http";
 import { ApiError } from "@latchkey/sdk";
 import { parseAst } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  type SignOnReason,
+  signOnReasonEntry,
+  signOnReasons,
+} from "../../server/src/contract/sign-on-reasons.ts";
 import { explain, isStillGood, wasUsedBefore } from "../src/storefront/pages/explain.ts";
 import { departureStep, exchangeStep, returnSteps } from "../src/storefront/pages/wire-steps.ts";
 import { type Storefront, startStorefront } from "../src/storefront/start.ts";
@@ -203,6 +208,16 @@ describe("on the wire", () => {
     expect(returnSteps(url, undefined).map(({ leg }) => leg)).toEqual([1]);
   });
 
+  test("a refusal leads to its record by its reference, and nothing else in the address passes for one", () => {
+    const findOf = (reference: string) =>
+      returnSteps(`http://shop.example/signed-in?error=access_denied&reference=${reference}`, undefined).at(
+        -1,
+      )?.find;
+    expect(findOf("ABCD-EFGH")).toBe("ABCD-EFGH");
+    for (const strange of ["", "a%20b", "%3Cb%3E", "..%2F..", "x".repeat(33)])
+      expect(findOf(strange)).toBeUndefined();
+  });
+
   test("a code that is redeemed belongs to leg 1, a password to no leg", () => {
     const exchange = { method: "POST", url: "http://keys.example/v2/customers/tokens", status: 200 } as const;
     expect(exchangeStep({ ...exchange, step: "customer_token" }, "/signed-in").leg).toBe(1);
@@ -218,6 +233,31 @@ describe("a failure", () => {
       reference: "ABCD-EFGH",
       isWorthTrying: true,
     });
+  });
+
+  const refusal = (reason: string) => {
+    const { error } = signOnReasonEntry(reason as SignOnReason);
+    return explain(new ApiError(error, "GENERAL", { reason }));
+  };
+  /** What happens to shoppers, and not to a shop that asks for the wrong thing. */
+  const met = Object.keys(signOnReasons).filter((reason) =>
+    /^(claims|email|several|provisioning|profile_(disabled|none)|idp_|token\.|id_token\.(?!auth_time)|userinfo\.|response\.)/.test(
+      reason,
+    ),
+  );
+
+  test.each(met)("%s is told by what happened, and whether trying again helps", (reason) => {
+    const { title, sentence, isWorthTrying } = refusal(reason);
+    expect([title, sentence]).not.toContain(undefined);
+    expect(sentence).not.toBe("GENERAL");
+    expect(sentence).toMatch(isWorthTrying ? /(helps|can try again)/ : /(does not|will hardly) help/);
+    expect(sentence).not.toMatch(/token|code\b|issuer|HTTP|provider|client|OIDC|_/);
+  });
+
+  test("reads differently for different refusals: at least nine can be told apart", () => {
+    expect(new Set(met.map((reason) => refusal(reason).sentence)).size).toBeGreaterThanOrEqual(9);
+    expect(refusal("email_taken").isWorthTrying).toBe(false);
+    expect(refusal("token.unavailable").isWorthTrying).toBe(true);
   });
 
   test("of a form's field speaks of the field, not of the body", () => {

@@ -15,6 +15,7 @@ export type Fault = {
 type Details = {
   status?: number | undefined;
   reference?: string | undefined;
+  reason?: string | undefined;
   requestId?: string | undefined;
   errors?: readonly Fault[] | undefined;
   cause?: unknown;
@@ -28,6 +29,8 @@ export class ApiError extends Error {
   readonly status: number | undefined;
   /** What a shopper can tell support: it finds the record of the sign-on. */
   readonly reference: string | undefined;
+  /** Why a sign-on was refused, in a word of the service's: the same as in the record. */
+  readonly reason: string | undefined;
   readonly requestId: string | undefined;
   /** Every fault that the service found; empty where it was not the service that said no. */
   readonly errors: readonly Fault[];
@@ -37,6 +40,7 @@ export class ApiError extends Error {
     this.code = code;
     this.status = details.status;
     this.reference = details.reference;
+    this.reason = details.reason;
     this.requestId = details.requestId;
     this.errors = details.errors ?? [];
   }

@@ -155,6 +155,7 @@ export type ProblemCode =
   | "realm_not_found"
   | "realm_unknown"
   | "redirect_uri_invalid"
+  | "shown_url_invalid"
   // The service itself
   | "internal_error"
   | "not_ready"

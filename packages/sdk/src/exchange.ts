@@ -120,10 +120,17 @@ function judge(
 ): Outcome {
   const status = response?.status;
   const refuse = (code: ErrorCode, detail: string, errors?: readonly Fault[]): Outcome => {
-    const reference = errors?.[0]?.meta?.reference as string | undefined;
+    const { reference, reason } = (errors?.[0]?.meta ?? {}) as { reference?: string; reason?: string };
     const requestId = errors?.[0]?.id ?? response?.headers.get("X-Request-Id") ?? undefined;
     return {
-      error: new ApiError(code, tell(code, detail), { status, reference, requestId, errors, cause }),
+      error: new ApiError(code, tell(code, detail), {
+        status,
+        reference,
+        reason,
+        requestId,
+        errors,
+        cause,
+      }),
       waitSeconds: Number(response?.headers.get("Retry-After") || 1) || 1,
     };
   };

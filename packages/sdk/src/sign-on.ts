@@ -93,7 +93,8 @@ async function complete({ api, slots }: Deps, answer: URLSearchParams): Promise<
   if (isForeign) throw failure("issuer_mismatch");
   if (error) {
     slots.remove(state);
-    throw failure(readSignOnError(error), reference);
+    const reason = /^[a-z_.]{1,64}$/.exec(answer.get("reason") ?? "")?.[0];
+    throw failure(readSignOnError(error), reference, reason);
   }
   if (!code) throw failure("answer_unreadable");
   try {
@@ -126,5 +127,5 @@ export async function requestToken(api: Api, idempotencyKey: string, grant: obje
   return { id, customerId: customer_id, token, expiresAt: expires * 1000 };
 }
 
-const failure = (code: ErrorCode, reference?: string): ApiError =>
-  new ApiError(code, tellShopper(code, code), { reference });
+const failure = (code: ErrorCode, reference?: string, reason?: string): ApiError =>
+  new ApiError(code, tellShopper(code, code), { reference, reason });

@@ -92,6 +92,10 @@ export type Session = {
   authentication_mechanism: Mechanism;
   /** The identity provider that was used. */
   profile_name: string | null;
+  /** What it was begun with and where from, in words; null where that is not known. */
+  browser: string | null;
+  operating_system: string | null;
+  network: string | null;
   /** Whether it is the session that asks. */
   current: boolean;
   /** Seconds since 1970. */

@@ -4,6 +4,7 @@ import { consolePages } from "./http/console.ts";
 import { type Fetch, toFetch } from "./http/fetch.ts";
 import type { Serve } from "./http/message.ts";
 import { createObserver } from "./http/observe.ts";
+import { frontPage } from "./http/pages/front-page.ts";
 import { referencePages } from "./http/reference/pages.ts";
 import { serveRoutes } from "./http/serve.ts";
 import type { OnRefused } from "./http/server.ts";
@@ -49,7 +50,11 @@ export function createApp(options: AppOptions): App {
   const all = routes(deps);
   const forOperators = all.filter(({ operation }) => operation.unlimited);
   const forAll = options.operationsApart ? all.filter((route) => !forOperators.includes(route)) : all;
-  const serve = serveRoutes(serving, forAll, [...referencePages(publicUrl), consolePages]);
+  const serve = serveRoutes(serving, forAll, [
+    frontPage(publicUrl, { hasHealth: !options.operationsApart }),
+    ...referencePages(publicUrl),
+    consolePages,
+  ]);
   return {
     ...createTidying({ ...deps, log }),
     serve,

@@ -4,7 +4,8 @@ import { noteKey } from "./application-keys/note-key.ts";
 import { byOperator } from "./events/event.ts";
 import type { Clock } from "./lib/clock.ts";
 import { insertRealm } from "./realms/realm.ts";
-import { FIRST_CLIENT_ID, FIRST_REALM_NAME, insertSettings } from "./realms/settings.ts";
+import { FIRST_CLIENT_ID, insertSettings } from "./realms/settings.ts";
+import { FIRST_REALM_NAME } from "./realms/shop.ts";
 import type { Storage } from "./storage/storage.ts";
 import { insertStore, type Store, type WantedStore } from "./stores/store.ts";
 

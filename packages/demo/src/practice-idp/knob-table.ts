@@ -6,6 +6,7 @@ export type KnobName = keyof KnobSettings | "rotateKeys";
 type KnobEntry = {
   title: string;
   does: string;
+  /** What stands in quotation marks is the heading that the shop shows. */
   shopper: string;
   ends: readonly Ending[];
 };
@@ -23,7 +24,8 @@ export const knobTable: Record<KnobName, KnobEntry> = {
   rotateKeys: {
     title: "Rotate keys",
     does: "Signs with a new key from now on, and takes the old one out of the key set.",
-    shopper: "Nothing: the service meets a key that it does not know, and reads the set again.",
+    shopper:
+      "Nothing the first time: the service meets a key that it does not know, and reads the set again. Again within ten seconds: “We are not sure yet”.",
     ends: [
       { settings: {}, rotations: 1, when: "the first time", reason: null },
       { settings: {}, rotations: 2, when: "again within ten seconds", reason: "id_token.key" },
@@ -32,7 +34,7 @@ export const knobTable: Record<KnobName, KnobEntry> = {
   clockSkewSeconds: {
     title: "Clock skew",
     does: "Sets this provider’s clock wrong, in its ID tokens and in the Date of its answers.",
-    shopper: "“Sign-in did not work”, once the clocks are too far apart to be let pass.",
+    shopper: "“We did not trust that answer”, once the clocks are too far apart to be let pass.",
     ends: [
       { settings: { clockSkewSeconds: 600 }, when: "more than 60 s ahead", reason: "id_token.iat" },
       { settings: { clockSkewSeconds: -600 }, when: "360 s behind or more", reason: "id_token.exp" },
@@ -42,7 +44,7 @@ export const knobTable: Record<KnobName, KnobEntry> = {
   tokenDelayMs: {
     title: "Slow token endpoint",
     does: "Waits before it answers at the token endpoint.",
-    shopper: "A slow sign-in, or “try again in a moment” when the service has waited for 8 seconds.",
+    shopper: "A slow sign-in, or “Nobody answers there” when the service has waited for 8 seconds.",
     ends: [
       { settings: { tokenDelayMs: 9000 }, when: "8000 ms or more", reason: "token.unavailable" },
       { settings: { tokenDelayMs: 200 }, when: "less than that", reason: null },
@@ -52,31 +54,31 @@ export const knobTable: Record<KnobName, KnobEntry> = {
     title: "Broken token endpoint",
     does: "Answers 500 at the token endpoint.",
     shopper:
-      "“Try again in a moment”; after five times in a row the provider counts as down and rests for ten seconds.",
+      "“Nobody answers there”; after five times in a row the provider counts as down and rests for ten seconds.",
     ends: [{ settings: { tokenEndpointFails: true }, reason: "token.unavailable" }],
   },
   wrongIssuer: {
     title: "Wrong issuer",
     does: "Puts another provider’s name into ID tokens.",
-    shopper: "“Sign-in did not work”: the token could be anybody’s.",
+    shopper: "“We did not trust that answer”: the token could be anybody’s.",
     ends: [{ settings: { wrongIssuer: true }, reason: "id_token.iss" }],
   },
   twoAudiences: {
     title: "Two audiences",
     does: "Makes ID tokens out to the shop and to somebody else as well.",
-    shopper: "“Sign-in did not work”: whoever else may hold the token could sign in with it.",
+    shopper: "“We did not trust that answer”: whoever else may hold the token could sign in with it.",
     ends: [{ settings: { twoAudiences: true }, reason: "id_token.aud" }],
   },
   dropEmail: {
     title: "Drop the e-mail",
     does: "Keeps every e-mail address back, in ID tokens and at UserInfo.",
-    shopper: "A refusal, for everybody as for Cleo: the shop needs an address.",
+    shopper: "“We need an e-mail address”, for everybody as for Cleo.",
     ends: [{ settings: { dropEmail: true }, reason: "claims.email_missing" }],
   },
   refuseConsent: {
     title: "Refuse consent",
     does: "Says no on the shopper’s behalf, as if they had pressed Cancel.",
-    shopper: "“You cancelled the sign-in”, and the shop as it was before.",
+    shopper: "“You were not signed in”, and the shop as it was before.",
     ends: [{ settings: { refuseConsent: true }, when: "with the error access_denied", reason: "idp_error" }],
   },
 };

@@ -5,7 +5,7 @@ import { interact } from "./interaction.ts";
 import { createKnobs, type Knobs } from "./knobs.ts";
 import { createMemory } from "./memory.ts";
 import { isFromOwnPage } from "./own-request.ts";
-import { pageHeaders, sendPage } from "./pages/page.ts";
+import { pageHeaders, SHOP_PATH, sendPage } from "./pages/page.ts";
 import { problemPage } from "./pages/problem.ts";
 import { createPeople } from "./people.ts";
 import { createProvider, type PracticeClient } from "./provider.ts";
@@ -31,6 +31,8 @@ type PracticeIdp = {
   discoveryUrl: string;
   /** Registers a client, or replaces the one with the same id. */
   setClient(client: PracticeClient): void;
+  /** Where its pages lead back to. */
+  setShop(url: string): void;
   knobs: Knobs;
   close(): Promise<void>;
 };
@@ -64,6 +66,7 @@ export async function startPracticeIdp(options: PracticeIdpOptions = {}): Promis
     prefix: `practice_${publicName.split(":").at(-1)}`,
     keys: [randomBytes(16).toString("hex")],
   };
+  let shopUrl: string | undefined;
   let key = newSigningKey();
   const knobs = createKnobs(() => {
     key = newSigningKey();
@@ -99,7 +102,7 @@ export async function startPracticeIdp(options: PracticeIdpOptions = {}): Promis
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = URL.parse(request.url ?? "", origin) ?? new URL(origin);
-    const isPage = pathname === "/" || pathname === "/knobs" || pathname.startsWith("/interaction/");
+    const isPage = ["/", "/knobs", SHOP_PATH].includes(pathname) || pathname.startsWith("/interaction/");
     if (!isPage) return answerAsProvider(request, response, pathname);
 
     const isRead = request.method === "GET" || request.method === "HEAD";
@@ -112,6 +115,10 @@ export async function startPracticeIdp(options: PracticeIdpOptions = {}): Promis
       return sendPage(response, 403, problemPage("This request is refused", detail));
     }
     if (pathname === "/") return redirect(response, "/knobs");
+    if (pathname === SHOP_PATH) {
+      if (shopUrl !== undefined) return redirect(response, shopUrl);
+      return sendPage(response, 404, problemPage("No shop here", "This provider was started without one."));
+    }
     if (pathname !== "/knobs") return interact({ provider, people, settings }, request, response);
     const deps = { provider, people, knobs, keyId: key.kid, discoveryUrl };
     return isRead ? showKnobs(deps, request, response) : turnKnob(deps, request, response);
@@ -139,6 +146,9 @@ export async function startPracticeIdp(options: PracticeIdpOptions = {}): Promis
     setClient(client) {
       clients.set(client.clientId, client);
       restart();
+    },
+    setShop(url) {
+      shopUrl = url;
     },
     knobs,
     async close() {

@@ -109,6 +109,10 @@ export type Realm = {
   id_token_signed_response_alg: "RS256" | "ES256";
   /** Whether name and e-mail of a customer follow the identity provider. */
   profile_updates: "always" | "first";
+  /** What the service's own pages show of the shop, beside the name: a way back, a logo, a colour (`#rrggbb`). */
+  home_url: string | null;
+  logo_url: string | null;
+  accent_color: string | null;
   relationships: { origin: { data: { id: string; type: "customer-authentication-settings" } } };
   meta: Timestamps;
 };
@@ -119,6 +123,9 @@ export type RealmChange = {
   duplicate_email_policy?: DuplicateEmailPolicy | undefined;
   id_token_signed_response_alg?: Realm["id_token_signed_response_alg"] | undefined;
   profile_updates?: Realm["profile_updates"] | undefined;
+  home_url?: string | null | undefined;
+  logo_url?: string | null | undefined;
+  accent_color?: string | null | undefined;
 };
 export type NewRealm = RealmChange & { name: string };
 

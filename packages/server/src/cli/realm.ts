@@ -41,6 +41,9 @@ export async function show({ argument, store, json }: FromStore & { argument: st
     "duplicate e-mail": realm.duplicateEmailPolicy,
     created: toIso(realm.createdAt),
     updated: toIso(realm.updatedAt),
+    ...(realm.homeUrl && { "shop's page": realm.homeUrl }),
+    ...(realm.logoUrl && { logo: realm.logoUrl }),
+    ...(realm.accentColor && { colour: realm.accentColor }),
     "redirect URIs": realm.redirectUris.join("\n               ") || "none: no storefront can sign on",
   });
 }

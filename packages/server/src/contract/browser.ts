@@ -7,6 +7,16 @@ export type BrowserRequest = {
   source: string;
   userAgent: string | undefined;
   requestId: string;
+  /** To be called as soon as it is known where the shopper came from: whatever page follows is for that shop's shoppers. */
+  cameFrom(shop: Shop, uiLocales?: string): void;
+};
+
+/** What our pages show of a shop; null where there is nothing to show. All of it can be shown as it is. */
+export type Shop = {
+  name: string | null;
+  homeUrl: string | null;
+  logoUrl: string | null;
+  accentColor: string | null;
 };
 
 /** A redirect, a page to choose from, the page that a test ends on, or the end of a visit. A refusal before the redirect URI is trusted is a Problem, shown as a page. */
@@ -21,7 +31,7 @@ export type BrowserAnswer = (
   failure?: { reference: string; reason: string; cause?: unknown };
 };
 
-export type Choice = { realmName: string; options: { name: string; href: string; isDown: boolean }[] };
+export type Choice = { options: { name: string; href: string; isDown: boolean }[] };
 
 /** What a test sign-on has shown, for the administrator who made it. */
 export type TestReport = {

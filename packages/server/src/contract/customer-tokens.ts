@@ -68,7 +68,18 @@ export const issueCustomerToken = operation({
   role: "administrator",
   idempotent: true,
   body: {
-    schema: z.object({ data: z.discriminatedUnion("authentication_mechanism", [withCode, withPassword]) }),
+    schema: z.object({
+      data: z.discriminatedUnion("authentication_mechanism", [withCode, withPassword]).meta({
+        examples: [
+          {
+            type: "token",
+            authentication_mechanism: "password",
+            email: "ada@shop.example",
+            password: "correct horse battery",
+          },
+        ],
+      }),
+    }),
   },
   success: { status: 200, description: "The customer token", schema: z.strictObject({ data: token }) },
   problems: [
@@ -89,7 +100,8 @@ export const listCustomerTokens = operation({
   method: "GET",
   path: LIST,
   summary: "List a customer's live tokens",
-  description: "Those that are good now: id, when and how it was issued, until when; never the token itself.",
+  description:
+    "Those that are good now: id, when, how and with which browser it was issued, until when; never the token itself.",
   access: ["customer_tokens", "own"],
   role: "viewer",
   ids: ofCustomer,
@@ -105,6 +117,14 @@ export const listCustomerTokens = operation({
           customer_id: id,
           authentication_mechanism: z.enum(["password", "oidc"]),
           profile_name: z.string().nullable().describe("The identity provider that was used"),
+          browser: z
+            .string()
+            .nullable()
+            .describe(
+              "That the token was asked for with, in words: `Chrome 126`. Null: by a server, or not known",
+            ),
+          operating_system: z.string().nullable().describe("In words: `Windows`"),
+          network: z.string().nullable().describe("Where it was asked for from, by /24 or /64"),
           current: z.boolean().describe("Whether this request came with it"),
           expires: z.int().describe("Seconds since 1970"),
           meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp }) }),

@@ -508,6 +508,12 @@ export const problems = {
     remedy:
       "Redirect URIs are absolute, https (or http on localhost or 127.0.0.1), in ASCII, without fragment, user information, spaces or backslashes. They are compared byte for byte.",
   },
+  shown_url_invalid: {
+    status: 422,
+    means: "An address that our pages are to show breaks the rules.",
+    remedy:
+      "`home_url` and `logo_url` are absolute and https, in ASCII, without fragment, user information, spaces or backslashes. http on localhost or 127.0.0.1 is accepted where the service itself is reached by http.",
+  },
   profile_not_found: {
     status: 404,
     means: "There is no OIDC profile with this id in this realm.",

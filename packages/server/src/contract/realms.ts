@@ -145,15 +145,25 @@ const purpose = z
   .enum(["customers", "members"])
   .describe("Who signs in there: the shop's customers, or the people of the store, at the console");
 
+const HOME = "The shop's own page: where our pages lead back to. https; null: nowhere";
+const LOGO = "The shop's logo, which our pages load from there. https; null: the name alone";
+const ACCENT =
+  "The shop's colour, `#rrggbb`, for what can be clicked on our pages. Where it would be hard to read on their ground it is made darker or lighter; null: ours";
+
 const realmMembers = {
   id,
   type: z.literal("authentication-realm"),
-  name: z.string(),
+  name: z
+    .string()
+    .describe("Our pages show it as the shop's name, unless it is `Customers`, as in a new store"),
   purpose,
   redirect_uris: z.array(z.string().meta({ format: "uri" })),
   duplicate_email_policy: duplicateEmailPolicy,
   id_token_signed_response_alg: idTokenAlgorithm.describe("How its ID tokens are signed"),
   profile_updates: profileUpdates,
+  home_url: z.string().nullable().meta({ format: "uri", description: HOME }),
+  logo_url: z.string().nullable().meta({ format: "uri", description: LOGO }),
+  accent_color: z.string().nullable().describe(ACCENT),
   relationships: z.strictObject({
     origin: z.strictObject({
       data: z.strictObject({ id, type: z.literal("customer-authentication-settings") }),
@@ -163,6 +173,8 @@ const realmMembers = {
 };
 const realm = z.strictObject(realmMembers).meta({ id: "AuthenticationRealm" });
 const realmAnswer = z.strictObject({ data: realm, links });
+
+const shownUrl = z.string().max(limits.redirectUriLength).nullable().optional().meta({ format: "uri" });
 
 const writableRealm = {
   purpose: purpose.optional().meta({ examples: ["customers"] }),
@@ -177,6 +189,14 @@ const writableRealm = {
     examples: ["RS256"],
   }),
   profile_updates: profileUpdates.optional().meta({ examples: ["always"] }),
+  home_url: shownUrl.meta({ description: HOME, examples: ["https://shop.example/"] }),
+  logo_url: shownUrl.meta({ description: LOGO, examples: ["https://shop.example/logo.svg"] }),
+  accent_color: z
+    .string()
+    .regex(/^#[0-9a-fA-F]{6}$/, { error: "a colour as #rrggbb" })
+    .nullable()
+    .optional()
+    .meta({ description: ACCENT, examples: ["#0b5f52"] }),
 };
 
 const ids = { id: "realm_not_found" } as const;
@@ -224,7 +244,7 @@ export const createRealm = operation({
     }),
   },
   success: { status: 201, description: "The realm", schema: realmAnswer },
-  problems: ["redirect_uri_invalid", "members_realm_exists"],
+  problems: ["redirect_uri_invalid", "shown_url_invalid", "members_realm_exists"],
 });
 
 export const getRealm = operation({
@@ -246,7 +266,8 @@ export const updateRealm = operation({
   method: "PUT",
   path: "/v2/authentication-realms/{id}",
   summary: "Change an authentication realm",
-  description: "Members that are absent stay as they are.",
+  description:
+    "Members that are absent stay as they are; `null` takes away `home_url`, `logo_url` and `accent_color`.",
   access: ["authentication_settings", "write"],
   role: "administrator",
   ids,
@@ -256,7 +277,7 @@ export const updateRealm = operation({
     }),
   },
   success: { status: 200, description: "The realm as it is now", schema: realmAnswer },
-  problems: ["id_mismatch", "redirect_uri_invalid", "realm_purpose_fixed"],
+  problems: ["id_mismatch", "redirect_uri_invalid", "shown_url_invalid", "realm_purpose_fixed"],
 });
 
 export const deleteRealm = operation({

@@ -59,7 +59,10 @@ const authorizeParameters = z.object({
   }),
   display: LEG.meta({ description: "Passed on unchanged" }),
   prompt: LEG.meta({ description: "Passed on unchanged" }),
-  ui_locales: LEG.meta({ description: "Passed on unchanged" }),
+  ui_locales: LEG.meta({
+    description:
+      "Languages in the order of wish. Passed on unchanged; our own pages speak the first that they know of `en`, `de`, `fr`, `es` and `ja`, or what the browser prefers",
+  }),
 });
 
 const authorizing = {
@@ -79,7 +82,7 @@ export const authorize = operation({
   ...authorizing,
   description:
     "`request`, `request_uri` and `registration` are refused; other parameters that are not listed are ignored. " +
-    "Until client and redirect URI are known to be good a refusal is a page; after that it is a redirect with `error`, `error_description`, `state`, `iss` and `reference`. " +
+    "Until client and redirect URI are known to be good a refusal is a page; after that it is a redirect with `error`, `error_description`, `reason` (what the record says, one word of docs/errors.md), `state`, `iss` and `reference`. " +
     "Without `profile`, a realm with several identity providers answers with a page to choose one.",
 });
 

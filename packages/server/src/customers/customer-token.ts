@@ -7,6 +7,8 @@ import type { Clock } from "../lib/clock.ts";
 import type { Page, Place } from "../lib/condition.ts";
 import { newId } from "../lib/ids.ts";
 import { type Signer, signJws } from "../lib/jws.ts";
+import { subnetOf } from "../lib/source-address.ts";
+import { describeUserAgent } from "../lib/user-agent.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { deleteOld } from "../storage/delete-old.ts";
 import { readPage } from "../storage/page.ts";
@@ -31,9 +33,13 @@ type TokenGrant = {
   mechanism: Mechanism;
   /** What the sign-on asked for, where it was more than the least. */
   scope?: string | null;
+  from?: From | undefined;
   /** How the identity provider knows this session, so that it can end it. */
   through?: { profileId: string; profileName: string; subject: string; idpSession: string | null };
 };
+
+/** Where a customer is, by the request that asked for the token. */
+export type From = { source: string; userAgent: string | undefined };
 
 export type Mechanism = "password" | "oidc";
 export type IssuedToken = {
@@ -78,6 +84,7 @@ export async function issueToken(
     profile_name: through?.profileName ?? null,
     subject: through?.subject ?? null,
     idp_session: through?.idpSession ?? null,
+    ...placeOf(grant.from),
     created_at: deps.clock.now(),
     expires_at: expiresAt,
   };
@@ -99,6 +106,15 @@ export async function issueToken(
   return { id, customerId, token, issuedAt, expiresAt };
 }
 
+/** What the customer knows the session by. A storefront's server asks in nobody's browser, and its place says nothing. */
+function placeOf(
+  from: From | undefined,
+): Pick<Tables["customer_tokens"], "browser" | "operating_system" | "network"> {
+  const { browser, operatingSystem } = describeUserAgent(from?.userAgent);
+  if (!from || browser === null) return { browser: null, operating_system: null, network: null };
+  return { browser, operating_system: operatingSystem, network: subnetOf(from.source) };
+}
+
 const insertToken = statement((db, row: Tables["customer_tokens"]) =>
   db.insertInto("customer_tokens").values({
     id: row.id,
@@ -109,6 +125,9 @@ const insertToken = statement((db, row: Tables["customer_tokens"]) =>
     profile_name: row.profile_name,
     subject: row.subject,
     idp_session: row.idp_session,
+    browser: row.browser,
+    operating_system: row.operating_system,
+    network: row.network,
     created_at: row.created_at,
     expires_at: row.expires_at,
   }),

@@ -80,6 +80,9 @@ export const presentTokenList = (
 ): Output<typeof tokenContract.listCustomerTokens> => ({
   data: tokens.map((token) => ({
     ...presentToken(token),
+    browser: token.browser,
+    operating_system: token.operating_system,
+    network: token.network,
     current: token.id === caller.customer?.tokenId,
   })),
   meta: presentPage(page, place),

@@ -1,4 +1,4 @@
-import type { BrowserAnswer } from "../contract/browser.ts";
+import type { BrowserAnswer, Shop } from "../contract/browser.ts";
 import type { Caller } from "../contract/caller.ts";
 import type { Gate } from "../contract/gate.ts";
 import type { Operation } from "../contract/operation.ts";
@@ -8,8 +8,11 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { sourceOf, type TrustedProxies } from "../lib/source-address.ts";
 import { type Answer, headerOf, type Pieces, type Received } from "./message.ts";
-import { pageHeaders, problemPage } from "./pages.ts";
+import { pageHeaders, type Reader } from "./pages/frame.ts";
+import { languageOf, uiLocalesOf } from "./pages/language.ts";
+import { problemPage } from "./pages/pages.ts";
 import { oauthProblemBody, problemBody, problemHeaders, toProblem } from "./problem-response.ts";
+import { targetOf } from "./target.ts";
 
 /** What is known of a request when it has been answered, for the log and the metrics. */
 export type Answered = {
@@ -53,6 +56,8 @@ export type Exchange = {
   headers: Record<string, string>;
   source: string;
   failure?: BrowserAnswer["failure"];
+  /** Where a shopper came from, and the languages that the storefront asked for. */
+  cameFrom?: { shop: Shop; uiLocales: string | undefined };
 };
 
 type Work = (state: Exchange) => Promise<Answer>;
@@ -102,7 +107,7 @@ async function answer(
     made = await work(state);
   } catch (error) {
     problem = toProblem(error);
-    made = refuse(problem, requestId, place.access);
+    made = refuse(problem, received, state, place.access);
   } finally {
     deps.inFlight.requests--;
   }
@@ -122,12 +127,30 @@ async function answer(
 }
 
 /** A failure picks its exit by where it happens: a page for a person, RFC 6749 5.2 for a client, JSON for the rest. */
-function refuse(problem: Problem, requestId: string, access: Operation["access"] | undefined): Answer {
+function refuse(
+  problem: Problem,
+  received: Received,
+  state: Exchange,
+  access: Operation["access"] | undefined,
+): Answer {
+  const { requestId } = state;
   const headers = problemHeaders(problem, access === "client" ? "Basic" : "Bearer");
-  if (access === "browser")
-    return respond(problem.status, problemPage(problem, requestId), { ...headers, ...pageHeaders });
+  if (access === "browser") {
+    const reader = readerOf(received, state);
+    const page = problemPage(problem, requestId, reader);
+    return respond(problem.status, page, { ...headers, ...pageHeaders(reader) });
+  }
   const body = access === "client" ? oauthProblemBody(problem, requestId) : problemBody(problem, requestId);
   return respond(problem.status, body, headers);
+}
+
+/** Who sees a page: in the language that the storefront asked for now or when the sign-on began, or the browser prefers. */
+export function readerOf(received: Received, { cameFrom }: Exchange): Reader {
+  const language = languageOf({
+    uiLocales: cameFrom?.uiLocales ?? uiLocalesOf(targetOf(received.target).query),
+    acceptLanguage: headerOf(received, "accept-language"),
+  });
+  return { language, shop: cameFrom?.shop };
 }
 
 /** What is refused before anybody asked who it is counts against its source, like every request without a good token. */

@@ -7,10 +7,16 @@ type Access<O extends Operation> = O["access"] extends "public"
   : O["access"] extends "browser"
     ? { browser: BrowserRequest; requestId: string }
     : O["access"] extends "client" | "customer_token"
-      ? { authorization: string | undefined; requestId: string }
+      ? {
+          authorization: string | undefined;
+          requestId: string;
+          source: string;
+          userAgent: string | undefined;
+        }
       : {
           caller: Caller;
           source: string;
+          userAgent: string | undefined;
           /** Whether the client has closed its connection, so that nobody hears the answer. */
           isGone(): boolean;
           idempotencyKey: string | undefined;

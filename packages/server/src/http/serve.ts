@@ -3,16 +3,26 @@ import { limits } from "../contract/limits.ts";
 import type { Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import { readIfMatch, toEntityTag } from "./entity-tag.ts";
-import { type Exchange, exchange, type Place, refuseUnread, respond, type ServeDeps } from "./exchange.ts";
+import {
+  type Exchange,
+  exchange,
+  type Place,
+  readerOf,
+  refuseUnread,
+  respond,
+  type ServeDeps,
+} from "./exchange.ts";
 import { corsHeaders, preflightHeaders, securityHeaders } from "./headers.ts";
 import { type Answer, headerOf, type Received, type Serve } from "./message.ts";
-import { choicePage, pageHeaders, signedOutPage } from "./pages.ts";
+import { pageHeaders, type Reader } from "./pages/frame.ts";
+import { uiLocalesOf } from "./pages/language.ts";
+import { choicePage, signedOutPage } from "./pages/pages.ts";
+import { ADMINISTRATOR, testPage } from "./pages/test-page.ts";
 import { createPaths } from "./paths.ts";
 import { readForm } from "./read-body.ts";
 import { readRequest } from "./read-request.ts";
 import type { Route } from "./route.ts";
 import { routedPath, type Target, targetOf } from "./target.ts";
-import { testPage } from "./test-page.ts";
 
 /** A page of ours for people, with its own headers. */
 export type Page = {
@@ -144,14 +154,18 @@ async function serve(
   if (target.length > limits.urlBytes) return refuseUnread(deps, state, new Problem("url_too_long"));
   const access = await passGate(deps, operation, received, target.query, state);
   const checked = await readRequest(operation, received, parameters, target.query);
+  const userAgent = headerOf(received, "user-agent");
   if (operation.access === "browser") {
     const cookie = headerOf(received, "cookie");
     const search = operation.legForm ? `${target.query}&${await readForm(received)}` : target.query;
-    const userAgent = headerOf(received, "user-agent");
-    const browser: BrowserRequest = { search, cookie, source: state.source, userAgent, requestId };
-    return respondToBrowser((await route.handle({ ...checked, browser, requestId })) as BrowserAnswer, state);
+    const cameFrom: BrowserRequest["cameFrom"] = (shop, uiLocales = uiLocalesOf(search)) => {
+      state.cameFrom = { shop, uiLocales };
+    };
+    const browser: BrowserRequest = { search, cookie, source: state.source, userAgent, requestId, cameFrom };
+    const answer = (await route.handle({ ...checked, browser, requestId })) as BrowserAnswer;
+    return respondToBrowser(answer, received, state);
   }
-  const result = await route.handle({ ...checked, ...access, isGone: received.isGone, requestId });
+  const result = await route.handle({ ...checked, ...access, isGone: received.isGone, requestId, userAgent });
   const { status, fields, mediaType, cacheControl, version } = operation.success;
   if (fields) return respond(status, undefined, result as Record<string, string>);
   return respond(status, result, {
@@ -162,13 +176,17 @@ async function serve(
 }
 
 /** 303 and no other: a browser then asks with GET, whatever it came with (RFC 9700 4.12). */
-function respondToBrowser(answer: BrowserAnswer, state: Exchange): Answer {
+function respondToBrowser(answer: BrowserAnswer, received: Received, state: Exchange): Answer {
   if (answer.failure) state.failure = answer.failure;
   const headers: Record<string, string> = answer.setCookie ? { "Set-Cookie": answer.setCookie } : {};
-  if ("choice" in answer) return respond(200, choicePage(answer.choice), { ...headers, ...pageHeaders });
-  if ("report" in answer) return respond(200, testPage(answer.report), { ...headers, ...pageHeaders });
-  if ("page" in answer) return respond(200, signedOutPage(), { ...headers, ...pageHeaders });
-  return respond(303, undefined, { ...headers, Location: answer.location });
+  if ("location" in answer) return respond(303, undefined, { ...headers, Location: answer.location });
+  const reader = "report" in answer ? ADMINISTRATOR : readerOf(received, state);
+  return respond(200, pageOf(answer, reader), { ...headers, ...pageHeaders(reader) });
+}
+
+function pageOf(answer: Exclude<BrowserAnswer, { location: string }>, reader: Reader): string {
+  if ("choice" in answer) return choicePage(answer.choice, reader);
+  return "report" in answer ? testPage(answer.report) : signedOutPage(reader);
 }
 
 async function passGate(
@@ -185,17 +203,18 @@ async function passGate(
   const authorization = headerOf(received, "authorization");
   const search = new URLSearchParams(query);
   if (search.has("access_token")) {
-    const source = { parameter: "access_token" };
-    return refuseUnread(deps, state, new Problem("token_misplaced", { source }));
+    const misplaced = { source: { parameter: "access_token" } };
+    return refuseUnread(deps, state, new Problem("token_misplaced", misplaced));
   }
+  const { source } = state;
   if (operation.access === "customer_token") {
-    await deps.gate.enterAnonymous(state.source);
-    return { authorization };
+    await deps.gate.enterAnonymous(source);
+    return { authorization, source };
   }
   if (operation.access === "client") {
-    await deps.gate.enterAnonymous(state.source);
+    await deps.gate.enterAnonymous(source);
     if (search.has("client_id") || search.has("client_secret")) throw new Problem("credentials_in_url");
-    return { authorization };
+    return { authorization, source };
   }
   if (authorization === undefined && isForm(received) && !operation.everywhereBelow)
     return refuseUnread(deps, state, new Problem("token_misplaced"));

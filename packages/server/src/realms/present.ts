@@ -64,6 +64,9 @@ export const presentMembers = (realm: Realm): Output<typeof contract.getRealm>["
   duplicate_email_policy: realm.duplicateEmailPolicy,
   id_token_signed_response_alg: realm.idTokenAlgorithm,
   profile_updates: realm.profileUpdates,
+  home_url: realm.homeUrl,
+  logo_url: realm.logoUrl,
+  accent_color: realm.accentColor,
   relationships: { origin: { data: { id: realm.storeId, type: "customer-authentication-settings" } } },
   meta: { created_at: toIso(realm.createdAt), updated_at: toIso(realm.updatedAt) },
 });
@@ -90,4 +93,7 @@ export const toRealmChange = <T extends Input<typeof contract.updateRealm>["body
     duplicateEmailPolicy: data.duplicate_email_policy,
     idTokenAlgorithm: data.id_token_signed_response_alg,
     profileUpdates: data.profile_updates,
+    homeUrl: data.home_url,
+    logoUrl: data.logo_url,
+    accentColor: data.accent_color,
   }) as RealmChange & { name: T["data"]["name"] };

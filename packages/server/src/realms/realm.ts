@@ -1,6 +1,7 @@
 import type { Caller } from "../contract/caller.ts";
 import { isBackOffice } from "../contract/permissions.ts";
-import { Problem } from "../contract/problem.ts";
+import { type Fault, Problem } from "../contract/problem.ts";
+import type { ProblemCode } from "../contract/problems.ts";
 import { changesOf } from "../events/changes.ts";
 import type { By } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
@@ -17,7 +18,7 @@ import type { Tables } from "../storage/tables.ts";
 import { isUniqueViolation } from "../storage/unique-violation.ts";
 import { changeStore } from "../stores/store.ts";
 import { presentMembers } from "./present.ts";
-import { faultOfRedirectUri } from "./redirect-uri.ts";
+import { faultOfRedirectUri, faultOfShownUrl } from "./redirect-uri.ts";
 
 /** A way in: where people may be sent back to, and what to do when two customers have one e-mail. */
 export type Realm = {
@@ -29,6 +30,10 @@ export type Realm = {
   duplicateEmailPolicy: DuplicateEmailPolicy;
   idTokenAlgorithm: SigningAlgorithm;
   profileUpdates: ProfileUpdates;
+  /** What our own pages show of the shop, beside the name. */
+  homeUrl: string | null;
+  logoUrl: string | null;
+  accentColor: string | null;
   createdAt: number;
   updatedAt: number;
 };
@@ -51,6 +56,9 @@ export type RealmChange = {
   duplicateEmailPolicy?: DuplicateEmailPolicy | undefined;
   idTokenAlgorithm?: SigningAlgorithm | undefined;
   profileUpdates?: ProfileUpdates | undefined;
+  homeUrl?: string | null | undefined;
+  logoUrl?: string | null | undefined;
+  accentColor?: string | null | undefined;
 };
 
 type Deps = { storage: Storage; clock: Clock };
@@ -65,6 +73,9 @@ export const realmOf = (row: Tables["authentication_realms"]): Realm => ({
   // A realm of before there was a choice goes on as it was.
   idTokenAlgorithm: (row.id_token_signed_response_alg ?? "ES256") as SigningAlgorithm,
   profileUpdates: (row.profile_updates ?? "always") as ProfileUpdates,
+  homeUrl: row.home_url,
+  logoUrl: row.logo_url,
+  accentColor: row.accent_color,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
@@ -152,6 +163,9 @@ export async function insertRealm(
     purpose: change.purpose ?? "customers",
     id_token_signed_response_alg: change.idTokenAlgorithm ?? "RS256",
     profile_updates: change.profileUpdates ?? null,
+    home_url: change.homeUrl ?? null,
+    logo_url: change.logoUrl ?? null,
+    accent_color: change.accentColor ?? null,
     created_at: now,
     updated_at: now,
   };
@@ -170,7 +184,7 @@ export async function createRealm(
   by: By,
   change: RealmChange & { name: string },
 ): Promise<Realm> {
-  refuseBadRedirectUris(change.redirectUris);
+  refuseBadAddresses(deps, change);
   const isForMembers = change.purpose === "members";
   const usual = isForMembers ? [`${deps.publicUrl}/console/signed-in`] : [];
   const { redirectUris = usual } = change;
@@ -182,8 +196,13 @@ export async function createRealm(
   }
 }
 
-export async function updateRealm(deps: Deps, by: By, realmId: string, change: RealmChange): Promise<Realm> {
-  refuseBadRedirectUris(change.redirectUris);
+export async function updateRealm(
+  deps: Deps & { publicUrl: string },
+  by: By,
+  realmId: string,
+  change: RealmChange,
+): Promise<Realm> {
+  refuseBadAddresses(deps, change);
   return deps.storage.transact(async (trx) => {
     const rows = trx
       .selectFrom("authentication_realms")
@@ -205,6 +224,9 @@ export async function updateRealm(deps: Deps, by: By, realmId: string, change: R
           id_token_signed_response_alg: change.idTokenAlgorithm,
         }),
         ...(change.profileUpdates !== undefined && { profile_updates: change.profileUpdates }),
+        ...(change.homeUrl !== undefined && { home_url: change.homeUrl }),
+        ...(change.logoUrl !== undefined && { logo_url: change.logoUrl }),
+        ...(change.accentColor !== undefined && { accent_color: change.accentColor }),
         updated_at: laterThan("updated_at", deps.clock.now()),
       })
       .where("store_id", "=", by.storeId)
@@ -244,15 +266,24 @@ export async function deleteRealm(deps: Deps, by: By, realmId: string): Promise<
   });
 }
 
-function refuseBadRedirectUris(redirectUris: readonly string[] | undefined): void {
-  const faults = (redirectUris ?? []).flatMap((uri, index) => {
-    const fault = faultOfRedirectUri(uri);
-    if (fault === undefined) return [];
-    const source = { pointer: `/data/redirect_uris/${index}` };
-    return [
-      { code: "redirect_uri_invalid" as const, detail: `\`redirect_uris[${index}]\`: ${fault}.`, source },
-    ];
-  });
-  const [first, ...others] = faults;
+/** All that are wrong at once. */
+function refuseBadAddresses(
+  deps: { publicUrl: string },
+  { redirectUris = [], homeUrl, logoUrl }: RealmChange,
+): void {
+  const unregistrable = redirectUris.map((uri, index) =>
+    faultOf("redirect_uri_invalid", faultOfRedirectUri(uri), "redirect_uris", index),
+  );
+  const unshowable = Object.entries({ home_url: homeUrl, logo_url: logoUrl }).map(([member, url]) =>
+    faultOf("shown_url_invalid", url == null ? undefined : faultOfShownUrl(deps, url), member),
+  );
+  const [first, ...others] = [...unregistrable, ...unshowable].flat();
   if (first) throw Problem.of([first, ...others]);
+}
+
+function faultOf(code: ProblemCode, fault: string | undefined, member: string, index?: number): Fault[] {
+  if (fault === undefined) return [];
+  const [named, pointer] =
+    index === undefined ? [member, member] : [`${member}[${index}]`, `${member}/${index}`];
+  return [{ code, detail: `\`${named}\`: ${fault}.`, source: { pointer: `/data/${pointer}` } }];
 }

@@ -25,6 +25,13 @@ export function faultOfRedirectUri(text: string): string | undefined {
   return undefined;
 }
 
+/** An address that our pages lead to or load from: as above, and http only where the service itself is reached by http. */
+export function faultOfShownUrl({ publicUrl }: { publicUrl: string }, text: string): string | undefined {
+  const fault = faultOfRedirectUri(text);
+  if (fault !== undefined || text.startsWith("https:") || publicUrl.startsWith("http:")) return fault;
+  return "it must begin with https://";
+}
+
 /** A name of letters, digits and hyphens, or an address. */
 const isHost = (host: string): boolean =>
   host.startsWith("[") || host.split(".").every((label) => /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(label));

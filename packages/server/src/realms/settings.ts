@@ -13,7 +13,6 @@ import { findRealm } from "./realm.ts";
 export type AuthenticationSettings = { storeId: string; clientId: string; realmId: string };
 export type SettingsChange = { clientId?: string | undefined; realmId?: string | undefined };
 
-export const FIRST_REALM_NAME = "Customers";
 export const FIRST_CLIENT_ID = "customers";
 
 type Deps = { storage: Storage; clock: Clock };

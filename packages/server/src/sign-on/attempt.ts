@@ -33,6 +33,8 @@ export type Attempt = {
   clientScope?: string;
   /** How long ago the shopper may have shown who they are, in seconds. */
   maxAge?: number;
+  /** The languages that the storefront asked for. */
+  uiLocales?: string;
 };
 
 /** The path that an attempt began under and must come back to. It is part of the seal: no other path opens it. */

@@ -14,6 +14,7 @@ import type { Keyring } from "../lib/keyring.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { Realm } from "../realms/realm.ts";
 import { isAllowedRedirectUri } from "../realms/redirect-uri.ts";
+import { shopOf } from "../realms/shop.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type Attempt, digest, isChallenge, sealAttempt } from "./attempt.ts";
 import { redirectProblemsTo, refuseWithPage, signOnProblem, startTrail, type Trail } from "./exits.ts";
@@ -46,6 +47,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   const place = await findPlace(deps.storage.db, { ...path, profileId: toId(profileId) });
   if (!place) throw new Problem("realm_not_found");
   const { realm } = place;
+  request.cameFrom(shopOf(deps, realm));
   const trail = startTrail(newId(), path, { ...request, startedAt: deps.clock.now() });
   trail.facts.redirectUri = keepable(asked.get("redirect_uri"));
   deps.traces?.join("authorize", trail.id);
@@ -201,7 +203,7 @@ function offerChoice(
     href: withParameters(self, { profile: id }),
     isDown: deps.calls.healthOf(id)?.status === "down",
   }));
-  return { choice: { realmName: realm.name, options } };
+  return { choice: { options } };
 }
 
 async function sendToIdp(
@@ -230,6 +232,7 @@ async function sendToIdp(
     isConfidential: client.isConfidential,
     ...(client.clientScope !== LEAST_SCOPE && { clientScope: client.clientScope }),
     ...(client.maxAge !== undefined && { maxAge: client.maxAge }),
+    ...keptLocales(asked.get("ui_locales")),
   };
   const place = { storeId: profile.storeId, realmId: profile.realmId, profileId: profile.id };
   const idpState = sealAttempt(deps.keyring, place, attempt);
@@ -239,6 +242,11 @@ async function sendToIdp(
   const to = { idpState, attemptId: attempt.id, scope: client.clientScope };
   return { location: `${idpRequest(deps, profile, metadata, to)}${passedOn(asked)}`, ...browser.answer };
 }
+
+/** So that a page at the end of the way speaks as one at its beginning would. A list that is long is not carried along. */
+const keptLocales = (uiLocales: string | undefined) =>
+  uiLocales !== undefined && uiLocales.length <= MAX_KEPT_LOCALES && { uiLocales };
+const MAX_KEPT_LOCALES = 64;
 
 /** With what the last reading of its document came to. */
 export function unavailable({ directory }: Pick<Deps, "directory">, profile: Profile, trail: Trail): Problem {

@@ -7,6 +7,7 @@ import type { Profile } from "../identity-provider/profile.ts";
 import { newId } from "../lib/ids.ts";
 import { foreseeMember } from "../members/sign-in.ts";
 import type { Realm } from "../realms/realm.ts";
+import { shopOf } from "../realms/shop.ts";
 import type { AskDeps } from "./ask-idp.ts";
 import { type Attempt, digest, openAttempt, type Place } from "./attempt.ts";
 import { refuseUnusable } from "./authorize.ts";
@@ -48,6 +49,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   const found = await findPlace(deps.storage.db, place);
   if (!found) throw new Problem("realm_not_found");
   const { realm, profile, endedBefore } = found;
+  request.cameFrom(shopOf(deps, realm));
   const idpState = answered.get("state") ?? "";
   const opened = answered.isRepeated("state") ? undefined : openAttempt(deps, place, idpState);
   // A page has a record of its own: whoever comes without the browser, or too late, must not write over what became of
@@ -63,6 +65,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
     throw new Problem("attempt_invalid");
   }
   const { attempt } = opened;
+  request.cameFrom(shopOf(deps, realm), attempt.uiLocales);
   deps.traces?.join("callback", attempt.id);
   if (opened.isExpired || attempt.startedAt < endedBefore) return refusePage("attempt_expired");
   if (!isSameBrowser(deps, attempt, request)) return refusePage("browser_changed");

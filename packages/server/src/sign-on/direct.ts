@@ -84,6 +84,7 @@ export async function redeemDirect(
         clientId: profile.clientId,
         customerId: settled.customerId,
         mechanism: "oidc",
+        from: grant.from,
         through: {
           profileId: profile.id,
           profileName: profile.name,

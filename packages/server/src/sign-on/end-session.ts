@@ -12,6 +12,7 @@ import { seal, unseal } from "../lib/seal.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { getRealm, type Realm } from "../realms/realm.ts";
 import { isAllowedRedirectUri } from "../realms/redirect-uri.ts";
+import { shopOf } from "../realms/shop.ts";
 import type { Storage } from "../storage/storage.ts";
 import { contextOf, digest } from "./attempt.ts";
 import { ID_TOKEN_TYPE } from "./id-token.ts";
@@ -30,10 +31,11 @@ const OURS = ["id_token_hint", "post_logout_redirect_uri", "state", "client_id"]
 export async function endSession(
   deps: Deps,
   ids: Ids,
-  { search }: BrowserRequest,
+  { search, cameFrom }: BrowserRequest,
   requestId: string,
 ): Promise<BrowserAnswer> {
   const realm = await getRealm(deps, ids.store, ids.realm);
+  cameFrom(shopOf(deps, realm));
   const asked = readParameters(search);
   if (asked.isRepeated(...OURS))
     throw new Problem("parameter_invalid", { detail: "A parameter is given twice." });
@@ -93,11 +95,12 @@ function toProvider(deps: Deps, profile: Profile, endpoint: string, goal: Goal):
 
 /** The identity provider has sent the shopper back: on to the storefront's address, if it is still one of the realm's. */
 export async function signedOut(
-  deps: Pick<Deps, "storage" | "keyring">,
+  deps: Pick<Deps, "publicUrl" | "storage" | "keyring">,
   ids: Ids & { profile: string },
-  { search }: BrowserRequest,
+  { search, cameFrom }: BrowserRequest,
 ): Promise<BrowserAnswer> {
   const realm = await getRealm(deps, ids.store, ids.realm);
+  cameFrom(shopOf(deps, realm));
   const place = { storeId: realm.storeId, realmId: realm.id, profileId: ids.profile };
   if (!(await findProfile(deps.storage.db, place))) throw new Problem("profile_not_found");
   const sealed = readParameters(search).get("state") ?? "";

@@ -152,6 +152,7 @@ export async function redirectProblemsTo(
     const location = redirectToClient(deps, trail, client, {
       error,
       error_description: entry.means,
+      reason,
       // Only one that finds something.
       ...((isNoted || isReplay) && { reference }),
     });

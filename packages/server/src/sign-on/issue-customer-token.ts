@@ -18,6 +18,7 @@ type Answer = Output<typeof contract.issueCustomerToken>;
 type TokenRequest = {
   caller: Caller;
   source: string;
+  userAgent: string | undefined;
   isGone(): boolean;
   idempotencyKey: string | undefined;
   body: Body;
@@ -40,7 +41,7 @@ type WithPassword = Exclude<Body["data"], WithCode>;
 
 async function withCode(
   deps: Deps,
-  { caller, source }: TokenRequest,
+  { caller, source, userAgent }: TokenRequest,
   data: WithCode,
   remember: Remember<Answer>,
 ): Promise<IssuedToken> {
@@ -48,6 +49,7 @@ async function withCode(
   const grant = {
     storeId,
     source,
+    from: { source, userAgent },
     requestId,
     by: byCaller(caller),
     authenticatedAs: authenticatedAs(caller),
@@ -66,7 +68,7 @@ async function withCode(
 
 async function withPassword(
   deps: Deps,
-  { caller, source, isGone }: TokenRequest,
+  { caller, source, userAgent, isGone }: TokenRequest,
   data: WithPassword,
   remember: Remember<Answer>,
 ): Promise<IssuedToken> {
@@ -82,6 +84,7 @@ async function withPassword(
       clientId,
       customerId: customer.id,
       mechanism: "password",
+      from: { source, userAgent },
     } as const;
     const token = await issueToken(trx, deps, signer, granted, { by: byCaller(caller) });
     await remember(trx, present(token));

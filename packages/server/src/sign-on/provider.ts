@@ -50,13 +50,15 @@ export async function describeRealm(
 type TokenRequest = {
   authorization: string | undefined;
   body: Input<typeof contract.realmToken>["body"];
+  source: string;
+  userAgent: string | undefined;
   requestId: string;
 };
 
 export async function redeemForClient(
   deps: RedeemDeps & ClientDeps,
   ids: Ids,
-  { authorization, body, requestId }: TokenRequest,
+  { authorization, source, userAgent, body, requestId }: TokenRequest,
 ): Promise<Output<typeof contract.realmToken>> {
   const realm = await getCustomerRealm(deps, ids.store, ids.realm);
   // Before the code is touched: who is not its client has no business with it.
@@ -69,6 +71,7 @@ export async function redeemForClient(
     client: { realmId: realm.id, clientId: client.clientId },
     authenticatedAs: client.authenticatedAs,
     requestId,
+    from: { source, userAgent },
   };
   const signer = await deps.signingKeys.forIdTokens(realm.idTokenAlgorithm);
   return redeem(deps, grant, async (trx, redeemed) => {

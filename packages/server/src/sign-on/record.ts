@@ -8,7 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import { createCap } from "../rate-limit/cap.ts";
 import { isUnavailable, type Storage, type Trx } from "../storage/storage.ts";
 import { presentForLog } from "./list.ts";
-import { hasFailed, type RecordRow, writeAttempts, writeExchanges } from "./write-records.ts";
+import { hasFailed, joinRecords, type RecordRow, writeAttempts, writeExchanges } from "./write-records.ts";
 
 /**
  * What became of each sign-on, for the people who have to find out why one failed. Records are kept in memory and
@@ -194,13 +194,13 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
     noteExchange: ({ outcome, reason, customerId, ...head }) =>
       keep(exchanges, rowOf(head, { outcome, reason, customer_id: customerId })),
     async flush() {
-      const [before, after] = [attempts, exchanges];
+      const waiting = joinRecords(attempts, exchanges);
       attempts = [];
       exchanges = [];
-      const unwritten = await writeAll(before, (rows) => writeWith(rows, writeAttempts));
+      const unwritten = await writeAll(waiting.attempts, (rows) => writeWith(rows, writeAttempts));
       attempts = bounded([...unwritten, ...attempts]);
       strangersWaiting = countStrangers(attempts);
-      const unwrittenToo = await writeAll(after, (rows) => writeWith(rows, writeExchanges));
+      const unwrittenToo = await writeAll(waiting.exchanges, (rows) => writeWith(rows, writeExchanges));
       exchanges = bounded([...unwrittenToo, ...exchanges]);
     },
     waiting: () => attempts.length + exchanges.length,

@@ -40,6 +40,7 @@ export async function redeem<T>(
       customerId,
       mechanism: "oidc",
       scope: attempt.client_scope,
+      from: grant.from,
       through: {
         profileId,
         profileName: profile.name,

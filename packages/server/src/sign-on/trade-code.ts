@@ -3,6 +3,7 @@ import { Problem } from "../contract/problem.ts";
 import type { ProblemCode } from "../contract/problems.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
+import type { From } from "../customers/customer-token.ts";
 import type { By } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
@@ -30,6 +31,7 @@ export type ClientGrant = {
   /** The application key that has shown its secret, if one has. */
   authenticatedAs?: string | undefined;
   requestId: string;
+  from?: From | undefined;
   /** Whose program brings it; without one, the person comes alone. */
   by?: By;
 };

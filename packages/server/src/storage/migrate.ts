@@ -17,6 +17,7 @@ import { facts } from "./migrations/0013-facts.ts";
 import { members } from "./migrations/0014-members.ts";
 import { openidProvider } from "./migrations/0015-openid-provider.ts";
 import { providers } from "./migrations/0016-providers.ts";
+import { pages } from "./migrations/0017-pages.ts";
 import { requests } from "./migrations/0018-requests.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
@@ -37,6 +38,7 @@ export const migrations: readonly Migration[] = [
   members,
   openidProvider,
   providers,
+  pages,
   requests,
 ];
 

@@ -37,6 +37,9 @@ export type Tables = {
     purpose: string;
     id_token_signed_response_alg: string | null;
     profile_updates: string | null;
+    home_url: string | null;
+    logo_url: string | null;
+    accent_color: string | null;
   };
   customer_authentication_settings: {
     store_id: string;
@@ -66,6 +69,9 @@ export type Tables = {
     idp_session: string | null;
     created_at: number;
     expires_at: number;
+    browser: string | null;
+    operating_system: string | null;
+    network: string | null;
   };
   customers: {
     id: string;

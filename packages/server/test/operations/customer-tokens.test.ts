@@ -73,6 +73,9 @@ describe("listing", () => {
       customer_id: second.customer,
       authentication_mechanism: "oidc",
       profile_name: "Hostile",
+      browser: null,
+      operating_system: null,
+      network: null,
       current,
       expires,
       meta: { timestamps: { created_at: at } },
@@ -123,6 +126,54 @@ describe("listing", () => {
       { authentication_mechanism: "oidc", profile_name: "Hostile" },
       { authentication_mechanism: "oidc", profile_name: "Renamed" },
     ]);
+  });
+
+  test("says with which browser and from which network each was got, and nothing of a server that asked", async () => {
+    const person = { name: "Bea", email: BEA.email, password: PASSWORD };
+    await f.store.call(createCustomer, { json: { data: { type: "customer", ...person } } });
+    const withPassword = { data: { type: "token", email: BEA.email, password: PASSWORD } };
+    const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
+    const SAFARI =
+      "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1";
+    const got = async (peer: string, userAgent: string) => {
+      f.latchkey.clock.advance(1);
+      const headers = { "user-agent": userAgent };
+      const { body } = await call(f.latchkey.app, issueCustomerToken, {
+        token: f.implicit,
+        json: withPassword,
+        headers,
+        peer,
+      });
+      return { ...body.data, customer: body.data.customer_id };
+    };
+    await got("203.0.113.7", FIREFOX);
+    await got("2001:db8::7", SAFARI);
+    const last = await got("198.51.100.9", "node");
+    expect((await list(last)).body.data).toMatchObject([
+      { browser: "Firefox 128", operating_system: "Linux", network: "203.0.113.0/24" },
+      { browser: "Safari 17", operating_system: "iOS 17", network: "2001:db8:0:0::/64" },
+      { browser: null, operating_system: null, network: null },
+    ]);
+  });
+
+  test("says the browser of a sign-on too, whether its code is redeemed here or at the realm", async () => {
+    const headers = {
+      "user-agent": "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/126.0 Safari/537.36",
+    };
+    const first = (await f.redeem(await f.signOn(), {}, { headers, peer: "203.0.113.7" })).body.data;
+    f.latchkey.clock.advance(1);
+    const { code, pkce } = await f.signOn();
+    const form = {
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: SHOP,
+      client_id: "customers",
+      code_verifier: pkce.verifier,
+    };
+    const ids = { store: f.store.store.id, realm: f.realmId };
+    await call(f.latchkey.app, realmToken, { ids, form, headers, peer: "203.0.113.8" });
+    const chrome = { browser: "Chrome 126", operating_system: "Windows", network: "203.0.113.0/24" };
+    expect((await list({ ...first, customer: first.customer_id })).body.data).toMatchObject([chrome, chrome]);
   });
 
   test("has live ones only: not those that have expired, swept or not, nor those revoked", async () => {

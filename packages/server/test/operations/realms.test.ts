@@ -175,6 +175,79 @@ test("422 points at each redirect URI that breaks the rules, and nothing changes
   expect((await create({ name: "x", redirect_uris: ["//evil"] })).code).toBe("redirect_uri_invalid");
 });
 
+test("200 keeps what our pages show of the shop, changes it member by member, and takes it away with null", async () => {
+  const { body } = await create({ name: "Plain" });
+  expect(body.data).toMatchObject({ home_url: null, logo_url: null, accent_color: null });
+  const shown = {
+    home_url: "https://shop.example/",
+    logo_url: "https://cdn.shop.example/logo.svg?v=2",
+    accent_color: "#0B5f52",
+  };
+  expect((await update(body.data.id, shown)).body.data).toMatchObject(shown);
+  expect((await update(body.data.id, { name: "Renamed" })).body.data).toMatchObject(shown);
+  const { body: after } = await update(body.data.id, { logo_url: null, accent_color: null });
+  expect(after.data).toMatchObject({ home_url: shown.home_url, logo_url: null, accent_color: null });
+  expect((await create({ name: "Whole", ...shown })).body.data).toMatchObject(shown);
+});
+
+test.each([
+  ["javascript:alert(1)"],
+  ["JavaScript:alert(1)//https://shop.example"],
+  ["data:text/html,<script>alert(1)</script>"],
+  ["//evil.example"],
+  ["/relative"],
+  [""],
+  ["http://shop.example/"],
+  ["http://127.0.0.1.evil.example/"],
+  ["https://shop.example@evil.example/"],
+  ["https:\\\\shop.example/"],
+  ["https://shop.example/; script-src *"],
+  ["https://shop.example;script-src/"],
+  ['https://shop.example/"onload="alert(1)'],
+  ["https://shop.example/\n"],
+  ["https://shop.example/\u202egnp.live"],
+  ["https://sh\u043ep.example/"],
+])("422 for %j as an address that our pages show, and nothing changes", async (url) => {
+  const { body } = await create({ name: "Safe" });
+  const answer = await update(body.data.id, { name: "Other", home_url: url, logo_url: url });
+  expect([answer.status, answer.code]).toEqual([422, "shown_url_invalid"]);
+  expect(answer.body.errors.map((error: { source: { pointer: string } }) => error.source.pointer)).toEqual([
+    "/data/home_url",
+    "/data/logo_url",
+  ]);
+  expect((await store.call(getRealm, { ids: { id: body.data.id } })).body.data).toEqual(body.data);
+});
+
+test("422 for an http address on this machine, unless the service itself is reached by http", async () => {
+  const home = { name: "Local", home_url: "http://localhost:3000/" };
+  expect((await create(home)).code).toBe("shown_url_invalid");
+  const local = await createTestApp({ publicUrl: "http://localhost:4000" });
+  try {
+    const own = await local.createStore();
+    expect((await create(home, own)).body.data.home_url).toBe(home.home_url);
+    expect((await create({ ...home, home_url: "http://shop.example/" }, own)).code).toBe("shown_url_invalid");
+  } finally {
+    await local.close();
+  }
+});
+
+test.each([
+  ["red"],
+  ["#fff"],
+  ["#12345g"],
+  ["0b5f52"],
+  ["#0b5f5200"],
+  ["#0b5f52;}*{display:none"],
+  ["url(https://evil.example/)"],
+  ["#0b5f52\n"],
+  [" #0b5f52"],
+  [""],
+  [0x0b5f52],
+])("400 for %j as a colour", async (color) => {
+  const answer = await create({ name: "Colour", accent_color: color });
+  expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([400, "/data/accent_color"]);
+});
+
 test("400 for more than fifty redirect URIs, and for a policy that is none", async () => {
   const many = Array.from({ length: 51 }, (_, i) => `https://shop.example/${i}`);
   expect((await create({ name: "Many", redirect_uris: many })).status).toBe(400);

@@ -130,6 +130,7 @@ const refusalFor = (reason: SignOnReason, changes: Record<string, unknown> = {})
   target: SHOP,
   error: signOnReasonEntry(reason).error,
   error_description: signOnReasonEntry(reason).means,
+  reason,
   reference: expect.stringMatching(REFERENCE),
   state: STATE,
   iss: f.issuer,

@@ -57,6 +57,9 @@ export function sendPage(response: ServerResponse, status: number, page: string,
 
 const MARK = html`<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="9" fill="#20263a"/><circle cx="16" cy="12.5" r="5" fill="none" stroke="#f5b301" stroke-width="2.6"/><path d="M16 17.5v8m0-1.5h4m-4-3.2h3" fill="none" stroke="#f5b301" stroke-width="2.6" stroke-linecap="round"/></svg>`;
 
+/** Leads to the shop that this provider was started with. */
+export const SHOP_PATH = "/shop";
+
 type Frame = { title: string; width: "narrow" | "wide"; link?: { href: string; text: string }; body: Html };
 
 export const renderPage = ({ title, width, link, body }: Frame): string =>
@@ -71,7 +74,7 @@ export const renderPage = ({ title, width, link, body }: Frame): string =>
 <style>${{ html: STYLE }}</style>
 </head>
 <body>
-<header class="top ${width}"><span class="brand">${MARK}Practice provider</span>${link && html`<a href="${link.href}">${link.text}</a>`}</header>
+<header class="top ${width}"><span class="brand">${MARK}Practice provider</span><nav class="row" aria-label="Elsewhere">${link && html`<a href="${link.href}">${link.text}</a>`}<a href="${SHOP_PATH}">Back to the shop</a></nav></header>
 <main class="${width}">${body}</main>
 </body>
 </html>

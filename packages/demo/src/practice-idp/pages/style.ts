@@ -37,6 +37,7 @@ code { font: .86em ui-monospace, SFMono-Regular, Menlo, monospace; }
   padding: 1rem 1.25rem; }
 .brand { display: flex; align-items: center; gap: .6rem; font-weight: 650; color: inherit; text-decoration: none; }
 .brand svg { width: 1.75rem; height: 1.75rem; flex: none; }
+.top nav { gap: .5rem 1.25rem; justify-content: end; }
 main { margin: 0 auto; padding: .5rem 1.25rem 3rem; display: grid; gap: 1rem; }
 .narrow { max-width: 38rem; }
 .wide { max-width: 62rem; }

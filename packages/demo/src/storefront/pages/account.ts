@@ -6,6 +6,7 @@ import { forgetToken, KEPT } from "./kept-token.ts";
 import { latchkey } from "./latchkey.ts";
 import { leaveMessage, referenceLine, showFailure } from "./message.ts";
 import { mountSessions } from "./sessions.ts";
+import { askWhoNextTime } from "./sign-on.ts";
 import { hasEnded, nameOf, visitor } from "./visitor.ts";
 
 const STATES = ["looking", "stranger", "signed-out", "trouble", "account"];
@@ -30,6 +31,7 @@ async function showAccount(customer: Customer, token: CustomerToken): Promise<vo
       if (!hasEnded(failure)) return showFailure(explain(failure));
     }
     forgetToken();
+    askWhoNextTime();
     leaveMessage(goodbye);
     location.assign("/");
   };

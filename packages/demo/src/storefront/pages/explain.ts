@@ -1,8 +1,11 @@
 import { ApiError, type ErrorCode } from "@latchkey/sdk";
+import { refusals } from "./refusals.ts";
 
 /** A failure as a shopper is told: one sentence, the reference if there is one, and what can be done. */
 export type Explained = {
   code: ErrorCode | "page_failed";
+  /** Where there is a better one than that it did not work. */
+  title?: string | undefined;
   sentence: string;
   reference: string | undefined;
   /** Whether the same, once more, may work. */
@@ -44,14 +47,22 @@ export function explain(failure: unknown): Explained {
       reference: undefined,
       isWorthTrying: true,
     };
-  const { code, reference } = failure;
+  const { code, reference, reason = "" } = failure;
+  const [, refusal] = refusals.find(([pattern]) => pattern.test(reason)) ?? [];
   return {
     code,
-    sentence: fieldSentence(failure) ?? failure.message,
+    title: refusal?.title ?? TITLES[code],
+    sentence: refusal?.sentence ?? fieldSentence(failure) ?? failure.message,
     reference,
-    isWorthTrying: !FINAL.has(code),
+    isWorthTrying: refusal?.isWorthTrying ?? !FINAL.has(code),
   };
 }
+
+const TITLES: Partial<Record<Explained["code"], string>> = {
+  temporarily_unavailable: "Nobody answers there",
+  idp_unavailable: "Nobody answers there",
+  network_failed: "The line went dead",
+};
 
 /** What the service says of a member of the body is written for developers; a shopper sees a form. */
 const FIELDS: Record<string, string> = {

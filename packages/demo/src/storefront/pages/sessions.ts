@@ -24,7 +24,7 @@ function draw(account: CustomerAccount, sessions: readonly Session[]): void {
 }
 
 function drawSession(account: CustomerAccount, session: Session): HTMLElement {
-  const how = howOf(session);
+  const where = whereOf(session);
   const since = moment(begunAt(session));
   const words = element(
     "div",
@@ -32,10 +32,11 @@ function drawSession(account: CustomerAccount, session: Session): HTMLElement {
     element(
       "p",
       { class: "session-how" },
-      how,
+      where,
       " ",
       session.current ? element("span", { class: "badge badge-good" }, "This session") : undefined,
     ),
+    element("p", { class: "quiet" }, howAndPlaceOf(session)),
     element("p", { class: "quiet" }, `Since ${since}. Ends by itself on ${moment(session.expires * 1000)}.`),
   );
   if (session.current) return element("li", { class: "session", "aria-current": "true" }, words);
@@ -44,7 +45,7 @@ function drawSession(account: CustomerAccount, session: Session): HTMLElement {
     "button button-plain button-small",
     () => void signOut(account, session, end),
   );
-  end.setAttribute("aria-label", `Sign out the session with ${how} since ${since}`);
+  end.setAttribute("aria-label", `Sign out the session with ${where} since ${since}`);
   return element("li", { class: "session" }, words, end);
 }
 
@@ -74,6 +75,18 @@ const say = (text: string): void => {
 
 const howOf = ({ profile_name, authentication_mechanism }: Session): string =>
   profile_name ?? (authentication_mechanism === "password" ? "E-mail and password" : "Another provider");
+
+/** What a person would call it: the browser and the machine. */
+const whereOf = ({ browser, operating_system }: Session): string =>
+  browser === null ? "A browser we do not know" : [browser, operating_system].filter(Boolean).join(" on ");
+
+const howAndPlaceOf = (session: Session): string => {
+  const how = `Signed in with ${howOf(session)}`;
+  if (session.network === null) return `${how}.`;
+  return /^(127\.|0:0:0:0::)/.test(session.network)
+    ? `${how}, on this machine.`
+    : `${how}, from the network ${session.network}.`;
+};
 
 const begunAt = (session: Session): number => Date.parse(session.meta.timestamps.created_at);
 

@@ -23,13 +23,23 @@ export async function beginSignOn(
     scope: "openid email profile",
     ...(isPopup && { display: "popup" }),
     // The provider remembers who was there last, and would send the same person into the same refusal.
-    ...(afterRefusal && { prompt: "login" }),
+    ...(afterRefusal ? { prompt: "login" } : hasLeft() && { prompt: "select_account" }),
   });
   const isDirect = provider.flow === "direct";
   remember(begun.state, { providerId: provider.id, isPopup, isDirect, begunAt: Date.now() });
   noteStep(departureStep(begun.url, isDirect));
   return begun;
 }
+
+const LEFT = "alder:left";
+
+/** Who has signed out expects to be asked who they are, although the provider still knows them. */
+export const askWhoNextTime = (): void => localStorage.setItem(LEFT, "yes");
+
+const hasLeft = (): boolean => localStorage.getItem(LEFT) !== null;
+
+/** Somebody is signed in: the provider has asked. */
+export const forgetLeaving = (): void => localStorage.removeItem(LEFT);
 
 export function findBegun(state: string | null): Begun | undefined {
   try {

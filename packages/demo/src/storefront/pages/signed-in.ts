@@ -5,9 +5,9 @@ import { keepToken, keptToken } from "./kept-token.ts";
 import { latchkey } from "./latchkey.ts";
 import { leaveMessage, referenceLine } from "./message.ts";
 import { sendReport } from "./popup.ts";
-import { beginSignOn, findBegun } from "./sign-on.ts";
+import { beginSignOn, findBegun, forgetLeaving } from "./sign-on.ts";
 import { noteStep, steps } from "./wire-log.ts";
-import { returnSteps } from "./wire-steps.ts";
+import { recordedStep, returnSteps } from "./wire-steps.ts";
 
 /** Where the shopper comes back to. */
 
@@ -19,7 +19,11 @@ async function comeBack(): Promise<void> {
   const shop = await latchkey();
   if (!shop.isSignOnAnswer(url)) return keptToken() ? goOn() : showNothingToFinish();
   for (const step of returnSteps(url, begun)) noteStep(step);
-  let failure = await shop.completeSignOn(url).then((token) => keepToken(token), explain);
+  let failure = await shop.completeSignOn(url).then((token) => {
+    keepToken(token);
+    forgetLeaving();
+    noteStep(recordedStep(token.customerId));
+  }, explain);
   if (failure && wasUsedBefore(failure) && keptToken()) {
     leaveMessage("You are signed in already. There was nothing left to do.");
     failure = undefined;
@@ -52,9 +56,12 @@ function showFailure(failure: Explained): void {
     show("That page was already used", "An answer works once. Please sign in again.", [again], reference);
     return;
   }
-  const actions: HTMLElement[] = [link("Sign in another way", "button button-plain", "/sign-in")];
+  const actions: HTMLElement[] = [
+    link("Sign in another way", "button button-plain", "/sign-in"),
+    link("Back to the shop", "button button-plain", "/"),
+  ];
   if (failure.isWorthTrying) actions.unshift(againAction(failure));
-  show(TITLES[failure.code] ?? "That did not work", sentence, actions, reference);
+  show(failure.title ?? "That did not work", sentence, actions, reference);
 }
 
 /** If the answer in the address bar is still good, it is shown once more; otherwise the whole way is gone again. */
@@ -72,12 +79,6 @@ function againAction(failure: Explained): HTMLElement {
   });
   return again;
 }
-
-const TITLES: Partial<Record<Explained["code"], string>> = {
-  temporarily_unavailable: "Nobody answers there",
-  idp_unavailable: "Nobody answers there",
-  network_failed: "The line went dead",
-};
 
 function show(title: string, sentence: string, actions: HTMLElement[], reference?: string): void {
   part("failure-title").textContent = title;

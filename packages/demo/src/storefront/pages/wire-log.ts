@@ -11,6 +11,8 @@ export type StepContent = {
   status?: string;
   why: string;
   values: readonly Value[];
+  /** What the console finds the record by: a reference, or the customer's id. */
+  find?: string;
 };
 
 export type Value = { name: string; value: string; why: string };

@@ -3,6 +3,8 @@ import { shopConfig } from "./shop-config.ts";
 import { clearSteps, onSteps, type Step, steps } from "./wire-log.ts";
 
 const OPEN = "alder:wire-open";
+/** Known once the page has been told where Latchkey is. */
+let consoleUrl: string | undefined;
 
 /** The panel "On the wire". It stays open, or shut, from page to page. */
 export function mountWirePanel(): void {
@@ -17,7 +19,9 @@ export function mountWirePanel(): void {
     clearSteps();
     toggle.focus();
   });
-  void shopConfig().then(({ knobsUrl }) => {
+  void shopConfig().then(({ apiUrl, knobsUrl }) => {
+    consoleUrl = `${apiUrl}/console`;
+    draw();
     if (knobsUrl === undefined) return;
     const knobs = link("Turn the provider’s knobs", "button button-plain button-small", knobsUrl);
     knobs.target = "_blank";
@@ -79,7 +83,20 @@ function drawStep(step: Step, isFirstOfPage: boolean): HTMLElement {
     ),
     element("p", { class: "wire-why" }, step.why),
     step.values.length > 0 ? drawValues(step) : undefined,
+    step.find !== undefined && consoleUrl !== undefined ? recordLink(consoleUrl, step.find) : undefined,
   );
+}
+
+/** In a tab of its own: the console asks people of the store to sign in. */
+function recordLink(url: string, find: string): HTMLElement {
+  const record = link(
+    "Open the record in the console",
+    "wire-record",
+    `${url}/find?q=${encodeURIComponent(find)}`,
+  );
+  record.target = "_blank";
+  record.rel = "noopener";
+  return element("p", {}, record);
 }
 
 const drawValues = ({ values, title }: Step): HTMLElement =>

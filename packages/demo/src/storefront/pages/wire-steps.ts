@@ -104,9 +104,24 @@ export function returnSteps(url: string, begun: { isDirect: boolean } | undefine
     line: `GET ${shortUrl(url, "path")}`,
     status: "redirect",
     values: parameterValues(searchParams),
+    ...findBy(searchParams.get("reference")),
   };
   return begun && !begun.isDirect ? [secondLeg(error), back] : [back];
 }
+
+/** Anybody can write an address: only what could be a reference is taken for one. */
+const findBy = (reference: string | null) =>
+  reference !== null && /^[\w-]{1,32}$/.test(reference) ? { find: reference } : {};
+
+/** The end of a sign-on that went well. */
+export const recordedStep = (customerId: string): StepContent => ({
+  leg: null,
+  title: "Latchkey has written it down",
+  why: "Every sign-on leaves a record: each check with both sides, and how long each step took. People of the store read it in the console.",
+  line: "sign-on record",
+  values: [],
+  find: customerId,
+});
 
 /** Refused before anybody was asked. */
 const BEFORE_LEG_2 = new Set(["invalid_request", "invalid_scope", "unsupported_response_type"]);

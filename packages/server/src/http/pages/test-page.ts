@@ -1,13 +1,18 @@
 import { html } from "hono/html";
-import type { TestReport } from "../contract/browser.ts";
-import { page } from "./pages.ts";
-import { type Html, inWords } from "./words.ts";
+import type { TestReport } from "../../contract/browser.ts";
+import { framed, type Reader } from "./frame.ts";
+import { type Html, inWords } from "./html.ts";
+
+/** The console speaks English, and so does this. */
+export const ADMINISTRATOR: Reader = { language: "en" };
 
 /** The page that an administrator's test sign-on ends on. Values of the provider stand in it as text, and in no other way. */
 export function testPage(report: TestReport): string {
   const { profileName, reference, failure, person, requirements, checks, timings } = report;
-  return page(
-    html`<p class="quiet">Test sign-on · ${profileName}</p>
+  return framed(ADMINISTRATOR, {
+    title: "Test sign-on",
+    isWide: true,
+    body: html`<p class="quiet">Test sign-on · ${profileName}</p>
 ${verdict(failure)}
 ${person.length === 0 ? "" : section("What the provider said", person.map(fact))}
 ${section("Requirements that only a sign-on can show", requirements.map(requirement))}
@@ -17,8 +22,7 @@ ${section(
   Object.entries(timings).map(([step, ms]) => fact({ name: STEPS[step] ?? step, value: `${ms} ms` })),
 )}
 <p class="quiet reference">Reference <strong>${reference}</strong><br>Nobody was signed in: no customer, no code and no token were made.</p>`,
-    { title: "Test sign-on", isWide: true },
-  );
+  });
 }
 
 const STEPS: Record<string, string> = {

@@ -1,0 +1,45 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { accentOf, contrast } from "./accent.ts";
+
+const anyColor = fc
+  .integer({ min: 0, max: 0xffffff })
+  .map((number) => `#${number.toString(16).padStart(6, "0")}`);
+
+describe("a shop's colour", () => {
+  test("can be read on every ground that it stands on, and what stands on it can be read, whatever it is (AA)", () => {
+    fc.assert(
+      fc.property(anyColor, (color) => {
+        const accent = accentOf(color);
+        for (const ground of ["#ffffff", "#f4f4f1"])
+          expect(contrast(accent?.light ?? "", ground)).toBeGreaterThanOrEqual(4.5);
+        for (const ground of ["#15181a", "#1e2225"])
+          expect(contrast(accent?.dark ?? "", ground)).toBeGreaterThanOrEqual(4.5);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each([
+    ["#000000", { light: "#000000" }],
+    ["#ffffff", { dark: "#ffffff" }],
+    ["#0b5f52", { light: "#0b5f52" }],
+    ["#FFD400", { dark: "#ffd400" }],
+  ])("%s stays as it is where it can be read", (color, expected) => {
+    expect(accentOf(color)).toMatchObject(expected);
+  });
+
+  test.each(["", "red", "#fff", "#12345g", "#0b5f52;", "#0b5f52}*{x:y", " #0b5f52", "#0b5f52\n", "url(x)"])(
+    "%j is none",
+    (text) => expect(accentOf(text)).toBeUndefined(),
+  );
+
+  test.each([
+    ["#000000", "#ffffff", 21],
+    ["#777777", "#ffffff", 4.48],
+    ["#0000ff", "#ffffff", 8.59],
+  ])("the contrast of %s and %s is %d, as WCAG counts", (one, other, ratio) => {
+    expect(contrast(one, other)).toBeCloseTo(ratio, 2);
+    expect(contrast(other, one)).toBeCloseTo(ratio, 2);
+  });
+});

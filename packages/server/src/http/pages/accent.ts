@@ -1,0 +1,45 @@
+/** A shop's colour as our pages can show it: readable on their grounds whatever it is (WCAG 2.2, 1.4.3 and 1.4.11). */
+
+/** The ground that is nearest to text of its scheme: what can be read on it can be read on the other. */
+export const GROUNDS = { light: "#f4f4f1", dark: "#1e2225" } as const;
+const LEAST_CONTRAST = 4.5;
+
+/** Undefined: not a colour as the contract writes it. */
+export function accentOf(color: string): { light: string; dark: string } | undefined {
+  if (!/^#[0-9a-f]{6}$/i.test(color)) return undefined;
+  return {
+    light: moveUntilReadable(color, "#000000", GROUNDS.light),
+    dark: moveUntilReadable(color, "#ffffff", GROUNDS.dark),
+  };
+}
+
+/** The smallest step towards black or white that is enough; black and white themselves always are. */
+function moveUntilReadable(color: string, goal: string, ground: string): string {
+  const [from, to] = [channelsOf(color), channelsOf(goal)];
+  for (let percent = 0; percent < 100; percent++) {
+    const mixed = from.map((channel, at) =>
+      Math.round(channel + (((to[at] ?? 0) - channel) * percent) / 100),
+    );
+    const text = `#${mixed.map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
+    if (contrast(text, ground) >= LEAST_CONTRAST) return text;
+  }
+  return goal;
+}
+
+const channelsOf = (color: string): number[] =>
+  [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
+
+/** WCAG 2.2, "contrast ratio". */
+export function contrast(one: string, other: string): number {
+  const [darker = 0, lighter = 0] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => a - b);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+/** WCAG 2.2, "relative luminance". */
+function luminanceOf(color: string): number {
+  const [red = 0, green = 0, blue = 0] = channelsOf(color).map((channel) => {
+    const part = channel / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import { html, raw } from "hono/html";
+import type { Shop } from "../../contract/browser.ts";
+import { accentOf, GROUNDS } from "./accent.ts";
+import type { Html } from "./html.ts";
+import type { Language } from "./language.ts";
+import { pageWords } from "./words/all.ts";
+
+/**
+ * The frame of every page that a shopper sees of us. Nothing of the request is in it but a reference, which we made. Nothing is loaded
+ * from anywhere but the shop's logo, and no other site can put the page into a frame.
+ */
+const STYLE = `
+:root { color-scheme: light dark; --back: ${GROUNDS.light}; --card: #fff; --text: #1d2125; --quiet: #5c646c; --line: #dcdcd6; --accent: #0b5f52; --on-accent: #fff; --bad: #a8261b; }
+@media (prefers-color-scheme: dark) {
+  :root { --back: #15181a; --card: ${GROUNDS.dark}; --text: #eceeef; --quiet: #a3abb2; --line: #343a3f; --accent: #6fd0bd; --on-accent: #15181a; --bad: #ff9d92; }
+}
+* { box-sizing: border-box; }
+:lang(ja) { word-break: auto-phrase; }
+body { margin: 0; min-height: 100vh; display: grid; place-content: center; justify-items: center; gap: 1rem; grid-template-columns: minmax(0, 27rem);
+  padding: 1.25rem; background: var(--back);
+  color: var(--text); font: 16px/1.55 system-ui, sans-serif; }
+header { justify-self: start; padding: 0 .25rem; font-weight: 600; overflow-wrap: anywhere; }
+header img { display: block; height: 2.75rem; max-width: 14rem; padding: .25rem; border-radius: 6px; background: #fff; color: #1d2125;
+  object-fit: contain; object-position: left; }
+main { width: 100%; background: var(--card); border: 1px solid var(--line); border-radius: 14px;
+  padding: 2rem 1.75rem; }
+h1 { font-size: 1.3rem; line-height: 1.3; margin: 0 0 .75rem; text-wrap: balance; }
+p { margin: 0 0 .75rem; }
+.quiet { color: var(--quiet); font-size: .875rem; }
+.way { margin: 1.25rem 0 0; }
+.way a { display: inline-block; padding: .7rem 1.1rem; border-radius: 10px; background: var(--accent); color: var(--on-accent);
+  font-weight: 600; text-decoration: none; overflow-wrap: anywhere; }
+.way a:hover { text-decoration: underline; }
+a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.reference { margin: 1.5rem 0 0; padding-top: 1rem; border-top: 1px solid var(--line); }
+.reference strong { font: 600 1.05rem ui-monospace, monospace; letter-spacing: .06em; color: var(--text); }
+code { font: .8rem ui-monospace, monospace; overflow-wrap: anywhere; }
+ul { list-style: none; margin: 1.25rem 0 0; padding: 0; display: grid; gap: .6rem; }
+li a { display: block; padding: .8rem 1rem; border: 1px solid var(--line); border-radius: 10px; color: inherit;
+  text-decoration: none; font-weight: 600; overflow-wrap: anywhere; }
+li a:hover, li a:focus-visible { border-color: var(--accent); }
+li a:hover { outline: 1px solid var(--accent); }
+li .quiet { display: block; font-weight: 400; }
+body.wide { grid-template-columns: minmax(0, 46rem); }
+h2 { font-size: 1rem; margin: 1.75rem 0 .25rem; }
+dl { margin: 0; }
+dl div { display: grid; grid-template-columns: minmax(9rem, 15rem) 1fr; gap: .25rem 1.25rem; padding: .6rem 0; border-top: 1px solid var(--line); }
+dt { font-weight: 600; }
+dd { margin: 0; overflow-wrap: anywhere; }
+dd .quiet { display: block; }
+.side { display: grid; grid-template-columns: 4.5rem 1fr; align-items: baseline; }
+.mark { display: inline-block; width: 1.1em; text-align: center; color: var(--quiet); }
+.good { color: var(--accent); }
+.bad { color: var(--bad); }
+@media (max-width: 34rem) { dl div { grid-template-columns: 1fr; } main { padding: 1.5rem 1.15rem; } }
+`;
+
+/** For whom a page is: the shop that they came from, if that is known, and their language. */
+export type Reader = { language: Language; shop?: Shop | undefined };
+
+type Body = { title: string; body: Html; isWide?: boolean };
+
+export function framed({ language, shop }: Reader, { title, body, isWide = false }: Body): string {
+  const accent = accentStyle(shop);
+  return html`<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${shop?.name ? `${title} – ${shop.name}` : title}</title>
+<link rel="icon" href="data:,">
+<style>${raw(STYLE)}</style>${accent === "" ? "" : html`<style>${raw(accent)}</style>`}
+</head>
+<body${isWide ? raw(' class="wide"') : ""}>
+${shop ? banner(shop) : ""}<main>${body}</main>
+</body>
+</html>
+`.toString();
+}
+
+/** The logo with the name for whoever does not see it, or the name. */
+function banner({ name, logoUrl }: Shop): Html | string {
+  if (logoUrl) return html`<header><img src="${logoUrl}" alt="${name ?? ""}" dir="auto"></header>\n`;
+  return name ? html`<header><bdi>${name}</bdi></header>\n` : "";
+}
+
+/** The way back to the shop, where the shop has said where it is. */
+export function wayBack({ language, shop }: Reader): Html | string {
+  if (!shop?.homeUrl) return "";
+  const { backTo, backToShop } = pageWords[language];
+  const [before, after] = backTo.split("{shop}");
+  const words = shop.name ? html`${before}<bdi>${shop.name}</bdi>${after}` : html`${backToShop}`;
+  return html`<p class="way"><a href="${shop.homeUrl}">${words}</a></p>`;
+}
+
+/** Made of two colours that we have written ourselves; nothing that a shop sends stands in a style. */
+function accentStyle(shop: Shop | undefined): string {
+  const accent = shop?.accentColor ? accentOf(shop.accentColor) : undefined;
+  if (!accent) return "";
+  return `:root { --accent: ${accent.light}; } @media (prefers-color-scheme: dark) { :root { --accent: ${accent.dark}; } }`;
+}
+
+const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+const STYLE_HASH = hashOf(STYLE);
+
+export function pageHeaders({ language, shop }: Reader): Record<string, string> {
+  const accent = accentStyle(shop);
+  const policy = [
+    "default-src 'none'",
+    // The empty icon, without which a browser asks for /favicon.ico; and the one place that the logo is at.
+    `img-src data:${shop?.logoUrl ? ` ${new URL(shop.logoUrl).origin}` : ""}`,
+    `style-src ${STYLE_HASH}${accent === "" ? "" : ` ${hashOf(accent)}`}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+  return {
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Language": language,
+    "Content-Security-Policy": policy,
+    Vary: "Accept-Language",
+  };
+}

@@ -1,0 +1,74 @@
+import { html } from "hono/html";
+import type { Choice } from "../../contract/browser.ts";
+import type { Problem } from "../../contract/problem.ts";
+import { type ProblemCode, problemEntry } from "../../contract/problems.ts";
+import { framed, type Reader, wayBack } from "./frame.ts";
+import { type Html, inWords } from "./html.ts";
+import { pageWords } from "./words/all.ts";
+import type { PageWords, Refusal } from "./words/page-words.ts";
+
+/** What a shopper sees of us when there is no storefront to send them to. */
+
+export function problemPage(problem: Problem, requestId: string, reader: Reader): string {
+  const { code } = problem;
+  const words = pageWords[reader.language];
+  const reference = problem.faults[0].meta?.reference;
+  // A reference finds the record of a sign-on, a request's id the lines of the log.
+  const [kind, shown] =
+    reference === undefined ? [words.request, requestId] : [words.reference, String(reference)];
+  const { heading, text, remedy, isForDevelopers } = explain(code, words);
+  return framed(reader, {
+    title: heading,
+    body: html`<h1>${heading}</h1><p>${text}</p><p>${remedy}</p>${wayBack(reader)}${isForDevelopers ? forDevelopers(code, words) : ""}<p class="quiet reference">${kind} <strong>${shown}</strong><br><code data-problem="${code}">${code}</code></p>`,
+  });
+}
+
+type Explained = Refusal & { heading: string; isForDevelopers?: boolean };
+
+/** Whose fault it is decides what the page says: a shopper can start again, or wait, but cannot mend a storefront. */
+function explain(code: ProblemCode, words: PageWords): Explained {
+  const { again, later } = words;
+  switch (code) {
+    case "attempt_invalid":
+      return { heading: again.heading, ...again.foreign };
+    case "attempt_expired":
+      return { heading: again.heading, ...again.late };
+    case "browser_changed":
+      return { heading: again.heading, ...again.otherBrowser };
+    case "rate_limit_exceeded":
+      return { heading: later.heading, ...later.busy };
+    case "storage_unavailable":
+    case "internal_error":
+      return { heading: later.heading, ...later.down };
+    case "test_sign_on_over":
+      return words.testOver;
+    case "logout_uri_unregistered":
+      return { ...words.signedOutHere, isForDevelopers: true };
+    case "logout_hint_invalid":
+      return { ...words.notSignedOut, isForDevelopers: true };
+    default:
+      return { ...words.shop, isForDevelopers: true };
+  }
+}
+
+function forDevelopers(code: ProblemCode, words: PageWords): Html {
+  const { means, remedy } = problemEntry(code);
+  return html`<p class="quiet details">${words.forDevelopers}: <span lang="en">${inWords(means)} ${inWords(remedy)}</span></p>`;
+}
+
+export function signedOutPage(reader: Reader): string {
+  const { heading, text } = pageWords[reader.language].signedOut;
+  return framed(reader, { title: heading, body: html`<h1>${heading}</h1><p>${text}</p>${wayBack(reader)}` });
+}
+
+export function choicePage({ options }: Choice, reader: Reader): string {
+  const { choice } = pageWords[reader.language];
+  const items = options.map(({ name, href, isDown }) => {
+    const note = isDown ? html`<span class="quiet">${choice.down}</span>` : "";
+    return html`<li><a href="${href}"><bdi>${name}</bdi>${note}</a></li>`;
+  });
+  return framed(reader, {
+    title: choice.heading,
+    body: html`<h1>${choice.heading}</h1><ul>${items}</ul>${wayBack(reader)}`,
+  });
+}

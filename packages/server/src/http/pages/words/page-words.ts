@@ -1,0 +1,33 @@
+/** What our pages say to a shopper. Every refusal says what happened, and whether trying again helps. */
+export type PageWords = {
+  /** `{shop}` is the shop's name. */
+  backTo: string;
+  backToShop: string;
+  /** What stands before what the shop can find the case by. */
+  reference: string;
+  request: string;
+  /** What stands before words for the shop's developers, which are in English. */
+  forDevelopers: string;
+  /** They can start again, and it will work. */
+  again: { heading: string } & Record<"foreign" | "late" | "otherBrowser", Refusal>;
+  /** They can wait. */
+  later: { heading: string; busy: Refusal; down: Refusal };
+  /** Only the shop can mend it. */
+  shop: { heading: string } & Refusal;
+  signedOut: { heading: string; text: string };
+  signedOutHere: { heading: string } & Refusal;
+  notSignedOut: { heading: string } & Refusal;
+  testOver: { heading: string } & Refusal;
+  choice: { heading: string; down: string };
+  front: {
+    text: string;
+    lost: string;
+    console: Place;
+    reference: Place;
+    openapi: Place;
+    health: Place;
+  };
+};
+
+export type Refusal = { text: string; remedy: string };
+type Place = { name: string; text: string };
