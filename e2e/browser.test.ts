@@ -1,8 +1,4 @@
-import { once } from "node:events";
-import { mkdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { createAdmin } from "@latchkey/sdk/admin";
+import { mkdirSync } from "node:fs";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../packages/server/test/support/until.ts";
@@ -274,38 +270,6 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       await picture("cleo");
       expect(text).toMatch(/Reference/);
     });
-  });
-
-  test("the plain HTML of the guide for storefronts signs a shopper in", async () => {
-    const banner = running.logLines().join("\n");
-    const [clientId = ""] = banner.match(/lkid_\w+/) ?? [];
-    const [clientSecret = ""] = banner.match(/lksk_\w+/) ?? [];
-    const files = createServer(async (request, response) => {
-      const path = request.url?.split("?")[0];
-      const type = path === "/" ? "text/html" : "text/javascript";
-      response.setHeader("Content-Type", type);
-      response.end(path === "/" ? html : await (await fetch(`${shop}${path}`)).text());
-    });
-    files.listen(0, "127.0.0.1");
-    await once(files, "listening");
-    const own = `http://localhost:${(files.address() as AddressInfo).port}/`;
-    const admin = createAdmin({ baseUrl: place.url, clientId, clientSecret });
-    const { data: settings } = await admin.settings.get();
-    const { data: realm } = await admin.realms.get(settings.realm_id);
-    await admin.realms.update(realm.id, { redirect_uris: [...realm.redirect_uris, own] });
-
-    const guide = readFileSync(new URL("../docs/guides/storefront.md", import.meta.url), "utf8");
-    const html = (guide.match(/```html\n([\s\S]*?)```/)?.[1] ?? "")
-      .replace("http://localhost:4000", place.url)
-      .replace("lkid_…", clientId)
-      .replace("@latchkey/sdk", "/sdk/index.js");
-    await page.goto(own);
-    await page.getByRole("button", { name: "Practice sign-in" }).click();
-    await person(/Ada/).click();
-    await page.getByText("Hello, Ada").waitFor();
-    expect(page.url()).toBe(own);
-    files.closeAllConnections();
-    files.close();
   });
 
   test("no page is wider than a phone, in light and dark", async () => {

@@ -18,7 +18,7 @@ import { readReference } from "./reference.ts";
 type Deps = { storage: Storage; emailDigests?: EmailDigests };
 type Row = Tables["sign_ons"];
 
-/** References are read out, and typed as people like. An address is looked for by its digest; what is none finds nothing. */
+/** A reference is found in any spelling. An e-mail is looked up by its digest; text that is not an address matches no record. */
 async function asWritten({ emailDigests }: Deps, storeId: string, condition: Condition): Promise<Condition> {
   const { field, value } = condition;
   if (field === "reference") return { ...condition, value: readReference(String(value)) ?? value };

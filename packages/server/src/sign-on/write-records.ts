@@ -7,9 +7,6 @@ import { insertTallies } from "./statistics.ts";
 
 /** How records reach the database, in the transaction that also notes what they change in the figures. */
 
-export type RecordRow = Tables["sign_ons"];
-type Written = Pick<RecordRow, "id">[];
-
 const COLUMNS = [
   "id",
   "store_id",
@@ -35,7 +32,11 @@ const COLUMNS = [
   "request_id",
   "started_at",
   "updated_at",
-] as const satisfies (keyof RecordRow)[];
+] as const satisfies (keyof Tables["sign_ons"])[];
+
+/** Made of the list above, so that a member that is not written does not compile. */
+export type RecordRow = Pick<Tables["sign_ons"], (typeof COLUMNS)[number]>;
+type Written = Pick<RecordRow, "id">[];
 
 /**
  * Attempts with what became of their codes, where both wait to be written, as they mostly do: one row then, and not one that is

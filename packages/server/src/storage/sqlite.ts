@@ -46,7 +46,7 @@ export function openSqlite(given: string): Storage {
       return this.db.transaction().execute(work);
     },
     ahead(work) {
-      // On the one connection there is, so that nobody else's write goes by without waiting.
+      // Holds the only connection while `synchronous` is lowered, so that no other write is made without waiting for the disk.
       return this.db.connection().execute(async (connected) => {
         file.exec("pragma synchronous = normal");
         try {
@@ -111,8 +111,8 @@ async function writeNothing(db: Database): Promise<void> {
 
 /**
  * Kysely's way to node:sqlite. It waits for another process' lock without stopping the event loop: a statement that found the file
- * locked did nothing, so it is tried again. The first to wait gives up after two seconds, and whoever comes after it at
- * once, until the lock is gone: a queue behind a lock would make the last in it wait for all.
+ * locked did nothing, so it is tried again. The first to wait gives up after two seconds. From then on every statement that finds the lock fails at
+ * once, until the lock is gone: otherwise each would wait two seconds behind the one before it.
  */
 function patientDialect(file: DatabaseSync, onError: (error: unknown) => void): Dialect {
   const prepare = keepPrepared(file);
