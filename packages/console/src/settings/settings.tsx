@@ -23,7 +23,7 @@ export function Settings() {
   return (
     <Screen
       title="Settings"
-      lead="Where sign-ons may end, who is one customer, what follows the provider, and the store’s limit."
+      lead="Where sign-ons may end, what shoppers see, who is one customer, what follows the provider, and the store’s limit."
     >
       <div className="stack-wide">
         <Asked query={realms}>
