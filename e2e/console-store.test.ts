@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   test("Settings judges a redirect URI while it is typed, and saves what is good; each policy says what it leads to", async () => {
     const { page } = c;
     await go(page, "/settings", "Settings");
-    const realmCard = page.getByRole("region", { name: "Realm “Customers”" });
+    const realmCard = page.getByRole("region").filter({ hasText: "Client id for storefronts" });
     await realmCard.getByRole("button", { name: "Add a redirect URI" }).click();
     const added = realmCard.getByRole("textbox", { name: /^Redirect URI/ }).last();
     await added.fill("http://shop.example/back");
@@ -84,6 +84,16 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       return (await c.admin.realms.get(settings.realm_id)).data;
     };
     expect((await read()).redirect_uris).toContain("https://shop.example/back");
+    await realmCard.getByLabel("Way back to the shop").fill("http://shop.example/");
+    await realmCard.getByLabel("Colour").fill("pine");
+    await realmCard.getByText("Six digits after a #").waitFor();
+    const saveShown = realmCard.getByRole("button", { name: "Save what shoppers see" });
+    expect(await saveShown.isDisabled()).toBe(true);
+    await realmCard.getByLabel("Way back to the shop").fill("https://shop.example/");
+    await realmCard.getByLabel("Colour").fill("#0b5f52");
+    await saveShown.click();
+    await until(async () => (await read()).home_url === "https://shop.example/");
+    expect((await read()).accent_color).toBe("#0b5f52");
     await page.getByText("The second one is refused").click();
     await button(page, "Save the policy").click();
     await until(async () => (await read()).duplicate_email_policy === "disallowed");

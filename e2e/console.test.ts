@@ -150,7 +150,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     expect(page.url()).toBe(`${c.url}/console/`);
     const kept = () => page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
     expect(await kept()).not.toMatch(/eyJ|verifier|token/i);
-    await page.getByRole("link", { name: "Members" }).click();
+    await page.getByRole("navigation").getByRole("link", { name: "Members" }).click();
     await page.getByText("mona@shop.example").waitFor();
     await page.reload();
     await heading(page, "Members");
@@ -182,7 +182,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     if (!second.isClosed()) await second.waitForEvent("close");
     await dialog.waitFor({ state: "detached" });
     expect(await page.getByRole("searchbox").inputValue()).toBe("half a na");
-    await page.getByRole("link", { name: "Members" }).click();
+    await page.getByRole("navigation").getByRole("link", { name: "Members" }).click();
     await page.getByText("mona@shop.example").waitFor();
     await page.context().close();
   });

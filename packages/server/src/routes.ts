@@ -37,6 +37,7 @@ import {
   revokeToken as revokeCustomerToken,
 } from "./customers/customer-token.ts";
 import { eraseCustomer } from "./customers/erase.ts";
+import { listIdentities } from "./customers/list-identities.ts";
 import {
   presentCustomer,
   presentCustomerList,
@@ -118,6 +119,7 @@ export const routes = (app: Deps): Route[] => [
   on(customer.getCustomer,     async ({ caller, ids }) => presentCustomer(app, await getCustomer(app, caller, ids.id))),
   on(customer.updateCustomer,  async ({ caller, ids, body }) => presentCustomer(app, await updateCustomer(app, caller, ids.id, toCustomerChange(body)))),
   on(customer.deleteCustomer,  ({ caller, ids }) => deleteCustomer(app, caller, ids.id)),
+  on(customer.listCustomerIdentities, ({ caller, ids }) => listIdentities(app, caller, ids.id)),
   on(customer.eraseCustomer,   ({ caller, ids }) => eraseCustomer(app, caller, ids.id)),
 
   on(signOn.authorize,         ({ ids, browser }) => authorize(app, ids, browser)),

@@ -14,6 +14,7 @@ import { SignOnItem } from "../parts/outcome.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
+import { Identities } from "./identities.tsx";
 import { Sessions } from "./sessions.tsx";
 
 export function CustomerScreen() {
@@ -60,6 +61,7 @@ function Shown({ customer }: { customer: Customer }) {
         </dl>
       </section>
       <Sessions customer={customer} />
+      <Identities customerId={customer.id} />
       <SignOns customerId={customer.id} />
       <Erase customer={customer} />
     </div>

@@ -1,10 +1,10 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { Notices } from "../parts/notices.tsx";
+import { SignOut } from "../parts/sign-out.tsx";
 import { useEnd } from "../session/end.ts";
 import { useRenewal } from "../session/renewal.ts";
-import { signOut, useSession } from "../session/session.ts";
+import { useSession } from "../session/session.ts";
 import { useLiveEvents } from "./live.ts";
 
 /** With its dialog, which most visits never need. */
@@ -118,7 +118,6 @@ export function Brand() {
 
 function Who() {
   const { store, name, role } = useSession();
-  const queries = useQueryClient();
   return (
     <div className="who">
       <div>
@@ -127,16 +126,7 @@ function Who() {
           {name}, {role}
         </span>
       </div>
-      <button
-        type="button"
-        className="button button-plain button-small"
-        onClick={() => {
-          signOut();
-          queries.clear();
-        }}
-      >
-        Sign out
-      </button>
+      <SignOut isSmall />
     </div>
   );
 }

@@ -72,7 +72,7 @@ function IntegrationItem({ integration }: { integration: Integration }) {
       <span className="item-side">
         <Health of={integration} />
         <span>
-          last <Instant at={meta.last_delivery?.at ?? null} never="nothing sent yet" />
+          last sent <Instant at={meta.last_delivery?.at ?? null} never="nothing yet" />
         </span>
       </span>
     </Link>

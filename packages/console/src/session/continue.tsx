@@ -3,10 +3,11 @@ import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { Modal } from "../parts/modal.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { SignOut } from "../parts/sign-out.tsx";
 import { useAct } from "../parts/use-act.ts";
 import { awaitToken, continuationPath } from "./continuation.ts";
 import { findPlace, leaveToSignIn } from "./member.ts";
-import { continueWithToken, signOut, useSession } from "./session.ts";
+import { continueWithToken, useSession } from "./session.ts";
 
 /** Stands above the screen, which keeps what was typed. */
 export function Continue() {
@@ -56,16 +57,7 @@ export function Continue() {
         >
           {isBusy ? "Going on…" : "Continue"}
         </button>
-        <button
-          type="button"
-          className="button button-plain"
-          onClick={() => {
-            signOut();
-            queries.clear();
-          }}
-        >
-          Sign out
-        </button>
+        <SignOut />
       </div>
     </Modal>
   );

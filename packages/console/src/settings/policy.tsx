@@ -45,6 +45,7 @@ export function Policies({ realm }: { realm: Realm }) {
   return (
     <>
       <Policy
+        key={`duplicates ${realm.duplicate_email_policy}`}
         realm={realm}
         title="When somebody new has the e-mail of an existing customer"
         save="Save the policy"
@@ -53,6 +54,7 @@ export function Policies({ realm }: { realm: Realm }) {
         change={(duplicate_email_policy) => ({ duplicate_email_policy })}
       />
       <Policy
+        key={`updates ${realm.profile_updates}`}
         realm={realm}
         title="When name or e-mail change at the provider"
         save="Save what follows"

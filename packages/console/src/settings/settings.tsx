@@ -4,6 +4,7 @@ import { Asked } from "../parts/asked.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useAdmin } from "../session/session.ts";
+import { Branding } from "./branding.tsx";
 import { Policies } from "./policy.tsx";
 import { RedirectUris } from "./redirect-uris.tsx";
 import { StoreForm } from "./store-form.tsx";
@@ -22,7 +23,7 @@ export function Settings() {
   return (
     <Screen
       title="Settings"
-      lead="Where sign-ons may end, who is one customer, what follows the provider, and the store’s limit."
+      lead="Where sign-ons may end, what shoppers see, who is one customer, what follows the provider, and the store’s limit."
     >
       <div className="stack-wide">
         <Asked query={realms}>
@@ -36,6 +37,9 @@ export function Settings() {
   );
 }
 
+/** A form begins anew when what it is about was changed, and keeps what was typed when anything else was. */
+const keyOf = (values: readonly (string | null)[]): string => JSON.stringify(values);
+
 function RealmCard({ realm, settings }: { realm: Realm; settings: AuthenticationSettings | undefined }) {
   return (
     <section className="card stack-wide" aria-labelledby={realm.id}>
@@ -48,8 +52,16 @@ function RealmCard({ realm, settings }: { realm: Realm; settings: Authentication
           </div>
         )}
       </div>
-      <RedirectUris key={`uris ${realm.meta.updated_at}`} realm={realm} />
-      {realm.purpose === "customers" && <Policies key={`policy ${realm.meta.updated_at}`} realm={realm} />}
+      <RedirectUris key={keyOf(realm.redirect_uris)} realm={realm} />
+      {realm.purpose === "customers" && (
+        <>
+          <Branding
+            key={keyOf([realm.name, realm.home_url, realm.logo_url, realm.accent_color])}
+            realm={realm}
+          />
+          <Policies realm={realm} />
+        </>
+      )}
     </section>
   );
 }

@@ -169,6 +169,9 @@ const customers = (api: Api) => ({
     change: wire.CustomerChange;
     query: ListQuery;
   }>(api, CUSTOMERS, "customer"),
+  /** What each identity provider calls the customer. */
+  identities: async (id: string) =>
+    api<{ data: wire.CustomerIdentity[] }>({ method: "GET", path: `${CUSTOMERS}${pathOf(id)}/identities` }),
   /** Deletes the customer and takes its data out of the log of events, for good. */
   erase: async (id: string) =>
     api<{ data: wire.CustomerErasure }>({ method: "POST", path: `${CUSTOMERS}${pathOf(id)}/erase` }),

@@ -282,4 +282,18 @@ export type Store = {
 };
 export type StoreChange = { name?: string | undefined; rate_limit?: number | undefined };
 
+/** Who comes back as this subject is signed in as the customer. */
+export type CustomerIdentity = {
+  type: "customer-identity";
+  id: string;
+  customer_id: string;
+  realm_id: string;
+  profile_id: string;
+  /** Null: the profile was removed. */
+  profile_name: string | null;
+  issuer: string;
+  subject: string;
+  meta: { timestamps: { created_at: string } };
+};
+
 export type CustomerErasure = { type: "customer-erasure"; id: string; events: number; complete: boolean };

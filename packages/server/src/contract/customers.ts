@@ -152,6 +152,40 @@ export const deleteCustomer = operation({
   success: { status: 204, description: "The customer is gone" },
 });
 
+export const listCustomerIdentities = operation({
+  id: "listCustomerIdentities",
+  tag: "Customers",
+  method: "GET",
+  path: "/v2/customers/{id}/identities",
+  summary: "List who a customer is at the identity providers",
+  description:
+    "What each provider calls this customer: who comes back as that subject is signed in as them. With a customer token: one's own. At most 100, the oldest first.",
+  access: ["customers", "own"],
+  role: "viewer",
+  ids,
+  success: {
+    status: 200,
+    description: "The identities; none where the customer has never come through a provider",
+    schema: z.strictObject({
+      data: z.array(
+        z
+          .strictObject({
+            type: z.literal("customer-identity"),
+            id,
+            customer_id: id,
+            realm_id: id,
+            profile_id: id.describe("The profile that they first came through"),
+            profile_name: z.string().nullable().describe("Null: it was removed"),
+            issuer: z.string(),
+            subject: z.string(),
+            meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp }) }),
+          })
+          .meta({ id: "CustomerIdentity" }),
+      ),
+    }),
+  },
+});
+
 export const eraseCustomer = operation({
   id: "eraseCustomer",
   tag: "Customers",

@@ -31,6 +31,7 @@ export const operations: readonly Operation[] = [
   customer.getCustomer,
   customer.updateCustomer,
   customer.deleteCustomer,
+  customer.listCustomerIdentities,
   customer.eraseCustomer,
   signOn.authorize,
   signOn.authorizeByForm,

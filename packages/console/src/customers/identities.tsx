@@ -1,0 +1,51 @@
+import { useQuery } from "@tanstack/react-query";
+import { Asked } from "../parts/asked.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Instant } from "../parts/instant.tsx";
+import { Items } from "../parts/items.tsx";
+import { useAdmin } from "../session/session.ts";
+
+/** Who the customer is at the providers: whoever comes as one of these subjects is signed in as them. */
+export function Identities({ customerId }: { customerId: string }) {
+  const admin = useAdmin();
+  const query = useQuery({
+    queryKey: ["customers", customerId, "identities"],
+    queryFn: async () => (await admin.customers.identities(customerId)).data,
+  });
+  return (
+    <section className="stack" aria-labelledby="identities">
+      <h2 id="identities">Known to providers as</h2>
+      <Asked
+        query={query}
+        empty={(list) =>
+          list.length === 0 && (
+            <Empty title="To none">
+              This person has an e-mail and a password here, and has never come through a provider.
+            </Empty>
+          )
+        }
+      >
+        {(list) => (
+          <Items items={list}>
+            {({ profile_name, issuer, subject, meta }) => (
+              <div className="item">
+                <span className="item-words">
+                  <span className="item-name">{profile_name ?? "A provider that was removed"}</span>
+                  <br />
+                  <span className="quiet small">
+                    <code>{subject}</code> at {issuer}
+                  </span>
+                </span>
+                <span className="item-side">
+                  <span>
+                    first came <Instant at={meta.timestamps.created_at} />
+                  </span>
+                </span>
+              </div>
+            )}
+          </Items>
+        )}
+      </Asked>
+    </section>
+  );
+}

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createCustomer, listCustomerIdentities } from "../../src/contract/customers.ts";
+import { deleteProfile } from "../../src/contract/oidc-profiles.ts";
+import { call } from "../support/call.ts";
+import { engines, type TestDatabase } from "../support/engines.ts";
+import { createFederation, type Federation } from "../support/federation.ts";
+
+describe.each(engines)("identities of a customer on $name", (engine) => {
+  let database: TestDatabase;
+  let f: Federation;
+  beforeEach(async ({ skip }) => {
+    if (!engine.isHere) skip("this engine is not installed");
+    database = await engine.create();
+    f = await createFederation({ databaseUrl: database.url });
+  });
+  afterEach(async () => {
+    await f?.close();
+    await database?.drop();
+  });
+
+  const identitiesOf = (id: string) => f.store.call(listCustomerIdentities, { ids: { id } });
+
+  test("200 what the provider calls them, for the back office and for oneself; 404 for anybody else", async () => {
+    const { data } = (await f.redeem(await f.signOn())).body;
+    const id = data.customer_id;
+    const { body } = await identitiesOf(id);
+    expect(body.data).toMatchObject([
+      {
+        type: "customer-identity",
+        customer_id: id,
+        profile_id: f.profileId,
+        issuer: f.idp.issuer,
+        subject: expect.stringMatching(/./),
+      },
+    ]);
+    expect(body.data[0].profile_name).not.toBeNull();
+    const own = (of: string) =>
+      call(f.latchkey.app, listCustomerIdentities, {
+        token: f.implicit,
+        ids: { id: of },
+        headers: { "x-customer-token": data.token },
+      });
+    expect((await own(id)).body).toEqual(body);
+    const json = { data: { type: "customer", name: "Ben", email: "ben@home.example" } };
+    const { body: ben } = await f.store.call(createCustomer, { json });
+    expect((await own(ben.data.id)).status).toBe(404);
+    expect((await identitiesOf(ben.data.id)).body.data).toEqual([]);
+  });
+
+  test("200 an identity outlives its profile, which then has no name", async () => {
+    const { data } = (await f.redeem(await f.signOn())).body;
+    await f.store.call(deleteProfile, { ids: { realm: f.realmId, id: f.profileId } });
+    expect((await identitiesOf(data.customer_id)).body.data).toMatchObject([{ profile_name: null }]);
+  });
+
+  test("404 for a customer that is not there, or another store's", async () => {
+    const { data } = (await f.redeem(await f.signOn())).body;
+    const other = await f.latchkey.createStore();
+    const foreign = await other.call(listCustomerIdentities, { ids: { id: data.customer_id } });
+    expect([foreign.status, foreign.body.errors[0].code]).toEqual([404, "customer_not_found"]);
+  });
+});
