@@ -3,13 +3,17 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * The fleet and the browser take longest, so they begin first. Races come last, when they are done: a machine that is kept busy by
+ * The fleet, the browser and the examples take longest, so they begin first. Races come last, when they are done: a machine that is kept busy by
  * something else says nothing about how long we make each other wait.
  */
 class BrowserFirstRacesLast extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) =>
-      /e2e\/(browser|console|fleet\/fleet)\./.test(moduleId) ? 0 : moduleId.includes("/storage/") ? 2 : 1;
+      /e2e\/(browser\.|console|examples|fleet\/fleet\.)/.test(moduleId)
+        ? 0
+        : moduleId.includes("/storage/")
+          ? 2
+          : 1;
     return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
   }
 }

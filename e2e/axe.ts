@@ -7,7 +7,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 /** What axe-core finds wrong with the page as it stands: the rule, and the first element that breaks it. */
 export async function barriersOf(page: Page): Promise<string[]> {
   // Runs in the page's world without being one of its scripts, so the page's policy stays in force for everything else.
-  await page.evaluate(AXE);
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(AXE);
   // What moves has other colours meanwhile than afterwards.
   await page.evaluate(() =>
     Promise.all(
@@ -19,9 +19,14 @@ export async function barriersOf(page: Page): Promise<string[]> {
   );
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      axe: {
+        run(
+          of: unknown,
+          options: object,
+        ): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+      };
     };
-    const { violations } = await axe.run();
+    const { violations } = await axe.run(document, { resultTypes: ["violations"] });
     return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
   });
 }

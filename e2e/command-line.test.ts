@@ -61,6 +61,20 @@ describe("--json shows what the API shows", () => {
     expect((await read("key", "list", "--store", store)).application_keys).toContainEqual(renamed);
   });
 
+  test("realm allow adds an address to those that storefronts may use, once, and leaves the others", async () => {
+    const { authentication_realms } = await read("realm", "list");
+    const { id, redirect_uris: before } = authentication_realms[0];
+    const uri = "http://localhost:3000/signed-in";
+    for (let time = 0; time < 2; time++) {
+      const { authentication_realm } = await read("realm", "allow", uri);
+      expect(authentication_realm).toEqual((await ask(`/v2/authentication-realms/${id}`)).data);
+      expect(authentication_realm.redirect_uris).toEqual([...before, uri]);
+    }
+    const refused = await type("realm", "allow", "http://shop.example/signed-in");
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("it must begin with https://");
+  });
+
   test("of realms and profiles, but for health, which only a running service knows", async () => {
     const { authentication_realms, next } = await read("realm", "list");
     expect(next).toBeNull();

@@ -30,30 +30,3 @@ describe("the code of", () => {
       expect(Object.keys(shop)).toContain(method);
   });
 });
-
-test("every link in the documentation leads somewhere", () => {
-  const papers = [
-    "README.md",
-    "ARCHITECTURE.md",
-    "CONTRIBUTING.md",
-    "SECURITY.md",
-    "packages/sdk/README.md",
-    ...guides,
-  ];
-  for (const paper of [
-    ...papers,
-    ...readdirSync(new URL("../docs", import.meta.url))
-      .filter((name) => name.endsWith(".md"))
-      .map((name) => `docs/${name}`),
-  ]) {
-    for (const [, target = ""] of read(paper).matchAll(/\]\(([^)#\s]+)(?:#[\w-]+)?\)/g)) {
-      if (/^https?:/.test(target)) continue;
-      const url = new URL(target, new URL(`../${paper}`, import.meta.url));
-      expect(() => readdirSync(new URL(".", url)).length, `${paper} links to ${target}`).not.toThrow();
-      const parent = readdirSync(new URL(url.href.endsWith("/") ? ".." : ".", url));
-      expect(parent, `${paper} links to ${target}`).toContain(
-        url.pathname.replace(/\/$/, "").split("/").at(-1),
-      );
-    }
-  }
-});

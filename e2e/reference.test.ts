@@ -1,4 +1,4 @@
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { barriersOf } from "./axe.ts";
 import { hasChromium, launchChromium } from "./chromium.ts";
@@ -40,6 +40,15 @@ describe.skipIf(!hasChromium)("the API reference, in Chromium", () => {
     },
   );
 
+  async function openAs({ client_id, client_secret }: Made["application_key"], page: Page): Promise<void> {
+    await page.goto(`${place.url}/docs`);
+    const tokens = page.locator("#tokens");
+    await tokens.getByLabel("Client id").fill(client_id);
+    await tokens.getByLabel("Client secret").fill(client_secret);
+    await tokens.getByRole("button").click();
+    await tokens.getByText("Every command below has the token now").waitFor();
+  }
+
   test("puts the reader's own token into the commands, and sends them", async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
@@ -51,7 +60,9 @@ describe.skipIf(!hasChromium)("the API reference, in Chromium", () => {
     await tokens.getByLabel("Client id").fill(made.application_key.client_id);
     await tokens.getByLabel("Client secret").fill(made.application_key.client_secret);
     await tokens.getByRole("button").click();
-    await tokens.getByText("Every command below has the token now.").waitFor();
+    await tokens
+      .getByText("Every command below has the token now, and the ids that answers bring.")
+      .waitFor();
     const token = await tokens.getByLabel("Access token").inputValue();
     const create = page.locator("#createCustomer");
     expect(await create.locator("pre").textContent()).toContain(`Bearer ${token}`);
@@ -69,4 +80,53 @@ describe.skipIf(!hasChromium)("the API reference, in Chromium", () => {
     expect(complaints).toEqual([]);
     await context.close();
   });
+
+  test("sends every example as it stands, and it works the first time, where it needs nothing that only a sign-on brings", async () => {
+    const page = await browser.newPage();
+    await openAs((await createStore(place)).application_key, page);
+    const methods = new Map<string, string>();
+    for (const form of await page.locator("form.try:has(button[type=submit])").all()) {
+      const id = (await form.locator("output").getAttribute("id"))?.replace("answer-", "") as string;
+      methods.set(id, (await form.getAttribute("data-method")) as string);
+    }
+    const rest = [...methods.keys()].filter(
+      (id) => !FIRST.includes(id) && !LAST.includes(id) && !(id in NOT_AT_ONCE),
+    );
+    const byMethod = (method: string) => rest.filter((id) => methods.get(id) === method);
+    const order = [
+      ...FIRST,
+      ...byMethod("POST"),
+      ...byMethod("GET"),
+      ...byMethod("PUT"),
+      ...byMethod("DELETE").reverse(),
+    ];
+    const answered: Record<string, string> = {};
+    for (const id of [...order, ...LAST]) {
+      await page.locator(`#${id} button[type=submit]`).click();
+      const output = page.locator(`#answer-${id}`).filter({ hasText: /^(?:\d{3} |There was)/ });
+      await output.waitFor();
+      const text = (await output.textContent()) as string;
+      if (!/^20[0-4] /.test(text)) answered[id] = text;
+    }
+    expect(answered).toEqual({});
+    expect(Object.keys(NOT_AT_ONCE).filter((id) => !methods.has(id))).toEqual([]);
+    await page.close();
+  });
 });
+
+/** A new password ends the customer's tokens. */
+const FIRST = ["createCustomer", "issueCustomerToken", "revokeCustomerToken"];
+/** Once the others have deleted theirs. */
+const LAST = ["createCustomer", "revokeCustomerTokens", "eraseCustomer"];
+
+const NOT_AT_ONCE: Record<string, string> = {
+  streamEvents: "goes on until it is closed",
+  realmToken: "needs the code of a sign-on",
+  userinfo: "needs a customer token from a sign-on with the realm",
+  userinfoByPost: "needs a customer token from a sign-on with the realm",
+  backchannelLogout: "is for identity providers",
+  getSignOn: "needs a sign-on",
+  approveDrift: "needs a change of the provider that waits for approval",
+  redeliver: "needs a delivery that has ended",
+  checkAtGateway: "needs a customer token",
+};

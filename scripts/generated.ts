@@ -13,6 +13,7 @@ import { signOnReasons } from "../packages/server/src/contract/sign-on-reasons.t
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
 import { cliPage } from "./cli-page.ts";
+import { pagesWithExamples } from "./example-blocks.ts";
 
 /** Every file that is made from another, by path. `npm run generate` writes them; a test fails when one is stale. */
 export async function generatedFiles(): Promise<Record<string, string>> {
@@ -22,6 +23,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     "docs/cli.md": cliPage(),
     "packages/server/src/storage/tables.ts": await tableTypes(),
     ...recipes(),
+    ...pagesWithExamples(),
   };
 }
 

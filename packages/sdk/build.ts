@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { build } from "vite";
 
 /**
  * Writes the package as it is published: JavaScript and declarations, with a package.json of their own. In the repository
@@ -28,13 +29,37 @@ for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
   writeFileSync(join(folder, path), text.replaceAll(/((?:from |import\()"\.[^"]+)\.ts"/g, '$1.js"'));
 }
 
+// The storefront's part in one file, for a page that is served as it is: no bundler, no import map.
+const ONE_FILE = "browser.js";
+await build({
+  configFile: false,
+  logLevel: "silent",
+  build: {
+    outDir: folder,
+    emptyOutDir: false,
+    target: "es2022",
+    rolldownOptions: {
+      input: join(here, "src/index.ts"),
+      preserveEntrySignatures: "strict",
+      output: {
+        format: "es",
+        entryFileNames: ONE_FILE,
+      },
+    },
+  },
+});
+
 const { exports, ...published } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 const built = (source: string) => source.replace("./src/", "./").replace(/\.ts$/, ".js");
 const entries = Object.entries<string>(exports).map(([name, source]) => {
   const module = built(source);
   return [name, { types: module.replace(/\.js$/, ".d.ts"), default: module }];
 });
-const contents = { ...published, exports: Object.fromEntries(entries) };
+const oneFile = { types: "./index.d.ts", default: `./${ONE_FILE}` };
+const contents = {
+  ...published,
+  exports: { ...Object.fromEntries(entries), [`./${ONE_FILE}`]: oneFile },
+};
 writeFileSync(join(folder, "package.json"), `${JSON.stringify(contents, null, 2)}\n`);
 copyFileSync(join(here, "README.md"), join(folder, "README.md"));
 copyFileSync(join(here, "../../LICENSE"), join(folder, "LICENSE"));

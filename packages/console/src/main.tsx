@@ -1,8 +1,9 @@
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Router } from "wouter";
 import { Console } from "./frame/console.tsx";
+import { noteRefusal } from "./session/session.ts";
 import "./styles/tokens.css";
 import "./styles/ground.css";
 import "./styles/frame.css";
@@ -10,7 +11,10 @@ import "./styles/parts.css";
 import "./styles/figures.css";
 
 /** The SDK itself repeats what may be repeated, so a question that failed has failed. */
-const queries = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 2000 } } });
+const queries = new QueryClient({
+  queryCache: new QueryCache({ onError: noteRefusal }),
+  defaultOptions: { queries: { retry: false, staleTime: 2000 } },
+});
 
 const place = document.getElementById("console");
 if (place)

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { build } from "vite";
@@ -98,6 +98,7 @@ describe("the built package", () => {
       ".": { types: "./index.d.ts", default: "./index.js" },
       "./admin": { types: "./admin/index.d.ts", default: "./admin/index.js" },
       "./webhooks": { types: "./webhooks/index.d.ts", default: "./webhooks/index.js" },
+      "./browser.js": { types: "./index.d.ts", default: "./browser.js" },
     });
     const files = readdirSync(dist, { recursive: true, encoding: "utf8" });
     expect(files).toEqual(
@@ -105,6 +106,15 @@ describe("the built package", () => {
     );
     for (const path of files.filter((file) => /\.(js|d\.ts)$/.test(file)))
       expect(readFileSync(join(dist, path), "utf8"), path).not.toMatch(/(from |import\()"[^"]+\.ts"/);
+  });
+
+  test("has the storefront's part in one file, which imports nothing", async () => {
+    const text = readFileSync(join(dist, "browser.js"), "utf8");
+    expect(text).not.toMatch(/\bimport\b/);
+    expect(Object.keys(await import(pathToFileURL(join(dist, "browser.js")).href)).sort()).toEqual([
+      "ApiError",
+      "createStorefront",
+    ]);
   });
 
   test("is imported by plain Node", async () => {

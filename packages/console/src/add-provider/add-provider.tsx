@@ -11,7 +11,7 @@ import { Finish } from "./finish.tsx";
 import { NameIt } from "./name-it.tsx";
 import { Credentials, Register } from "./register.tsx";
 
-const STEPS = ["Provider", "Callback", "Secret", "Examine and finish"] as const;
+const STEPS = ["Provider", "Callback", "Secret", "Test and finish"] as const;
 type At = 0 | 1 | 2 | 3;
 
 /** Where one is stands in the address, so that a reload, or somebody else, can go on there. */

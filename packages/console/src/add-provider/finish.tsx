@@ -5,6 +5,7 @@ import { say } from "../parts/notices.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/use-act.ts";
 import { Doctor } from "../providers/doctor.tsx";
+import { TestSignOn } from "../providers/test-sign-on.tsx";
 import { useAdmin } from "../session/session.ts";
 
 /** From the last press on, the provider is among those that shoppers can choose. */
@@ -23,6 +24,11 @@ export function Finish({ realmId, profile }: { realmId: string; profile: Profile
       <h2>Does it meet the nine requirements?</h2>
       <p className="quiet">Some can only be told at a real sign-on; they are checked at each one.</p>
       <Doctor realmId={realmId} profileId={profile.id} />
+      <h2>Does a person come through?</h2>
+      <p className="quiet">
+        Sign in once yourself. Every check is shown here, with both sides, and nothing comes of it.
+      </p>
+      <TestSignOn realmId={realmId} profile={profile} />
       {error !== undefined && <Problem error={error} />}
       <div className="form-actions">
         <button type="button" className="button" disabled={isBusy || profile.enabled} onClick={() => run()}>

@@ -82,12 +82,22 @@ export function NameIt({ onMade }: { onMade: (made: Made) => void }) {
         fault={isTried ? fault : undefined}
       />
       {realms.data && realms.data.length > 1 && (
-        <Choices
-          legend="For whom"
-          value={realmId ?? ""}
-          onChoose={setRealm}
-          options={realms.data.map(({ id, name: label }) => ({ value: id, label, why: "Realm" }))}
-        />
+        <div className="stack-tight">
+          <strong aria-hidden="true">For whom</strong>
+          <Choices
+            legend="For whom"
+            value={realmId ?? ""}
+            onChoose={setRealm}
+            options={realms.data.map(({ id, name: label, purpose }) => ({
+              value: id,
+              label,
+              why:
+                purpose === "members"
+                  ? "People of the store, who sign in to this console."
+                  : "Shoppers, who sign in at a storefront.",
+            }))}
+          />
+        </div>
       )}
       {error !== undefined && <Problem error={error} />}
       <div className="form-actions">

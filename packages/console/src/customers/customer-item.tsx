@@ -13,7 +13,7 @@ export function CustomerItem({ customer }: { customer: Customer }) {
           {customer.authentication_mechanism === "oidc" ? "through a provider" : "e-mail and password"}
         </span>
         <span>
-          since <Instant at={customer.meta.timestamps.created_at} />
+          came <Instant at={customer.meta.timestamps.created_at} />
         </span>
       </span>
     </Link>

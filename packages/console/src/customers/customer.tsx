@@ -7,6 +7,7 @@ import { ConfirmByName } from "../parts/confirm-by-name.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Instant } from "../parts/instant.tsx";
+import { Items } from "../parts/items.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { say } from "../parts/notices.tsx";
 import { SignOnItem } from "../parts/outcome.tsx";
@@ -48,7 +49,7 @@ function Shown({ customer }: { customer: Customer }) {
               </dd>
             </>
           )}
-          <dt>Customer since</dt>
+          <dt>Became a customer</dt>
           <dd>
             <Instant at={customer.meta.timestamps.created_at} />
           </dd>
@@ -89,15 +90,7 @@ function SignOns({ customerId }: { customerId: string }) {
           )
         }
       >
-        {(list) => (
-          <ul className="list">
-            {list.map((signOn) => (
-              <li key={signOn.id}>
-                <SignOnItem signOn={signOn} />
-              </li>
-            ))}
-          </ul>
-        )}
+        {(list) => <Items items={list}>{(signOn) => <SignOnItem signOn={signOn} />}</Items>}
       </Asked>
     </section>
   );

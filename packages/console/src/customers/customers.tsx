@@ -1,11 +1,10 @@
-import { useState } from "react";
 import { useSearchParams } from "wouter";
 import { interpret, quoted } from "../find/interpret.ts";
-import { Asked } from "../parts/asked.tsx";
 import { Empty } from "../parts/empty.tsx";
+import { Listing } from "../parts/items.tsx";
 import { countOf, useListed } from "../parts/listed.ts";
-import { More } from "../parts/more.tsx";
 import { Screen } from "../parts/screen.tsx";
+import { Search } from "../parts/search.tsx";
 import { useAdmin } from "../session/session.ts";
 import { CustomerItem } from "./customer-item.tsx";
 
@@ -18,10 +17,8 @@ function filterOf(asked: string): string | undefined {
 
 export function Customers() {
   const admin = useAdmin();
-  const [search, setSearch] = useSearchParams();
-  const asked = search.get("q") ?? "";
-  const [typed, setTyped] = useState(asked);
-  const filter = filterOf(asked);
+  const [search] = useSearchParams();
+  const filter = filterOf(search.get("q") ?? "");
   const query = useListed(["customers", filter], (page) => admin.customers.list(page), {
     limit: 25,
     ...(filter ? { filter } : { sort: "-created_at" }),
@@ -29,32 +26,12 @@ export function Customers() {
   return (
     <Screen title="Customers" lead="Everybody who can shop at this store, however they signed in.">
       <div className="stack">
-        <search>
-          <form
-            className="search"
-            onSubmit={(event) => {
-              event.preventDefault();
-              setSearch(typed.trim() === "" ? {} : { q: typed.trim() });
-            }}
-          >
-            <input
-              className="input"
-              type="search"
-              aria-label="Name or e-mail address"
-              placeholder="Name or whole e-mail address"
-              value={typed}
-              onChange={(event) => setTyped(event.target.value)}
-            />
-            <button type="submit" className="button">
-              Find
-            </button>
-          </form>
-        </search>
-        <Asked
+        <Search label="Name or e-mail address" placeholder="Name or whole e-mail address" />
+        <Listing
           query={query}
-          empty={({ items }) =>
-            items.length === 0 &&
-            (filter ? (
+          head={(found) => <p className="quiet">{countOf(found)} in all</p>}
+          empty={
+            filter ? (
               <Empty title="Nobody found">
                 No customer has this name or address. A part of a name is enough.
               </Empty>
@@ -63,27 +40,11 @@ export function Customers() {
                 People become customers when they first sign in through a provider, or when they register with
                 e-mail and password.
               </Empty>
-            ))
+            )
           }
         >
-          {(found) => (
-            <>
-              <p className="quiet">{countOf(found)} in all</p>
-              <ul className="list">
-                {found.items.map((customer) => (
-                  <li key={customer.id}>
-                    <CustomerItem customer={customer} />
-                  </li>
-                ))}
-              </ul>
-              <More
-                show={query.hasNextPage}
-                isBusy={query.isFetchingNextPage}
-                onMore={() => void query.fetchNextPage()}
-              />
-            </>
-          )}
-        </Asked>
+          {(customer) => <CustomerItem customer={customer} />}
+        </Listing>
       </div>
     </Screen>
   );

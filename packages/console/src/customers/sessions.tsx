@@ -1,10 +1,9 @@
 import type { Customer, CustomerTokenEntry } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
-import { Asked } from "../parts/asked.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Instant } from "../parts/instant.tsx";
+import { Listing } from "../parts/items.tsx";
 import { useListed } from "../parts/listed.ts";
-import { More } from "../parts/more.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { say } from "../parts/notices.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -28,63 +27,52 @@ export function Sessions({ customer }: { customer: Customer }) {
     <section className="stack" aria-labelledby="sessions">
       <h2 id="sessions">Signed in now</h2>
       {error !== undefined && <Problem error={error} />}
-      <Asked
+      <Listing
         query={query}
-        empty={({ items }) =>
-          items.length === 0 && <Empty title="Nowhere">No session of this customer is alive.</Empty>
+        empty={<Empty title="Nowhere">No session of this customer is alive.</Empty>}
+        head={() =>
+          can("revoke_tokens") ? (
+            <p>
+              <button
+                type="button"
+                className="button button-plain"
+                disabled={isBusy}
+                onClick={() => run(undefined)}
+              >
+                End all sessions
+              </button>
+            </p>
+          ) : (
+            <NotOffered act="revoke_tokens" />
+          )
         }
       >
-        {({ items }) => (
-          <>
-            <ul className="list">
-              {items.map((token) => (
-                <li key={token.id} className="item">
-                  <span className="item-words">
-                    {token.profile_name ? `through ${token.profile_name}` : "with e-mail and password"}
-                  </span>
-                  <span className="item-side">
-                    <span>
-                      began <Instant at={token.meta.timestamps.created_at} />
-                    </span>
-                    <span>
-                      ends <Instant at={token.expires * 1000} />
-                    </span>
-                    {can("revoke_tokens") && (
-                      <button
-                        type="button"
-                        className="button button-plain button-small"
-                        disabled={isBusy}
-                        onClick={() => run(token)}
-                      >
-                        End this session
-                      </button>
-                    )}
-                  </span>
-                </li>
-              ))}
-            </ul>
-            <More
-              show={query.hasNextPage}
-              isBusy={query.isFetchingNextPage}
-              onMore={() => void query.fetchNextPage()}
-            />
-            {can("revoke_tokens") ? (
-              <p>
+        {(token) => (
+          <div className="item">
+            <span className="item-words">
+              {token.profile_name ? `through ${token.profile_name}` : "with e-mail and password"}
+            </span>
+            <span className="item-side">
+              <span>
+                began <Instant at={token.meta.timestamps.created_at} />
+              </span>
+              <span>
+                ends <Instant at={token.expires * 1000} />
+              </span>
+              {can("revoke_tokens") && (
                 <button
                   type="button"
-                  className="button button-plain"
+                  className="button button-plain button-small"
                   disabled={isBusy}
-                  onClick={() => run(undefined)}
+                  onClick={() => run(token)}
                 >
-                  End all sessions
+                  End this session
                 </button>
-              </p>
-            ) : (
-              <NotOffered act="revoke_tokens" />
-            )}
-          </>
+              )}
+            </span>
+          </div>
         )}
-      </Asked>
+      </Listing>
     </section>
   );
 }

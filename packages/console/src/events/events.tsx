@@ -2,14 +2,12 @@ import { type Admin, ApiError, type Event } from "@latchkey/sdk/admin";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { useSearchParams } from "wouter";
-import { Asked } from "../parts/asked.tsx";
-import { Copy } from "../parts/copy.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Instant } from "../parts/instant.tsx";
-import { More } from "../parts/more.tsx";
+import { Listing } from "../parts/items.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useAdmin } from "../session/session.ts";
-import { actorInWords, eventInWords, KINDS, valueInWords } from "./event-words.ts";
+import { EventItem } from "./event-item.tsx";
+import { KINDS } from "./event-words.ts";
 
 /** The service lists the oldest first. Here the newest come first, so one page is read from so many numbers before its end. */
 const WINDOW = 50;
@@ -51,7 +49,11 @@ export function Events() {
         : orGone(readBefore(admin, pageParam, types)),
     initialPageParam: undefined as number | undefined,
     getNextPageParam: ({ before }) => (before > 1 ? before : undefined),
-    select: ({ pages }) => pages.flatMap(({ events }) => events),
+    select: ({ pages }) => ({
+      items: pages.flatMap(({ events }) => events),
+      total: 0,
+      totalIsAtLeast: false,
+    }),
   });
   const select = useId();
   return (
@@ -75,103 +77,19 @@ export function Events() {
             ))}
           </select>
         </div>
-        <Asked
+        <Listing
           query={query}
-          empty={(events) =>
-            events.length === 0 &&
-            !query.hasNextPage && (
-              <Empty title="Nothing of this kind yet">
-                Every change of the store’s data leaves one event here, with who made it. Nobody can alter or
-                remove one unnoticed: each carries the hash of the one before.
-              </Empty>
-            )
+          keyOf={({ sequence }) => sequence}
+          empty={
+            <Empty title="Nothing of this kind yet">
+              Every change of the store’s data leaves one event here, with who made it. Nobody can alter or
+              remove one unnoticed: each carries the hash of the one before.
+            </Empty>
           }
         >
-          {(events) => (
-            <>
-              <ol className="list">
-                {events.map((event) => (
-                  <li key={event.sequence}>
-                    <EventItem event={event} />
-                  </li>
-                ))}
-              </ol>
-              <More
-                show={query.hasNextPage}
-                isBusy={query.isFetchingNextPage}
-                onMore={() => void query.fetchNextPage()}
-              />
-            </>
-          )}
-        </Asked>
+          {(event) => <EventItem event={event} />}
+        </Listing>
       </div>
     </Screen>
-  );
-}
-
-function EventItem({ event }: { event: Event }) {
-  const { data } = event;
-  return (
-    <details className="event">
-      <summary className="item">
-        <span className="item-words">
-          <span className="item-name">{eventInWords(event)}</span>
-          <br />
-          <span className="quiet small">
-            {data === "(erased)" ? "the person was erased" : actorInWords(data.actor)}
-          </span>
-        </span>
-        <span className="item-side">
-          <span className="number">no. {event.sequence}</span>
-          <Instant at={event.time} />
-        </span>
-      </summary>
-      <div className="event-body stack">
-        {data !== "(erased)" && data.changes && (
-          <div className="stack">
-            {Object.entries(data.changes).map(([member, change]) => (
-              <div key={member}>
-                <h3>{member}</h3>
-                {change === "(changed)" ? (
-                  <p className="quiet">(changed)</p>
-                ) : (
-                  <dl className="diff">
-                    <dt className="diff-before">before</dt>
-                    <dd className="diff-before">{valueInWords(change.before)}</dd>
-                    <dt className="diff-after">after</dt>
-                    <dd className="diff-after">{valueInWords(change.after)}</dd>
-                  </dl>
-                )}
-              </div>
-            ))}
-          </div>
-        )}
-        <dl className="facts small">
-          <dt>Type</dt>
-          <dd>
-            <code>{event.type}</code>
-          </dd>
-          <dt>Subject</dt>
-          <dd>
-            <code>{event.subject}</code>
-          </dd>
-          {data !== "(erased)" && data.request_id && (
-            <>
-              <dt>Request</dt>
-              <dd>
-                <code>{data.request_id}</code>
-              </dd>
-            </>
-          )}
-        </dl>
-        <p>
-          <Copy
-            text={JSON.stringify(event, null, 2)}
-            what={`event ${event.sequence} as JSON`}
-            label="Copy as JSON"
-          />
-        </p>
-      </div>
-    </details>
   );
 }

@@ -1,10 +1,11 @@
+import type { SignOn } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "wouter";
 import { quoted } from "../find/interpret.ts";
 import { Asked } from "../parts/asked.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { countOf, useListed } from "../parts/listed.ts";
-import { More } from "../parts/more.tsx";
+import { Items, Listing } from "../parts/items.tsx";
+import { countOf, type Grown, useListed } from "../parts/listed.ts";
 import { SignOnItem } from "../parts/outcome.tsx";
 import { useProviders } from "../parts/profiles.ts";
 import { RangeChoice } from "../parts/range-choice.tsx";
@@ -58,13 +59,9 @@ function Groups() {
         }
       >
         {(groups) => (
-          <ul className="list">
-            {groups.map((group) => (
-              <li key={`${group.reason} ${group.profileId}`}>
-                <GroupItem group={group} />
-              </li>
-            ))}
-          </ul>
+          <Items items={groups} keyOf={({ reason, profileId }) => `${reason} ${profileId}`}>
+            {(group) => <GroupItem group={group} />}
+          </Items>
         )}
       </Asked>
     </Screen>
@@ -99,45 +96,36 @@ function OneGroup({ reason, profileId }: { reason: string; profileId: string | n
   if (profileId) conditions.push(`eq(profile_id,${quoted(profileId)})`);
   const filter = conditions.join(":");
   const query = useListed(["sign-ons", filter], (page) => admin.signOns.list(page), { filter, limit: 25 });
-  const example = query.data?.items[0];
   return (
     <Screen
       title={`Failures: ${reason}`}
       heading={<code>{reason}</code>}
       crumb={{ to: "/failures", label: "Failures" }}
     >
-      <Asked
+      <Listing
         query={query}
-        empty={({ items }) =>
-          items.length === 0 && <Empty title="None any more">No kept record has this reason.</Empty>
-        }
+        empty={<Empty title="None any more">No kept record has this reason.</Empty>}
+        head={(found) => <GroupHead found={found} />}
       >
-        {(found) => (
-          <div className="stack">
-            {example && (
-              <div className="hint">
-                <p>
-                  <Words of={`${example.means ?? ""} ${example.remedy ?? ""}`} />
-                </p>
-                <p className="quiet small">{ACTORS[whoMustAct(example)]} must act.</p>
-              </div>
-            )}
-            <p className="quiet">{countOf(found)} in all</p>
-            <ul className="list">
-              {found.items.map((signOn) => (
-                <li key={signOn.id}>
-                  <SignOnItem signOn={signOn} />
-                </li>
-              ))}
-            </ul>
-            <More
-              show={query.hasNextPage}
-              isBusy={query.isFetchingNextPage}
-              onMore={() => void query.fetchNextPage()}
-            />
-          </div>
-        )}
-      </Asked>
+        {(signOn) => <SignOnItem signOn={signOn} />}
+      </Listing>
     </Screen>
+  );
+}
+
+function GroupHead({ found }: { found: Grown<SignOn> }) {
+  const [example] = found.items;
+  return (
+    <>
+      {example && (
+        <div className="hint">
+          <p>
+            <Words of={`${example.means ?? ""} ${example.remedy ?? ""}`} />
+          </p>
+          <p className="quiet small">{ACTORS[whoMustAct(example)]} must act.</p>
+        </div>
+      )}
+      <p className="quiet">{countOf(found)} in all</p>
+    </>
   );
 }

@@ -14,6 +14,7 @@ test.each([
 test.each([
   ["ada@shop.example", { kind: "email", email: "ada@shop.example" }],
   ["01A1E2EF-6f9c-77de-ba0a-0310a3647e28", { kind: "id", id: "01a1e2ef-6f9c-77de-ba0a-0310a3647e28" }],
+  ["lkid_3kq9", { kind: "client_id", clientId: "lkid_3kq9" }],
   ["Ada Lovelace", { kind: "words", words: "Ada Lovelace" }],
   ["Brendans", { kind: "words", words: "Brendans" }],
   ["A-1", { kind: "words", words: "A-1" }],

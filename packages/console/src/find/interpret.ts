@@ -3,6 +3,7 @@ export type Meant =
   | { kind: "reference"; reference: string }
   | { kind: "email"; email: string }
   | { kind: "id"; id: string }
+  | { kind: "client_id"; clientId: string }
   | { kind: "words"; words: string };
 
 /**
@@ -14,6 +15,7 @@ export function interpret(typed: string): Meant | undefined {
   if (text === "") return undefined;
   if (/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(text))
     return { kind: "id", id: text.toLowerCase() };
+  if (/^lkid_\w+$/.test(text)) return { kind: "client_id", clientId: text };
   if (/^\S+@\S+$/.test(text)) return { kind: "email", email: text };
   const bare = text
     .toUpperCase()

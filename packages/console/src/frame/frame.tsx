@@ -1,10 +1,14 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { Notices } from "../parts/notices.tsx";
+import { useEnd } from "../session/end.ts";
 import { useRenewal } from "../session/renewal.ts";
 import { signOut, useSession } from "../session/session.ts";
 import { useLiveEvents } from "./live.ts";
+
+/** With its dialog, which most visits never need. */
+const Continue = lazy(async () => ({ default: (await import("../session/continue.tsx")).Continue }));
 
 const GROUPS = [
   {
@@ -39,8 +43,9 @@ const GROUPS = [
 export function Frame({ children }: { children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const [path] = useLocation();
-  useLiveEvents();
-  useRenewal();
+  const isOver = useEnd();
+  useLiveEvents(!isOver);
+  useRenewal(!isOver);
   // biome-ignore lint/correctness/useExhaustiveDependencies: going somewhere closes the menu
   useEffect(() => setOpen(false), [path]);
   return (
@@ -82,6 +87,11 @@ export function Frame({ children }: { children: ReactNode }) {
         {children}
       </main>
       <Notices />
+      {isOver && (
+        <Suspense>
+          <Continue />
+        </Suspense>
+      )}
     </div>
   );
 }

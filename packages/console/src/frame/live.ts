@@ -25,10 +25,11 @@ export const staleAfter = (type: string): string | undefined =>
 
 const AGAIN_MS = 5000;
 
-export function useLiveEvents(): void {
+export function useLiveEvents(isOn: boolean): void {
   const admin = useAdmin();
   const queries = useQueryClient();
   useEffect(() => {
+    if (!isOn) return;
     let after: string | undefined;
     let ending: AbortController | undefined;
     const follow = async (signal: AbortSignal) => {
@@ -56,7 +57,7 @@ export function useLiveEvents(): void {
       document.removeEventListener("visibilitychange", onVisibility);
       ending?.abort();
     };
-  }, [admin, queries]);
+  }, [admin, queries, isOn]);
 }
 
 function markStale(queries: QueryClient, type: string): void {

@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { Asked } from "../parts/asked.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Instant } from "../parts/instant.tsx";
 import { duration } from "../parts/instants.ts";
+import { Items } from "../parts/items.tsx";
 import { SignOnItem } from "../parts/outcome.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { stateOf, useProviders } from "../parts/profiles.ts";
@@ -92,13 +92,13 @@ function Providers({ query, statistics }: ProvidersProps) {
               return (
                 <li key={provider.id}>
                   <Link className="item" href={`/realms/${provider.realm.id}/providers/${provider.id}`}>
-                    <span className="item-words item-name">{provider.name}</span>
+                    <span className="item-words">
+                      <span className="item-name">{provider.name}</span>{" "}
+                      <span className="quiet">{provider.realm.name}</span>
+                    </span>
                     <span className="item-side">
                       <Pill tone={tone}>{word}</Pill>
                       {ms ? <span className="number">{duration(ms)}</span> : null}
-                      <span>
-                        since <Instant at={provider.meta.health.since} />
-                      </span>
                     </span>
                   </Link>
                 </li>
@@ -149,15 +149,7 @@ function LatestFailures() {
           )
         }
       >
-        {(list) => (
-          <ul className="list">
-            {list.map((signOn) => (
-              <li key={signOn.id}>
-                <SignOnItem signOn={signOn} />
-              </li>
-            ))}
-          </ul>
-        )}
+        {(list) => <Items items={list}>{(signOn) => <SignOnItem signOn={signOn} />}</Items>}
       </Asked>
     </section>
   );

@@ -1,11 +1,10 @@
 import type { DeliveryAttempt, IntegrationDelivery } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
-import { Asked } from "../parts/asked.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Instant } from "../parts/instant.tsx";
 import { duration } from "../parts/instants.ts";
+import { Listing } from "../parts/items.tsx";
 import { useListed } from "../parts/listed.ts";
-import { More } from "../parts/more.tsx";
 import { say } from "../parts/notices.tsx";
 import { Pill, type Tone } from "../parts/pill.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -31,34 +30,16 @@ export function Deliveries({ id }: { id: string }) {
   return (
     <section className="stack" aria-labelledby="deliveries">
       <h2 id="deliveries">Deliveries</h2>
-      <Asked
+      <Listing
         query={query}
-        empty={({ items }) =>
-          items.length === 0 && (
-            <Empty title="Nothing sent yet">
-              The next event that it hears of is here, with the answer. Send a test message to try the
-              address.
-            </Empty>
-          )
+        empty={
+          <Empty title="Nothing sent yet">
+            The next event that it hears of is here, with the answer. Send a test message to try the address.
+          </Empty>
         }
       >
-        {({ items }) => (
-          <>
-            <ol className="list">
-              {items.map((delivery) => (
-                <li key={delivery.id}>
-                  <Delivery integrationId={id} delivery={delivery} />
-                </li>
-              ))}
-            </ol>
-            <More
-              show={query.hasNextPage}
-              isBusy={query.isFetchingNextPage}
-              onMore={() => void query.fetchNextPage()}
-            />
-          </>
-        )}
-      </Asked>
+        {(delivery) => <Delivery integrationId={id} delivery={delivery} />}
+      </Listing>
     </section>
   );
 }
@@ -121,7 +102,8 @@ export function Attempt({ attempt }: { attempt: DeliveryAttempt }) {
     <div className="hint">
       <p>
         {status === null ? "No answer" : `Answered ${status}`}
-        {reason && ` (${reason.replaceAll("_", " ")})`} after {duration(milliseconds)}, <Instant at={at} />
+        {reason && reason !== "status" && ` (${reason.replaceAll("_", " ")})`} after {duration(milliseconds)},{" "}
+        <Instant at={at} />
       </p>
       {answer && <pre className="answer">{answer}</pre>}
     </div>

@@ -47,7 +47,7 @@ function Facts({ integration }: { integration: Integration }) {
         <Health of={integration} />
         {meta.failing_since && (
           <span>
-            nothing but failures since <Instant at={meta.failing_since} />
+            nothing but failures, the first <Instant at={meta.failing_since} />
           </span>
         )}
         {meta.disabled_reason === "gone" && <span>the receiver said that it is gone (410)</span>}

@@ -1,11 +1,10 @@
 import type { Integration } from "@latchkey/sdk/admin";
 import { useState } from "react";
 import { Link } from "wouter";
-import { Asked } from "../parts/asked.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Instant } from "../parts/instant.tsx";
+import { Listing } from "../parts/items.tsx";
 import { useListed } from "../parts/listed.ts";
-import { More } from "../parts/more.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { Pill, type Tone } from "../parts/pill.tsx";
 import { Screen } from "../parts/screen.tsx";
@@ -43,50 +42,39 @@ export function Integrations() {
         )
       }
     >
-      <Asked
+      <Listing
         query={query}
-        empty={({ items }) =>
-          items.length === 0 && (
-            <Empty title="No integration yet">
-              A newsletter that wants new customers, a till that must hear of ended sessions: give it an
-              address, and choose what it hears of. What could not be delivered is tried again for a day.
-            </Empty>
-          )
+        empty={
+          <Empty title="No integration yet">
+            A newsletter that wants new customers, a till that must hear of ended sessions: give it an
+            address, and choose what it hears of. What could not be delivered is tried again for a day.
+          </Empty>
         }
       >
-        {({ items }) => (
-          <>
-            <ul className="list">
-              {items.map((integration) => (
-                <li key={integration.id}>
-                  <Link className="item" href={`/integrations/${integration.id}`}>
-                    <span className="item-words">
-                      <span className="item-name">{integration.name}</span>
-                      <br />
-                      <span className="quiet small">
-                        {integration.configuration.url} · {integration.observes.join(", ")}
-                      </span>
-                    </span>
-                    <span className="item-side">
-                      <Health of={integration} />
-                      <span>
-                        last{" "}
-                        <Instant at={integration.meta.last_delivery?.at ?? null} never="nothing sent yet" />
-                      </span>
-                    </span>
-                  </Link>
-                </li>
-              ))}
-            </ul>
-            <More
-              show={query.hasNextPage}
-              isBusy={query.isFetchingNextPage}
-              onMore={() => void query.fetchNextPage()}
-            />
-          </>
-        )}
-      </Asked>
+        {(integration) => <IntegrationItem integration={integration} />}
+      </Listing>
       {isCreating && <CreateIntegration onClose={() => setCreating(false)} />}
     </Screen>
+  );
+}
+
+function IntegrationItem({ integration }: { integration: Integration }) {
+  const { id, name, configuration, observes, meta } = integration;
+  return (
+    <Link className="item" href={`/integrations/${id}`}>
+      <span className="item-words">
+        <span className="item-name">{name}</span>
+        <br />
+        <span className="quiet small">
+          {configuration.url} · {observes.join(", ")}
+        </span>
+      </span>
+      <span className="item-side">
+        <Health of={integration} />
+        <span>
+          last <Instant at={meta.last_delivery?.at ?? null} never="nothing sent yet" />
+        </span>
+      </span>
+    </Link>
   );
 }

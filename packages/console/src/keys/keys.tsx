@@ -5,8 +5,8 @@ import { Asked } from "../parts/asked.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Instant } from "../parts/instant.tsx";
+import { Listing } from "../parts/items.tsx";
 import { useListed } from "../parts/listed.ts";
-import { More } from "../parts/more.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { SkeletonBlock } from "../parts/skeleton.tsx";
@@ -49,33 +49,16 @@ export function Keys() {
             {(data) => <Floors usage={data} />}
           </Asked>
         </section>
-        <Asked
+        <Listing
           query={keys}
-          empty={({ items }) =>
-            items.length === 0 && (
-              <Empty title="No key">
-                A key is what a program shows to be let in. Create one for each program.
-              </Empty>
-            )
+          empty={
+            <Empty title="No key">
+              A key is what a program shows to be let in. Create one for each program.
+            </Empty>
           }
         >
-          {({ items }) => (
-            <>
-              <ul className="list">
-                {items.map((key) => (
-                  <li key={key.id}>
-                    <KeyItem value={key} />
-                  </li>
-                ))}
-              </ul>
-              <More
-                show={keys.hasNextPage}
-                isBusy={keys.isFetchingNextPage}
-                onMore={() => void keys.fetchNextPage()}
-              />
-            </>
-          )}
-        </Asked>
+          {(key) => <KeyItem value={key} />}
+        </Listing>
       </div>
       {isCreating && <CreateKey onClose={() => setCreating(false)} />}
     </Screen>

@@ -6,8 +6,8 @@ import { Asked } from "../parts/asked.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Instant } from "../parts/instant.tsx";
+import { Listing } from "../parts/items.tsx";
 import { useListed } from "../parts/listed.ts";
-import { More } from "../parts/more.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -106,34 +106,17 @@ function People() {
   const admin = useAdmin();
   const query = useListed(["members"], (page) => admin.members.list(page), { limit: 50 });
   return (
-    <Asked
+    <Listing
       query={query}
-      empty={({ items }) =>
-        items.length === 0 && (
-          <Empty title="No member yet">
-            Invite people by the e-mail address that their provider has verified. Nothing is sent: give them
-            the address above.
-          </Empty>
-        )
+      empty={
+        <Empty title="No member yet">
+          Invite people by the e-mail address that their provider has verified. Nothing is sent: give them the
+          address above.
+        </Empty>
       }
     >
-      {({ items }) => (
-        <>
-          <ul className="list">
-            {items.map((member) => (
-              <li key={member.id}>
-                <MemberItem member={member} />
-              </li>
-            ))}
-          </ul>
-          <More
-            show={query.hasNextPage}
-            isBusy={query.isFetchingNextPage}
-            onMore={() => void query.fetchNextPage()}
-          />
-        </>
-      )}
-    </Asked>
+      {(member) => <MemberItem member={member} />}
+    </Listing>
   );
 }
 
@@ -151,9 +134,11 @@ function MemberItem({ member }: { member: Member }) {
         <Pill tone={member.meta.status === "active" ? "good" : "plain"}>
           {member.meta.status === "active" ? "Active" : "Invited"}
         </Pill>
-        <span>
-          last here <Instant at={member.meta.last_signed_in_at} />
-        </span>
+        {member.meta.last_signed_in_at && (
+          <span>
+            last here <Instant at={member.meta.last_signed_in_at} />
+          </span>
+        )}
         <span className="row">
           <button type="button" className="button button-plain button-small" onClick={() => setOpen("role")}>
             Change role<span className="only-read-out"> of {member.name}</span>

@@ -1,6 +1,9 @@
 import type { Listing, ListQuery, Page } from "@latchkey/sdk/admin";
 import { useInfiniteQuery } from "@tanstack/react-query";
 
+/** What is there of a list so far. `total`: of the whole list, where the service counts it. */
+export type Grown<T> = { items: T[]; total: number; totalIsAtLeast: boolean };
+
 /** A list that grows page by page, as its own "next" says. */
 export function useListed<T>(
   key: readonly unknown[],
@@ -14,7 +17,7 @@ export function useListed<T>(
     queryFn: async ({ pageParam }) => ask(pageParam),
     initialPageParam: first,
     getNextPageParam: (page: Page<T>) => page.next ?? undefined,
-    select: ({ pages }) => ({
+    select: ({ pages }): Grown<T> => ({
       items: pages.flatMap(({ data }) => data),
       total: pages[0]?.total ?? 0,
       totalIsAtLeast: pages[0]?.totalIsAtLeast ?? false,

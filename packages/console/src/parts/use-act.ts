@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { noteRefusal } from "../session/session.ts";
 
 /** One act at a time, with its failure where it was started. */
 export function useAct<Args extends unknown[]>(
@@ -11,7 +12,13 @@ export function useAct<Args extends unknown[]>(
     setBusy(true);
     setError(undefined);
     act(...args)
-      .then(() => onDone?.(), setError)
+      .then(
+        () => onDone?.(),
+        (refusal: unknown) => {
+          noteRefusal(refusal);
+          setError(refusal);
+        },
+      )
       .finally(() => setBusy(false));
   };
   return { isBusy, error, run };

@@ -16,8 +16,10 @@ export function DryRun({ foresight }: { foresight: ApplicationKeyDryRun }) {
     <div className="stack">
       <p>{inShort(foresight)}</p>
       <p className="quiet small">
-        Seen over {Math.max(1, Math.round(observed.seconds / 60))} min. What all share goes from {pool.before}{" "}
-        to {pool.after} a second.
+        Seen over {Math.max(1, Math.round(observed.seconds / 60))} min. What all share{" "}
+        {pool.before === pool.after
+          ? `stays at ${pool.after} a second.`
+          : `goes from ${pool.before} to ${pool.after} a second.`}
       </p>
       <ul>
         {keys.map(({ id, name, asked, refused, reserved_rate_limit: floor }) => (

@@ -12,13 +12,19 @@ const STATUS: Record<ProfileReport["checks"][number]["status"], { tone: Tone; wo
   unknown: { tone: "plain", word: "At a sign-on" },
 };
 
+/** A second or two is the network. */
+function clockInWords(offsetSeconds: number | null): string {
+  if (offsetSeconds === null || Math.abs(offsetSeconds) <= 2) return "";
+  return ` Its clock is ${Math.abs(offsetSeconds)} seconds ${offsetSeconds > 0 ? "ahead of" : "behind"} ours.`;
+}
+
 /** One line a requirement, each a moment after the one before, as the examination itself goes. */
 export function Report({ report }: { report: ProfileReport }) {
   return (
     <div className="stack">
       <p className="quiet">
         {report.answer_ms === null ? "It did not answer." : `It answered in ${report.answer_ms} ms.`}
-        {report.clock_offset_seconds ? ` Its clock is ${report.clock_offset_seconds} seconds off ours.` : ""}
+        {clockInWords(report.clock_offset_seconds)}
       </p>
       <ol className="doctor">
         {report.checks.map((check, at) => {

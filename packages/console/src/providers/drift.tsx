@@ -4,9 +4,9 @@ import { Instant } from "../parts/instant.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { say } from "../parts/notices.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/use-act.ts";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
+import { useMove } from "./carry-over.tsx";
 
 /** What the provider has changed, as a difference to approve. Until then sign-ons go by the old. */
 export function Drift({ realmId, profile }: { realmId: string; profile: Profile }) {
@@ -14,9 +14,9 @@ export function Drift({ realmId, profile }: { realmId: string; profile: Profile 
   const can = useCan();
   const queries = useQueryClient();
   const pending = profile.meta.pending_change;
-  const { isBusy, error, run } = useAct(async () => {
+  const { isBusy, error, run, dialog } = useMove(profile, async (choice) => {
     if (!pending) return;
-    await admin.profiles(realmId).approveDrift(profile.id, pending.digest);
+    await admin.profiles(realmId).approveDrift(profile.id, pending.digest, choice);
     say("The change is approved.");
     await queries.invalidateQueries({ queryKey: ["providers"] });
   });
@@ -50,6 +50,7 @@ export function Drift({ realmId, profile }: { realmId: string; profile: Profile 
       ) : (
         <NotOffered act="administer" />
       )}
+      {dialog}
     </section>
   );
 }

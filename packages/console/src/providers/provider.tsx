@@ -17,9 +17,12 @@ import { useAct } from "../parts/use-act.ts";
 import { Words } from "../parts/words.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
+import { Adopt } from "./adopt.tsx";
 import { Doctor } from "./doctor.tsx";
 import { Drift } from "./drift.tsx";
+import { MoveProvider } from "./move-provider.tsx";
 import { NextSecret } from "./next-secret.tsx";
+import { TestSignOn } from "./test-sign-on.tsx";
 
 export function ProviderScreen() {
   const { realm = "", id = "" } = useParams<{ realm: string; id: string }>();
@@ -46,11 +49,12 @@ function Shown({ realmId, profile, links }: Props) {
   return (
     <div className="stack-wide">
       <Drift realmId={realmId} profile={profile} />
+      <Adopt realmId={realmId} profile={profile} />
       <section className="card stack" aria-label="What it is">
         <div className="row">
           <Pill tone={tone}>{word}</Pill>
           <span className="quiet">
-            since <Instant at={profile.meta.health.since} />
+            last changed <Instant at={profile.meta.health.since} />
           </span>
         </div>
         <dl className="facts">
@@ -83,6 +87,13 @@ function Shown({ realmId, profile, links }: Props) {
             </p>
           </div>
         )}
+        {profile.meta.issuer_found && (
+          <p className="hint hint-warn">
+            Its document names another issuer, first seen <Instant at={profile.meta.issuer_found.since} />:{" "}
+            <code>{profile.meta.issuer_found.issuer}</code>. Sign-ons will fail until its administrator sets
+            that right, or until you change the address here.
+          </p>
+        )}
         <div className="stack-tight">
           <strong>Callback, registered at the provider</strong>
           <Copyable text={links["callback-endpoint"]} what="callback" />
@@ -94,6 +105,24 @@ function Shown({ realmId, profile, links }: Props) {
           <Doctor realmId={realmId} profileId={profile.id} />
         ) : (
           <NotOffered act="run_checks" />
+        )}
+      </section>
+      <section className="stack" aria-labelledby="test">
+        <div>
+          <h2 id="test">Test sign-on</h2>
+          <p className="quiet">
+            Sign in once as a person. Every check is shown here, with both sides. No customer and no token
+            come of it.
+          </p>
+        </div>
+        {profile.flow === "direct" ? (
+          <p className="quiet small">
+            A direct provider sends people to the storefront, not here, so it cannot be tested.
+          </p>
+        ) : can("test_sign_on") ? (
+          <TestSignOn realmId={realmId} profile={profile} />
+        ) : (
+          <NotOffered act="test_sign_on" />
         )}
       </section>
       <section className="stack" aria-labelledby="change">
@@ -112,7 +141,7 @@ function Changes({ realmId, profile }: Props) {
   const admin = useAdmin();
   const queries = useQueryClient();
   const [, go] = useLocation();
-  const [open, setOpen] = useState<"delete" | "secret">();
+  const [open, setOpen] = useState<"delete" | "move" | "secret">();
   const stale = () => queries.invalidateQueries({ queryKey: ["providers"] });
   const { isBusy, error, run } = useAct(async (change: ProfileChange, done: string) => {
     await admin.profiles(realmId).update(profile.id, change, { basedOn: profile });
@@ -139,12 +168,18 @@ function Changes({ realmId, profile }: Props) {
         <button type="button" className="button button-plain" onClick={() => setOpen("secret")}>
           Change the client secret
         </button>
+        <button type="button" className="button button-plain" onClick={() => setOpen("move")}>
+          Change address and client
+        </button>
         <button type="button" className="button button-bad-plain" onClick={() => setOpen("delete")}>
           Remove
         </button>
       </div>
       {open === "secret" && (
         <NextSecret realmId={realmId} profile={profile} onClose={() => setOpen(undefined)} onDone={stale} />
+      )}
+      {open === "move" && (
+        <MoveProvider realmId={realmId} profile={profile} onClose={() => setOpen(undefined)} onDone={stale} />
       )}
       {open === "delete" && (
         <ConfirmByName

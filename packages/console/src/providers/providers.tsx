@@ -2,6 +2,7 @@ import { Link } from "wouter";
 import { Asked } from "../parts/asked.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Instant } from "../parts/instant.tsx";
+import { Items } from "../parts/items.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { type Provider, stateOf, UNREGISTERED, useProviders } from "../parts/profiles.ts";
@@ -36,15 +37,7 @@ export function Providers() {
           )
         }
       >
-        {(list) => (
-          <ul className="list">
-            {list.map((provider) => (
-              <li key={provider.id}>
-                <ProviderItem provider={provider} />
-              </li>
-            ))}
-          </ul>
-        )}
+        {(list) => <Items items={list}>{(provider) => <ProviderItem provider={provider} />}</Items>}
       </Asked>
     </Screen>
   );
@@ -69,7 +62,7 @@ function ProviderItem({ provider }: { provider: Provider }) {
       <span className="item-side">
         <Pill tone={tone}>{word}</Pill>
         <span>
-          since <Instant at={provider.meta.health.since} />
+          last changed <Instant at={provider.meta.health.since} />
         </span>
       </span>
     </Link>

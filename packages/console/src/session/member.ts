@@ -1,8 +1,9 @@
 import { ApiError, beginMemberSignOn, completeMemberSignOn, type MemberToken } from "@latchkey/sdk/admin";
 
 /**
- * A member's way in and back. What is kept on the device: which store and realm (ids, not secret), and for this tab where to go back
- * to and that somebody is signed in here. The SDK keeps the verifier of the open sign-on in the tab's storage until it comes back.
+ * A member's way in and back. What is kept on the device: which store and realm (ids, not secret; for this tab, and for the next one),
+ * and for this tab where to go back to and that somebody is signed in here. The SDK keeps the verifier of the open sign-on in the tab's
+ * storage until it comes back. ADR 34 says why each.
  */
 export type Place = { store: string; realm: string };
 
@@ -17,7 +18,10 @@ const redirectUri = () => `${location.origin}/console/signed-in`;
 /** From the address that people were sent, or from the last time. */
 export function findPlace(search: string): Place | undefined {
   const given = new URLSearchParams(search);
-  const kept = JSON.parse(localStorage.getItem(PLACE) ?? "{}") as Partial<Place>;
+  // This tab's own first: another may be at another store.
+  const kept = JSON.parse(
+    sessionStorage.getItem(PLACE) ?? localStorage.getItem(PLACE) ?? "{}",
+  ) as Partial<Place>;
   const store = given.get("store") ?? kept.store ?? "";
   const realm = given.get("realm") ?? kept.realm ?? "";
   return ID.test(store) && ID.test(realm) ? { store, realm } : undefined;
@@ -26,6 +30,7 @@ export function findPlace(search: string): Place | undefined {
 /** Leaves this page. `silently`: nobody is asked anything, and who has no session at the provider comes back with an error. */
 export async function leaveToSignIn(place: Place, back: string, silently: boolean): Promise<void> {
   localStorage.setItem(PLACE, JSON.stringify(place));
+  sessionStorage.setItem(PLACE, JSON.stringify(place));
   sessionStorage.setItem(BACK, back);
   sessionStorage.removeItem(HERE);
   const { url } = await beginMemberSignOn(options(), {

@@ -17,12 +17,12 @@ const isBusy = (): boolean =>
  * Renews a member's token by going to the provider and back in this window, when one changes the screen or comes back to the window:
  * then there is nothing half typed that could be lost.
  */
-export function useRenewal(): void {
+export function useRenewal(isOn: boolean): void {
   const { expiresAt } = useSession();
   const [path] = useLocation();
   const last = useRef(path);
   useEffect(() => {
-    if (expiresAt === undefined) return;
+    if (expiresAt === undefined || !isOn) return;
     const renew = () => {
       const place = findPlace("");
       if (!document.hidden && place && isTimeToRenew(expiresAt, Date.now()) && !isBusy())
@@ -32,5 +32,5 @@ export function useRenewal(): void {
     last.current = path;
     document.addEventListener("visibilitychange", renew);
     return () => document.removeEventListener("visibilitychange", renew);
-  }, [expiresAt, path]);
+  }, [expiresAt, path, isOn]);
 }

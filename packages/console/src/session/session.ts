@@ -1,4 +1,10 @@
-import { type Admin, type ApplicationKey, createAdmin, type MemberToken } from "@latchkey/sdk/admin";
+import {
+  type Admin,
+  ApiError,
+  type ApplicationKey,
+  createAdmin,
+  type MemberToken,
+} from "@latchkey/sdk/admin";
 import { useSyncExternalStore } from "react";
 import { forgetSignedIn } from "./member.ts";
 
@@ -14,6 +20,8 @@ export type Session = {
   role: Role;
   /** Of a member's token, in milliseconds since 1970. A key fetches new ones by itself. */
   expiresAt: number | undefined;
+  /** The member's token is no longer taken. The screen stays as it is, and rests until they have signed in again. */
+  isOver: boolean;
   store: { id: string; name: string };
 };
 
@@ -34,7 +42,24 @@ export const signInWithToken = ({ accessToken, expiresAt }: MemberToken): Promis
 
 async function signIn(admin: Admin, expiresAt: number | undefined): Promise<void> {
   const { name, role, store } = (await admin.me()).data;
-  set({ admin, name, role, store, expiresAt });
+  set({ admin, name, role, store, expiresAt, isOver: false });
+}
+
+/** With a new token for the same store; what is on the screen stays. */
+export async function continueWithToken({ accessToken, expiresAt }: MemberToken): Promise<void> {
+  const admin = createAdmin({ baseUrl: location.origin, accessToken: () => accessToken });
+  const { name, role, store } = (await admin.me()).data;
+  if (store.id !== current?.store.id) throw new Error(`That was a member of ${store.name}, another store.`);
+  set({ admin, name, role, store, expiresAt, isOver: false });
+}
+
+export function endSession(): void {
+  if (current && current.expiresAt !== undefined && !current.isOver) set({ ...current, isOver: true });
+}
+
+/** Called with everything that fails: who was signed out from outside is told so once, and not by every part of the screen. */
+export function noteRefusal(error: unknown): void {
+  if (error instanceof ApiError && error.status === 401) endSession();
 }
 
 export function signOut(): void {

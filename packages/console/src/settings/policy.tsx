@@ -1,4 +1,4 @@
-import type { Realm } from "@latchkey/sdk/admin";
+import type { Realm, RealmChange } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Choices } from "../parts/field.tsx";
@@ -9,7 +9,7 @@ import { useAct } from "../parts/use-act.ts";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 
-const POLICIES = [
+const DUPLICATES = [
   {
     value: "allowed",
     label: "They are two customers",
@@ -27,37 +27,77 @@ const POLICIES = [
   },
 ] as const;
 
-/** What to do when two people have one e-mail, with what each choice leads to. */
-export function Policy({ realm }: { realm: Realm }) {
+const UPDATES = [
+  {
+    value: "always",
+    label: "The customer follows",
+    why: "A new name or address at the provider is the customer’s from the next sign-on on. An address follows only where the rule above would let it in. What somebody changed here by hand is overwritten.",
+  },
+  {
+    value: "first",
+    label: "The customer stays as they are",
+    why: "Name and e-mail are taken over at the first sign-on alone. Who marries or moves at the provider keeps the old ones here, until somebody changes them.",
+  },
+] as const;
+
+/** What each choice leads to stands beside it. */
+export function Policies({ realm }: { realm: Realm }) {
+  return (
+    <>
+      <Policy
+        realm={realm}
+        title="When somebody new has the e-mail of an existing customer"
+        save="Save the policy"
+        options={DUPLICATES}
+        now={realm.duplicate_email_policy}
+        change={(duplicate_email_policy) => ({ duplicate_email_policy })}
+      />
+      <Policy
+        realm={realm}
+        title="When name or e-mail change at the provider"
+        save="Save what follows"
+        options={UPDATES}
+        now={realm.profile_updates}
+        change={(profile_updates) => ({ profile_updates })}
+      />
+    </>
+  );
+}
+
+type Props<T extends string> = {
+  realm: Realm;
+  title: string;
+  save: string;
+  options: readonly { value: T; label: string; why: string }[];
+  now: T;
+  change: (chosen: T) => RealmChange;
+};
+
+function Policy<T extends string>({ realm, title, save, options, now, change }: Props<T>) {
   const admin = useAdmin();
   const can = useCan();
   const queries = useQueryClient();
-  const [policy, setPolicy] = useState(realm.duplicate_email_policy);
+  const [chosen, setChosen] = useState(now);
   const { isBusy, error, run } = useAct(async () => {
-    await admin.realms.update(realm.id, { duplicate_email_policy: policy });
+    await admin.realms.update(realm.id, change(chosen));
     say("The policy is saved.");
     await queries.invalidateQueries({ queryKey: ["realms"] });
   });
   return (
     <div className="form">
-      <h3>When somebody new has the e-mail of an existing customer</h3>
+      <h3>{title}</h3>
       <Choices
-        legend="When somebody new has the e-mail of an existing customer"
-        options={POLICIES}
-        value={policy}
-        onChoose={setPolicy}
+        legend={title}
+        options={options}
+        value={chosen}
+        onChoose={setChosen}
         disabled={!can("administer")}
       />
       {error !== undefined && <Problem error={error} />}
       {can("administer") ? (
         <div className="form-actions">
-          <button
-            type="button"
-            className="button"
-            disabled={isBusy || policy === realm.duplicate_email_policy}
-            onClick={() => run()}
-          >
-            Save the policy
+          <button type="button" className="button" disabled={isBusy || chosen === now} onClick={() => run()}>
+            {save}
           </button>
         </div>
       ) : (

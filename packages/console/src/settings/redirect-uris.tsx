@@ -53,7 +53,9 @@ export function RedirectUris({ realm }: { realm: Realm }) {
       <div>
         <h3>Redirect URIs</h3>
         <p className="quiet">
-          Where a storefront may have its shoppers sent back to. Compared letter by letter.
+          {realm.purpose === "members"
+            ? "Where your people are sent back to: this console. Without its address nobody can sign in here as themselves."
+            : "Where a storefront may have its shoppers sent back to. Compared letter by letter."}
         </p>
       </div>
       {lines.length === 0 && <p className="hint hint-warn">There is none, so no sign-on can end well.</p>}

@@ -4,7 +4,7 @@ import { Asked } from "../parts/asked.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useAdmin } from "../session/session.ts";
-import { Policy } from "./policy.tsx";
+import { Policies } from "./policy.tsx";
 import { RedirectUris } from "./redirect-uris.tsx";
 import { StoreForm } from "./store-form.tsx";
 
@@ -22,7 +22,7 @@ export function Settings() {
   return (
     <Screen
       title="Settings"
-      lead="Where sign-ons may end, what happens to people with one e-mail, and the store’s limit."
+      lead="Where sign-ons may end, who is one customer, what follows the provider, and the store’s limit."
     >
       <div className="stack-wide">
         <Asked query={realms}>
@@ -49,7 +49,7 @@ function RealmCard({ realm, settings }: { realm: Realm; settings: Authentication
         )}
       </div>
       <RedirectUris key={`uris ${realm.meta.updated_at}`} realm={realm} />
-      {realm.purpose === "customers" && <Policy key={`policy ${realm.meta.updated_at}`} realm={realm} />}
+      {realm.purpose === "customers" && <Policies key={`policy ${realm.meta.updated_at}`} realm={realm} />}
     </section>
   );
 }

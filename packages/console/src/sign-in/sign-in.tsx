@@ -6,6 +6,7 @@ import { Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { SkeletonRows } from "../parts/skeleton.tsx";
 import { useAct } from "../parts/use-act.ts";
+import { continuationOf } from "../session/continuation.ts";
 import { findPlace, leaveToSignIn, mustAsk, wasSignedIn } from "../session/member.ts";
 import { signInWithKey } from "../session/session.ts";
 import { WithMember } from "./with-member.tsx";
@@ -13,12 +14,14 @@ import { WithMember } from "./with-member.tsx";
 /** Stands at every address as long as nobody is signed in, and leaves the address as it is. */
 export function SignIn({ refused }: { refused: unknown }) {
   const [path] = useLocation();
-  const back = path === "/sign-in" ? "/" : path;
+  const isSecond = continuationOf(path + location.search) !== undefined;
+  const back = isSecond ? path + location.search : path === "/sign-in" ? "/" : path;
   const asks = refused instanceof ApiError && mustAsk(refused);
   const place = findPlace(location.search);
-  const isSilent = refused === undefined && place !== undefined && wasSignedIn();
+  const isSilent = refused === undefined && place !== undefined && (isSecond || wasSignedIn());
   useEffect(() => {
-    if (isSilent && place) void leaveToSignIn(place, back + location.search, true);
+    // A second window was opened by a press on its button: there the provider may ask.
+    if (isSilent && place) void leaveToSignIn(place, isSecond ? back : back + location.search, !isSecond);
   });
   if (isSilent) return <SkeletonRows rows={6} />;
   return (
@@ -35,7 +38,7 @@ export function SignIn({ refused }: { refused: unknown }) {
         </div>
         <div className="two">
           <WithMember back={back} error={asks ? undefined : refused} />
-          <WithKey />
+          {!isSecond && <WithKey />}
         </div>
       </main>
     </div>
@@ -48,7 +51,6 @@ function WithKey() {
   const { isBusy, error, run } = useAct(() => signInWithKey(clientId.trim(), clientSecret.trim()));
   return (
     <section className="card" aria-labelledby="with-key">
-      <h2 id="with-key">With an application key</h2>
       <form
         className="form"
         onSubmit={(event) => {
@@ -56,6 +58,7 @@ function WithKey() {
           run();
         }}
       >
+        <h2 id="with-key">With an application key</h2>
         <p className="quiet">
           For the first minute, and for programs. <code>latchkey store create</code> and{" "}
           <code>npm start</code> print one.

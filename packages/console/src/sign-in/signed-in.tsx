@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { SkeletonRows } from "../parts/skeleton.tsx";
+import { continuationOf, handOver } from "../session/continuation.ts";
 import { comeBack } from "../session/member.ts";
 import { signInWithToken } from "../session/session.ts";
 
@@ -16,8 +17,12 @@ export function SignedIn({ onRefused }: { onRefused: (error: unknown) => void })
     const mine = returning;
     mine
       .then(async (returned) => {
+        const asked = continuationOf(returned.back);
         if (returned.error) onRefused(returned.error);
-        else await signInWithToken(returned.token);
+        else if (asked) {
+          await handOver(asked, returned.token);
+          return window.close();
+        } else await signInWithToken(returned.token);
         go(returned.back, { replace: true });
       })
       .catch((error: unknown) => {

@@ -16,6 +16,7 @@ const WORDS: Record<string, string> = {
   "id_token.nonce": "Made for this very sign-on (nonce)",
   "id_token.sub": "Who the provider says it is",
   "id_token.at_hash": "Belongs to the access token",
+  "userinfo.sub": "UserInfo speaks of the same person",
   "claims.email": "E-mail address",
   "claims.email_missing": "E-mail address",
 };

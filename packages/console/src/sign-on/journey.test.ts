@@ -2,12 +2,14 @@ import { expect, test } from "vitest";
 import { timelineOf, whoMustAct } from "./journey.ts";
 
 const check = (name: string, passed = true) => ({ check: name, passed });
-const statuses = (record: Parameters<typeof timelineOf>[0]) => timelineOf(record).map(({ status }) => status);
+const statuses = (record: Omit<Parameters<typeof timelineOf>[0], "test">, isTest = false) =>
+  timelineOf({ ...record, test: isTest }).map(({ status }) => status);
 
 test("a sign-on that ended well is done from the first step to the last, with its timings and checks in their places", () => {
   const steps = timelineOf({
     outcome: "exchanged",
     reason: null,
+    test: false,
     checks: [check("response.iss"), check("token.type"), check("id_token.iss"), check("claims.email")],
     timings: { discovery: 3, wait: 2, token: 40, identify: 0, write: 5 },
   });
@@ -42,6 +44,13 @@ test("a code that was never used fails at the last step; one that may still be u
   expect(statuses({ ...record, outcome: "code_issued" }).at(-1)).toBe("unreached");
 });
 
+test("a test that came through is done to its own end, which is before any code", () => {
+  const record = { outcome: "tested", reason: null, checks: [check("claims.email")], timings: {} } as const;
+  expect(statuses({ ...record, checks: [...record.checks] }, true)).toEqual(Array(6).fill("done"));
+  const refused = { outcome: "failed", reason: "customer.unknown", checks: [], timings: {} } as const;
+  expect(statuses({ ...refused, checks: [] }, true).at(-1)).toBe("failed");
+});
+
 test.each([
   ["failed", "id_token.aud", "provider"],
   ["failed", "token.unavailable", "provider"],
@@ -52,6 +61,7 @@ test.each([
   ["failed", "callback_replay", "shopper"],
   ["expired", null, "storefront"],
   ["exchanged", null, "nobody"],
+  ["tested", null, "nobody"],
 ] as const)("%s, %s: %s must act", (outcome, reason, actor) => {
   expect(whoMustAct({ outcome, reason })).toBe(actor);
 });

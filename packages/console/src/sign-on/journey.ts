@@ -42,11 +42,25 @@ const PLAN: readonly Plan[] = [
   { leg: 1, title: "The storefront exchanged it for a customer token", owns: ["exchange."], timings: [] },
 ];
 
-const LAST = PLAN.length - 1;
+/** A test goes the same way, begins here instead of at a storefront, and ends where that would be given a code. */
+const TEST_PLAN: readonly Plan[] = [
+  { leg: 1, title: "The test was begun here", owns: [], timings: [] },
+  { ...(PLAN[1] as Plan), title: "You went to the provider and came back" },
+  ...PLAN.slice(2, 5),
+  {
+    leg: 1,
+    title: "Whether this person would be let in",
+    owns: PLAN[5]?.owns ?? [],
+    timings: [],
+  },
+];
 
-export function timelineOf(signOn: Pick<SignOn, "outcome" | "reason" | "checks" | "timings">): Step[] {
-  const reached = reachedBy(signOn);
-  return PLAN.map(({ leg, title, owns, timings }, at) => {
+type Ended = Pick<SignOn, "outcome" | "reason" | "checks" | "test">;
+
+export function timelineOf(signOn: Ended & Pick<SignOn, "timings">): Step[] {
+  const plan = signOn.test ? TEST_PLAN : PLAN;
+  const reached = reachedBy(plan, signOn);
+  return plan.map(({ leg, title, owns, timings }, at) => {
     const taken = timings.map((name) => signOn.timings[name]).filter((ms) => ms !== undefined);
     const status = at < reached.step ? "done" : at > reached.step ? "unreached" : reached.status;
     return {
@@ -61,14 +75,15 @@ export function timelineOf(signOn: Pick<SignOn, "outcome" | "reason" | "checks" 
 
 type Reached = { step: number; status: Step["status"] };
 
-function reachedBy({ outcome, reason, checks }: Pick<SignOn, "outcome" | "reason" | "checks">): Reached {
-  if (outcome === "exchanged") return { step: LAST, status: "done" };
-  if (outcome === "code_issued") return { step: LAST, status: "unreached" };
-  if (outcome === "expired") return { step: LAST, status: "failed" };
-  const named = PLAN.findIndex(({ owns }) => owns.some((prefix) => reason?.startsWith(prefix)));
+function reachedBy(plan: readonly Plan[], { outcome, reason, checks }: Ended): Reached {
+  const last = plan.length - 1;
+  if (outcome === "exchanged" || outcome === "tested") return { step: last, status: "done" };
+  if (outcome === "code_issued") return { step: last, status: "unreached" };
+  if (outcome === "expired") return { step: last, status: "failed" };
+  const named = plan.findIndex(({ owns }) => owns.some((prefix) => reason?.startsWith(prefix)));
   if (named >= 0) return { step: named, status: "failed" };
   // A reason of no step's own: what was checked before says how far it came.
-  const checked = PLAN.findLastIndex(({ owns }) =>
+  const checked = plan.findLastIndex(({ owns }) =>
     checks.some(({ check }) => owns.some((prefix) => check.startsWith(prefix))),
   );
   return { step: Math.max(0, checked), status: "failed" };
@@ -84,7 +99,7 @@ const STORE =
 const SHOPPER = /^(callback_replay|source_busy|attempt_|browser_)/;
 
 export function whoMustAct({ outcome, reason }: Pick<SignOn, "outcome" | "reason">): Actor {
-  if (outcome === "exchanged" || outcome === "code_issued") return "nobody";
+  if (outcome === "exchanged" || outcome === "code_issued" || outcome === "tested") return "nobody";
   if (outcome === "expired" || reason === null) return "storefront";
   if (STOREFRONT.test(reason)) return "storefront";
   if (STORE.test(reason)) return "store";

@@ -57,7 +57,31 @@ function Record({ signOn }: { signOn: SignOn }) {
         </p>
         <Timeline signOn={signOn} />
       </section>
+      <Caller signOn={signOn} />
     </div>
+  );
+}
+
+/** What support would otherwise have to ask for. */
+function Caller({ signOn }: { signOn: SignOn }) {
+  const { browser, operating_system, network, redirect_uri } = signOn;
+  const device = [browser, operating_system].filter(Boolean).join(" on ");
+  return (
+    <section className="stack" aria-labelledby="caller">
+      <h2 id="caller">Where it came from</h2>
+      <dl className="facts">
+        <dt>Browser</dt>
+        <dd>{device || "not stated"}</dd>
+        <dt>Network</dt>
+        <dd>{network ? <code>{network}</code> : "not known"}</dd>
+        <dt>Sent back to</dt>
+        <dd>{redirect_uri ? <code>{redirect_uri}</code> : "not stated"}</dd>
+        <dt>Id</dt>
+        <dd>
+          <code>{signOn.id}</code> <Copy text={signOn.id} what="id of the sign-on" word />
+        </dd>
+      </dl>
+    </section>
   );
 }
 
@@ -81,6 +105,7 @@ function Why({ signOn }: { signOn: SignOn }) {
             )}
           </span>
         )}
+        {signOn.test && <span className="quiet">a test sign-on: nobody was signed in</span>}
         {signOn.customer_id && <Link href={`/customers/${signOn.customer_id}`}>The customer</Link>}
       </div>
       {signOn.means && (

@@ -68,8 +68,8 @@ export function Checks({ checks }: { checks: SignOn["checks"] }) {
         {checks.map(({ check, passed, expected, found }) => (
           <tr key={check} className={passed ? "" : "check-failed"}>
             <th scope="row">{checkInWords(check)}</th>
-            <td data-says="Expected">{expected ?? "–"}</td>
-            <td data-says="Found">{found ?? "–"}</td>
+            <Side says="Expected" value={expected} />
+            <Side says="Found" value={found} />
             <td>{passed ? "Passed" : "Failed"}</td>
           </tr>
         ))}
@@ -77,3 +77,10 @@ export function Checks({ checks }: { checks: SignOn["checks"] }) {
     </table>
   );
 }
+
+/** Beside its heading on a wide screen; on a narrow one with the word in front, and not at all where there is nothing to say. */
+const Side = ({ says, value }: { says: string; value: string | undefined }) => (
+  <td data-says={says} className={value === undefined ? "check-silent" : ""}>
+    {value ?? "–"}
+  </td>
+);

@@ -10,7 +10,7 @@ export type EventQuery = {
   after?: string | undefined;
   /** Exact types, and `customer.*`. */
   types?: readonly string[] | undefined;
-  /** `eq(subject,…)`, `eq(actor,…)`, `eq(type,…)`, `ge(time,2026-01-01)`; joined by `:`. */
+  /** `eq(subject,…)`, `eq(actor,…)`, `eq(request_id,…)`, `eq(type,…)`, `ge(time,2026-01-01)`; joined by `:`. */
   filter?: string | undefined;
   /** How many on a page, 1 to 100; 25 unless said otherwise. */
   limit?: number | undefined;

@@ -222,8 +222,8 @@ export type ProfileReport = {
   clock_offset_seconds: number | null;
 };
 
-/** `url` is for one browser, once, until `expires_at`. */
-export type TestSignOn = { type: "test-sign-on"; url: string; expires_at: string };
+/** `url` is for one browser, once, until `expires_at`. `reference` finds the record once the test has ended. */
+export type TestSignOn = { type: "test-sign-on"; url: string; expires_at: string; reference: string };
 
 export type { Customer };
 export type CustomerFields = {
@@ -258,6 +258,8 @@ export type SignOn = {
   operating_system: string | null;
   /** By /24 or /64. */
   network: string | null;
+  /** The request that it failed in. */
+  request_id: string | null;
   /** What the identity provider answered, where that is why it failed. */
   idp_answer: {
     call: "discovery" | "authorize" | "token" | "userinfo";

@@ -49,7 +49,7 @@ export function createGate(deps: Deps): Gate {
       throw error;
     });
     const caller = { ...principal, requestId };
-    // While nobody can tell, it is.
+    // Only a Problem says that the token is bad: while the database does not answer, the token counts as good.
     const isGood = () =>
       authenticate(deps, authorization).then(
         () => true,
@@ -97,8 +97,8 @@ function forbid(operation: Operation, { grant, role }: Principal, isCustomer: bo
 }
 
 /**
- * Only operations on a customer's own resources read the customer token; elsewhere an expired one fails nothing. A member acts as
- * nobody else: what they do is in the log under their own name.
+ * Only operations on a customer's own resources read the customer token; elsewhere an expired one is ignored. A member's customer
+ * token is never read: what a member does is logged under their own name.
  */
 const isForCustomers = ({ access }: Operation, { grant }: Principal): boolean =>
   access[1] === "own" && grant !== "member";

@@ -43,7 +43,7 @@ export const commandOn = <const O extends Options>(
 export const jsonOption = (shape: string) => ({ json: { says: `prints ${shape}, for programs` } });
 export const YES_OPTION = { yes: { says: "does it without asking; needed where there is no terminal" } };
 export const OF_STORE = { store: { value: "<store>", says: "the store's id", required: true } } as const;
-/** For commands that change nothing. */
+/** For commands that change nothing, or only add to what is there. */
 export const FROM_STORE = {
   store: { value: "<store>", says: "the store's id; may be left out where there is only one store" },
 } as const;

@@ -1,6 +1,13 @@
+import { readPublicUrl } from "../config.ts";
+import { limits } from "../contract/limits.ts";
+import { byOperator } from "../events/event.ts";
 import { toIso } from "../lib/clock.ts";
+import { operatorFault, usageFault } from "../lib/operator-fault.ts";
 import { presentMembers } from "../realms/present.ts";
-import { getRealm, listRealms } from "../realms/realm.ts";
+import { getRealm, listRealms, type Realm, updateRealm } from "../realms/realm.ts";
+import { faultOfRedirectUri } from "../realms/redirect-uri.ts";
+import { getSettings } from "../realms/settings.ts";
+import { quoted } from "./options.ts";
 import { fromStore } from "./require-store.ts";
 import {
   nextOf,
@@ -33,8 +40,35 @@ export async function list(given: FromStore & PageGiven): Promise<void> {
 }
 
 export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
-  const realm = await fromStore(store, (deps, storeId) => getRealm(deps, storeId, argument));
-  if (json) return console.log(JSON.stringify({ authentication_realm: presentMembers(realm) }));
+  print(await fromStore(store, (deps, storeId) => getRealm(deps, storeId, argument)), json);
+}
+
+type Allowed = FromStore & { argument: string; realm: string | undefined };
+
+/** Adds to the list, where an update through the API replaces it. */
+export async function allow({ argument: uri, store, realm, json }: Allowed): Promise<void> {
+  const fault = faultOfRedirectUri(uri);
+  if (fault !== undefined) throw usageFault(`${quoted(uri)} cannot be a redirect URI: ${fault}`);
+  const publicUrl = readPublicUrl(process.env);
+  const changed = await fromStore(store, async (deps, storeId) => {
+    const realmId = realm ?? (await getSettings(deps, storeId)).realmId;
+    return updateRealm({ ...deps, publicUrl }, byOperator(storeId), realmId, ({ redirectUris }) => {
+      if (redirectUris.includes(uri)) return {};
+      if (redirectUris.length >= limits.redirectUris)
+        throw operatorFault(
+          `the realm ${realmId} has ${limits.redirectUris} redirect URIs, which is the most; PUT /v2/authentication-realms/${realmId} replaces the list`,
+        );
+      return { redirectUris: [...redirectUris, uri] };
+    });
+  });
+  print(changed, json);
+}
+
+function print(realm: Realm, json: boolean): void {
+  if (json) {
+    console.log(JSON.stringify({ authentication_realm: presentMembers(realm) }));
+    return;
+  }
   printMembers({
     id: realm.id,
     name: realm.name,

@@ -6,6 +6,7 @@ export type BrowserRequest = {
   cookie: string | undefined;
   source: string;
   userAgent: string | undefined;
+  requestId: string;
   /** To be called as soon as it is known where the shopper came from: whatever page follows is for that shop's shoppers. */
   cameFrom(shop: Shop, uiLocales?: string): void;
 };

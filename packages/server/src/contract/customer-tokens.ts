@@ -68,7 +68,18 @@ export const issueCustomerToken = operation({
   role: "administrator",
   idempotent: true,
   body: {
-    schema: z.object({ data: z.discriminatedUnion("authentication_mechanism", [withCode, withPassword]) }),
+    schema: z.object({
+      data: z.discriminatedUnion("authentication_mechanism", [withCode, withPassword]).meta({
+        examples: [
+          {
+            type: "token",
+            authentication_mechanism: "password",
+            email: "ada@shop.example",
+            password: "correct horse battery",
+          },
+        ],
+      }),
+    }),
   },
   success: { status: 200, description: "The customer token", schema: z.strictObject({ data: token }) },
   problems: [

@@ -81,7 +81,10 @@ export const redeliver = operation({
 
 const sequence = z
   .union([
-    z.string().regex(/^\d{1,15}$/, { error: "the number of an event" }),
+    z
+      .string()
+      .regex(/^\d{1,15}$/, { error: "the number of an event" })
+      .meta({ examples: ["0"] }),
     z.int().min(0).max(999_999_999_999_999),
   ])
   .transform(Number);
@@ -100,13 +103,10 @@ export const replayEvents = operation({
   body: {
     schema: z.object({
       data: z.object({
-        after: sequence
-          .describe("The number before the first; 0: from the beginning")
-          .meta({ examples: ["0"] }),
+        after: sequence.describe("The number before the first; 0: from the beginning"),
         before: sequence
           .optional()
-          .describe("The last number; if absent, the last event that the integration has come to")
-          .meta({ examples: ["100"] }),
+          .describe("The last number; if absent, the last event that the integration has come to"),
       }),
     }),
   },

@@ -66,7 +66,8 @@ export const listEvents = operation({
   description:
     "Oldest first. `links.next` is there while there is more, also where a page has fewer events than asked for, or none, because those " +
     "it looked at were not meant; once it is null, go on later with `after` and the `meta.last_sequence` of that answer. Whoever " +
-    "follows the numbers misses nothing, however late a change was committed.",
+    "follows the numbers misses nothing, however late a change was committed. `filter=eq(request_id,…)` finds what one request changed, by " +
+    "the `X-Request-Id` of its answer.",
   access: ["events", "read"],
   role: "viewer",
   query: z.object({
@@ -81,7 +82,13 @@ export const listEvents = operation({
       .transform((given) => given.split(","))
       .optional()
       .meta({ type: "string", description: "Only these: `customer.created,customer_token.*`" }),
-    filter: filterParameter({ type: text("eq"), subject: text("eq"), actor: text("eq"), time: instant }),
+    filter: filterParameter({
+      type: text("eq"),
+      subject: text("eq"),
+      actor: text("eq"),
+      request_id: text("eq"),
+      time: instant,
+    }),
     "page[limit]": pageQuery.shape["page[limit]"],
   }),
   success: {

@@ -11,7 +11,7 @@ const COMPARISONS = ["eq", "gt", "ge", "lt", "le"] as const;
 export const text = (...operators: Operator[]): Field => ({ kind: "text", operators });
 export const instant: Field = { kind: "instant", operators: COMPARISONS };
 
-/** An empty one is none. One that does not parse is refused: one that was ignored would show, or let delete, too much. */
+/** An empty filter filters nothing. One that does not parse is refused: ignoring it would show, or delete, more than was asked for. */
 export const filterParameter = (fields: Fields) =>
   z
     .string()

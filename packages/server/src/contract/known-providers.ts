@@ -254,16 +254,16 @@ export const knownProviders: readonly KnownProvider[] = [
     ],
     attention: {
       R2: "PingOne lets you choose Post or a signed token instead: choose Client Secret Basic.",
-      R3: "PAR Requirement must not be Required.",
+      R3: "Configuration → Require Pushed Authorization Request must be off.",
       R6: "PingFederate can encrypt ID tokens for a client: ID Token Key Management Encryption Algorithm must be No Encryption.",
     },
     console: {
       callback: "Applications → your app → Configuration → Redirect URIs",
-      secret: "Applications → your app → Overview → Client Secret",
+      secret: "Applications → your app → Configuration → Client Secret",
       method:
         "Applications → your app → Configuration → Token Endpoint Authentication Method: Client Secret Basic",
       code_flow:
-        "Applications → your app → Configuration → Grant Type: Authorization Code; PAR Requirement: Optional",
+        "Applications → your app → Configuration → Grant Type: Authorization Code; Require Pushed Authorization Request off",
       email: "Applications → your app → Resources: email; Attribute Mappings: email",
       encryption:
         "PingFederate: OAuth → Clients → your client → ID Token Key Management Encryption Algorithm: No Encryption",

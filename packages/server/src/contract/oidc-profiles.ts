@@ -50,7 +50,7 @@ const writable = {
   enabled: z
     .boolean()
     .optional()
-    .meta({ examples: [true] }),
+    .meta({ examples: [false] }),
   flow: flow.optional().meta({ examples: ["brokered"] }),
   provisioning: provisioning.optional().meta({ examples: ["create"] }),
   propagate_logout: z
@@ -147,7 +147,7 @@ export const createProfile = operation({
           type: z.literal("oidc-profile"),
           name: name.meta({ examples: ["Company account"] }),
           discovery_url: discoveryUrl,
-          client_id: clientId,
+          client_id: clientId.meta({ examples: ["latchkey"] }),
           client_secret: secret.optional().describe("Required unless `enabled` is false"),
           ...writable,
           adopt_identities_of: adoptDeleted,

@@ -319,7 +319,8 @@ export const problems = {
   redirect_uri_unregistered: {
     status: 400,
     means: "The address to go back to is not registered for this realm.",
-    remedy: "Add it to the realm's `redirect_uris`. It is compared byte for byte.",
+    remedy:
+      "Add it to the realm's `redirect_uris`, with `latchkey realm allow` or in the console. It is compared byte for byte.",
     oauth: "invalid_request",
   },
   attempt_invalid: {

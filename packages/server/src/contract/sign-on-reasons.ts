@@ -278,12 +278,12 @@ export const signOnReasons = {
   },
   "id_token.exp": {
     error: "server_error",
-    means: "The ID token has expired, or says not when it does.",
+    means: "The ID token has expired, or has no expiry (`exp`).",
     remedy: "Compare the clocks: run the profile's checks.",
   },
   "id_token.iat": {
     error: "server_error",
-    means: "The ID token says not when it was issued, or that was too long ago or is still to come.",
+    means: "The ID token has no time of issue (`iat`), or one that is too long ago or in the future.",
     remedy: "Compare the clocks: run the profile's checks.",
   },
   "id_token.nbf": {
@@ -486,7 +486,7 @@ export const signOnReasons = {
   "logout_token.iat": {
     error: "invalid_request",
     means:
-      "The logout token says not when it was issued, or that was more than ten minutes ago or is still to come.",
+      "The logout token has no time of issue (`iat`), or one that is more than ten minutes ago or in the future.",
     remedy: "Compare the clocks: run the profile's checks. A logout that is delivered late ends nothing.",
   },
   "logout_token.nbf": {

@@ -254,7 +254,7 @@ export const realmToken = operation({
       scope: z.string(),
     }),
   },
-  // A client id that is none of a key's is taken for that of the settings, and not for a slip.
+  // A client id that does not look like an application key's is compared with the settings' alone.
   problems: [
     "sign_on_client_unknown",
     ...clientProblems.filter((code) => code !== "client_id_mistyped"),

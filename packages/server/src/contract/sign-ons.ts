@@ -45,6 +45,10 @@ const signOnMembers = {
   browser: z.string().nullable().describe("In words: `Chrome 126`"),
   operating_system: z.string().nullable().describe("In words: `Windows`"),
   network: z.string().nullable().describe("Where it came from, by /24 or /64"),
+  request_id: z
+    .string()
+    .nullable()
+    .describe("The `X-Request-Id` of the request that it failed in; null of one that did not fail"),
   idp_answer: idpAnswer
     .nullable()
     .describe("What the identity provider answered, where that is why the sign-on failed"),
@@ -81,6 +85,7 @@ export const listSignOns = operation({
       outcome: text("eq"),
       reason: text("eq"),
       customer_id: text("eq"),
+      request_id: text("eq"),
       started_at: instant,
     }),
     sort: sortParameter(["started_at"], "the newest first"),

@@ -93,7 +93,7 @@ export const updateStore = operation({
         rate_limit: rateLimit
           .min(1)
           .optional()
-          .meta({ examples: [200] }),
+          .meta({ examples: [100] }),
       }),
     }),
   },

@@ -18,7 +18,12 @@ export const testSignOn = operation({
     status: 200,
     description: "Where to go",
     schema: z.strictObject({
-      data: z.strictObject({ type: z.literal("test-sign-on"), url, expires_at: timestamp }),
+      data: z.strictObject({
+        type: z.literal("test-sign-on"),
+        url,
+        expires_at: timestamp,
+        reference: z.string().describe("Of the record, which is there within a second of the test's end"),
+      }),
       links,
     }),
   },

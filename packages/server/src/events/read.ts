@@ -5,6 +5,7 @@ import type { Input, Output } from "../contract/operation.ts";
 import { toListParameters } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Condition } from "../lib/condition.ts";
+import { isId, timeOfId } from "../lib/ids.ts";
 import { atMost } from "../storage/at-most.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
@@ -45,7 +46,7 @@ export async function listEvents(
   const last = head.last_sequence;
   let from = startAfter(head, asked.after);
   const types = typesOf(asked);
-  const conditions = asked.conditions ?? [];
+  const conditions = [...(asked.conditions ?? []), ...timeOfRequest(asked.conditions ?? [])];
   const rows: EventRow[] = [];
   const end = (next?: number): EventPage => ({ rows, last, next, asked });
   if (types?.size === 0) return end();
@@ -59,7 +60,7 @@ export async function listEvents(
       if (rows.length === asked.limit) return end(rows.at(-1)?.sequence);
       rows.push(row);
     }
-    if (found.length < limit) return end();
+    if (found.length < limit || isPast(found, conditions)) return end();
     from = found.at(-1)?.sequence ?? last;
     lookedAt += found.length;
     if (lookedAt >= LOOKED_AT) return end(from);
@@ -173,6 +174,29 @@ const findLatest = statement((db, of: { storeId: string; sequence: number }) =>
     .where("sequence", "=", of.sequence),
 );
 
+/** A change is written within this time of its request's beginning, and numbered within as much again. */
+const REQUEST_MS = 120_000;
+/** Clocks are set back now and then. */
+const SET_BACK_MS = 5000;
+
+/** The id of a request says when it began, so only the events around that time are looked at, and no index is kept for it. */
+function timeOfRequest(conditions: readonly Condition[]): Condition[] {
+  const asked = conditions.find(({ field }) => field === "request_id");
+  if (!asked) return [];
+  const id = String(asked.value);
+  const begunAt = isId(id) ? timeOfId(id) : 0;
+  return [
+    { field: "time", operator: "ge", value: begunAt - SET_BACK_MS },
+    { field: "time", operator: "le", value: begunAt + REQUEST_MS },
+  ];
+}
+
+/** Whether everything from here on was numbered too late to be of the request that is asked for. */
+function isPast(found: readonly EventRow[], conditions: readonly Condition[]): boolean {
+  const [, until] = timeOfRequest(conditions);
+  return until !== undefined && (found.at(-1)?.latest_time ?? 0) > Number(until.value) + REQUEST_MS;
+}
+
 function isMeant(
   row: EventRow,
   types: ReadonlySet<string> | undefined,
@@ -182,6 +206,8 @@ function isMeant(
   return conditions.every(({ field, operator, value }) => {
     if (field === "subject") return row.subject === value;
     if (field === "actor") return row.actor_id === value;
+    // In the canonical form there are no spaces, and a quotation mark within a text is escaped.
+    if (field === "request_id") return row.data.includes(`"request_id":${JSON.stringify(value)}`);
     return field !== "time" || COMPARED[operator as keyof typeof COMPARED](row.time, Number(value));
   });
 }

@@ -4,9 +4,9 @@ import type { Clock } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { tryHold } from "../storage/hold.ts";
-import { insertRows } from "../storage/insert-rows.ts";
+import { forIds, insertRows } from "../storage/insert-rows.ts";
 import { statement } from "../storage/statement.ts";
-import type { Storage, Trx } from "../storage/storage.ts";
+import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { digestOf, hashOf } from "./chain.ts";
 import { ERASED, type EventRow } from "./event.ts";
@@ -41,6 +41,8 @@ type Deps = {
 const GATHER_MS = 100;
 /** What a busy tenth of a second brings, in one transaction: some milliseconds on SQLite. */
 const LEAST_ROWS = 100;
+/** Between two batches others have a turn, and no more than that: streams and webhooks wait for what is left. */
+const REST = 0.25;
 const HELD = "event sequencer";
 /** A paused instance loses the lock after this time, and another takes over with its next round. */
 const PAUSED_MS = 3000;
@@ -102,7 +104,7 @@ async function numberAll(deps: Deps, onOldest: (time: number | undefined) => voi
     if (taken > 0) onOldest(undefined);
     return taken;
   };
-  await inBatches(deps, number, { leastRows: LEAST_ROWS });
+  await inBatches(deps, number, { leastRows: LEAST_ROWS, rest: REST });
 }
 
 const findFirst = statement((db, _: object) =>
@@ -153,18 +155,27 @@ const takeFirst = statement((db, of: { limit: number }) =>
 
 /** The last number of each store, where there is one. A store that is gone, or going, has no log any more. */
 async function readHeads(trx: Trx, storeIds: readonly string[]): Promise<Map<string, Head>> {
-  const rows = await trx
+  const read = storeIds.length <= FEW ? readFewHeads : readManyHeads;
+  const found = await read(trx, storeIds);
+  return new Map(
+    found
+      .flatMap(({ rows }) => rows)
+      .map(({ id, ...head }) => [id, head.store_id === null ? emptyHead(id) : (head as Head)]),
+  );
+}
+
+const headsOf = (db: Database, storeIds: readonly string[]) =>
+  db
     .selectFrom("stores as store")
     .leftJoin("event_heads as head", "head.store_id", "store.id")
     .where("store.id", "in", storeIds)
     .where("store.deleted_at", "is", null)
     .selectAll("head")
-    .select("store.id as id")
-    .execute();
-  return new Map(
-    rows.map(({ id, ...head }) => [id, head.store_id === null ? emptyHead(id) : (head as Head)]),
-  );
-}
+    .select("store.id as id");
+
+const FEW = 8;
+const readFewHeads = forIds(FEW, headsOf);
+const readManyHeads = forIds(100, headsOf);
 
 const emptyHead = (storeId: string): Head => ({
   store_id: storeId,
@@ -181,25 +192,35 @@ const SALT_BYTES = 16;
 /** Moves the heads along. */
 function chain(waiting: readonly Waiting[], heads: Map<string, Head>, source: string): EventRow[] {
   const salts = randomBytes(SALT_BYTES * waiting.length);
-  return waiting.flatMap(({ position: _, ...row }, at) => {
+  const numbered: EventRow[] = [];
+  for (const [at, row] of waiting.entries()) {
     const head = heads.get(row.store_id);
-    if (!head) return [];
+    if (!head) continue;
     const salt = salts.subarray(at * SALT_BYTES, (at + 1) * SALT_BYTES);
     head.last_sequence++;
     head.latest_time = Math.max(head.latest_time, row.time);
     head.oldest_time ??= row.time;
-    const event = {
-      ...row,
-      source,
+    const event: EventRow = {
+      store_id: row.store_id,
       sequence: head.last_sequence,
+      id: row.id,
+      type: row.type,
+      subject: row.subject,
+      actor_id: row.actor_id,
+      person_id: row.person_id,
+      source,
+      time: row.time,
       latest_time: head.latest_time,
+      salt: row.data === ERASED ? null : salt.toString("base64url"),
       digest: digestOf(salt, row.data),
       previous_hash: head.last_hash,
+      hash: "",
+      data: row.data,
     };
-    head.last_hash = hashOf(event);
-    const isErased = row.data === ERASED;
-    return [{ ...event, salt: isErased ? null : salt.toString("base64url"), hash: head.last_hash }];
-  });
+    head.last_hash = event.hash = hashOf(event);
+    numbered.push(event);
+  }
+  return numbered;
 }
 
 const insertEvents = insertRows("events", [
@@ -220,19 +241,18 @@ const insertEvents = insertRows("events", [
   "data",
 ]);
 
-async function writeHeads(trx: Trx, heads: readonly Head[]): Promise<void> {
-  if (heads.length === 0) return;
-  await trx
-    .insertInto("event_heads")
-    .values(heads)
-    .onConflict((conflict) =>
-      conflict.column("store_id").doUpdateSet(({ ref }) => ({
-        last_sequence: ref("excluded.last_sequence"),
-        last_hash: ref("excluded.last_hash"),
-        latest_time: ref("excluded.latest_time"),
-        // What forgets old events moves the other end, maybe at this moment.
-        oldest_time: sql<number>`coalesce(event_heads.oldest_time, ${ref("excluded.oldest_time")})`,
-      })),
-    )
-    .execute();
-}
+const writeHeads = insertRows(
+  "event_heads",
+  [
+    "store_id",
+    "last_sequence",
+    "last_hash",
+    "latest_time",
+    "first_sequence",
+    "forgotten_hash",
+    "oldest_time",
+  ],
+  // What forgets old events moves the other end, maybe at this moment.
+  sql`on conflict (store_id) do update set last_sequence = excluded.last_sequence, last_hash = excluded.last_hash,
+    latest_time = excluded.latest_time, oldest_time = coalesce(event_heads.oldest_time, excluded.oldest_time)`,
+);

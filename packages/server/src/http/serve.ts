@@ -161,7 +161,7 @@ async function serve(
     const cameFrom: BrowserRequest["cameFrom"] = (shop, uiLocales = uiLocalesOf(search)) => {
       state.cameFrom = { shop, uiLocales };
     };
-    const browser: BrowserRequest = { search, cookie, source: state.source, userAgent, cameFrom };
+    const browser: BrowserRequest = { search, cookie, source: state.source, userAgent, requestId, cameFrom };
     const answer = (await route.handle({ ...checked, browser, requestId })) as BrowserAnswer;
     return respondToBrowser(answer, received, state);
   }

@@ -6,7 +6,7 @@ import { type Document, isObject } from "./discovery.ts";
 export type SigningKey = { kid: string | undefined; algorithms: string[]; key: KeyObject };
 
 /**
- * The usable keys of a JWKS, or undefined when it is none. Keys for encryption, symmetric keys, private members and
+ * The usable keys of a JWKS, or undefined when the document is not a JWKS. Keys for encryption, symmetric keys, private members and
  * whatever cannot be read are passed over: decoys are common, and no reason to refuse the rest.
  */
 export function readKeys(document: Document): SigningKey[] | undefined {

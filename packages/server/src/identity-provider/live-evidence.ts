@@ -66,6 +66,8 @@ export const judgeSignOn = (reason: SignOnReason | null): Check[] =>
 const judgeAll = (reason: SignOnReason | null): Check[] =>
   (Object.entries(SHOWN_LIVE) as [RequirementId, readonly SignOnReason[]][]).map(([id, ownReasons]) => {
     const about = { id, requirement: requirements[id] };
+    if (reason === null && id === "R8")
+      return { ...about, status: "unknown", evidence: NONCE_SENT, remedy: null };
     if (reason === null)
       return { ...about, status: "met", evidence: "This sign-on has shown it.", remedy: null };
     if (!ownReasons.includes(reason))

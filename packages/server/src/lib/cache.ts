@@ -1,7 +1,7 @@
 /**
  * What we know of a store, kept in memory until the store changes. Entries live in groups (one a store), and a change
  * drops the whole group. A load that was under way when its group was dropped is answered but not kept: it may have
- * read what is no longer so.
+ * read the values from before the change.
  */
 export type GroupCache<T> = {
   get(group: string, key: string): T | undefined;

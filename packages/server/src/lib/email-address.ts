@@ -23,7 +23,7 @@ const NOT_HOST = /[^\P{ASCII}A-Za-z0-9.-]/u;
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * Reads an address strictly and writes it one way; what is not plainly one address is none. Counted and cut after NFKC,
+ * Reads one address strictly and returns its canonical spelling; anything doubtful is refused. Counted and cut after NFKC,
  * because mail software that normalizes later would see the second `@` or the comma that we did not (CVE-2026-73420).
  */
 export function parseEmail(text: string): EmailAddress | undefined {

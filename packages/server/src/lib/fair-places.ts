@@ -93,7 +93,7 @@ export function createFairPlaces({
   return {
     enter(kind, source) {
       const room = roomOf(kind);
-      // Nobody of this source waits who would be passed: whoever may take a place has got it already.
+      // This does not overtake an earlier request of the same source: if a place can be taken now, that one has taken its own already.
       return mayTake(room, source) ? Promise.resolve(take(kind, room, source)) : wait(room, source);
     },
   };

@@ -47,7 +47,7 @@ describe("several master keys", () => {
   const older = createKeyring([master(1)]);
   const newer = createKeyring([master(2), master(1), master(3)]);
 
-  test("the first makes new things", () => {
+  test("new values are sealed with the first one", () => {
     const { keyId, key } = newer.current(USE);
     const alone = createKeyring([master(2)]).current(USE);
     expect(keyId.equals(alone.keyId)).toBe(true);

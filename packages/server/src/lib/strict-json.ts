@@ -30,7 +30,7 @@ export function parseStrictJson(bytes: Uint8Array, maxDepth: number): JsonResult
   return reader.fault ? { fault: reader.fault } : { value };
 }
 
-/** Where we are. Once there is a fault, what is returned means nothing, and whoever reads on stops. */
+/** The state of a parse. Once `fault` is set, every function returns early and its value is not used. */
 type Reader = { text: string; at: number; levelsLeft: number; fault: JsonFault | undefined };
 
 const refuse = (reader: Reader, fault: JsonFault): undefined => {

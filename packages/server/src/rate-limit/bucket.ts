@@ -5,7 +5,7 @@
 export type Bucket = { rate: number; capacity: number; tokens: number; filledAtMs: number };
 
 // Sums of fractions miss whole numbers by a hair; a request must not be refused for it.
-const HAIR = 1e-6;
+export const HAIR = 1e-6;
 
 export const fullBucket = (rate: number, capacity: number, nowMs: number): Bucket => ({
   rate,
@@ -30,7 +30,7 @@ export function draw(bucket: Bucket, nowMs: number, leaving = 0): boolean {
   return true;
 }
 
-/** A new size: what is taken away is gone at once, what is added fills up at the new rate. A change mints nothing. */
+/** A new size. Tokens above a smaller capacity are dropped at once; a larger one fills up at its new rate, so no tokens are added here. */
 export function resize(bucket: Bucket, rate: number, capacity: number): void {
   bucket.tokens = Math.min(capacity, bucket.tokens);
   bucket.rate = rate;

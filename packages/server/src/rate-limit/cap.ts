@@ -6,8 +6,8 @@ import { bucketScript } from "./bucket-script.ts";
 /**
  * At most so much from each key: a source address, or a store. Where there is Valkey it is asked, so that all instances
  * count together; while it is away each gives its part. What Valkey lets in is drawn from this instance's part as well, and
- * what that part has left stands in for a bucket that Valkey has lost: neither an outage nor a flush begins with full
- * buckets for whoever was here.
+ * what that part has left replaces a bucket that Valkey has lost: a source that has used its bucket up does not get a full
+ * one from an outage or a flush.
  */
 export type Cap = {
   /** Takes one. Where there is none: how many seconds until there is. */

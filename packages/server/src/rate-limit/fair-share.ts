@@ -1,3 +1,5 @@
+import { HAIR } from "./bucket.ts";
+
 /**
  * Who goes first when a bucket is short. A bucket holds a second's worth and a reserve on top of it. Whoever has had the
  * most lately must leave all of the reserve behind; whoever has had half as much leaves half of it; who comes new may
@@ -53,6 +55,9 @@ export const capacityOf = (rate: number): number => rate + reserveOf(rate);
  * What must be left in a bucket of this rate by a drawer (a key's program, or all of a key's public) of this standing.
  * A program leaves at most half of the reserve. So does a source of a public that has had nothing; the one that has had
  * the most of its public leaves twice as much, so that there is something for its other sources.
+ *
+ * Rounded to whole tokens, half a token down: `exp` differs in its last digit here and in limiter.lua, so a half is what is
+ * within a hair of one.
  */
 export const leaving = (rate: number, ofDrawer: number, ofSource: number): number =>
-  Math.round(halfReserve(rate) * ofDrawer * (1 + ofSource));
+  Math.floor(halfReserve(rate) * ofDrawer * (1 + ofSource) + 0.5 - HAIR);

@@ -71,7 +71,7 @@ local function give(share, most, memory)
 end
 
 local function leavingOf(rate, ofDrawer, ofSource)
-  return floor(ceil(rate / 10) * ofDrawer * (1 + ofSource) + 0.5)
+  return floor(ceil(rate / 10) * ofDrawer * (1 + ofSource) + 0.5 - HAIR)
 end
 
 -- What is kept of the store and of the keys that ask, by name: read at once.

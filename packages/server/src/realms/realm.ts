@@ -200,9 +200,8 @@ export async function updateRealm(
   deps: Deps & { publicUrl: string },
   by: By,
   realmId: string,
-  change: RealmChange,
+  given: RealmChange | ((before: Realm) => RealmChange),
 ): Promise<Realm> {
-  refuseBadAddresses(deps, change);
   return deps.storage.transact(async (trx) => {
     const rows = trx
       .selectFrom("authentication_realms")
@@ -210,7 +209,11 @@ export async function updateRealm(
       .where("store_id", "=", by.storeId)
       .where("id", "=", realmId);
     const before = await forChange(deps.storage, rows).executeTakeFirst();
-    if (before && change.purpose !== undefined && change.purpose !== before.purpose)
+    if (!before) throw new Problem("realm_not_found");
+    // Read and written under one lock: two that add to the list at once are both in it afterwards.
+    const change = typeof given === "function" ? given(realmOf(before)) : given;
+    refuseBadAddresses(deps, change);
+    if (change.purpose !== undefined && change.purpose !== before.purpose)
       throw new Problem("realm_purpose_fixed", { source: { pointer: "/data/purpose" } });
     const row = await trx
       .updateTable("authentication_realms")
@@ -233,7 +236,7 @@ export async function updateRealm(
       .where("id", "=", realmId)
       .returningAll()
       .executeTakeFirst();
-    if (!before || !row) throw new Problem("realm_not_found");
+    if (!row) throw new Problem("realm_not_found");
     const resource = presentMembers(realmOf(row));
     const changes = changesOf(presentMembers(realmOf(before)), resource);
     const updated = { type: "authentication_realm.updated", subject: realmId, resource } as const;

@@ -48,8 +48,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   if (!place) throw new Problem("realm_not_found");
   const { realm } = place;
   request.cameFrom(shopOf(deps, realm));
-  const { source, userAgent } = request;
-  const trail = startTrail(newId(), path, { startedAt: deps.clock.now(), source, userAgent });
+  const trail = startTrail(newId(), path, { ...request, startedAt: deps.clock.now() });
   trail.facts.redirectUri = keepable(asked.get("redirect_uri"));
   deps.traces?.join("authorize", trail.id);
   const client = await trustClient(deps, place, asked);

@@ -54,8 +54,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   const opened = answered.isRepeated("state") ? undefined : openAttempt(deps, place, idpState);
   // A page has a record of its own: whoever comes without the browser, or too late, must not write over what became of
   // the attempt.
-  const { source, userAgent } = request;
-  const pageTrail = startTrail(newId(), place, { startedAt: deps.clock.now(), source, userAgent });
+  const pageTrail = startTrail(newId(), place, { ...request, startedAt: deps.clock.now() });
   const refusePage = (code: PageCode) => refuseWithPage(deps, pageTrail, new Problem(code));
   if (!opened) {
     const test = openTestAttempt(deps, place, idpState);
@@ -75,7 +74,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   if (clientRedirectUri === undefined) return refusePage("redirect_uri_unregistered");
 
   const client = { clientRedirectUri, clientState: attempt.clientState };
-  const trail = startTrail(attempt.id, place, { startedAt: attempt.startedAt, source, userAgent });
+  const trail = startTrail(attempt.id, place, { ...request, startedAt: attempt.startedAt });
   trail.facts.redirectUri = clientRedirectUri;
   const work = async (): Promise<BrowserAnswer> => {
     if (!(await claimAttempt(deps, place, attempt, clientRedirectUri)))
@@ -83,7 +82,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
     try {
       trail.profile = profile;
       refuseUnusable(profile);
-      const returned = { attempt, idpState, answered, source };
+      const returned = { attempt, idpState, answered, source: request.source };
       const identity = judgeAge(deps, attempt, await identifyShopper(deps, profile, returned, trail), trail);
       await refuseUnwelcome(deps, profile, realm, identity);
       const clientCode = await timed(deps, trail, "write", () =>

@@ -52,7 +52,11 @@ export async function redeemDirect(
   if (!realm.redirectUris.includes(grant.clientRedirectUri))
     throw new Problem("redirect_uri_mismatch", { detail: "The redirect URI is not one of the realm's." });
   const signer = await deps.signingKeys.current();
-  const trail = startTrail(newId(), profile, { startedAt: deps.clock.now(), source: grant.source });
+  const trail = startTrail(newId(), profile, {
+    startedAt: deps.clock.now(),
+    source: grant.source,
+    requestId: grant.requestId,
+  });
   trail.profile = profile;
   trail.facts.redirectUri = grant.clientRedirectUri;
   deps.traces?.join("direct", trail.id);

@@ -32,6 +32,8 @@ export type Trail = {
   realmId: string;
   /** The address that it came from. */
   source: string;
+  /** The request that it is noted in. */
+  requestId: string | null;
   facts: Facts;
   startedAt: number;
   profile: Pick<Profile, "id" | "name"> | undefined;
@@ -41,16 +43,24 @@ export type Trail = {
   idpAnswer: IdpAnswer | undefined;
 };
 
+type Begun = {
+  startedAt: number;
+  source: string;
+  userAgent?: string | undefined;
+  requestId?: string | null;
+};
+
 export const startTrail = (
   attemptId: string,
   { storeId, realmId }: { storeId: string; realmId: string },
-  { startedAt, source, userAgent }: { startedAt: number; source: string; userAgent?: string | undefined },
+  { startedAt, source, userAgent, requestId = null }: Begun,
 ): Trail => ({
   id: attemptId,
   reference: referenceOf(attemptId),
   storeId,
   realmId,
   source,
+  requestId,
   facts: {
     redirectUri: null,
     emailDigest: null,
@@ -102,6 +112,7 @@ export const headOf = (trail: Trail) => ({
   startedAt: trail.startedAt,
   facts: trail.facts,
   idpAnswer: trail.idpAnswer,
+  requestId: trail.requestId,
 });
 
 type ExitDeps = { publicUrl: string; recorder: Recorder; recordLimiter: RecordLimiter };

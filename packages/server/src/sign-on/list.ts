@@ -18,7 +18,7 @@ import { readReference } from "./reference.ts";
 type Deps = { storage: Storage; emailDigests?: EmailDigests };
 type Row = Tables["sign_ons"];
 
-/** References are read out, and typed as people like. An address is looked for by its digest; what is none finds nothing. */
+/** A reference is found in any spelling. An e-mail is looked up by its digest; text that is not an address matches no record. */
 async function asWritten({ emailDigests }: Deps, storeId: string, condition: Condition): Promise<Condition> {
   const { field, value } = condition;
   if (field === "reference") return { ...condition, value: readReference(String(value)) ?? value };
@@ -94,6 +94,7 @@ export const presentMembers = (row: Row): Members => ({
   browser: row.browser,
   operating_system: row.operating_system,
   network: row.network,
+  request_id: row.request_id,
   idp_answer: row.idp_answer === null ? null : JSON.parse(row.idp_answer),
   checks: JSON.parse(row.checks),
   timings: JSON.parse(row.timings),

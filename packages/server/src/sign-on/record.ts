@@ -8,7 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import { createCap } from "../rate-limit/cap.ts";
 import { isUnavailable, type Storage, type Trx } from "../storage/storage.ts";
 import { presentForLog } from "./list.ts";
-import { hasFailed, type RecordRow, writeAttempts, writeExchanges } from "./write-records.ts";
+import { hasFailed, joinRecords, type RecordRow, writeAttempts, writeExchanges } from "./write-records.ts";
 
 /**
  * What became of each sign-on, for the people who have to find out why one failed. Records are kept in memory and
@@ -63,6 +63,8 @@ type Head = {
   reference: string;
   startedAt: number;
   idpAnswer?: IdpAnswer | undefined;
+  /** Of a failure: what the caller may name. A sign-on that came through is found by the events of its requests. */
+  requestId?: string | null;
   facts?: Facts;
 };
 
@@ -159,6 +161,7 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
     network: head.facts?.network ?? null,
     email_digest: head.facts?.emailDigest ?? null,
     test: null,
+    request_id: rest.outcome === "failed" ? (head.requestId ?? null) : null,
     idp_answer: head.idpAnswer ? JSON.stringify(head.idpAnswer) : null,
     started_at: head.startedAt,
     updated_at: clock.now(),
@@ -191,13 +194,13 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
     noteExchange: ({ outcome, reason, customerId, ...head }) =>
       keep(exchanges, rowOf(head, { outcome, reason, customer_id: customerId })),
     async flush() {
-      const [before, after] = [attempts, exchanges];
+      const waiting = joinRecords(attempts, exchanges);
       attempts = [];
       exchanges = [];
-      const unwritten = await writeAll(before, (rows) => writeWith(rows, writeAttempts));
+      const unwritten = await writeAll(waiting.attempts, (rows) => writeWith(rows, writeAttempts));
       attempts = bounded([...unwritten, ...attempts]);
       strangersWaiting = countStrangers(attempts);
-      const unwrittenToo = await writeAll(after, (rows) => writeWith(rows, writeExchanges));
+      const unwrittenToo = await writeAll(waiting.exchanges, (rows) => writeWith(rows, writeExchanges));
       exchanges = bounded([...unwrittenToo, ...exchanges]);
     },
     waiting: () => attempts.length + exchanges.length,

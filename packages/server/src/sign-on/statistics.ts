@@ -33,7 +33,7 @@ export const startOf = (step: Step, at: number): number =>
 
 const insertTallyRows = insertRows("sign_on_tallies", ["store_id", "profile_id", "minute", "figures"]);
 
-export const insertTallies = (trx: Trx, tallies: readonly Tally[]): Promise<void> =>
+export const insertTallies = (trx: Trx, tallies: readonly Tally[]): Promise<unknown> =>
   insertTallyRows(
     trx,
     tallies.map(({ storeId, profileId, minute, figures }) => ({

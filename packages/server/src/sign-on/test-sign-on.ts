@@ -22,6 +22,7 @@ import { headOf, type PageCode, reasonOf, signOnProblem, startTrail, type Trail 
 import { idpRequest, knowBrowser } from "./idp-request.ts";
 import { type Parameters, readParameters, withParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
+import { referenceOf } from "./reference.ts";
 import { identifyShopper, isSameBrowser } from "./returned.ts";
 import { findPlace, type SignOnPlace } from "./sign-on-place.ts";
 
@@ -32,7 +33,8 @@ import { findPlace, type SignOnPlace } from "./sign-on-place.ts";
  */
 type Deps = AskDeps & { publicUrl: string; recorder: Recorder };
 
-type Ticket = { id: string; expiresAt: number };
+/** `attemptId`: of the attempt that it begins, so that whoever asked can look for its record. Absent in one of the release before. */
+type Ticket = { id: string; attemptId?: string; expiresAt: number };
 type TestAttempt = Pick<Attempt, "id" | "startedAt" | "browserDigest" | "idpIssuer">;
 
 const contextOf = ({ storeId, realmId, profileId }: Place) => `${storeId}/${realmId}/${profileId}`;
@@ -45,7 +47,8 @@ export async function offerTest(
   const profile = await getProfile(deps, key);
   if (profile.flow === "direct") throw new Problem("test_sign_on_direct");
   const expiresAt = deps.clock.now() + limits.attemptSeconds * 1000;
-  const ticket: Ticket = { id: newId(), expiresAt };
+  const attemptId = newId();
+  const ticket: Ticket = { id: newId(), attemptId, expiresAt };
   const sealed = seal(deps.keyring, "test-sign-on", contextOf(key), JSON.stringify(ticket));
   const begin = `${issuerOf(deps, key.storeId, key.realmId)}/profiles/${key.profileId}/test`;
   return {
@@ -53,6 +56,7 @@ export async function offerTest(
       type: "test-sign-on",
       url: withParameters(begin, { ticket: sealed }),
       expires_at: toIso(expiresAt),
+      reference: referenceOf(attemptId),
     },
     links: presentLinks(deps, profile),
   };
@@ -70,7 +74,8 @@ export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): 
   const ticket: Ticket | undefined = text === undefined ? undefined : JSON.parse(text);
   if (!ticket || ticket.expiresAt <= deps.clock.now()) throw new Problem("test_sign_on_over");
   if (!(await claim(deps, place, ticket.id))) throw new Problem("test_sign_on_over");
-  const trail = trailOf(place, found, request, { id: newId(), startedAt: deps.clock.now() });
+  const begun = { id: ticket.attemptId ?? newId(), startedAt: deps.clock.now() };
+  const trail = trailOf(place, found, request, begun);
   deps.traces?.join("authorize", trail.id);
   try {
     const profile = testable(found);
@@ -141,10 +146,10 @@ const claim = (deps: Deps, place: Place, id: string): Promise<boolean> =>
 function trailOf(
   place: Place,
   { profile }: SignOnPlace,
-  { source, userAgent }: BrowserRequest,
+  request: BrowserRequest,
   { id, startedAt }: Pick<Attempt, "id" | "startedAt">,
 ): Trail {
-  const trail = startTrail(id, place, { startedAt, source, userAgent });
+  const trail = startTrail(id, place, { ...request, startedAt });
   trail.profile = profile;
   return trail;
 }

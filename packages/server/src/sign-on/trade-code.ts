@@ -97,7 +97,7 @@ export async function tradeCode<T>(
     if ("reason" in traded) return fail(trx, attempt, traded.reason, refusalOf(attempt, traded.reason));
     return { ...traded, attempt };
   });
-  if ("attempt" in ending) noteEnding(deps, ending);
+  if ("attempt" in ending) noteEnding(deps, ending, grant.requestId);
   else {
     noteUnusable(deps, ending);
     if (ending.replayed && grant.purpose === "members") changes.announce(grant.storeId);
@@ -196,11 +196,13 @@ function refusalOf(attempt: AttemptRow, reason: SignOnReason): Problem {
 function noteEnding(
   { recorder }: TradeDeps,
   ending: Extract<Ending<unknown>, { attempt: AttemptRow }>,
+  requestId: string,
 ): void {
   const head = recordHead(ending.attempt);
   if ("refusal" in ending) {
     recorder.count("failed", ending.reason);
-    recorder.noteExchange({ ...head, outcome: "failed", reason: ending.reason, customerId: null });
+    const { reason } = ending;
+    recorder.noteExchange({ ...head, requestId, outcome: "failed", reason, customerId: null });
   } else {
     recorder.count("exchanged");
     const { customerId } = ending;

@@ -1,12 +1,63 @@
-import type { Storage, Trx } from "../storage/storage.ts";
+import { sql } from "kysely";
+import { forIds, insertRows } from "../storage/insert-rows.ts";
+import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { createTallies } from "./figures.ts";
 import { insertTallies } from "./statistics.ts";
 
 /** How records reach the database, in the transaction that also notes what they change in the figures. */
 
-export type RecordRow = Tables["sign_ons"];
+const COLUMNS = [
+  "id",
+  "store_id",
+  "realm_id",
+  "profile_id",
+  "profile_name",
+  "reference",
+  "outcome",
+  "reason",
+  "error",
+  "checks",
+  "timings",
+  "customer_id",
+  "by_stranger",
+  "counted",
+  "redirect_uri",
+  "browser",
+  "operating_system",
+  "network",
+  "email_digest",
+  "test",
+  "idp_answer",
+  "request_id",
+  "started_at",
+  "updated_at",
+] as const satisfies (keyof Tables["sign_ons"])[];
+
+/** Made of the list above, so that a member that is not written does not compile. */
+export type RecordRow = Pick<Tables["sign_ons"], (typeof COLUMNS)[number]>;
 type Written = Pick<RecordRow, "id">[];
+
+/**
+ * Attempts with what became of their codes, where both wait to be written, as they mostly do: one row then, and not one that is
+ * changed at once. The exchanges that are left have their attempt in the database already, or on another instance.
+ */
+export function joinRecords(attempts: readonly RecordRow[], exchanges: readonly RecordRow[]) {
+  const joined = new Map(attempts.map((row) => [row.id, row]));
+  const left: RecordRow[] = [];
+  for (const exchange of exchanges) {
+    const attempt = joined.get(exchange.id);
+    // An exchange that failed is an event of its own, with the row that says so.
+    if (!attempt || hasFailed(attempt) || !isExchanged(exchange)) left.push(exchange);
+    else {
+      const { outcome, reason, customer_id, updated_at } = exchange;
+      joined.set(attempt.id, { ...attempt, outcome, reason, customer_id, updated_at });
+    }
+  }
+  return { attempts: [...joined.values()], exchanges: left };
+}
+
+const isExchanged = ({ outcome }: RecordRow): boolean => outcome === "exchanged";
 
 /**
  * The exchange may have been written first, by another instance: then its outcome is the later one, and stands. Says which records
@@ -15,68 +66,42 @@ type Written = Pick<RecordRow, "id">[];
 export async function writeAttempts(trx: Trx, storage: Storage, rows: RecordRow[]): Promise<Written> {
   const { inserted, known, before, tallies } = await insertNew(trx, storage, rows);
   const others = known.filter((row) => !hasFailed(row));
-  if (others.length > 0) {
-    const written = await trx
-      .insertInto("sign_ons")
-      .values(others)
-      .onConflict((conflict) =>
-        conflict.column("id").doUpdateSet(({ ref }) => ({
-          profile_name: ref("excluded.profile_name"),
-          checks: ref("excluded.checks"),
-          timings: ref("excluded.timings"),
-          by_stranger: ref("excluded.by_stranger"),
-          started_at: ref("excluded.started_at"),
-          redirect_uri: ref("excluded.redirect_uri"),
-          browser: ref("excluded.browser"),
-          operating_system: ref("excluded.operating_system"),
-          network: ref("excluded.network"),
-          email_digest: ref("excluded.email_digest"),
-          counted: ref("excluded.counted"),
-        })),
-      )
-      .returningAll()
-      .execute();
-    for (const row of written) tallies.note(before.get(row.id), row);
-  }
+  for (const row of await updateAttempts(trx, others)) tallies.note(before.get(row.id), row);
   await insertTallies(trx, tallies.all());
+  const exchanged = others.filter(isExchanged);
+  if (exchanged.length > 0) await writeExchanges(trx, storage, exchanged);
   return inserted.filter(hasFailed);
 }
+
+const updateAttempts = insertRows(
+  "sign_ons",
+  COLUMNS,
+  sql<RecordRow>`on conflict (id) do update set profile_name = excluded.profile_name, checks = excluded.checks,
+    timings = excluded.timings, by_stranger = excluded.by_stranger, started_at = excluded.started_at,
+    redirect_uri = excluded.redirect_uri, browser = excluded.browser, operating_system = excluded.operating_system,
+    network = excluded.network, email_digest = excluded.email_digest, counted = excluded.counted
+  returning *`,
+);
 
 /** Says which records say something else now. */
 export async function writeExchanges(trx: Trx, storage: Storage, rows: RecordRow[]): Promise<Written> {
   const { inserted, known, before, tallies } = await insertNew(trx, storage, rows);
-  const written: RecordRow[] = [...inserted];
-  if (known.length > 0) {
-    const changed = await trx
-      .insertInto("sign_ons")
-      .values(known)
-      .onConflict((conflict) =>
-        conflict
-          .column("id")
-          .doUpdateSet(({ ref }) => ({
-            outcome: ref("excluded.outcome"),
-            reason: ref("excluded.reason"),
-            customer_id: ref("excluded.customer_id"),
-            updated_at: ref("excluded.updated_at"),
-            counted: ref("excluded.counted"),
-          }))
-          .whereRef("excluded.updated_at", ">=", "sign_ons.updated_at")
-          .where(({ eb, or, ref }) =>
-            or([
-              eb("sign_ons.outcome", "<>", ref("excluded.outcome")),
-              eb("sign_ons.reason", "is distinct from", ref("excluded.reason")),
-              eb("sign_ons.customer_id", "is distinct from", ref("excluded.customer_id")),
-            ]),
-          ),
-      )
-      .returningAll()
-      .execute();
-    for (const row of changed) tallies.note(before.get(row.id), row);
-    written.push(...changed);
-  }
+  const changed = await updateExchanges(trx, known);
+  for (const row of changed) tallies.note(before.get(row.id), row);
   await insertTallies(trx, tallies.all());
-  return written;
+  return [...inserted, ...changed];
 }
+
+const updateExchanges = insertRows(
+  "sign_ons",
+  COLUMNS,
+  sql<RecordRow>`on conflict (id) do update set outcome = excluded.outcome, reason = excluded.reason,
+    customer_id = excluded.customer_id, request_id = excluded.request_id, updated_at = excluded.updated_at,
+    counted = excluded.counted
+  where excluded.updated_at >= sign_ons.updated_at and (sign_ons.outcome <> excluded.outcome
+    or sign_ons.reason is distinct from excluded.reason or sign_ons.customer_id is distinct from excluded.customer_id)
+  returning *`,
+);
 
 export const hasFailed = ({ outcome }: Pick<RecordRow, "outcome">): boolean => outcome === "failed";
 
@@ -86,33 +111,28 @@ export const hasFailed = ({ outcome }: Pick<RecordRow, "outcome">): boolean => o
  */
 async function insertNew(trx: Trx, { engine }: Storage, given: RecordRow[]) {
   const rows = [...new Map(given.map((row) => [row.id, row])).values()];
-  const fresh = await trx
-    .insertInto("sign_ons")
-    .values(rows)
-    .onConflict((conflict) => conflict.column("id").doNothing())
-    .returning("id")
-    .execute();
-  const isFresh = new Set(fresh.map(({ id }) => id));
-  const [inserted, known] = [
-    rows.filter(({ id }) => isFresh.has(id)),
-    rows.filter(({ id }) => !isFresh.has(id)),
-  ];
+  const fresh = new Set((await insertUnknown(trx, rows)).map(({ id }) => id));
+  const inserted = rows.filter(({ id }) => fresh.has(id));
+  const known = rows.filter(({ id }) => !fresh.has(id));
   const tallies = createTallies();
   for (const row of inserted) tallies.note(undefined, row);
-  const held =
-    known.length === 0
-      ? []
-      : await trx
-          .selectFrom("sign_ons")
-          .selectAll()
-          .where(
-            "id",
-            "in",
-            known.map(({ id }) => id),
-          )
-          // In one order, so that two who hold the same ones do not wait for each other.
-          .orderBy("id")
-          .$if(engine === "postgres", (query) => query.forUpdate())
-          .execute();
-  return { inserted, known, before: new Map(held.map((row) => [row.id, row])), tallies };
+  // In one order, so that two who hold the same ones do not wait for each other.
+  const held = await hold[engine](trx, known.map(({ id }) => id).sort());
+  const before = new Map(held.flatMap((result) => result.rows).map((row) => [row.id, row]));
+  return { inserted, known, before, tallies };
 }
+
+const insertUnknown = insertRows(
+  "sign_ons",
+  COLUMNS,
+  sql<Pick<RecordRow, "id">>`on conflict (id) do nothing returning id`,
+);
+
+const recordsOf = (db: Database, ids: readonly string[]) =>
+  db.selectFrom("sign_ons").selectAll().where("id", "in", ids).orderBy("id");
+
+const AT_ONCE = 100;
+const hold = {
+  sqlite: forIds(AT_ONCE, recordsOf),
+  postgres: forIds(AT_ONCE, (db, ids) => recordsOf(db, ids).forUpdate()),
+};

@@ -19,6 +19,8 @@ type Bounds = {
   withinMs?: number;
   /** How often in a row the database may be away or too busy: the same rows are then tried again, a few at a time. */
   retries?: number;
+  /** What part of the time that a batch took is left to others before the next: all of it, unless somebody waits for the rows. */
+  rest?: number;
 };
 
 const RETRY_MS = 1000;
@@ -36,6 +38,7 @@ export async function inBatches(
     maxRows = Number.POSITIVE_INFINITY,
     withinMs = Number.POSITIVE_INFINITY,
     retries = 0,
+    rest = 1,
     ...bounds
   }: Bounds = {},
 ): Promise<{ rows: number; isDone: boolean }> {
@@ -60,7 +63,7 @@ export async function inBatches(
     if (found === 0) return { rows, isDone: true };
     if (rows >= maxRows || clock.monotonicMs() - startedMs >= withinMs) return { rows, isDone: false };
     limit = Math.max(leastRows, Math.min(mostRows, nextLimit(limit, tookMs / targetMs)));
-    await sleep(tookMs);
+    await sleep(tookMs * rest);
   }
 }
 

@@ -1,40 +1,65 @@
-import { sql } from "kysely";
-import { type Statement, statement } from "./statement.ts";
+import { type QueryResult, type RawBuilder, sql } from "kysely";
+import { type Built, statementInOrder } from "./statement.ts";
 import type { Database } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
 /** So many rows at once, then the next smaller number: few statements to keep, and few to send. */
-const SIZES = [100, 8, 4, 3, 2, 1];
+const SIZES = [100, 32, 8, 4, 3, 2, 1];
 
 /**
  * Inserts any number of rows by statements that are compiled once for each of a few sizes: to build a statement anew for thousands of
- * values takes longer than to run it, and so does to run one for each row.
+ * values takes longer than to run it, and so does to run one for each row. `ending` is what follows the rows: what to do with
+ * those that are there already, and what to return.
  */
-export function insertRows<T extends keyof Tables, C extends keyof Tables[T] & string>(
+export function insertRows<T extends keyof Tables, C extends keyof Tables[T] & string, O = never>(
   table: T,
   columns: readonly C[],
-): (db: Database, rows: readonly Pick<Tables[T], C>[]) => Promise<void> {
-  const bySize = new Map(SIZES.map((size) => [size, insertOf(table, columns, size)]));
+  ending: RawBuilder<O> = sql``,
+): (db: Database, rows: readonly Pick<Tables[T], C>[]) => Promise<O[]> {
+  const bySize = new Map(SIZES.map((size) => [size, insertOf(table, columns, size, ending)]));
   return async (db, rows) => {
+    const returned: O[] = [];
     for (let from = 0; from < rows.length; ) {
       const size = SIZES.find((one) => one <= rows.length - from) ?? 1;
-      const values: Values = {};
-      for (let at = 0; at < size; at++)
-        for (const column of columns) values[`${column} ${at}`] = rows[from + at]?.[column];
-      await bySize.get(size)?.all(db, values);
+      const values: unknown[] = [];
+      for (const row of rows.slice(from, from + size)) for (const column of columns) values.push(row[column]);
+      const result = await bySize.get(size)?.(db, values);
+      if (result) returned.push(...result.rows);
       from += size;
     }
+    return returned;
   };
 }
 
-type Values = Record<string, unknown>;
-
-const insertOf = (table: string, columns: readonly string[], size: number): Statement<Values, object> =>
-  statement((_, places: Values) => {
-    const rows = Array.from(
-      { length: size },
-      (_row, at) => sql`(${sql.join(columns.map((column) => sql`${places[`${column} ${at}`]}`))})`,
-    );
+const insertOf = <O>(table: string, columns: readonly string[], size: number, ending: RawBuilder<O>) =>
+  statementInOrder(() => {
+    const row = sql`(${sql.join(columns.map((column) => sql`${column}`))})`;
     const names = sql.join(columns.map((column) => sql.ref(column)));
-    return sql<object>`insert into ${sql.table(table)} (${names}) values ${sql.join(rows)}`;
+    const rows = Array.from({ length: size }, () => row);
+    return sql<O>`insert into ${sql.table(table)} (${names}) values ${sql.join(rows)} ${ending}`;
   });
+
+/**
+ * Runs a statement about any number of ids, so many at once. It is compiled once: where there are fewer, the last of them fills the
+ * places that are left.
+ */
+export function forIds<O>(
+  atOnce: number,
+  build: (db: Database, places: readonly string[]) => Built<O>,
+): (db: Database, ids: readonly string[]) => Promise<QueryResult<O>[]> {
+  const run = statementInOrder((db) =>
+    build(
+      db,
+      Array.from({ length: atOnce }, () => ""),
+    ),
+  );
+  return async (db, ids) => {
+    const results: QueryResult<O>[] = [];
+    for (let from = 0; from < ids.length; from += atOnce) {
+      const some = ids.slice(from, from + atOnce);
+      while (some.length < atOnce) some.push(some.at(-1) as string);
+      results.push(await run(db, some));
+    }
+    return results;
+  };
+}

@@ -65,6 +65,7 @@ export const LISTS = {
       started_at: startedAt,
       reference: plain("reference"),
       email: plain("email_digest"),
+      request_id: plain("request_id"),
       customer_id: plain("customer_id"),
       reason: plain("reason"),
       outcome: plain("outcome"),
@@ -72,6 +73,7 @@ export const LISTS = {
     },
     indexes: [
       { keys: [plain("reference"), startedAt, id] },
+      { keys: [plain("request_id"), startedAt, id], partial: true },
       { keys: [plain("email_digest"), startedAt, id], partial: true },
       { keys: [plain("customer_id"), startedAt, id], partial: true },
       { keys: [plain("reason"), startedAt, id], partial: true },

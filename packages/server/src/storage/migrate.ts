@@ -18,6 +18,7 @@ import { members } from "./migrations/0014-members.ts";
 import { openidProvider } from "./migrations/0015-openid-provider.ts";
 import { providers } from "./migrations/0016-providers.ts";
 import { pages } from "./migrations/0017-pages.ts";
+import { requests } from "./migrations/0018-requests.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
 /** In order; a migration that was released is never edited. */
@@ -38,6 +39,7 @@ export const migrations: readonly Migration[] = [
   openidProvider,
   providers,
   pages,
+  requests,
 ];
 
 const ADVISORY_LOCK = 4_727_311_002;

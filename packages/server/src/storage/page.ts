@@ -106,7 +106,7 @@ async function readIndexed(view: View, asked: Asked): Promise<Read> {
   const place = placeOf(asked, rows);
   const seen = place.offset + Math.min(rows.length, page.limit);
   const shown = rows.slice(0, page.limit);
-  // A page that ends the list says how long it is. Beyond what is counted, so does having come that far.
+  // On the last page the total is known without counting. Past ROWS_COUNTED rows the total is "at least that many".
   if (!after && !place.next && (rows.length > 0 || offset === 0)) return { rows: shown, place };
   if (after && seen >= ROWS_COUNTED) return { rows: shown, place: { ...place, isAtLeast: true } };
   const counted = await countIndexed(view, walk);

@@ -71,7 +71,7 @@ export function listenForChanges(url: string, name: string, { onChange, onAny, p
     return !place || rows[0].place === (await place()) ? undefined : ELSEWHERE;
   }
 
-  /** What belongs to a connection that was replaced in the meantime is nobody's business any more. */
+  /** Handlers of a connection that has been replaced do nothing. */
   const abandonIf = (mine: pg.Client | undefined) => () => {
     if (client === mine) abandon();
   };

@@ -44,8 +44,8 @@ export const isOwnProcess = (client: pg.ClientBase): string =>
   `pg_backend_pid() = ${Number((client as unknown as { processID: number | null }).processID)}`;
 
 /**
- * The first words on a connection. They set our limits for as long as it lasts, if it is one to the server itself. Behind a
- * pooler that would set them for whoever has the process next, and not for us: nothing is set.
+ * The first statement on a connection: sets our time limits for the session, if the connection is to the server itself. Behind a
+ * pooler nothing is set: the session belongs to the pooler, and its next user would get our limits.
  */
 export async function greet(client: pg.ClientBase, withinMs: number): Promise<"direct" | "pooled"> {
   const set = Object.entries(SETTINGS).map(([name, ms]) => `set_config('${name}', '${ms}', false)`);

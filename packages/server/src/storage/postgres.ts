@@ -12,7 +12,7 @@ const CLOSE_WITHIN_MS = 1000;
 /** Until then an undone transaction is tried again; the last try may take as long as the first. */
 const TRY_AGAIN_MS = 1500;
 const PAUSE_MS = 100;
-/** They would wait for the row one after the other anyway; each on a connection of its own, they would keep everybody else waiting. */
+/** One at a time for each row: changes of one row exclude each other anyway, and waiting for its lock at the server would take up a connection each. */
 const TURNS = { places: 1, waiting: 200, waitMs: 1000 };
 
 /** What the connections that listen call themselves. A service has an id behind it, so that instances can be counted. */

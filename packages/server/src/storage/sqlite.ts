@@ -6,9 +6,10 @@ import {
   type DatabaseConnection,
   type Dialect,
   Kysely,
-  type SqliteDatabase,
-  SqliteDialect,
-  type SqliteStatement,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
   sql,
 } from "kysely";
 import { operatorFault } from "../lib/operator-fault.ts";
@@ -45,7 +46,7 @@ export function openSqlite(given: string): Storage {
       return this.db.transaction().execute(work);
     },
     ahead(work) {
-      // On the one connection there is, so that nobody else's write goes by without waiting.
+      // Holds the only connection while `synchronous` is lowered, so that no other write is made without waiting for the disk.
       return this.db.connection().execute(async (connected) => {
         file.exec("pragma synchronous = normal");
         try {
@@ -109,56 +110,57 @@ async function writeNothing(db: Database): Promise<void> {
 }
 
 /**
- * Waits for another process' lock without stopping the event loop: a statement that found the file locked did nothing,
- * so it is tried again. The first to wait gives up after two seconds, and whoever comes after it at once, until the
- * lock is gone: a queue behind a lock would make the last in it wait for all.
+ * Kysely's way to node:sqlite. It waits for another process' lock without stopping the event loop: a statement that found the file
+ * locked did nothing, so it is tried again. The first to wait gives up after two seconds. From then on every statement that finds the lock fails at
+ * once, until the lock is gone: otherwise each would wait two seconds behind the one before it.
  */
 function patientDialect(file: DatabaseSync, onError: (error: unknown) => void): Dialect {
+  const prepare = keepPrepared(file);
   let lockedSinceMs: number | undefined;
 
-  async function patiently<T>(work: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        const result = await work();
-        lockedSinceMs = undefined;
-        return result;
-      } catch (error) {
-        onError(error);
-        if (primaryCodeOf(error) !== SQLITE_BUSY) throw error;
-        lockedSinceMs ??= performance.now();
-        if (performance.now() - lockedSinceMs > BUSY_MS) throw error;
-        await sleep(RETRY_MS);
-      }
+  /** At once, and only then by way of a promise, if the file is free, as it nearly always is. */
+  function patiently<T>(work: () => T): Promise<T> {
+    try {
+      const result = work();
+      lockedSinceMs = undefined;
+      return Promise.resolve(result);
+    } catch (error) {
+      return waitOn(error, work);
     }
   }
 
-  const dialect = new SqliteDialect({ database: forKysely(file) });
-  return {
-    createAdapter: () => dialect.createAdapter(),
-    createIntrospector: (db) => dialect.createIntrospector(db),
-    createQueryCompiler: () => dialect.createQueryCompiler(),
-    createDriver() {
-      const driver = dialect.createDriver();
-      const acquire = driver.acquireConnection.bind(driver);
-      const patient = new WeakMap<DatabaseConnection, DatabaseConnection>();
-      driver.acquireConnection = async () => {
-        const connection = await acquire();
-        const known = patient.get(connection);
-        if (known) return known;
-        const made: DatabaseConnection = {
-          executeQuery: (query) => patiently(() => connection.executeQuery(query)),
-          streamQuery: (query, size) => connection.streamQuery(query, size),
-        };
-        patient.set(connection, made);
-        return made;
-      };
-      const rollback = driver.rollbackTransaction.bind(driver);
-      driver.rollbackTransaction = async (connection) => {
-        // A full disk has made SQLite undo the transaction by itself, and a second rollback would hide why.
-        if (file.isTransaction) await rollback(connection);
-      };
-      return driver;
+  async function waitOn<T>(error: unknown, work: () => T): Promise<T> {
+    onError(error);
+    if (primaryCodeOf(error) !== SQLITE_BUSY) throw error;
+    lockedSinceMs ??= performance.now();
+    if (performance.now() - lockedSinceMs > BUSY_MS) throw error;
+    await sleep(RETRY_MS);
+    return patiently(work);
+  }
+
+  const run = (sql: string) => patiently(() => void prepare(sql).statement.run());
+  const connection: DatabaseConnection = {
+    executeQuery: ({ sql, parameters }) => patiently(() => prepare(sql).execute(parameters)),
+    // biome-ignore lint/correctness/useYield: nothing of ours reads a result piece by piece.
+    async *streamQuery() {
+      throw new Error("statements are not streamed on SQLite");
     },
+  };
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createDriver: () => ({
+      init: async () => {},
+      acquireConnection: async () => connection,
+      // A transaction says at once that it will write. Otherwise two processes can both read, then one cannot write.
+      beginTransaction: () => run("begin immediate"),
+      commitTransaction: () => run("commit"),
+      // A full disk has made SQLite undo the transaction by itself, and a second rollback would hide why.
+      rollbackTransaction: async () => (file.isTransaction ? run("rollback") : undefined),
+      releaseConnection: async () => {},
+      destroy: async () => file.close(),
+    }),
   };
 }
 
@@ -167,31 +169,36 @@ const SQLITE_BUSY = 5;
 /** Extended codes keep the primary one in the low byte. */
 const primaryCodeOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) & 0xff;
 
-/** Kysely knows the interface of another SQLite driver; this is node:sqlite behind it, with statements kept prepared. */
-function forKysely(file: DatabaseSync): SqliteDatabase {
-  const prepared = new Map<string, SqliteStatement>();
-  return {
-    close: () => file.close(),
-    prepare(sql) {
-      let statement = prepared.get(sql);
-      if (!statement) {
-        // A transaction says at once that it will write. Otherwise two processes can both read, then one cannot write.
-        statement = adapt(file.prepare(sql === "begin" ? "begin immediate" : sql));
-        if (prepared.size >= MAX_PREPARED) prepared.clear();
-        prepared.set(sql, statement);
-      }
-      return statement;
-    },
+type Prepared = {
+  statement: StatementSync;
+  execute<R>(parameters: readonly unknown[]): QueryResult<R>;
+};
+
+/** Statements by their text, prepared once. */
+function keepPrepared(file: DatabaseSync): (sql: string) => Prepared {
+  const prepared = new Map<string, Prepared>();
+  return (sql) => {
+    let known = prepared.get(sql);
+    if (!known) {
+      known = prepare(file, sql);
+      if (prepared.size >= MAX_PREPARED) prepared.clear();
+      prepared.set(sql, known);
+    }
+    return known;
   };
 }
 
-function adapt(statement: StatementSync): SqliteStatement {
-  const values = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[];
+function prepare(file: DatabaseSync, sql: string): Prepared {
+  const statement = file.prepare(sql);
+  const isReader = statement.columns().length > 0;
   return {
-    reader: statement.columns().length > 0,
-    all: (parameters) => statement.all(...values(parameters)),
-    run: (parameters) => statement.run(...values(parameters)),
-    iterate: (parameters) => statement.iterate(...values(parameters)),
+    statement,
+    execute<R>(parameters: readonly unknown[]) {
+      const values = parameters as readonly SQLInputValue[];
+      if (isReader) return { rows: statement.all(...values) as R[] };
+      const { changes, lastInsertRowid } = statement.run(...values);
+      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+    },
   };
 }
 

@@ -306,6 +306,7 @@ export type Tables = {
     email_digest: string | null;
     test: number | null;
     idp_answer: string | null;
+    request_id: string | null;
   };
   signing_keys: {
     kid: string;

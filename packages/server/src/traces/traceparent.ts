@@ -2,7 +2,7 @@
 export type Parent = { traceId: string; spanId: string; isSampled: boolean };
 
 const VERSION_0 = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
-/** A later version may have more fields behind these (3.2.4); ff is none. */
+/** A later version may have more fields behind these (3.2.4); ff is not a version. */
 const LATER = /^(?!00|ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-[\x21-\x7e]{0,200})?$/;
 
 export function readTraceparent(header: string | undefined): Parent | undefined {

@@ -8,6 +8,7 @@ import { byService } from "../../src/events/event.ts";
 import { noteEvents } from "../../src/events/note.ts";
 import { canonicalJson } from "../../src/lib/canonical-json.ts";
 import { toIso } from "../../src/lib/clock.ts";
+import { newId } from "../../src/lib/ids.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { type Answer, call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
@@ -55,6 +56,29 @@ describe.each(engines)("the list of events on $name", (engine) => {
       "customer.updated",
     ]);
     expect(all).toHaveLength(13);
+  });
+
+  test("what one request changed is found by its id, and by no other's", async () => {
+    const ownDatabase = await engine.create();
+    const own = await createTestApp({ databaseUrl: ownDatabase.url });
+    // Ids of requests are made by the clock of the machine.
+    own.clock.set(Date.now());
+    const shop = await own.createStore();
+    const rename = (name: string) => shop.call(updateStore, { json: { data: { type: "store", name } } });
+    const of = async (id: string | null) =>
+      (await shop.call(listEvents, { query: `filter=eq(request_id,${id})` })).body.data;
+    const { headers } = await rename("Found");
+    own.clock.advance(60_000);
+    await rename("Other");
+    own.clock.advance(600_000);
+    await rename("Much later");
+    await readLog(own, shop);
+    expect(await of(headers.get("x-request-id"))).toMatchObject([
+      { type: "store.updated", data: { resource: { name: "Found" } } },
+    ]);
+    for (const nothing of [newId(), "nonsense"]) expect(await of(nothing)).toEqual([]);
+    await own.close();
+    await ownDatabase.drop();
   });
 
   test("each event's digest and hash can be made again by whoever reads it (wire 16)", () => {

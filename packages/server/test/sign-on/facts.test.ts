@@ -48,6 +48,17 @@ describe.each(engines)("records on $name", (engine) => {
       peer,
     });
 
+  test("that failed are found by the id of the request that they failed in: at authorize, and at the exchange", async () => {
+    const refused = await begin({ scope: "email" }, "203.0.113.77");
+    const requestId = refused.headers.get("x-request-id") ?? "";
+    expect(await find(`eq(request_id,${requestId})`)).toMatchObject([{ request_id: requestId }]);
+    const wrong = await f.redeem(await f.signOn(), { oauth_code_verifier: "w".repeat(43) });
+    expect(wrong.status).toBe(400);
+    const exchangeId = wrong.headers.get("x-request-id") ?? "";
+    expect(await find(`eq(request_id,${exchangeId})`)).toMatchObject([{ outcome: "failed" }]);
+    expect(await find(`eq(request_id,${crypto.randomUUID()})`)).toEqual([]);
+  });
+
   test("have the redirect URI that was sent, browser and system in words, and the network by /24 or /64", async () => {
     await begin({ redirect_uri: "https://shop.example/singed-in\u0000" }, "203.0.113.77");
     await begin({ scope: "email" }, "2001:db8:1:2:3:4:5:6");

@@ -36,7 +36,7 @@ function showName(name: string | undefined): void {
   place.href = "/account";
   place.setAttribute("aria-label", `Your account: ${shown}`);
   place.replaceChildren(
-    element("span", { class: "visitor-letter", "aria-hidden": "true", "data-letter": initialOf(shown) }),
+    element("span", { class: "visitor-letter", "data-letter": initialOf(shown) }),
     element("span", { class: "visitor-name" }, shown),
   );
 }

@@ -45,11 +45,7 @@ function providerButton(provider: Provider): HTMLElement {
       type: "button",
       class: provider.isUp ? "provider" : "provider provider-down",
     },
-    element("span", {
-      class: "provider-letter",
-      "aria-hidden": "true",
-      "data-letter": [...provider.name][0] ?? "",
-    }),
+    element("span", { class: "provider-letter", "data-letter": [...provider.name][0] ?? "" }),
     element(
       "span",
       { class: "provider-words" },

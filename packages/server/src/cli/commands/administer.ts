@@ -196,6 +196,20 @@ export const realmCommands: Command[] = [
     options: { ...FROM_STORE, ...jsonOption('{"authentication_realm": {…}}') },
     load: async () => (await import("../realm.ts")).show,
   }),
+  commandOn({
+    name: "realm allow",
+    does: "Lets a storefront sign on from an address: adds it to a realm's redirect URIs. The others stay.",
+    argument: {
+      value: "<uri>",
+      says: "where the shopper comes back to, to the letter, such as https://shop.example/signed-in",
+    },
+    options: {
+      ...FROM_STORE,
+      realm: { value: "<realm>", says: "the realm's id; unless given, the one that customers sign in to" },
+      ...jsonOption('{"authentication_realm": {…}}'),
+    },
+    load: async () => (await import("../realm.ts")).allow,
+  }),
 ];
 
 export const profileCommands: Command[] = [

@@ -44,10 +44,12 @@ function sampleOf(shape: Shape, shapes: Record<string, Shape>): unknown {
   return "…";
 }
 
-/** Which tokens a request carries. */
+/** What a request shows of its sender. `asBearer`: the customer token itself, as a client library sends it. */
 export const needs = ({ security }: Operation) => ({
+  client: security.some((way) => "client" in way),
   bearer: security.some((way) => "bearer" in way),
   customer: security.some((way) => "customer" in way),
+  asBearer: security.some((way) => "customerToken" in way),
 });
 
 export const placeholderOf = ({ name }: Pick<Parameter, "name">): string => name.toUpperCase();
@@ -59,9 +61,11 @@ export function curlOf(
   baseUrl: string,
 ): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => placeholderOf({ name }));
-  const { bearer, customer } = needs(operation);
+  const { client, bearer, customer, asBearer } = needs(operation);
   const parts = [
     `curl ${method === "GET" ? "" : `-X ${method} `}'${baseUrl}${filled}'`,
+    ...(client ? ["-u 'CLIENT_ID:CLIENT_SECRET'"] : []),
+    ...(asBearer ? ["-H 'Authorization: Bearer CUSTOMER_TOKEN'"] : []),
     ...(bearer ? ["-H 'Authorization: Bearer ACCESS_TOKEN'"] : []),
     ...(customer ? ["-H 'X-Customer-Token: CUSTOMER_TOKEN'"] : []),
     ...(mediaType ? [`-H 'Content-Type: ${mediaType}'`] : []),

@@ -10,6 +10,28 @@ for (const part of document.querySelectorAll(".try > [hidden]")) {
 }
 if (matchMedia("(max-width: 60rem)").matches) document.querySelector("nav > details").open = false;
 
+/** Of each type the latest id that an answer has brought, or the first of a list: it stands where a path asks for one. */
+const known = {};
+const TYPES = {
+  realms: "authentication-realm",
+  profiles: "oidc-profile",
+  deliveries: "integration-delivery",
+  "application-keys": "application_key",
+  "customer-authentication": "customer-authentication-settings",
+};
+
+function learnFrom({ data }) {
+  if (Array.isArray(data)) for (const { type, id } of data) known[type] ??= id;
+  else if (data?.id) known[data.type] = data.id;
+  showAll();
+}
+
+/** `/v2/customers/{id}` asks for the id of a customer. */
+function knownFor(path, name) {
+  const [, segment] = new RegExp(`/([\\w-]+)/\\{${name}\\}`).exec(path) ?? [];
+  return known[TYPES[segment] ?? segment?.replace(/s$/, "")];
+}
+
 const tokenOf = (name) => tokens.elements[name].value.trim();
 
 /** The request that a form stands for. What is not filled in keeps its name in capital letters. */
@@ -19,13 +41,18 @@ function requestOf(form) {
   const filled = (where) => fields.filter((field) => field.dataset.in === where && field.value !== "");
   const place = path.replaceAll(/\{(\w+)\}/g, (_, name) => {
     const given = filled("path").find((field) => field.name === name);
-    return given ? encodeURIComponent(given.value.trim()) : name.toUpperCase();
+    return given ? encodeURIComponent(given.value.trim()) : (knownFor(path, name) ?? name.toUpperCase());
   });
   const query = filled("query").map(({ name, value }) => `${name}=${encodeURIComponent(value)}`);
   const headers = Object.fromEntries(filled("header").map(({ name, value }) => [name, value]));
-  if ("bearer" in form.dataset) headers.Authorization = `Bearer ${tokenOf("access_token") || "ACCESS_TOKEN"}`;
-  if ("customer" in form.dataset && (tokenOf("customer_token") || !tokenOf("access_token")))
-    headers["X-Customer-Token"] = tokenOf("customer_token") || "CUSTOMER_TOKEN";
+  const shows = form.dataset.shows.split(" ");
+  const customerToken = tokenOf("customer_token") || "CUSTOMER_TOKEN";
+  if (shows.includes("client") && tokenOf("client_id"))
+    headers.Authorization = `Basic ${btoa(`${tokenOf("client_id")}:${tokenOf("client_secret")}`)}`;
+  if (shows.includes("asBearer")) headers.Authorization = `Bearer ${customerToken}`;
+  if (shows.includes("bearer")) headers.Authorization = `Bearer ${tokenOf("access_token") || "ACCESS_TOKEN"}`;
+  if (shows.includes("customer") && (tokenOf("customer_token") || !tokenOf("access_token")))
+    headers["X-Customer-Token"] = customerToken;
   const [body] = filled("body");
   if (body) headers["Content-Type"] = type;
   const url = `${place}${query.length > 0 ? `?${query.join("&")}` : ""}`;
@@ -53,11 +80,13 @@ async function send(form) {
   const { url, init } = requestOf(form);
   output.textContent = "Asking…";
   try {
-    const answer = await fetch(url, { ...init, redirect: "manual" });
+    // Without `omit` a 401 with a Basic challenge makes the browser ask for a password.
+    const answer = await fetch(url, { ...init, redirect: "manual", credentials: "omit" });
     const text = await answer.text();
     const isJson = /json/.test(answer.headers.get("content-type") ?? "");
-    const pretty = isJson && text ? JSON.stringify(JSON.parse(text), null, 2) : text;
-    output.textContent = `${answer.status} ${answer.statusText}\n${pretty}`;
+    const body = isJson && text ? JSON.parse(text) : text;
+    output.textContent = `${answer.status} ${answer.statusText}\n${isJson ? JSON.stringify(body, null, 2) : text}`;
+    if (isJson) learnFrom(body);
   } catch (error) {
     output.textContent = `There was no answer: ${error.message}`;
   }
@@ -71,11 +100,18 @@ tokens.addEventListener("submit", async (event) => {
     client_id: tokenOf("client_id"),
     client_secret: tokenOf("client_secret"),
   });
-  const answer = await fetch("/oauth/access_token", { method: "POST", body });
+  const answer = await fetch("/oauth/access_token", { method: "POST", body, credentials: "omit" });
   const { access_token, error_description } = await answer.json();
-  if (access_token) tokens.elements.access_token.value = access_token;
-  said.textContent = access_token ? "Every command below has the token now." : error_description;
-  showAll();
+  if (!access_token) {
+    said.textContent = error_description;
+    return;
+  }
+  tokens.elements.access_token.value = access_token;
+  for (const path of ["/v2/store", "/v2/authentication-realms"]) {
+    const found = await fetch(path, { headers: { Authorization: `Bearer ${access_token}` } });
+    learnFrom(await found.json());
+  }
+  said.textContent = "Every command below has the token now, and the ids that answers bring.";
 });
 
 for (const form of forms) {

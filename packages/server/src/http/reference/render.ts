@@ -106,12 +106,12 @@ const problemLinks = (description: string): Html =>
 function tryForm(placed: Placed, example: Example, baseUrl: string): Html {
   const { method, path, operation } = placed;
   const { operationId, parameters = [], summary, responses } = operation;
-  const { bearer, customer } = needs(operation);
+  const shown = Object.entries(needs(operation)).flatMap(([name, isShown]) => (isShown ? [name] : []));
   const field = ({ name, in: where, required }: Parameter) =>
     html`<label>${name} <input name="${name}" data-in="${where}" placeholder="${required ? placeholderOf({ name }) : ""}" autocomplete="off" spellcheck="false"></label>`;
   // A browser does not show a script where a redirect leads.
   const isForBrowsers = "303" in responses || "302" in responses;
-  return html`<form class="try" data-method="${method}" data-path="${path}" data-type="${example.mediaType ?? ""}"${bearer ? html` data-bearer` : ""}${customer ? html` data-customer` : ""}>
+  return html`<form class="try" data-method="${method}" data-path="${path}" data-type="${example.mediaType ?? ""}" data-shows="${shown.join(" ")}">
 <details hidden><summary>Fill in</summary>
 <div class="fields">
 ${parameters.map(field)}

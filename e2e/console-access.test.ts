@@ -1,0 +1,250 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { until } from "../packages/server/test/support/until.ts";
+import { hasChromium } from "./chromium.ts";
+import { button, consolePlace, go, heading, practiceProvider } from "./console-place.ts";
+import { type HonestIdp, startHonestIdp } from "./honest-idp.ts";
+
+/** Who is let in: providers, keys, the planner, customers. */
+
+describe.skipIf(!hasChromium)("in Chromium", () => {
+  let other: HonestIdp;
+  const c = consolePlace({
+    shoppers: [/Ada/],
+    allow: async () => {
+      other = await startHonestIdp();
+      return [other.origin];
+    },
+  });
+  afterAll(() => other?.close());
+
+  const openProvider = async () => {
+    await go(c.page, "/providers", "Providers");
+    await go(c.page, (await practiceProvider(c)).path, "Practice sign-in");
+    await heading(c.page, "The nine requirements");
+  };
+
+  test("a provider is examined, line by line, disabled, and enabled again", async () => {
+    const { page } = c;
+    await go(page, "/providers", "Providers");
+    await page.getByRole("link", { name: /Practice sign-in.*Customers/ }).click();
+    await button(page, "Examine now").click();
+    await page.getByText("R9").waitFor();
+    expect(await page.getByRole("listitem").filter({ hasText: /^R\d/ }).count()).toBe(9);
+    await button(page, "Disable").click();
+    await page.getByText("Disabled", { exact: true }).waitFor();
+    await button(page, "Enable").click();
+    await page.getByText("Up", { exact: true }).waitFor();
+  });
+
+  /** Signs in in the second window, and leaves it. */
+  async function tryOut(act: string, who: RegExp) {
+    const opened = c.page.waitForEvent("popup");
+    await button(c.page, act).click();
+    const second = await opened;
+    await button(second, who).first().click();
+    await second.getByRole("heading", { name: /The test/ }).waitFor();
+    expect(await second.evaluate(() => window.opener)).toBeNull();
+    await second.close();
+  }
+
+  test("a test sign-on goes through a second window, and every check comes up beside it, also of one that fails", async () => {
+    const { page } = c;
+    const customers = (await c.admin.customers.list()).total;
+    await openProvider();
+    await tryOut("Test sign-on", /Ben/);
+    const tested = page.getByRole("region", { name: "Test sign-on" });
+    await tested.getByText("Test came through").waitFor();
+    expect(await tested.getByRole("row", { name: /Nonce|nonce/ }).innerText()).toMatch(/Passed/);
+    expect(await tested.getByText("Whether this person would be let in").count()).toBe(1);
+    // The provider would remember Ben.
+    await page.context().clearCookies();
+    await tryOut("Test again", /Cleo/);
+    await tested.getByText("Failed", { exact: true }).first().waitFor();
+    expect(await tested.getByRole("row", { name: /E-mail address/ }).innerText()).toMatch(/Failed/);
+    await tested.getByRole("link", { name: /^[0-9A-Z]{4}-[0-9A-Z]{4}$/ }).click();
+    await page.getByText("a test sign-on: nobody was signed in").waitFor();
+    expect((await c.admin.customers.list()).total).toBe(customers);
+  });
+
+  test("a window that the browser keeps closed is opened by a link instead", async () => {
+    await openProvider();
+    await c.page.evaluate(() => {
+      window.open = () => null;
+    });
+    await button(c.page, "Test sign-on").click();
+    expect(await c.page.getByRole("link", { name: "Open it here" }).getAttribute("href")).toContain("/test?");
+  });
+
+  test("a provider is added in four steps, with a test before the last; nothing is offered to shoppers before that, and it is removed by its name", async () => {
+    const { page } = c;
+    await go(page, "/providers/add", "Add a provider");
+    await page.getByRole("combobox").selectOption("other");
+    await page.getByLabel(/^Name/).fill("Second door");
+    await page.getByLabel("Address").fill("http://idp.example");
+    await button(page, "Go on").click();
+    await page.getByText("must begin with https").waitFor();
+    await page.getByLabel("Address").fill(c.idp);
+    await button(page, "Go on").click();
+    await heading(page, "Register this callback at the provider");
+    await button(page, "Copy callback").click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/\/profiles\/[^/]+\/callback$/);
+    await button(page, "It is registered").click();
+    await page.getByLabel("Client id").fill("latchkey");
+    await page.getByLabel("Client secret").fill("practice");
+    await button(page, "Go on").click();
+    await heading(page, "Does it meet the nine requirements?");
+    const all = async () => {
+      const { data: settings } = await c.admin.settings.get();
+      return (await c.admin.profiles(settings.realm_id).list()).data;
+    };
+    expect((await all()).filter(({ enabled }) => enabled)).toHaveLength(1);
+    await button(page, "Examine now").click();
+    await page.getByText("R9").waitFor();
+    expect(await button(page, "Test sign-on").count()).toBe(1);
+    await button(page, "Finish: let people sign in").click();
+    await heading(page, "Second door");
+    await until(async () => (await all()).filter(({ enabled }) => enabled).length === 2);
+    await button(page, "Remove").click();
+    const dialog = page.getByRole("dialog", { name: "Remove Second door?" });
+    expect(await dialog.getByRole("button", { name: "Remove the provider" }).isDisabled()).toBe(true);
+    await dialog.getByRole("textbox").fill("Second door");
+    await dialog.getByRole("button", { name: "Remove the provider" }).click();
+    await heading(page, "Providers");
+    await until(async () => (await all()).length === 1);
+  });
+
+  /** Moves the practice provider to this address, and answers what becomes of its people. */
+  async function move(to: string, chosen: string, act: string) {
+    const { page } = c;
+    await openProvider();
+    await button(page, "Change address and client").click();
+    const form = page.getByRole("dialog", { name: "Change address and client" });
+    await form.getByLabel("Address").fill(to);
+    await form.getByLabel("Client secret").fill("practice");
+    await form.getByRole("button", { name: "Change it" }).click();
+    const asked = page.getByRole("dialog", { name: "What becomes of the people who signed in before?" });
+    await asked.getByText("One person").waitFor();
+    await asked.getByText(to).first().waitFor();
+    await asked.getByRole("radio", { name: chosen }).check();
+    expect(await asked.getByRole("button", { name: act }).isDisabled()).toBe(true);
+    await asked.getByRole("textbox").fill("Practice sign-in");
+    await asked.getByRole("button", { name: act }).click();
+    await page.getByText("Practice sign-in is asked at its new address.").waitFor();
+    await until(async () => (await practiceProvider(c)).profile.meta.issuer === to);
+    return (await practiceProvider(c)).profile.meta.former_issuers;
+  }
+
+  test("a provider that is called something else asks what becomes of its people, and carries them over by its name", async () => {
+    expect(await move(other.origin, "Carry them over", "Change it and carry them over")).toEqual([c.idp]);
+    await move(c.idp, "Carry them over", "Change it and carry them over");
+  });
+
+  test("what a provider has changed is a difference to approve, with the same question about its people", async () => {
+    const { page } = c;
+    const { realmId, profile, path } = await practiceProvider(c);
+    const one = new RegExp(`/oidc-profiles/${profile.id}$`);
+    const pending = {
+      since: new Date().toISOString(),
+      digest: "digest-of-the-new",
+      changes: [{ member: "issuer", before: c.idp, after: "https://moved.example" }],
+    };
+    const changed = { ...profile, meta: { ...profile.meta, pending_change: pending } };
+    const { links } = await c.admin.profiles(realmId).get(profile.id);
+    await page.route(one, (route) => route.fulfill({ json: { data: changed, links } }));
+    const sent: unknown[] = [];
+    await page.route(/approve-drift$/, (route) => {
+      sent.push(route.request().postDataJSON().data);
+      const fault = {
+        status: "409",
+        code: "identities_left_behind",
+        title: "Conflict",
+        detail: "Somebody would be left behind.",
+        id: "request-1",
+        meta: { identities: 1200, issuer: c.idp, new_issuer: "https://moved.example" },
+      };
+      return sent.length === 1
+        ? route.fulfill({ status: 409, json: { errors: [fault] } })
+        : route.fulfill({ json: { data: profile, links } });
+    });
+    await go(page, path, "Practice sign-in");
+    // The event of any change makes the screen ask again.
+    await c.admin.profiles(realmId).update(profile.id, { propagate_logout: !profile.propagate_logout });
+    await heading(page, "The provider has changed");
+    const drift = page.getByRole("region", { name: "The provider has changed" });
+    expect(await drift.innerText()).toMatch(/before[\s\S]*now\s*https:\/\/moved\.example/);
+    await drift.getByRole("button", { name: "Approve this change" }).click();
+    const asked = page.getByRole("dialog", { name: "What becomes of the people who signed in before?" });
+    await asked.getByText("1,200 people").waitFor();
+    await asked.getByRole("radio", { name: "Leave them behind" }).check();
+    await asked.getByRole("textbox").fill("Practice sign-in");
+    await asked.getByRole("button", { name: "Change it and leave them behind" }).click();
+    await page.getByText("The change is approved.").waitFor();
+    expect(sent).toEqual([
+      { digest: "digest-of-the-new" },
+      { digest: "digest-of-the-new", adopt_identities_of: null },
+    ]);
+    await page.unrouteAll();
+  });
+
+  test("a key is created with its secret shown once, rotated with the end of the old one in sight, and deleted by its name", async () => {
+    const { page } = c;
+    await go(page, "/keys", "Keys");
+    await page.getByRole("img", { name: /Requests a second: .*Shared by all/ }).waitFor();
+    await button(page, "Create a key").click();
+    await page.getByLabel("Name of the program").fill("Warehouse");
+    await page.getByLabel("Reserved requests a second").fill("7");
+    await button(page, "Create the key").click();
+    const made = page.getByRole("dialog", { name: "The key of Warehouse" });
+    await made.getByRole("button", { name: "Copy client secret" }).click();
+    const secret = await page.evaluate(() => navigator.clipboard.readText());
+    expect(secret).toMatch(/^lksk_/);
+    await made.getByRole("button", { name: "I have copied it" }).click();
+    expect(await page.content()).not.toContain(secret);
+    await page.getByText("7 a second reserved").waitFor();
+    await button(page, "Rotate secret of Warehouse").click();
+    await button(page, "Make a new secret").click();
+    await button(page, "I have copied it").click();
+    await page.getByText(/An older secret works until (tomorrow|in 2\d hours)/).waitFor();
+    await button(page, "Delete Warehouse").click();
+    await page.getByRole("dialog").getByRole("textbox").fill("Warehouse");
+    await button(page, "Delete the key").click();
+    await page.getByText("Warehouse is deleted.").waitFor();
+    const names = async () => (await c.admin.applicationKeys.list()).data.map(({ name }) => name);
+    await until(async () => !(await names()).includes("Warehouse"));
+  });
+
+  test("the planner plays the last hour again for a reservation, and applies it", async () => {
+    const { page } = c;
+    await go(page, "/planner", "Planner");
+    await page.getByRole("slider").focus();
+    for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
+    await page
+      .getByText(/would have been|Nobody was refused|Nothing was asked for/)
+      .first()
+      .waitFor();
+    await button(page, "Apply").click();
+    await page.getByText(/has 3 requests a second reserved/).waitFor();
+    expect((await c.admin.applicationKeys.list()).meta.total_reserved_rate_limit).toBe(3);
+  });
+
+  test("a customer's sessions are ended; erasing asks for the address", async () => {
+    const { page } = c;
+    await go(page, "/customers", "Customers");
+    await page.getByRole("searchbox").fill("Ada");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: /ada@shop\.example/ }).click();
+    await page.getByText("through Practice sign-in").first().waitFor();
+    await button(page, "End all sessions").click();
+    await heading(page, "Nowhere");
+    const { data: gone } = await c.admin.customers.create({
+      name: "Grace Gone",
+      email: "grace@shop.example",
+    });
+    await go(page, `/customers/${gone.id}`, "Grace Gone");
+    await button(page, "Erase this customer").click();
+    await page.getByRole("dialog").getByRole("textbox").fill("grace@shop.example");
+    await button(page, "Erase for good").click();
+    await heading(page, "Customers");
+    await page.getByText("Grace Gone is erased.").waitFor();
+  });
+});

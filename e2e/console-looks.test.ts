@@ -1,0 +1,231 @@
+import { mkdirSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { until } from "../packages/server/test/support/until.ts";
+import { barriersOf } from "./axe.ts";
+import { hasChromium } from "./chromium.ts";
+import {
+  button,
+  consolePlace,
+  go,
+  heading,
+  newPage,
+  practiceProvider,
+  signInWithKey,
+} from "./console-place.ts";
+
+/** How every screen looks, to eyes and to screen readers, and the four faces of every list. */
+
+const PICTURES = process.env.LATCHKEY_PICTURES;
+if (PICTURES) mkdirSync(PICTURES, { recursive: true });
+
+describe.skipIf(!hasChromium)("in Chromium", () => {
+  const c = consolePlace({ shoppers: [/Ada/, /Cleo/] });
+  let screens: Record<string, string>;
+
+  /** What a store has after a while: keys in use, an integration that hears and one that does not, people. */
+  beforeAll(async () => {
+    const { admin } = c;
+    for (const [name, reserved, role] of [
+      ["Storefront", 20, "viewer"],
+      ["Warehouse", 10, "support"],
+      ["Newsletter", 0, "viewer"],
+    ] as const)
+      await admin.applicationKeys.create({ name, reserved_rate_limit: reserved, role });
+    const hook = { integration_type: "webhook" as const, observes: ["store.*", "application_key.*"] };
+    await admin.integrations.create({
+      ...hook,
+      name: "Newsletter",
+      configuration: { url: `${c.receiver.url}/newsletter` },
+    });
+    const { data: till } = await admin.integrations.create({
+      ...hook,
+      name: "Till in Leeds",
+      configuration: { url: `${c.receiver.url}/till` },
+    });
+    Object.assign(c.receiver.answer, { status: 503, text: "The till is closed until Monday." });
+    await admin.store.update({ name: "Alder & Pine" });
+    for (const [name, role] of [
+      ["Tilda", "viewer"],
+      ["Priya Raman", "support"],
+    ] as const)
+      await admin.members.create({ name, email: `${name.split(" ")[0]?.toLowerCase()}@shop.example`, role });
+    for (const name of ["Grace Hopper", "Katherine Johnson", "Dorothy Vaughan"])
+      await admin.customers.create({ name, email: `${name.split(" ")[1]?.toLowerCase()}@home.example` });
+    const failed = async () => (await admin.signOns.list({ filter: "eq(outcome,failed)" })).data;
+    await until(async () => (await failed()).length > 0);
+    const deliveries = async () => (await admin.integrations.deliveries(till.id)).data;
+    await until(async () => (await deliveries()).some(({ attempts }) => attempts.length > 0));
+    const [ada] = (await admin.customers.list({ filter: "eq(email,ada@shop.example)" })).data;
+    const came = (await admin.signOns.list({ filter: "eq(outcome,exchanged)" })).data[0]?.id;
+    screens = {
+      home: "/",
+      find: "/find",
+      "find-nothing": "/find?q=0000-0000",
+      "find-address": "/find?q=ada@shop.example",
+      "sign-on": `/sign-ons/${(await failed())[0]?.id}`,
+      "sign-on-good": `/sign-ons/${came}`,
+      failures: "/failures",
+      group: "/failures?reason=claims.email_missing",
+      providers: "/providers",
+      "add-provider": "/providers/add",
+      provider: (await practiceProvider(c)).path,
+      keys: "/keys",
+      planner: "/planner",
+      customers: "/customers",
+      customer: `/customers/${ada?.id}`,
+      events: "/events",
+      integrations: "/integrations",
+      integration: `/integrations/${till.id}`,
+      settings: "/settings",
+      members: "/members",
+      "not-here": "/nothing",
+    };
+  });
+
+  const settle = async (page: Page) => {
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
+  };
+
+  /** Opened above or within a screen. */
+  const OPENED: Record<string, { at: string; open: (page: Page) => Promise<unknown> }> = {
+    "create-key": { at: "keys", open: (page) => button(page, "Create a key").click() },
+    invite: { at: "members", open: (page) => button(page, "Invite somebody").click() },
+    "remove-member": { at: "members", open: (page) => button(page, "Remove Tilda").click() },
+    move: { at: "provider", open: (page) => button(page, "Change address and client").click() },
+    "create-integration": {
+      at: "integrations",
+      open: (page) => button(page, "Add an integration").click(),
+    },
+    examined: {
+      at: "provider",
+      async open(page) {
+        await button(page, "Examine now").click();
+        await page.getByText("R9").waitFor();
+      },
+    },
+    tested: {
+      at: "provider",
+      async open(page) {
+        const opened = page.waitForEvent("popup");
+        await button(page, "Test sign-on").click();
+        const second = await opened;
+        await button(second, /Ada/).first().click();
+        await second.getByRole("heading", { name: /The test/ }).waitFor();
+        await second.close();
+        await page.getByText("Test came through").waitFor();
+      },
+    },
+    event: { at: "events", open: (page) => page.getByRole("group").first().click() },
+    delivery: { at: "integration", open: (page) => page.getByRole("group").first().click() },
+    menu: {
+      at: "home",
+      open: async (page) => {
+        const menu = button(page, "Menu");
+        if (await menu.isVisible()) await menu.click();
+      },
+    },
+  };
+
+  // The other two ways of looking are for the eye: they are opened when pictures are taken.
+  const looks = [
+    ["light", 1440],
+    ["dark", 390],
+    ...(PICTURES
+      ? [
+          ["dark", 1440],
+          ["light", 390],
+        ]
+      : []),
+  ] as ["light" | "dark", number][];
+  test.each(looks)(
+    "every screen, %s and %d wide: axe finds nothing, and nothing is wider than the window",
+    async (colorScheme, width) => {
+      const page = await newPage(c, { viewport: { width, height: width > 1000 ? 900 : 844 }, colorScheme });
+      const check = async (name: string) => {
+        expect([name, await barriersOf(page)]).toEqual([name, []]);
+        const wider = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        );
+        expect([name, wider]).toEqual([name, 0]);
+        if (PICTURES)
+          await page.screenshot({
+            path: `${PICTURES}/console-${name}-${width}-${colorScheme}.png`,
+            fullPage: true,
+          });
+      };
+      await page.goto(c.members);
+      await heading(page, "Sign in to your store");
+      await check("sign-in");
+      await signInWithKey(c, page);
+      for (const [name, path] of Object.entries(screens)) {
+        await go(page, path);
+        await settle(page);
+        await check(name);
+      }
+      for (const [name, { at, open }] of Object.entries(OPENED)) {
+        await go(page, "/nothing", "There is no such screen");
+        await go(page, screens[at] ?? "");
+        await settle(page);
+        await open(page);
+        await check(name);
+      }
+      await page.context().close();
+    },
+  );
+
+  /** Each list, and what it says when there is nothing in it. */
+  const LISTS: [path: string, list: RegExp, empty: string][] = [
+    ["/", /\/v2\/sign-ons\?/, "No sign-on has failed"],
+    ["/find", /\/v2\/sign-ons\?/, "No sign-on yet"],
+    ["/failures", /\/v2\/sign-ons(\?|\/statistics)/, "No sign-on has failed"],
+    ["/providers", /\/oidc-profiles\?/, "No provider yet"],
+    ["/keys", /\/v2\/application-keys\?/, "No key"],
+    ["/planner", /\/v2\/application-keys\?/, "No key"],
+    ["/customers", /\/v2\/customers\?/, "No customer yet"],
+    ["/events", /\/v2\/events\?/, "Nothing of this kind yet"],
+    ["/integrations", /\/v2\/integrations\?/, "No integration yet"],
+    ["/members", /\/v2\/members\?/, "No member yet"],
+  ];
+
+  test("every list shows that it loads, what failed, and what an empty one is for; the tests above see it full", async () => {
+    const page = await newPage(c);
+    for (const [path, list, empty] of LISTS) {
+      // What is remembered of a list would be shown at once: each begins as a visit of its own.
+      await signInWithKey(c, page, "/sign-in");
+      const { promise: held, resolve: release } = Promise.withResolvers<void>();
+      await page.route(list, async (route) => {
+        await held;
+        const detail = "It broke.";
+        const errors = [{ status: "500", code: "internal_error", title: "", detail, id: "request-1" }];
+        await route.fulfill({ status: 500, json: { errors } });
+      });
+      await go(page, "/nothing", "There is no such screen");
+      await go(page, path);
+      await page.locator("[aria-busy=true]").first().waitFor();
+      release();
+      const problem = page.getByRole("alert").first();
+      await problem.getByText("It broke.").waitFor();
+      expect(await problem.innerText()).toMatch(/internal_error[\s\S]*request-1/);
+      await page.unrouteAll();
+      const nothing = {
+        data: [],
+        meta: {
+          page: { limit: 25, offset: 0 },
+          results: { total: 0 },
+          last_sequence: "0",
+          total_reserved_rate_limit: 0,
+          rate_limit: 9,
+        },
+        links: { next: null },
+      };
+      await page.route(/\/v2\/events\/head/, (route) => route.fulfill({ json: { data: { sequence: "0" } } }));
+      await page.route(list, (route) => route.fulfill({ json: nothing }));
+      await button(page, "Try again").first().click();
+      await heading(page, empty);
+      await page.unrouteAll();
+    }
+    await page.context().close();
+  });
+});

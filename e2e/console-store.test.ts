@@ -1,0 +1,209 @@
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { until } from "../packages/server/test/support/until.ts";
+import { hasChromium } from "./chromium.ts";
+import {
+  button,
+  consolePlace,
+  go,
+  heading,
+  keyWithRole,
+  newPage,
+  practiceProvider,
+  signInAsMember,
+  signInWithKey,
+} from "./console-place.ts";
+
+/** The store itself: events, integrations, settings, members; and what each role is offered. */
+
+describe.skipIf(!hasChromium)("in Chromium", () => {
+  const c = consolePlace({ shoppers: [/Ada/] });
+
+  test("Events shows what happens while one looks, with before and after", async () => {
+    const { page } = c;
+    await go(page, "/events", "Events");
+    await page
+      .getByText(/created/)
+      .first()
+      .waitFor();
+    await c.admin.store.update({ name: "Alder & Pine" });
+    const row = page.getByRole("group").filter({ hasText: "Store Alder & Pine updated" }).first();
+    await row.click();
+    await row.getByText("Practice store").waitFor();
+    await c.admin.store.update({ name: "Practice store" });
+    await page.getByText("Store Practice store updated").first().waitFor();
+  });
+
+  test("an integration is added with its secret shown once, tried, and what could not be delivered is sent again", async () => {
+    const { page } = c;
+    await go(page, "/integrations", "Integrations");
+    await button(page, "Add an integration").click();
+    await page.getByLabel("Name").fill("Newsletter");
+    await page.getByLabel("Address").fill(`${c.receiver.url}/events`);
+    await page.getByRole("checkbox", { name: /Keys and limit/ }).check();
+    await button(page, "Add the integration").click();
+    await page.getByText(/^whsec_/).waitFor();
+    await button(page, "I have copied it").click();
+    await page.getByRole("link", { name: /Newsletter/ }).click();
+    await button(page, "Send a test message").click();
+    await page.getByText(/Answered 200/).waitFor();
+    Object.assign(c.receiver.answer, { status: 500, text: "out of paper" });
+    await c.admin.store.update({ name: "Alder" });
+    const row = page.getByRole("group").filter({ hasText: "store.updated" }).first();
+    await row.click();
+    await row.getByText("Answered 500").first().waitFor();
+    await row.getByText("out of paper").first().waitFor();
+    Object.assign(c.receiver.answer, { status: 200, text: "heard" });
+    await row.getByRole("button", { name: "Send again" }).click();
+    await page.getByText("It is sent again.").waitFor();
+    await row.getByText("heard").first().waitFor();
+    await row.getByText("Delivered").waitFor();
+    await c.admin.store.update({ name: "Practice store" });
+    await button(page, "Delete").click();
+    await page.getByRole("dialog").getByRole("textbox").fill("Newsletter");
+    await button(page, "Delete the integration").click();
+    await page.getByText("Newsletter is deleted.").waitFor();
+    await heading(page, "Integrations");
+  });
+
+  test("Settings judges a redirect URI while it is typed, and saves what is good; each policy says what it leads to", async () => {
+    const { page } = c;
+    await go(page, "/settings", "Settings");
+    const realmCard = page.getByRole("region", { name: "Realm “Customers”" });
+    await realmCard.getByRole("button", { name: "Add a redirect URI" }).click();
+    const added = realmCard.getByRole("textbox", { name: /^Redirect URI/ }).last();
+    await added.fill("http://shop.example/back");
+    await page.getByText("Only https, except on localhost and 127.0.0.1.").waitFor();
+    const save = realmCard.getByRole("button", { name: "Save the redirect URIs" });
+    expect(await save.isDisabled()).toBe(true);
+    await added.fill("https://shop.example/back");
+    await save.click();
+    await page.getByText("The redirect URIs are saved.").waitFor();
+    const read = async () => {
+      const { data: settings } = await c.admin.settings.get();
+      return (await c.admin.realms.get(settings.realm_id)).data;
+    };
+    expect((await read()).redirect_uris).toContain("https://shop.example/back");
+    await page.getByText("The second one is refused").click();
+    await button(page, "Save the policy").click();
+    await until(async () => (await read()).duplicate_email_policy === "disallowed");
+    await page.getByText("The customer stays as they are").click();
+    await button(page, "Save what follows").click();
+    await until(async () => (await read()).profile_updates === "first");
+    await c.admin.realms.update((await read()).id, {
+      duplicate_email_policy: "api_only",
+      profile_updates: "always",
+    });
+    await page.getByLabel("Limit, requests a second").fill("0");
+    await page.getByText("A whole number, 1 or more.").waitFor();
+  });
+
+  test("an administrator invites somebody, changes their role, and removes them by their address", async () => {
+    const { page } = c;
+    await go(page, "/members", "Members");
+    await button(page, "Copy address for members").click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/\/console\/sign-in\?store=/);
+    await button(page, "Invite somebody").click();
+    const invite = page.getByRole("dialog", { name: "Invite somebody" });
+    await invite.getByLabel("Name").fill("Tilda");
+    await invite.getByLabel("E-mail").fill("tilda@shop.example");
+    await invite.getByRole("radio", { name: /Viewer/ }).check();
+    await invite.getByRole("button", { name: "Invite" }).click();
+    const row = page.getByRole("listitem").filter({ hasText: "tilda@shop.example" });
+    await row.getByText("Invited").waitFor();
+    await row.getByText("viewer").waitFor();
+    await row.getByRole("button", { name: "Change role of Tilda" }).click();
+    const change = page.getByRole("dialog", { name: "The role of Tilda" });
+    expect(await change.getByRole("button", { name: "Change the role" }).isDisabled()).toBe(true);
+    await change.getByRole("radio", { name: /Support/ }).check();
+    await change.getByRole("button", { name: "Change the role" }).click();
+    await row.getByText("support").waitFor();
+    await row.getByRole("button", { name: "Remove Tilda" }).click();
+    const remove = page.getByRole("dialog", { name: "Remove Tilda?" });
+    await remove.getByRole("textbox").fill("tilda");
+    expect(await remove.getByRole("button", { name: "Remove the member" }).isDisabled()).toBe(true);
+    await remove.getByRole("textbox").fill("tilda@shop.example");
+    await remove.getByRole("button", { name: "Remove the member" }).click();
+    await row.waitFor({ state: "detached" });
+  });
+
+  test("the last administrator cannot remove herself, and is told what to do", async () => {
+    const page = await newPage(c);
+    await signInAsMember(c, page, /Mona/);
+    await go(page, "/members", "Members");
+    await button(page, "Remove Mona").click();
+    const remove = page.getByRole("dialog", { name: "Remove Mona?" });
+    await remove.getByRole("textbox").fill("mona@shop.example");
+    await remove.getByRole("button", { name: "Remove the member" }).click();
+    const problem = remove.getByRole("alert");
+    await problem.getByText("last_administrator").waitFor();
+    expect(await problem.innerText()).toMatch(/Request [0-9a-f-]{36}/);
+    await page.context().close();
+  });
+
+  /** What stands on a screen for whoever may do it: the button, and where. */
+  type Offer = [path: string, title: string, act: string];
+  const FOR_SUPPORT = async (): Promise<Offer[]> => {
+    const [ada] = (await c.admin.customers.list({ filter: "eq(email,ada@shop.example)" })).data;
+    const { path } = await practiceProvider(c);
+    return [
+      [path, "Practice sign-in", "Examine now"],
+      [path, "Practice sign-in", "Test sign-on"],
+      [`/customers/${ada?.id}`, "Ada", "End all sessions"],
+    ];
+  };
+  const FOR_ADMINISTRATORS = async (): Promise<Offer[]> => {
+    const [, , [customer] = [""]] = await FOR_SUPPORT();
+    const { path } = await practiceProvider(c);
+    return [
+      [path, "Practice sign-in", "Remove"],
+      [customer, "Ada", "Erase this customer"],
+      ["/keys", "Keys", "Create a key"],
+      ["/integrations", "Integrations", "Add an integration"],
+      ["/settings", "Settings", "Save the policy"],
+      ["/members", "Members", "Invite somebody"],
+    ];
+  };
+
+  /** Offered: the button is there. Not: the screen says for whom it is. */
+  async function expectOffers(page: Page, offers: Offer[], isOffered: boolean, says: string) {
+    for (const [path, title, act] of offers) {
+      await go(page, path, title);
+      if (isOffered) await button(page, act).first().waitFor();
+      else {
+        await page.getByText(says).first().waitFor();
+        expect([path, await button(page, act).count()]).toEqual([path, 0]);
+      }
+    }
+  }
+
+  test.each([
+    ["viewer", false, false],
+    ["support", true, false],
+    ["administrator", true, true],
+  ] as const)(
+    "a key with the role %s is offered what it may do, and told why not the rest",
+    async (role, isSupport, isAdministrator) => {
+      const page = await newPage(c);
+      await signInWithKey(c, page, "/", await keyWithRole(c, role));
+      await expectOffers(page, await FOR_SUPPORT(), isSupport, "This is for support and administrators.");
+      await expectOffers(page, await FOR_ADMINISTRATORS(), isAdministrator, "This is for administrators.");
+      await page.context().close();
+    },
+  );
+
+  test("a member of support ends a session as himself, and is offered no more than his role", async () => {
+    const page = await newPage(c);
+    await signInAsMember(c, page, /Sam/);
+    await page.getByText(/Sam.*support/).waitFor();
+    await expectOffers(page, await FOR_ADMINISTRATORS(), false, "This is for administrators.");
+    const [, , [customer] = [""]] = await FOR_SUPPORT();
+    await go(page, customer, "Ada");
+    await button(page, "End all sessions").click();
+    await heading(page, "Nowhere");
+    const told = async () => (await c.admin.events.list({ types: ["customer_token.revoked"] })).data;
+    await until(async () => (await told()).length > 0);
+    expect((await told()).at(-1)?.data).toMatchObject({ actor: { type: "member", name: "Sam" } });
+    await page.context().close();
+  });
+});

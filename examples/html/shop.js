@@ -1,0 +1,101 @@
+import { CLIENT_ID, LATCHKEY_URL } from "./config.js";
+import { createStorefront } from "./latchkey.js";
+
+const shop = createStorefront({ baseUrl: LATCHKEY_URL, clientId: CLIENT_ID });
+const redirectUri = location.origin + location.pathname;
+const part = (id) => document.getElementById(id);
+
+/** For this tab, until it is closed. Every script of this site can read it, so there is none but ours. */
+const kept = {
+  find: () => JSON.parse(sessionStorage.getItem("customer")),
+  keep: (token) => sessionStorage.setItem("customer", JSON.stringify(token)),
+  drop: () => sessionStorage.removeItem("customer"),
+};
+
+await comeBack();
+await show();
+
+/** If the address is the answer to a sign-on: takes it out of the address bar, then redeems its code. */
+async function comeBack() {
+  const answer = location.href;
+  if (!shop.isSignOnAnswer(answer)) return;
+  history.replaceState(null, "", redirectUri);
+  try {
+    // Refuses an answer whose `state` was not made in this browser.
+    kept.keep(await shop.completeSignOn(answer));
+  } catch (error) {
+    // Back or reload: this sign-on is over, and the shopper is signed in.
+    const isOver = error.code === "callback_replay" || error.code === "state_unknown";
+    if (!isOver || !kept.find()) tell(error);
+  }
+}
+
+async function show() {
+  const customer = await findCustomer();
+  if (!customer) return showProviders();
+  part("customer").hidden = false;
+  part("title").textContent = `Hello, ${customer.name}`;
+  part("price").textContent = "€ 108, instead of € 120";
+  part("name").textContent = customer.name;
+  part("email").textContent = customer.email;
+}
+
+/** The service checks the token: one that has ended is thrown away. */
+async function findCustomer() {
+  const token = kept.find();
+  if (!token) return undefined;
+  try {
+    return await shop.customer(token).get();
+  } catch (error) {
+    if (error.code === "customer_token_invalid") kept.drop();
+    else tell(error);
+    return undefined;
+  }
+}
+
+async function showProviders() {
+  try {
+    const providers = await shop.listProviders();
+    part("providers").replaceChildren(...providers.flatMap(elementsOf));
+    part("stranger").hidden = false;
+  } catch (error) {
+    tell(error);
+  }
+}
+
+function elementsOf(provider) {
+  const button = document.createElement("button");
+  button.className = "button";
+  button.textContent = `Continue with ${provider.name}`;
+  button.disabled = !provider.isUp;
+  button.onclick = () => leaveFor(provider).catch(tell);
+  if (provider.isUp) return [button];
+  const note = document.createElement("p");
+  note.className = "quiet";
+  note.textContent = `${provider.name} does not answer right now. Please try again soon.`;
+  return [button, note];
+}
+
+async function leaveFor(provider) {
+  const { url } = await shop.beginSignOn(provider, { redirectUri, scope: "openid email profile" });
+  location.assign(url);
+}
+
+part("sign-out").onclick = async () => {
+  const token = kept.find();
+  kept.drop();
+  try {
+    await shop.customer(token).signOut();
+    location.assign(redirectUri);
+  } catch (error) {
+    tell(error);
+  }
+};
+
+function tell({ message, reference, requestId }) {
+  const found = reference ?? requestId;
+  part("notice").hidden = false;
+  part("message").textContent = message;
+  part("reference").hidden = !found;
+  part("reference").lastElementChild.textContent = found ?? "";
+}

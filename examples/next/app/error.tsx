@@ -1,0 +1,21 @@
+"use client";
+
+/** What the server threw stays in its log; `digest` finds it there. */
+export default function Failure({ error }: { error: Error & { digest?: string } }) {
+  return (
+    <>
+      <h1>This does not work right now</h1>
+      <div className="notice" role="alert">
+        <p>Please try again in a moment.</p>
+        {error.digest && (
+          <p>
+            Reference <span className="reference">{error.digest}</span>
+          </p>
+        )}
+      </div>
+      <p>
+        <a href="/">Back to the shop</a>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,35 @@
+import type { Metadata } from "next";
+import { findNotice, shop } from "../../lib/shop";
+
+export const metadata: Metadata = { title: "Sign in" };
+
+export default async function SignIn() {
+  const notice = await findNotice();
+  const providers = await shop.listProviders();
+  return (
+    <>
+      <h1>Good to see you</h1>
+      {notice && (
+        <div className="notice" role="alert">
+          <p>{notice.message}</p>
+          {notice.reference && (
+            <p>
+              Reference <span className="reference">{notice.reference}</span>
+            </p>
+          )}
+        </div>
+      )}
+      <form className="card providers" method="post" action="/sign-in/start">
+        {providers.map(({ id, name, isUp }) => (
+          <div className="providers" key={id}>
+            <button className="button" type="submit" name="provider" value={id} disabled={!isUp}>
+              Continue with {name}
+            </button>
+            {!isUp && <p className="quiet">{name} does not answer right now. Please try again soon.</p>}
+          </div>
+        ))}
+        {providers.length === 0 && <p>There is no way to sign in yet.</p>}
+      </form>
+    </>
+  );
+}

@@ -1,0 +1,60 @@
+import { createStorefront } from "@latchkey/sdk";
+import { cookies } from "next/headers";
+import { NextResponse } from "next/server";
+
+/** Everything here runs on the server. No name begins with NEXT_PUBLIC_: none of it reaches a page. */
+const { LATCHKEY_URL = "", LATCHKEY_CLIENT_ID = "", SHOP_URL = "http://localhost:3000" } = process.env;
+const { origin, protocol } = new URL(SHOP_URL);
+const connection = { baseUrl: LATCHKEY_URL, clientId: LATCHKEY_CLIENT_ID };
+
+export const redirectUri = `${origin}/signed-in`;
+export const shop = createStorefront(connection);
+
+const isHttps = protocol === "https:";
+// A browser takes a `__Host-` cookie only from this very host, over https: another subdomain cannot plant one.
+const nameOf = (name: string) => (isHttps ? "__Host-" : "") + name.replace(":", "-");
+const attributes = { httpOnly: true, sameSite: "lax", secure: isHttps, path: "/" } as const;
+const SESSION = nameOf("customer");
+const NOTICE = nameOf("notice");
+
+/** Each open sign-on is a cookie of the browser that began it. An answer that is brought to another browser finds none there. */
+export async function storefrontOfBrowser() {
+  const jar = await cookies();
+  return createStorefront({
+    ...connection,
+    storage: {
+      getItem: (name) => jar.get(nameOf(name))?.value ?? null,
+      setItem: (name, value) => jar.set(nameOf(name), value, { ...attributes, maxAge: 900 }),
+      removeItem: (name) => jar.delete({ name: nameOf(name), ...attributes }),
+    },
+  });
+}
+
+export const findToken = async () => (await cookies()).get(SESSION)?.value;
+
+export async function keepToken({ token, expiresAt }: { token: string; expiresAt: number }) {
+  const jar = await cookies();
+  jar.set(SESSION, token, { ...attributes, expires: expiresAt });
+  jar.delete({ name: NOTICE, ...attributes });
+}
+
+export const dropToken = async () => (await cookies()).delete({ name: SESSION, ...attributes });
+
+type Notice = { message: string; reference?: string | undefined };
+
+/** In a cookie rather than in the address: nobody can send a shopper a link with a message of their own. It lives for a minute. */
+export const leaveNotice = async ({ message, reference }: Notice) =>
+  (await cookies()).set(NOTICE, JSON.stringify({ message, reference }), { ...attributes, maxAge: 60 });
+
+export async function findNotice(): Promise<Notice | undefined> {
+  const kept = (await cookies()).get(NOTICE)?.value;
+  return kept && JSON.parse(kept);
+}
+
+/** 303: whatever was sent, the next request is a GET. The address comes from the configuration, never from a header. */
+export const goTo = (path: string) => NextResponse.redirect(new URL(path, origin), 303);
+
+/** A browser names the page that sends a POST. Another site's form is refused, whatever cookies it comes with. */
+export const isFromHere = (request: Request) => request.headers.get("Origin") === origin;
+
+export const refuse = () => new NextResponse("This form was sent from another site.", { status: 403 });

@@ -1,0 +1,26 @@
+import { resolve } from "node:path";
+import express from "express";
+import { createBackend } from "./backend.js";
+
+/** What runs in production: the backend, and the files that `npm run build` made. */
+const app = express();
+app.disable("x-powered-by");
+
+app.use((_request, response, next) => {
+  response.set({
+    // No `form-action`: browsers apply it to redirects as well, and the sign-in form ends at the identity provider.
+    "Content-Security-Policy":
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+    // Not `no-referrer`: with it a browser leaves the `Origin` of a form out.
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+  });
+  next();
+});
+app.use(createBackend(process.env));
+app.use(express.static("dist"));
+// Every other address is one of the page's own.
+app.get("/{*path}", (_request, response) => response.sendFile(resolve("dist/index.html")));
+
+const { SHOP_URL, PORT } = process.env;
+app.listen(PORT ?? new URL(SHOP_URL).port, () => console.log(`The shop is open: ${SHOP_URL}`));

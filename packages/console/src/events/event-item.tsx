@@ -1,0 +1,77 @@
+import type { Event } from "@latchkey/sdk/admin";
+import { Link } from "wouter";
+import { Copy } from "../parts/copy.tsx";
+import { Instant } from "../parts/instant.tsx";
+import { actorInWords, eventInWords, valueInWords } from "./event-words.ts";
+
+/** What happened and who did it; opened, what it changed. */
+export function EventItem({ event }: { event: Event }) {
+  const { data } = event;
+  return (
+    <details className="event">
+      <summary className="item">
+        <span className="item-words">
+          <span className="item-name">{eventInWords(event)}</span>
+          <br />
+          <span className="quiet small">
+            {data === "(erased)" ? "the person was erased" : actorInWords(data.actor)}
+          </span>
+        </span>
+        <span className="item-side">
+          <span className="number">no. {event.sequence}</span>
+          <Instant at={event.time} />
+        </span>
+      </summary>
+      <div className="event-body stack">
+        {data !== "(erased)" && data.changes && (
+          <div className="stack">
+            {Object.entries(data.changes).map(([member, change]) => (
+              <div key={member}>
+                <h3>{member}</h3>
+                {change === "(changed)" ? (
+                  <p className="quiet">(changed)</p>
+                ) : (
+                  <dl className="diff">
+                    <dt className="diff-before">before</dt>
+                    <dd className="diff-before">{valueInWords(change.before)}</dd>
+                    <dt className="diff-after">after</dt>
+                    <dd className="diff-after">{valueInWords(change.after)}</dd>
+                  </dl>
+                )}
+              </div>
+            ))}
+          </div>
+        )}
+        <dl className="facts small">
+          <dt>Type</dt>
+          <dd>
+            <code>{event.type}</code>
+          </dd>
+          <dt>Subject</dt>
+          <dd>
+            <Link href={`/find?q=${event.subject}`}>
+              <code>{event.subject}</code>
+            </Link>
+          </dd>
+          {data !== "(erased)" && data.request_id && (
+            <>
+              <dt>Request</dt>
+              <dd>
+                <Link href={`/find?q=${data.request_id}`}>
+                  <code>{data.request_id}</code>
+                </Link>
+              </dd>
+            </>
+          )}
+        </dl>
+        <p>
+          <Copy
+            text={JSON.stringify(event, null, 2)}
+            what={`event ${event.sequence} as JSON`}
+            label="Copy as JSON"
+          />
+        </p>
+      </div>
+    </details>
+  );
+}

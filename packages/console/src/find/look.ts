@@ -1,0 +1,91 @@
+import {
+  type Admin,
+  ApiError,
+  type ApplicationKey,
+  type Customer,
+  type Event,
+  type SignOn,
+} from "@latchkey/sdk/admin";
+import { type Meant, quoted } from "./interpret.ts";
+
+export type Found = {
+  signOns: SignOn[];
+  customers: Customer[];
+  keys: ApplicationKey[];
+  events: Event[];
+};
+
+const NOTHING: Found = { signOns: [], customers: [], keys: [], events: [] };
+const MOST = 20;
+
+export async function look(admin: Admin, meant: Meant): Promise<Found> {
+  switch (meant.kind) {
+    case "reference":
+      return { ...NOTHING, signOns: await signOnsBy(admin, `eq(reference,${meant.reference})`) };
+    case "email":
+      return byEmail(admin, quoted(meant.email));
+    case "id":
+      return byId(admin, meant.id);
+    case "client_id": {
+      const { data } = await admin.applicationKeys.list({ limit: 100 });
+      return { ...NOTHING, keys: data.filter(({ client_id }) => client_id === meant.clientId) };
+    }
+    case "words": {
+      const words = quoted(meant.words);
+      if (words === "") return NOTHING;
+      const [byName, byRef] = await Promise.all([
+        admin.customers.list({ filter: `like(name,*${words}*)`, limit: MOST }),
+        admin.customers.list({ filter: `eq(external_ref,${words})`, limit: MOST }),
+      ]);
+      return { ...NOTHING, customers: distinct([...byRef.data, ...byName.data]) };
+    }
+  }
+}
+
+/** Records know addresses by a digest alone, so somebody who never became a customer is found, too. */
+async function byEmail(admin: Admin, email: string): Promise<Found> {
+  const [customers, signOns] = await Promise.all([
+    admin.customers.list({ filter: `eq(email,${email})`, limit: MOST }),
+    signOnsBy(admin, `eq(email,${email})`),
+  ]);
+  const theirs = await signOnsOf(admin, customers.data);
+  return { ...NOTHING, customers: customers.data, signOns: distinct([...signOns, ...theirs]) };
+}
+
+/** Nobody reads from an id what it is of, so everything that it may be is asked for. */
+async function byId(admin: Admin, id: string): Promise<Found> {
+  const [signOn, customer, key, failedIn, changedIn, happenedTo] = await Promise.all([
+    orNone(admin.signOns.get(id)),
+    orNone(admin.customers.get(id)),
+    orNone(admin.applicationKeys.get(id)),
+    signOnsBy(admin, `eq(request_id,${id})`),
+    admin.events.list({ filter: `eq(request_id,${id})`, limit: MOST }),
+    admin.events.list({ filter: `eq(subject,${id})`, limit: MOST }),
+  ]);
+  const customers = customer ? [customer.data] : [];
+  const signOns = signOn ? [signOn.data] : [...failedIn, ...(await signOnsOf(admin, customers))];
+  // What happened to a customer or a sign-on is on their own screens.
+  const isShown = signOn || customer;
+  const events = [...changedIn.data, ...(isShown ? [] : happenedTo.data)];
+  return { signOns: distinct(signOns), customers, keys: key ? [key.data] : [], events: distinct(events) };
+}
+
+const signOnsBy = async (admin: Admin, filter: string): Promise<SignOn[]> =>
+  (await admin.signOns.list({ filter, limit: MOST })).data;
+
+async function signOnsOf(admin: Admin, customers: readonly Customer[]): Promise<SignOn[]> {
+  const lists = await Promise.all(
+    customers.slice(0, 3).map(({ id }) => signOnsBy(admin, `eq(customer_id,${id})`)),
+  );
+  return lists.flat();
+}
+
+const distinct = <T extends { id: string }>(items: readonly T[]): T[] => [
+  ...new Map(items.map((item) => [item.id, item])).values(),
+];
+
+const orNone = <T>(asked: Promise<T>): Promise<T | undefined> =>
+  asked.catch((error) => {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  });

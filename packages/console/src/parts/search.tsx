@@ -1,0 +1,37 @@
+import { useState } from "react";
+import { useSearchParams } from "wouter";
+
+type Props = { label: string; placeholder: string; isFirst?: boolean };
+
+/** What is looked for stands in the address as `q`, so that it can be sent to somebody. */
+export function Search({ label, placeholder, isFirst = false }: Props) {
+  const [search, setSearch] = useSearchParams();
+  const [typed, setTyped] = useState(search.get("q") ?? "");
+  return (
+    <search>
+      <form
+        className="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setSearch(typed.trim() === "" ? {} : { q: typed.trim() });
+        }}
+      >
+        <input
+          className="input"
+          type="search"
+          aria-label={label}
+          placeholder={placeholder}
+          autoComplete="off"
+          spellCheck={false}
+          // biome-ignore lint/a11y/noAutofocus: a screen that is nothing but this field
+          autoFocus={isFirst}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+        <button type="submit" className="button">
+          Find
+        </button>
+      </form>
+    </search>
+  );
+}

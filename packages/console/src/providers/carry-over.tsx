@@ -1,0 +1,112 @@
+import { DialogDismiss } from "@ariakit/react/dialog";
+import { ApiError, type MoveChoice, type Profile } from "@latchkey/sdk/admin";
+import { useState } from "react";
+import { Choices, Field } from "../parts/field.tsx";
+import { Modal } from "../parts/modal.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { type Left, leftBehind, peopleInWords } from "./left-behind.ts";
+
+/**
+ * A change that may give the provider another issuer. Where people have signed in under the old one, the service asks what becomes of
+ * them before it changes anything; then this asks whoever is here, and sends the change once more with their choice.
+ */
+export function useMove(profile: Profile, change: (choice: MoveChoice) => Promise<unknown>) {
+  const [left, setLeft] = useState<Left>();
+  const { isBusy, error, run } = useAct(async () => {
+    try {
+      await change({});
+    } catch (refusal) {
+      const asked = refusal instanceof ApiError ? leftBehind(refusal) : undefined;
+      if (!asked) throw refusal;
+      setLeft(asked);
+    }
+  });
+  const dialog = left && (
+    <CarryOver profile={profile} left={left} onClose={() => setLeft(undefined)} onChosen={change} />
+  );
+  return { isBusy, error, run, dialog };
+}
+
+type Props = {
+  profile: Profile;
+  left: Left;
+  onClose: () => void;
+  onChosen: (choice: MoveChoice) => Promise<unknown>;
+};
+
+type Fate = "carry" | "leave";
+
+const FATES = [
+  {
+    value: "carry",
+    label: "Carry them over",
+    why: "Everybody stays the customer they are. Right only if the provider still calls each person by the same subject (sub): ask its administrator.",
+  },
+  {
+    value: "leave",
+    label: "Leave them behind",
+    why: "Whoever comes back is somebody new, without their orders. Right if it is another provider, or its subjects are others now.",
+  },
+] as const;
+
+function CarryOver({ profile, left, onClose, onChosen }: Props) {
+  const [fate, setFate] = useState<Fate>("carry");
+  const [typed, setTyped] = useState("");
+  const isMatch = typed.trim() === profile.name;
+  const { isBusy, error, run } = useAct(
+    () =>
+      onChosen(
+        fate === "carry"
+          ? { adopt_identities_of: profile.id, confirm: profile.name }
+          : { adopt_identities_of: null },
+      ),
+    onClose,
+  );
+  return (
+    <Modal title="What becomes of the people who signed in before?" onClose={onClose}>
+      <p>
+        <strong>{peopleInWords(left.identities)}</strong> signed in through {profile.name} under its old name.
+        Nothing has been changed yet.
+      </p>
+      <dl className="diff">
+        <dt className="diff-before">before</dt>
+        <dd className="diff-before">{left.issuer}</dd>
+        <dt className="diff-after">from now on</dt>
+        <dd className="diff-after">{left.newIssuer ?? "not known yet: it could not be read"}</dd>
+      </dl>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isMatch) run();
+        }}
+      >
+        <Choices
+          legend="What becomes of them"
+          options={FATES}
+          value={fate}
+          onChoose={(chosen) => setFate(chosen)}
+        />
+        <Field
+          label={`To go on, type the provider’s name: ${profile.name}`}
+          value={typed}
+          onType={setTyped}
+          autoComplete="off"
+          spellCheck={false}
+        />
+        {error !== undefined && <Problem error={error} />}
+        <div className="form-actions">
+          <button
+            type="submit"
+            className={fate === "carry" ? "button" : "button button-bad"}
+            disabled={!isMatch || isBusy}
+          >
+            {fate === "carry" ? "Change it and carry them over" : "Change it and leave them behind"}
+          </button>
+          <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+        </div>
+      </form>
+    </Modal>
+  );
+}

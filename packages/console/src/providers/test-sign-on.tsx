@@ -1,0 +1,113 @@
+import type { TestSignOn as Offer, Profile, SignOn } from "@latchkey/sdk/admin";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "wouter";
+import { useNow } from "../parts/instant.tsx";
+import { Outcome } from "../parts/outcome.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { SkeletonRows } from "../parts/skeleton.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { Words } from "../parts/words.tsx";
+import { useAdmin } from "../session/session.ts";
+import { Timeline } from "../sign-on/timeline.tsx";
+
+type Begun = { offer: Offer; isBlocked: boolean };
+
+/** A whole sign-on by whoever sits here, in a window of its own. What was checked stands here as soon as it is recorded. */
+export function TestSignOn({ realmId, profile }: { realmId: string; profile: Profile }) {
+  const admin = useAdmin();
+  const [begun, setBegun] = useState<Begun>();
+  const { isBusy, error, run } = useAct(async () => {
+    // Opened while the click counts: a browser blocks windows that open later by themselves.
+    const popup = window.open("", "latchkey-test", "popup,width=560,height=760");
+    try {
+      const { data: offer } = await admin.profiles(realmId).testSignOn(profile.id);
+      if (popup) {
+        // The provider's page must not be able to send this one somewhere else.
+        popup.opener = null;
+        popup.location.replace(offer.url);
+      }
+      setBegun({ offer, isBlocked: popup === null });
+    } catch (refusal) {
+      popup?.close();
+      throw refusal;
+    }
+  });
+  return (
+    <div className="stack">
+      <p>
+        <button type="button" className="button button-plain" disabled={isBusy} onClick={() => run()}>
+          {begun ? "Test again" : "Test sign-on"}
+        </button>
+      </p>
+      {error !== undefined && <Problem error={error} />}
+      {begun && <Watched key={begun.offer.reference} {...begun} />}
+    </div>
+  );
+}
+
+const EVERY_MS = 1000;
+
+function Watched({ offer, isBlocked }: Begun) {
+  const admin = useAdmin();
+  const isOver = useNow(EVERY_MS) > Date.parse(offer.expires_at);
+  const query = useQuery({
+    queryKey: ["sign-ons", "test", offer.reference],
+    queryFn: async () =>
+      (await admin.signOns.list({ filter: `eq(reference,${offer.reference})`, limit: 1 })).data[0] ?? null,
+    refetchInterval: ({ state }) => (state.data || isOver ? false : EVERY_MS),
+  });
+  return (
+    <div aria-live="polite">
+      {query.error && <Problem error={query.error} again={() => void query.refetch()} />}
+      {query.data ? (
+        <Ended signOn={query.data} />
+      ) : isOver ? (
+        <p className="hint">Nobody has signed in within ten minutes, so this test is over.</p>
+      ) : (
+        <div className="stack">
+          <p className="hint">
+            {isBlocked
+              ? "Your browser has kept the window from opening. "
+              : "Sign in in the other window, as any of the provider’s people. Nobody is signed in to the shop. "}
+            {isBlocked && (
+              <a href={offer.url} target="_blank" rel="noreferrer">
+                Open it here
+              </a>
+            )}
+          </p>
+          <SkeletonRows rows={4} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Ended({ signOn }: { signOn: SignOn }) {
+  return (
+    <div className="stack test-ended">
+      <div className="row">
+        <Outcome of={signOn.outcome} />
+        <span>
+          Reference{" "}
+          <Link className="mono" href={`/sign-ons/${signOn.id}`}>
+            {signOn.reference}
+          </Link>
+        </span>
+      </div>
+      {signOn.means && (
+        <p>
+          <strong>
+            <Words of={signOn.means} />
+          </strong>
+        </p>
+      )}
+      {signOn.remedy && (
+        <p>
+          <Words of={signOn.remedy} />
+        </p>
+      )}
+      <Timeline signOn={signOn} />
+    </div>
+  );
+}

@@ -1,0 +1,72 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { useLocation } from "wouter";
+import { Modal } from "../parts/modal.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/use-act.ts";
+import { awaitToken, continuationPath } from "./continuation.ts";
+import { findPlace, leaveToSignIn } from "./member.ts";
+import { continueWithToken, signOut, useSession } from "./session.ts";
+
+/** Stands above the screen, which keeps what was typed. */
+export function Continue() {
+  const { name, store } = useSession();
+  const queries = useQueryClient();
+  const [path] = useLocation();
+  const [asked] = useState(() => crypto.randomUUID());
+  const [isBlocked, setBlocked] = useState(false);
+  const { isBusy, error, run } = useAct(continueWithToken, () => void queries.invalidateQueries());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever asks listens from beginning to end
+  useEffect(() => awaitToken(asked, run), [asked]);
+  const place = findPlace("");
+  return (
+    <Modal title="Your session has ended" isFirm onClose={() => {}}>
+      <p>
+        {name}, sign in again to go on at {store.name}. A second window opens for it; what you have typed here
+        stays.
+      </p>
+      {error !== undefined && <Problem error={error} />}
+      {isBlocked && place && (
+        <p className="hint hint-warn">
+          Your browser has kept the window from opening.{" "}
+          <button
+            type="button"
+            className="button-word"
+            onClick={() => void leaveToSignIn(place, path + location.search, false)}
+          >
+            Sign in in this window
+          </button>{" "}
+          instead: you come back to this screen, and what was typed is lost.
+        </p>
+      )}
+      <div className="form-actions">
+        <button
+          type="button"
+          className="button"
+          disabled={isBusy}
+          onClick={() =>
+            setBlocked(
+              window.open(
+                `/console${continuationPath(asked)}`,
+                "latchkey-continue",
+                "popup,width=560,height=760",
+              ) === null,
+            )
+          }
+        >
+          {isBusy ? "Going on…" : "Continue"}
+        </button>
+        <button
+          type="button"
+          className="button button-plain"
+          onClick={() => {
+            signOut();
+            queries.clear();
+          }}
+        >
+          Sign out
+        </button>
+      </div>
+    </Modal>
+  );
+}

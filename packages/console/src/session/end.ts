@@ -1,0 +1,18 @@
+import { onlineManager } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { endSession, useSession } from "./session.ts";
+
+/** Ends the session when the token does, and lets nothing be asked until there is a new one. */
+export function useEnd(): boolean {
+  const { expiresAt, isOver } = useSession();
+  useEffect(() => {
+    if (expiresAt === undefined || isOver) return;
+    const timer = setTimeout(endSession, Math.max(0, expiresAt - Date.now()));
+    return () => clearTimeout(timer);
+  }, [expiresAt, isOver]);
+  useEffect(() => {
+    onlineManager.setOnline(!isOver);
+    return () => onlineManager.setOnline(true);
+  }, [isOver]);
+  return isOver;
+}

@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/**
+ * Pages that show files of the repository. A line `<!-- examples/next/lib/shop.ts -->` stands before a block of code; the block is the file,
+ * whatever was in it before.
+ */
+const MARKED = /^(<!-- (\S+\/\S+\.\w+|\S+\/\.\S+) -->\n+```(\w+)\n)[\s\S]*?(^```$)/gm;
+
+const root = new URL("..", import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), "utf8");
+
+export function pagesWithExamples(): Record<string, string> {
+  const pages = readdirSync(fileURLToPath(new URL("docs", root)), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`);
+  const shown = pages.map((path) => {
+    const text = read(path);
+    return [
+      path,
+      text.replaceAll(MARKED, (_, head, file, __, end) => head + read(file) + end),
+      text,
+    ] as const;
+  });
+  return Object.fromEntries(
+    shown.filter(([, , text]) => text.match(MARKED)).map(([path, filled]) => [path, filled]),
+  );
+}
