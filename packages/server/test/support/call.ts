@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type { App } from "../../src/app.ts";
 import { type Operation, problemsOf } from "../../src/contract/operation.ts";
 import { oauthProblemBody, problemBody } from "../../src/contract/shapes.ts";
+import { expectDeclaredFields } from "./declared-fields.ts";
 import { observe } from "./observed.ts";
 import { expectSilence } from "./silence.ts";
 
@@ -44,6 +45,7 @@ export async function call(app: App, operation: Operation, request: Call = {}): 
   const cacheControl = response.status === success.status ? (success.cacheControl ?? "no-store") : "no-store";
   expect(response.headers.get("cache-control"), what).toBe(cacheControl);
   expect(response.headers.get("x-content-type-options"), what).toBe("nosniff");
+  expectDeclaredFields(operation, response, what);
   if (operation.access === "browser") return browserAnswer(operation, response, text);
   if (response.status === success.status) {
     const checked = success.schema?.safeParse(body);

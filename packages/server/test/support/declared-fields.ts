@@ -1,0 +1,33 @@
+import { expect } from "vitest";
+import { openapiDocument } from "../../src/contract/openapi.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+
+type Fields = Record<string, { required: boolean }>;
+type Described = { operationId: string; responses: Record<string, { headers?: Fields }> };
+
+const described = new Map(
+  Object.values(openapiDocument("https://keys.example").paths).flatMap((path) =>
+    Object.values(path as Record<string, Described>).map((one) => [one.operationId, one.responses] as const),
+  ),
+);
+
+/** Those that tell a client what to do; all others are the same for every answer. */
+const TELLING = [
+  "RateLimit",
+  "RateLimit-Policy",
+  "Retry-After",
+  "WWW-Authenticate",
+  "Location",
+  "Set-Cookie",
+  "ETag",
+];
+
+/** The head of an answer has what the document demands of it, and of the telling fields nothing that it does not name. */
+export function expectDeclaredFields({ id }: Operation, { status, headers }: Response, what: string): void {
+  const declared = described.get(id)?.[status]?.headers;
+  if (!declared) return;
+  for (const [name, { required }] of Object.entries(declared))
+    if (required) expect(headers.has(name), `${what}; ${name} is missing`).toBe(true);
+  for (const name of TELLING)
+    if (headers.has(name)) expect(Object.keys(declared), `${what}; ${name} is not declared`).toContain(name);
+}
