@@ -9,7 +9,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 class BrowserFirstRacesLast extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) =>
-      /e2e\/(browser\.|console|examples|fleet\/fleet\.)/.test(moduleId)
+      /e2e\/(browser\.|console|examples\.|fleet\/fleet\.)/.test(moduleId)
         ? 0
         : moduleId.includes("/storage/")
           ? 2

@@ -128,7 +128,7 @@ const findMemberStanding = statement((db, token: AccessToken) =>
     ]),
 );
 
-/** What is true of every access token that is good, whoever holds it. */
+/** The conditions for every access token, an application key's and a member's alike. */
 function isGood(eb: ExpressionBuilder<Tables & { store: Tables["stores"] }, "store">, token: AccessToken) {
   return eb.and([
     eb("store.deleted_at", "is", null),

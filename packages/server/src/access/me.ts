@@ -6,7 +6,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Storage } from "../storage/storage.ts";
 import { getStore } from "../stores/administer.ts";
 
-/** Who is calling, in their own eyes. */
+/** What the caller is told of itself: key or member, store, and role. */
 export async function describeCaller(
   deps: { publicUrl: string; storage: Storage; clock: Clock },
   { storeId, holder, role }: Caller,

@@ -48,6 +48,6 @@ export const FROM_STORE = {
   store: { value: "<store>", says: "the store's id; may be left out where there is only one store" },
 } as const;
 export const PAGE_OPTIONS = {
-  limit: { value: "<n>", says: "so many at most, 1 to 1000", default: "100" },
-  after: { value: "<cursor>", says: "goes on behind the list before, which ended with this" },
+  limit: { value: "<n>", says: "at most this many, 1 to 1000", default: "100" },
+  after: { value: "<cursor>", says: "continues a list: the value that the list before it ended with" },
 } as const;

@@ -91,7 +91,7 @@ export const signOnReasons = {
   profile_unchosen: {
     error: "server_error",
     means:
-      "The realm has several identity providers, none was named, and the storefront wants nobody to be asked.",
+      "The realm has several identity providers, the storefront named none, and its `prompt=none` forbids to ask the shopper.",
     remedy: "Send `profile` with `prompt=none`.",
   },
   profile_none: {
@@ -221,7 +221,8 @@ export const signOnReasons = {
   },
   "token.unavailable": {
     error: "temporarily_unavailable",
-    means: "The identity provider's token endpoint gave no answer to go by.",
+    means:
+      "The identity provider's token endpoint gave no usable answer: none in time, a server error, or something that cannot be read.",
     remedy: "Look at the profile's health and run its checks.",
   },
   "token.type": {
@@ -288,7 +289,7 @@ export const signOnReasons = {
   },
   "id_token.nbf": {
     error: "server_error",
-    means: "The ID token is not good yet.",
+    means: "The ID token is not valid yet (`nbf`).",
     remedy: "Compare the clocks: run the profile's checks.",
   },
   "id_token.nonce": {
@@ -322,7 +323,7 @@ export const signOnReasons = {
   // UserInfo and claims
   "userinfo.unavailable": {
     error: "temporarily_unavailable",
-    means: "The ID token has no e-mail, and the UserInfo endpoint gave no answer to go by.",
+    means: "The ID token has no e-mail, and the UserInfo endpoint gave no usable answer.",
     remedy: "Put the e-mail into the ID token, or look at the provider's UserInfo endpoint.",
   },
   "userinfo.malformed": {

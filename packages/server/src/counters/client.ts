@@ -8,7 +8,7 @@ export type Client = {
   evaluate(script: Script, slot: string, args: readonly (string | number)[]): Promise<unknown>;
   /** What is sent within `work` leaves in one write. */
   together(work: () => void): void;
-  /** Closes the sockets without a farewell: a server that does not answer would not answer that either. */
+  /** Closes the sockets without sending QUIT: a server that does not answer would not answer that either. */
   destroy(): void;
 };
 

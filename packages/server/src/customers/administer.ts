@@ -130,7 +130,7 @@ export async function deleteCustomer(
   });
 }
 
-/** Hashing takes long, and on SQLite a transaction holds up everybody else's: so always before one is opened. */
+/** Called before a transaction is opened: hashing takes long, and on SQLite all other writes would wait for that transaction. */
 const hashOf = async (
   { passwords }: Deps,
   { storeId }: Caller,
@@ -147,7 +147,7 @@ async function refuseTakenEmail<T>({ storage }: Deps, work: (trx: Trx) => Promis
   }
 }
 
-/** Implicit tokens are public, and a customer would say of any address that it is theirs. */
+/** Only the back office may set `email_verified`: with a public token anybody could claim any address. */
 const isBelievedOnEmails = (caller: Caller): boolean => isBackOffice(caller);
 
 /** A new e-mail is unverified until it is proven; the same one in another case keeps its state. */

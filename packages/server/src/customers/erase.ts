@@ -24,7 +24,7 @@ export async function eraseCustomer(
 ): Promise<Output<typeof contract.eraseCustomer>> {
   const { storage, emailDigests } = deps;
   const person = { storeId: caller.storeId, personId: customerId };
-  // Before the transaction, which waits for nobody: its key may have to be read.
+  // Made before the transaction: the digest's key may have to be read first, and a transaction does not wait for that.
   const email = await findEmail(storage, person);
   const emailDigest = email === undefined ? null : await emailDigests.of(person.storeId, email);
   const erasure = await storage.transact(async (trx): Promise<Erasure> => {
@@ -62,7 +62,7 @@ async function findEmail(
   return row?.email;
 }
 
-/** The records first: when the log is done, so is the order. */
+/** Records first, then the log: an erasure counts as finished when its events are erased. */
 async function eraseAll(deps: Deps, erasure: Erasure): Promise<{ events: number; isDone: boolean }> {
   if (!(await eraseRecords(deps, erasure))) return { events: 0, isDone: false };
   return eraseSome(deps, erasure);

@@ -71,7 +71,7 @@ async function emailAfter(
   return { email: email.shown, email_key: email.key, email_verified: said.emailVerified ? 1 : 0 };
 }
 
-/** Those that matter come first; whoever has neither proof nor password is in nobody's way. */
+/** Other customers with this address that have proven it or sign in with a password; only those can conflict. */
 const listOthers = (trx: Trx, { store_id, id }: Row, emailKey: string) =>
   trx
     .selectFrom("customers")

@@ -71,13 +71,13 @@ export async function settleIdentity(
 ): Promise<Settled | { reason: LinkReason }> {
   const known = await findHeld(trx, deps, through, identity);
   if (known !== undefined) return settleKnown(trx, deps, realm, identity, known);
-  // What is shared is the identity, with this person's other tabs, and the address, with whoever else has it: nobody waits
-  // for a stranger. Identity before address, here as everywhere.
+  // Locks the identity (against the same person's other tabs) and the address (against another identity with it), so that sign-ons of
+  // unrelated people do not wait for each other. Always in this order, so that two of them cannot deadlock.
   await hold(trx, deps.storage, [
     `identity ${through.storeId} ${through.id} ${identity.issuer} ${identity.subject}`,
     `email ${through.storeId} ${emailOf(identity).key}`,
   ]);
-  // Asked again, now that nobody else decides: a first sign-on in another tab may have been quicker. On SQLite nobody can be.
+  // Read again under the lock: a first sign-on in another tab may have committed meanwhile. On SQLite the transaction excludes that.
   const isShared = deps.storage.engine === "postgres";
   const quicker = isShared ? await findHeld(trx, deps, through, identity) : undefined;
   if (quicker !== undefined) return settleKnown(trx, deps, realm, identity, quicker);
@@ -85,7 +85,7 @@ export async function settleIdentity(
   const proven = asksForProven(policy) ? await findProven(trx, through, identity) : [];
   const decision = link(identity.emailVerified, { linkedTo: undefined, proven }, policy);
   if (decision.action === "refuse") return { reason: decision.reason };
-  // Deleted a moment ago: then it is somebody new.
+  // If that customer was deleted a moment ago, the decision is made again, without it.
   const isFound = decision.action !== "create";
   if (isFound && !(await holdCustomer(trx, deps, through.storeId, decision.customerId)))
     return settleIdentity(trx, deps, through, realm, identity);
@@ -246,7 +246,7 @@ async function insertIdentity(
   const id = newId();
   const createdAt = clock.now();
   const identity = { id, storeId, realmId, profileId, issuer, clientId, subject, customerId, createdAt };
-  // Who holds the identity's name is alone with it; the release before, which may serve beside us, holds the realm instead.
+  // The lock above excludes others of this release; the release before, which may run beside it, locks the realm instead, so the unique index decides.
   await insertFiled.all(trx, identity).catch((error) => {
     throw isUniqueViolation(error) ? cameSecond(error) : error;
   });

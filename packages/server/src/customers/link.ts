@@ -38,7 +38,7 @@ export function link(emailVerified: boolean, known: Known, policy: LinkPolicy): 
 /** Whether it matters to the policy whose proven address it is. */
 export const asksForProven = ({ duplicateEmail }: LinkPolicy): boolean => duplicateEmail !== "allowed";
 
-/** Whether everybody is let in, whoever they are. */
+/** Whether every identity is signed in or gets a new customer, so that nothing need be looked up to decide. */
 export const refusesNobody = (policy: LinkPolicy): boolean =>
   !asksForProven(policy) && policy.provisioning === "create";
 

@@ -98,7 +98,7 @@ export function createSigningKeys(deps: Deps): SigningKeys {
     }
   }
 
-  /** The key is made first, and whoever has the lock first brings theirs in. */
+  /** Generates a key before it takes the lock. Of several instances the first to get the lock stores its key; the others drop theirs. */
   async function addFirst(alg: SigningAlgorithm, signsFrom: number): Promise<void> {
     const made = await makeKey(alg);
     await afterOthers(deps, alg, async (trx, newest) => {
@@ -112,7 +112,7 @@ export function createSigningKeys(deps: Deps): SigningKeys {
       const all = await readAnew();
       if (ofKind(all, "RS256").length > 0) return;
       const now = clock.now();
-      // Who has signed for a while has readers who keep a key set without this one.
+      // If another key has signed for a while, verifiers may have a cached key set without this one: it signs ten minutes later.
       const isNew = all.every(({ signsFrom }) => signsFrom > now - PUBLISHED_BEFORE_MS);
       await addFirst("RS256", isNew ? now : now + PUBLISHED_BEFORE_MS);
       await readAnew();
@@ -164,7 +164,7 @@ export function createSigningKeys(deps: Deps): SigningKeys {
     forIdTokens: async (alg) => newestOf(await keys(), alg) ?? (await current()),
     async readSigned(text) {
       const known = signed.get(text);
-      // By the key that has signed it: one that was taken away signs nothing any more.
+      // A remembered verdict holds only while the key that it was checked with is still in the set.
       if (known && (await find(known.jws.kid)) === known.publicKey) return known.jws;
       const jws = readJws(text);
       const publicKey = jws && (await find(jws.kid));

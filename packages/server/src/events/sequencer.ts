@@ -158,16 +158,17 @@ async function readHeads(trx: Trx, storeIds: readonly string[]): Promise<Map<str
   const read = storeIds.length <= FEW ? readFewHeads : readManyHeads;
   const found = await read(trx, storeIds);
   return new Map(
-    found
-      .flatMap(({ rows }) => rows)
-      .map(({ id, ...head }) => [id, head.store_id === null ? emptyHead(id) : (head as Head)]),
+    found.map(({ id, ...head }) => [id, head.store_id === null ? emptyHead(id) : (head as Head)]),
   );
 }
 
+/** The heads are named, too: PostgreSQL would rather read all of them than look for a hundred. */
 const headsOf = (db: Database, storeIds: readonly string[]) =>
   db
     .selectFrom("stores as store")
-    .leftJoin("event_heads as head", "head.store_id", "store.id")
+    .leftJoin("event_heads as head", (join) =>
+      join.onRef("head.store_id", "=", "store.id").on("head.store_id", "in", storeIds),
+    )
     .where("store.id", "in", storeIds)
     .where("store.deleted_at", "is", null)
     .selectAll("head")

@@ -22,5 +22,5 @@ export type Place = {
 
 /** Rows are counted so far and no further, so that a page costs the same however long its list is. */
 export const ROWS_COUNTED = 10_000;
-/** So many rows are looked at one by one, where no index finds those that a filter means in the order that is asked for. */
+/** The most rows that are examined one by one for a page, where no index fits both the filter and the order. */
 export const ROWS_SEARCHED = 20_000;

@@ -10,7 +10,7 @@ export function createTurns(places: number): Turns {
     try {
       return await work();
     } finally {
-      // A place goes straight to who waits for it, so that nobody who comes now is served before.
+      // The place is handed to the first in the queue without becoming free, so that a newcomer cannot take it first.
       const next = waiting.shift();
       if (next) next();
       else free++;

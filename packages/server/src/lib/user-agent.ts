@@ -1,7 +1,7 @@
 /** The browser and the operating system in words that a person would use on the telephone. Null: not told. */
 type UserAgent = { browser: string | null; operatingSystem: string | null };
 
-/** Nobody's is longer, and every pattern below is looked for in all of it. */
+/** Longer than any that browsers send. What is beyond is cut off, because every pattern below searches the whole text. */
 const MAX_LENGTH = 512;
 
 /** The first that fits: most browsers also say that they are Chrome, and all say that they are Safari. */

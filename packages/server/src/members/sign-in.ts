@@ -29,7 +29,7 @@ export async function foreseeMember(
   return known ? undefined : whyNot(db, through, identity);
 }
 
-/** Of somebody who is not bound. Whether an unproven address is a member's is told nobody. */
+/** For an identity that is bound to no member. An unverified address gets the same answer whether or not a member has it. */
 async function whyNot(
   db: Database,
   { storeId }: Through,

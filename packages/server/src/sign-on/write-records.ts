@@ -118,7 +118,7 @@ async function insertNew(trx: Trx, { engine }: Storage, given: RecordRow[]) {
   for (const row of inserted) tallies.note(undefined, row);
   // In one order, so that two who hold the same ones do not wait for each other.
   const held = await hold[engine](trx, known.map(({ id }) => id).sort());
-  const before = new Map(held.flatMap((result) => result.rows).map((row) => [row.id, row]));
+  const before = new Map(held.map((row) => [row.id, row]));
   return { inserted, known, before, tallies };
 }
 

@@ -1,5 +1,5 @@
-import { type QueryResult, type RawBuilder, sql } from "kysely";
-import { type Built, statementInOrder } from "./statement.ts";
+import { type RawBuilder, sql } from "kysely";
+import { type Built, statement, statementInOrder } from "./statement.ts";
 import type { Database } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
@@ -45,21 +45,21 @@ const insertOf = <O>(table: string, columns: readonly string[], size: number, en
  */
 export function forIds<O>(
   atOnce: number,
-  build: (db: Database, places: readonly string[]) => Built<O>,
-): (db: Database, ids: readonly string[]) => Promise<QueryResult<O>[]> {
-  const run = statementInOrder((db) =>
+  build: (db: Database, ids: readonly string[]) => Built<O>,
+): (db: Database, ids: readonly string[]) => Promise<O[]> {
+  const every = Array.from({ length: atOnce }, (_, at) => at);
+  const some = statement((db, places: string[]) =>
     build(
       db,
-      Array.from({ length: atOnce }, () => ""),
+      every.map((at) => places[at] as string),
     ),
   );
   return async (db, ids) => {
-    const results: QueryResult<O>[] = [];
+    const found: O[] = [];
     for (let from = 0; from < ids.length; from += atOnce) {
-      const some = ids.slice(from, from + atOnce);
-      while (some.length < atOnce) some.push(some.at(-1) as string);
-      results.push(await run(db, some));
+      const values = every.map((at) => ids[Math.min(from + at, ids.length - 1)] as string);
+      found.push(...(await some.all(db, values)));
     }
-    return results;
+    return found;
   };
 }

@@ -111,8 +111,8 @@ async function writeNothing(db: Database): Promise<void> {
 
 /**
  * Kysely's way to node:sqlite. It waits for another process' lock without stopping the event loop: a statement that found the file
- * locked did nothing, so it is tried again. The first to wait gives up after two seconds. From then on every statement that finds the lock fails at
- * once, until the lock is gone: otherwise each would wait two seconds behind the one before it.
+ * locked did nothing, so it is tried again. The first to wait gives up after two seconds. From then on every statement that finds
+ * the lock fails at once, until the lock is gone: otherwise each would wait two seconds behind the one before it.
  */
 function patientDialect(file: DatabaseSync, onError: (error: unknown) => void): Dialect {
   const prepare = keepPrepared(file);

@@ -26,7 +26,7 @@ export const DEFAULT_RATE_LIMIT = 100;
 
 type Row = Tables["stores"];
 
-/** A store without a ceiling was made, or its limit changed, by the release before: what it has is what it may have. */
+/** `max_rate_limit` is null where the release before has made the store or changed its limit: then the limit itself is the ceiling. */
 const limitsOf = (
   row: Pick<Row, "rate_limit" | "max_rate_limit" | "total_reserved_rate_limit">,
 ): StoreLimits => ({

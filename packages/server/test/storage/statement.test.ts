@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { forIds } from "../../src/storage/insert-rows.ts";
 import { statement } from "../../src/storage/statement.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
@@ -12,6 +13,10 @@ const findByClientId = statement((db, of: { storeId: string; clientId: string; l
     .where("client_id", "=", of.clientId)
     .where("reserved_rate_limit", ">=", of.least)
     .where("created_at", ">", 0),
+);
+
+const findStores = forIds(2, (db, ids) =>
+  db.selectFrom("stores").select("id").where("id", "in", ids).where("id", "in", ids),
 );
 
 describe.each(engines)("a statement on $name", (engine) => {
@@ -49,6 +54,19 @@ describe.each(engines)("a statement on $name", (engine) => {
       return findByClientId.first(trx, of);
     });
     expect(seen?.id).toBe(key.id);
+  });
+
+  test("about ids finds those of any number of them, each once, so many at once", async () => {
+    const made = [];
+    for (let count = 0; count < 5; count++) made.push((await latchkey.createStore()).store.id);
+    const { storage } = latchkey;
+    const texts: string[] = [];
+    const { db } = watchStatements(storage, ({ sql }) => texts.push(sql));
+    const find = async (ids: string[]) => (await findStores(db, ids)).map(({ id }) => id).sort();
+    expect(await find([])).toEqual([]);
+    expect(await find([...made, "nobody"])).toEqual(made.toSorted());
+    expect(await find(made.slice(0, 1))).toEqual(made.slice(0, 1));
+    expect([texts.length, new Set(texts).size]).toEqual([4, 1]);
   });
 
   test("is seen by a plugin each time", async () => {

@@ -31,7 +31,7 @@ by a free one, except PORT when you have set it.`,
     options: {
       workers: {
         value: "<n>",
-        says: "as so many processes behind one address (PostgreSQL only; 1 to 64, or auto: as many as there are cores)",
+        says: "the number of processes behind one address (PostgreSQL only; 1 to 64, or auto: as many as there are cores)",
         default: "1",
       },
     },
@@ -74,7 +74,7 @@ export const lookCommands: Command[] = [
       ...FROM_STORE,
       head: {
         value: "<jws>",
-        says: "the signature that GET /v2/events/head gave a witness: finds out a log that was rewritten as a whole, too",
+        says: "the signature that GET /v2/events/head gave a witness: with it, a log that was rewritten as a whole is detected, too",
       },
       keys: {
         value: "<file>",
@@ -114,7 +114,7 @@ comes from an authority of your own.`,
     does: "Floods a store's shared pool and shows that reservations hold.",
     options: {
       ...OF_STORE,
-      seconds: { value: "<seconds>", says: "for so long", default: "10" },
+      seconds: { value: "<seconds>", says: "how long to flood", default: "10" },
       url: { value: "<url>", says: "the running service; unless given, LATCHKEY_PUBLIC_URL" },
       ...jsonOption('{"proven", "broken": […], "served", "refused_within_a_reservation", …, "provers": […]}'),
     },
@@ -134,7 +134,7 @@ Exit code 1: something was refused that is promised.`,
 export const keepCommands: Command[] = [
   command({
     name: "rotate-keys",
-    does: "Seals everything that is kept sealed anew with the first key of LATCHKEY_MASTER_KEY; replaces signing keys.",
+    does: "Seals every stored secret again, with the first key of LATCHKEY_MASTER_KEY; with --signing also replaces signing keys.",
     options: {
       signing: {
         says: "also makes the next key that customer tokens are signed with: published within a minute, used in ten",
@@ -147,8 +147,8 @@ export const keepCommands: Command[] = [
     },
     notes: `To change the master key:
 
-  1. let every instance open with the new key: LATCHKEY_MASTER_KEY=<old>,<new>; restart them all
-  2. make with it: LATCHKEY_MASTER_KEY=<new>,<old>; restart them all
+  1. let every instance open what the new key has sealed: LATCHKEY_MASTER_KEY=<old>,<new>; restart them all
+  2. let them seal with it: LATCHKEY_MASTER_KEY=<new>,<old>; restart them all
   3. run this
   4. after an hour, when the access tokens of the old key have expired, take the old one away; restart
 
@@ -167,7 +167,7 @@ On PostgreSQL, use its own tools (pg_dump, or an archive of its log); after a re
   }),
   commandOn({
     name: "restore",
-    does: "Puts a backup into the place of the SQLite database, which is kept under another name.",
+    does: "Replaces the SQLite database by a backup. The replaced one is kept under another name.",
     argument: { value: "<file>", says: "made by `latchkey backup`" },
     options: {
       "ignore-current": { says: "takes nothing from the database that is replaced" },
