@@ -170,7 +170,7 @@ function fieldsOf(
       Location: { ...field("Where the browser goes"), schema: { type: "string", format: "uri" } },
     }),
     ...(status === 303 &&
-      operation.path.endsWith("/authorize") && {
+      /\/(authorize|test)$/.test(operation.path) && {
         "Set-Cookie": field("Ties the sign-on to the browser, where it has no such cookie yet", false),
       }),
   };
