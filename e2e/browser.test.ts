@@ -1,7 +1,10 @@
 import { mkdirSync } from "node:fs";
+import { createAdmin } from "@latchkey/sdk/admin";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { pageWords } from "../packages/server/src/http/pages/words/all.ts";
 import { until } from "../packages/server/test/support/until.ts";
+import { barriersOf } from "./axe.ts";
 import { hasChromium, launchChromium } from "./chromium.ts";
 import { newPlace, type Place, type Running, serve } from "./running.ts";
 
@@ -44,18 +47,21 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   beforeEach(async () => {
     context = await newContext();
     page = await context.newPage();
-    // No page of ours may break a rule of its own policy, or fail in silence.
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    page.on("console", (message) => {
-      if (message.type() === "error" && message.text().includes("Content Security Policy"))
-        complaints.push(message.text());
-    });
+    watch(page);
   });
   afterEach(async () => {
     await context.close();
     expect(complaints.splice(0)).toEqual([]);
   });
   const complaints: string[] = [];
+  /** No page of ours may break a rule of its own policy, or fail in silence. */
+  function watch(of: Page): void {
+    of.on("pageerror", (error) => complaints.push(String(error)));
+    of.on("console", (message) => {
+      if (message.type() === "error" && message.text().includes("Content Security Policy"))
+        complaints.push(message.text());
+    });
+  }
 
   const picture = async (name: string, of: Page = page) => {
     if (PICTURES) await of.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true });
@@ -289,5 +295,189 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       for (const path of ["/", "/account", "/sign-in"]) await visit(path);
       await phone.close();
     }
+  });
+
+  const SCREENS = [
+    { name: "desk-light", viewport: { width: 1440, height: 900 }, colorScheme: "light" },
+    { name: "desk-dark", viewport: { width: 1440, height: 900 }, colorScheme: "dark" },
+    { name: "phone-light", viewport: { width: 390, height: 844 }, colorScheme: "light" },
+    { name: "phone-dark", viewport: { width: 390, height: 844 }, colorScheme: "dark" },
+  ] as const;
+
+  /** The page as it stands has no barrier, is no wider than the screen, and has its picture taken. */
+  async function look(of: Page, name: string): Promise<void> {
+    await picture(name, of);
+    expect(await barriersOf(of), name).toEqual([]);
+    const overflow = await of.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow, name).toBe(0);
+  }
+
+  const administer = () => {
+    const banner = running.logLines().join("\n");
+    const [clientId = ""] = banner.match(/lkid_\w+/) ?? [];
+    const [clientSecret = ""] = banner.match(/lksk_\w+/) ?? [];
+    return createAdmin({ baseUrl: place.url, clientId, clientSecret });
+  };
+
+  test.each(SCREENS)(
+    "our own pages have no barrier, and lead back to the shop ($name)",
+    async ({ name, ...screen }) => {
+      const admin = administer();
+      const { data: settings } = await admin.settings.get();
+      const [practice] = (await admin.profiles(settings.realm_id).list()).data;
+      const realm = (practice?.links["client-discovery-url"] ?? "").replace(
+        "/.well-known/openid-configuration",
+        "",
+      );
+      const query = new URLSearchParams({
+        client_id: settings.client_id,
+        redirect_uri: `${shop}/signed-in`,
+        response_type: "code",
+        scope: "openid email",
+        state: "s",
+        code_challenge_method: "S256",
+        code_challenge: "x".repeat(43),
+      });
+      const { data: second } = await admin.profiles(settings.realm_id).create({
+        name: "Ειρήνη & Söhne 合同会社",
+        discovery_url: practice?.discovery_url ?? "",
+        client_id: "other",
+        client_secret: "practice",
+      });
+      const own = await newContext(browser, screen);
+      const page = await own.newPage();
+      watch(page);
+      try {
+        for (const [what, path] of [
+          ["front", place.url],
+          ["unknown-client", `${realm}/authorize`],
+          ["choice", `${realm}/authorize?${query}`],
+          ["attempt-invalid", `${realm}/profiles/${practice?.id}/callback`],
+          ["not-signed-out", `${realm}/end-session`],
+          ["signed-out", `${realm}/profiles/${practice?.id}/signed-out`],
+        ] as const) {
+          await page.goto(path);
+          await look(page, `own-${what}-${name}`);
+          if (what !== "front") await page.getByRole("banner").getByText("Alder & Pine").waitFor();
+        }
+        // Each language on one screen: that words fit is a matter of width, and not of colours.
+        if (name === "phone-light")
+          for (const [language, words] of Object.entries(pageWords)) {
+            await page.goto(`${realm}/authorize?ui_locales=${language}`);
+            await heading(words.shop.heading, page);
+            await look(page, `own-${language}-${name}`);
+          }
+        await page.getByRole("link", { name: /Alder & Pine/ }).click();
+        await page.waitForURL(`${shop}/`);
+      } finally {
+        await admin.profiles(settings.realm_id).delete(second.id);
+        await own.close();
+      }
+    },
+  );
+
+  test.each([SCREENS[0], SCREENS[3]])(
+    "the shop and the practice provider have no barrier, and lead back ($name)",
+    async ({ name, ...screen }) => {
+      const own = await newContext(browser, screen);
+      const page = await own.newPage();
+      watch(page);
+      const visit = async (what: string, url: string) => {
+        await page.goto(url);
+        await until(async () => (await page.locator("[aria-busy=true]:visible").count()) === 0);
+        await look(page, `${what}-${name}`);
+      };
+      for (const path of ["", "/sign-in", "/signed-in", "/account", "/nowhere", "/webhooks"])
+        await visit(`shop${path.replace("/", "-")}`, shop + path);
+      await visit("knobs", knobs);
+      await page.getByRole("link", { name: "Back to the shop" }).click();
+      await page.waitForURL(`${shop}/`);
+      await visit("practice-problem", new URL("/interaction/none", knobs).href);
+      await page.goto(`${shop}/sign-in`);
+      await continueWith(page).click();
+      await heading("Who would you like to be?", page);
+      await look(page, `practice-sign-in-${name}`);
+      await person(/Cleo/, page).click();
+      await heading("We need an e-mail address", page);
+      await look(page, `refused-${name}`);
+      // The reference is the way to the record.
+      await page.getByRole("button", { name: "On the wire" }).click();
+      await look(page, `wire-${name}`);
+      const record = page.getByRole("link", { name: "Open the record in the console" }).last();
+      expect(await record.getAttribute("href")).toMatch(/\/console\/find\?q=[0-9A-Z]{4}-[0-9A-Z]{4}$/);
+      await signIn(/Ada/, page);
+      await page.getByText("ada@shop.example").waitFor();
+      await look(page, `account-${name}`);
+      await own.close();
+    },
+  );
+
+  test("who signs out is asked at the provider who they are; who does not is known there", async () => {
+    await signIn();
+    await page.goto(`${shop}/sign-in`);
+    await continueWith().click();
+    await page.waitForURL(`${shop}/account`);
+    await page.getByRole("button", { name: "Sign out", exact: true }).click();
+    await page.waitForURL(`${shop}/`);
+    await page.goto(`${shop}/sign-in`);
+    await continueWith().click();
+    await heading("Who would you like to be?");
+    await person(/Ben/).click();
+    await page.waitForURL(`${shop}/account`);
+    await page.getByText("ben@shop.example").waitFor();
+  });
+
+  test("sessions can be told apart: by browser, machine and place", async () => {
+    await signIn(/^M? ?Mona/);
+    const other = await newContext(browser, {
+      userAgent:
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1",
+    });
+    await signIn(/^M? ?Mona/, await other.newPage());
+    await page.reload();
+    const sessions = page.getByRole("list", { name: "Where you are signed in" }).getByRole("listitem");
+    await sessions.nth(1).waitFor();
+    expect(await sessions.first().innerText()).toContain("Safari 17 on iOS 17");
+    expect(await sessions.nth(1).innerText()).toMatch(/Chrome \d+ on Linux\s+This session/);
+    expect(await sessions.first().innerText()).toContain("on this machine");
+    await other.close();
+  });
+
+  test("what the shop hears shows as it comes; what nobody has signed is refused and not shown", async () => {
+    const listening = await context.newPage();
+    watch(listening);
+    await listening.goto(`${shop}/webhooks`);
+    await listening.getByText("Listening").waitFor();
+    await signIn();
+    const list = listening.getByRole("list", { name: "Messages, the latest first" });
+    const heard = list.getByRole("listitem").filter({ hasText: "customer_token.created" }).first();
+    await heard.getByText("verified", { exact: true }).waitFor();
+    await heard.getByText("The message").click();
+    await heard.locator("pre").waitFor();
+    expect(await heard.locator("pre").innerText()).not.toMatch(/eyJ/);
+    await look(listening, "webhooks-heard");
+    const forged = await fetch(`${shop}/webhooks/receive`, { method: "POST", body: '{"type":"FORGED"}' });
+    expect(forged.ok).toBe(false);
+    await list.getByText("Refused").first().waitFor();
+    expect(await list.innerText()).not.toContain("FORGED");
+    await look(listening, "webhooks-refused");
+  });
+
+  test("the bar on a phone covers nothing: it stands below everything, until it is opened", async () => {
+    const phone = await newContext(browser, { viewport: { width: 390, height: 844 } });
+    const small = await phone.newPage();
+    for (const path of ["/", "/sign-in", "/webhooks"]) {
+      await small.goto(shop + path);
+      const bar = small.getByRole("button", { name: "On the wire" });
+      await bar.waitFor();
+      const [top, end] = await small.evaluate(() => [
+        document.getElementById("wire-toggle")?.getBoundingClientRect().top ?? 0,
+        document.querySelector("footer")?.getBoundingClientRect().bottom ?? 0,
+      ]);
+      expect(top, path).toBeGreaterThanOrEqual(end ?? 0);
+    }
+    await phone.close();
   });
 });

@@ -94,6 +94,11 @@ describe.skipIf(!hasCurl)("the commands of", () => {
       expect(output).toMatch(text);
   });
 
+  test("docs/guides/pages.md work as printed", async () => {
+    const output = await run(commandsOf("docs/guides/pages.md"));
+    expect(output).toContain('"home_url":"https://shop.example/"');
+  });
+
   test("docs/operations.md work as printed", async () => {
     expect(await run(commandsOf("docs/operations.md"))).toContain("The secret is not shown again.");
   });

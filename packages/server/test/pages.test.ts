@@ -168,7 +168,7 @@ describe("the shop", () => {
     });
     const answer = await ask();
     expect(answer.body).toContain(
-      '<header><img src="https://cdn.shop.example:8443/logo.svg?a=1&amp;b=2" alt="Wren &amp; Sons"',
+      '<header><img src="https://cdn.shop.example:8443/logo.svg?a=1&amp;b=2" alt=""><bdi>Wren &amp; Sons</bdi></header>',
     );
     expect(policyOf(answer)).toContain("; img-src data: https://cdn.shop.example:8443; ");
     expect(stylesOf(answer)).toHaveLength(2);

@@ -72,6 +72,7 @@ input[type=checkbox] { width: 1.2rem; height: 1.2rem; accent-color: var(--accent
 .face { width: 2.75rem; height: 2.75rem; border-radius: 50%; display: grid; place-items: center; font-weight: 700; color: #fff; }
 .face-0 { background: #2f6fd0; } .face-1 { background: #0f7f6c; } .face-2 { background: #a0439c; }
 .face-3 { background: #b8501f; } .face-4 { background: var(--card); color: #b8501f; border: 2px dashed currentColor; }
+.face-5 { background: #5d6b1a; } .face-6 { background: #6a4fb3; }
 @media (prefers-color-scheme: dark) { .face-4 { color: #f0976a; } }
 .called { display: flex; flex-wrap: wrap; align-items: baseline; gap: .1rem .55rem; }
 .called strong { font-size: 1.05rem; }

@@ -39,23 +39,18 @@ function note(text: string): void {
 
 /** Greyed when the provider is down, but never dead: it may be back sooner than we know. */
 function providerButton(provider: Provider): HTMLElement {
-  const noteId = `down-${provider.id}`;
   const press = element(
     "button",
     {
       type: "button",
       class: provider.isUp ? "provider" : "provider provider-down",
-      "aria-label": `Continue with ${provider.name}`,
-      ...(!provider.isUp && { "aria-describedby": noteId }),
     },
     element("span", { class: "provider-letter", "data-letter": [...provider.name][0] ?? "" }),
     element(
       "span",
       { class: "provider-words" },
       element("span", {}, `Continue with ${provider.name}`),
-      provider.isUp
-        ? undefined
-        : element("span", { class: "provider-note", id: noteId }, "not answering at the moment"),
+      provider.isUp ? undefined : element("span", { class: "provider-note" }, " not answering at the moment"),
     ),
   );
   press.addEventListener("click", () => void start(provider));

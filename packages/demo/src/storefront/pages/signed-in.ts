@@ -5,7 +5,7 @@ import { keepToken, keptToken } from "./kept-token.ts";
 import { latchkey } from "./latchkey.ts";
 import { leaveMessage, referenceLine } from "./message.ts";
 import { sendReport } from "./popup.ts";
-import { beginSignOn, findBegun, forgetLeaving } from "./sign-on.ts";
+import { askWhoNextTime, beginSignOn, findBegun, forgetLeaving } from "./sign-on.ts";
 import { noteStep, steps } from "./wire-log.ts";
 import { recordedStep, returnSteps } from "./wire-steps.ts";
 
@@ -28,6 +28,8 @@ async function comeBack(): Promise<void> {
     leaveMessage("You are signed in already. There was nothing left to do.");
     failure = undefined;
   }
+  // Otherwise the provider, which remembers who was there, would send the same person into the same refusal.
+  if (failure?.code === "access_denied") askWhoNextTime();
   if (begun?.isPopup && state !== null) {
     sendReport({ state, failure: failure ?? undefined, steps: steps() });
     close();

@@ -105,7 +105,7 @@ const drawValues = ({ values, title }: Step): HTMLElement =>
     { class: "wire-values" },
     element(
       "summary",
-      { "aria-label": `${parametersOf(values.length)}: ${title}` },
+      { "aria-label": `${parametersOf(values.length)}, and what each is for: ${title}` },
       `${parametersOf(values.length)}, and what each is for`,
     ),
     element(

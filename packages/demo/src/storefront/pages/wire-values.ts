@@ -32,6 +32,7 @@ const PARAMETERS: Record<string, Entry> = {
   iss: { why: "who answers; must be the one that was asked (RFC 9207)", isPublic: true },
   error: { why: "why not, in one word", isPublic: true },
   error_description: { why: "the same for developers", isPublic: true },
+  reason: { why: "the same in the word that the record has", isPublic: true },
   reference: { why: "what a shopper can tell support; it finds the record", isPublic: true },
 };
 

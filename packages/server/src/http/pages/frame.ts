@@ -20,8 +20,8 @@ const STYLE = `
 body { margin: 0; min-height: 100vh; display: grid; place-content: center; justify-items: center; gap: 1rem; grid-template-columns: minmax(0, 27rem);
   padding: 1.25rem; background: var(--back);
   color: var(--text); font: 16px/1.55 system-ui, sans-serif; }
-header { justify-self: start; padding: 0 .25rem; font-weight: 600; overflow-wrap: anywhere; }
-header img { display: block; height: 2.75rem; max-width: 14rem; padding: .25rem; border-radius: 6px; background: #fff; color: #1d2125;
+header { justify-self: start; display: flex; align-items: center; gap: .75rem; padding: 0 .25rem; font-weight: 600; overflow-wrap: anywhere; }
+header img { flex: none; height: 2.75rem; max-width: 14rem; padding: .25rem; border-radius: 6px; background: #fff;
   object-fit: contain; object-position: left; }
 main { width: 100%; background: var(--card); border: 1px solid var(--line); border-radius: 14px;
   padding: 2rem 1.75rem; }
@@ -32,9 +32,12 @@ p { margin: 0 0 .75rem; }
 .way a { display: inline-block; padding: .7rem 1.1rem; border-radius: 10px; background: var(--accent); color: var(--on-accent);
   font-weight: 600; text-decoration: none; overflow-wrap: anywhere; }
 .way a:hover { text-decoration: underline; }
+.aside a { padding: 0; background: none; color: var(--accent); font-weight: 400; text-decoration: underline; text-underline-offset: .18em; }
+.details { margin: 1.25rem 0 0; }
 a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .reference { margin: 1.5rem 0 0; padding-top: 1rem; border-top: 1px solid var(--line); }
 .reference strong { font: 600 1.05rem ui-monospace, monospace; letter-spacing: .06em; color: var(--text); }
+.long strong { font-size: .8rem; letter-spacing: 0; overflow-wrap: anywhere; }
 code { font: .8rem ui-monospace, monospace; overflow-wrap: anywhere; }
 ul { list-style: none; margin: 1.25rem 0 0; padding: 0; display: grid; gap: .6rem; }
 li a { display: block; padding: .8rem 1rem; border: 1px solid var(--line); border-radius: 10px; color: inherit;
@@ -80,19 +83,20 @@ ${shop ? banner(shop) : ""}<main>${body}</main>
 `.toString();
 }
 
-/** The logo with the name for whoever does not see it, or the name. */
+/** The name stands in words, so the logo beside it need not be read out. */
 function banner({ name, logoUrl }: Shop): Html | string {
-  if (logoUrl) return html`<header><img src="${logoUrl}" alt="${name ?? ""}" dir="auto"></header>\n`;
-  return name ? html`<header><bdi>${name}</bdi></header>\n` : "";
+  if (!name && !logoUrl) return "";
+  const logo = logoUrl ? html`<img src="${logoUrl}" alt="">` : "";
+  return html`<header>${logo}${name ? html`<bdi>${name}</bdi>` : ""}</header>\n`;
 }
 
 /** The way back to the shop, where the shop has said where it is. */
-export function wayBack({ language, shop }: Reader): Html | string {
+export function wayBack({ language, shop }: Reader, look = "way"): Html | string {
   if (!shop?.homeUrl) return "";
   const { backTo, backToShop } = pageWords[language];
   const [before, after] = backTo.split("{shop}");
   const words = shop.name ? html`${before}<bdi>${shop.name}</bdi>${after}` : html`${backToShop}`;
-  return html`<p class="way"><a href="${shop.homeUrl}">${words}</a></p>`;
+  return html`<p class="${look}"><a href="${shop.homeUrl}">${words}</a></p>`;
 }
 
 /** Made of two colours that we have written ourselves; nothing that a shop sends stands in a style. */

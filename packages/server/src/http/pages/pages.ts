@@ -14,12 +14,12 @@ export function problemPage(problem: Problem, requestId: string, reader: Reader)
   const words = pageWords[reader.language];
   const reference = problem.faults[0].meta?.reference;
   // A reference finds the record of a sign-on, a request's id the lines of the log.
-  const [kind, shown] =
-    reference === undefined ? [words.request, requestId] : [words.reference, String(reference)];
+  const [kind, shown, look] =
+    reference === undefined ? [words.request, requestId, " long"] : [words.reference, String(reference), ""];
   const { heading, text, remedy, isForDevelopers } = explain(code, words);
   return framed(reader, {
     title: heading,
-    body: html`<h1>${heading}</h1><p>${text}</p><p>${remedy}</p>${wayBack(reader)}${isForDevelopers ? forDevelopers(code, words) : ""}<p class="quiet reference">${kind} <strong>${shown}</strong><br><code data-problem="${code}">${code}</code></p>`,
+    body: html`<h1>${heading}</h1><p>${text}</p><p>${remedy}</p>${wayBack(reader)}${isForDevelopers ? forDevelopers(code, words) : ""}<p class="quiet reference${look}">${kind} <strong>${shown}</strong><br><code data-problem="${code}">${code}</code></p>`,
   });
 }
 
@@ -69,6 +69,6 @@ export function choicePage({ options }: Choice, reader: Reader): string {
   });
   return framed(reader, {
     title: choice.heading,
-    body: html`<h1>${choice.heading}</h1><ul>${items}</ul>${wayBack(reader)}`,
+    body: html`<h1>${choice.heading}</h1><ul>${items}</ul>${wayBack(reader, "way aside")}`,
   });
 }
