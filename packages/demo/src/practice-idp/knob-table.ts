@@ -54,7 +54,7 @@ export const knobTable: Record<KnobName, KnobEntry> = {
     title: "Broken token endpoint",
     does: "Answers 500 at the token endpoint.",
     shopper:
-      "“Nobody answers there”; after five times in a row the provider counts as down and rests for ten seconds.",
+      "“Nobody answers there”. The provider counts as degraded, and the next shopper is sent there all the same.",
     ends: [{ settings: { tokenEndpointFails: true }, reason: "token.unavailable" }],
   },
   wrongIssuer: {
