@@ -331,8 +331,11 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
         await alert.waitFor();
         const told = await alert.innerText();
         expect(told).toMatch(/Please try again\.\s+Reference\s+[0-9A-Z]{4}-[0-9A-Z]{4}/);
-        const found = await latchkey(["sign-on", "show", told.slice(-9)], place.env);
-        expect(found.stdout).toMatch(/reason +id_token\.iss/);
+        // The record is written within the next second.
+        await until(async () => {
+          const found = await latchkey(["sign-on", "show", told.slice(-9)], place.env);
+          return /reason +id_token\.iss/.test(found.stdout);
+        });
         expect(page.url()).toBe(signInOf(name));
         await expectGood(`${name}-failed`);
       } finally {

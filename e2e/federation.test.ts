@@ -249,6 +249,7 @@ describe("what the storefront asks of the provider", () => {
     expect(Object.fromEntries(returned.searchParams)).toEqual({
       error: "login_required",
       error_description: expect.any(String),
+      reason: "idp_error",
       reference: expect.any(String),
       state,
       iss: f.issuer,

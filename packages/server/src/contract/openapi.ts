@@ -154,7 +154,8 @@ function fieldsOf(
 ): Record<string, Field> {
   const isOfBearer = typeof operation.access !== "string";
   const isCounted = isOfBearer && status !== 401;
-  const isRefusedByToken = status === 401 || codes.includes("not_permitted");
+  const isRefusedByToken =
+    status === 401 || codes.includes("not_permitted") || codes.includes("role_insufficient");
   return {
     "X-Request-Id": field("Names this request in our log"),
     ...(isCounted && {
