@@ -193,7 +193,7 @@ describe("the command line", () => {
     [["key", "-h"], "key rotate --store"],
     [["dev", "--help"], "--reset"],
     [["doctor", "--help"], "nine requirements"],
-    [["rotate-keys", "--help"], "open with the new key"],
+    [["rotate-keys", "--help"], "open what the new key has sealed"],
     [["migrate", "--help"], "up to date"],
     [["backup", "--help"], "while the service runs"],
     [["restore", "--help"], "kept under another name"],
