@@ -6,7 +6,7 @@ import { createCap } from "../rate-limit/cap.ts";
 
 /**
  * Saving and checking a profile makes us ask an address of the store's choice. Each store has so many tries, so that nobody
- * can use us to knock on other people's doors.
+ * can use us to send requests to many hosts.
  */
 export type DiscoveryTries = {
   /** Takes one try, or throws 429. */

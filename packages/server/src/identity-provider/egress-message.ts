@@ -1,4 +1,4 @@
-/** What goes out through the door, what comes back, and why nothing did. */
+/** A request that egress.ts sends, its answer, and why there was none. */
 export type EgressRequest = {
   url: string;
   method?: "GET" | "POST";

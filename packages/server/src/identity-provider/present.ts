@@ -40,7 +40,7 @@ export const presentMembers = (
       issuer: profile.metadata?.issuer ?? null,
       endpoint_hosts: profile.metadata ? hostsOf(profile.metadata) : [],
       health: { status: health.status, since: toIso(health.since) },
-      // An implicit token is public: how a store is administered is nobody's business but its own.
+      // An implicit token is public: what only administrators may see is left out.
       ...(isBackOffice(reader) && {
         has_client_secret: hasSecret(profile),
         has_next_client_secret: profile.sealedClientSecretNext !== null,

@@ -243,7 +243,7 @@ async function sendToIdp(
   return { location: `${idpRequest(deps, profile, metadata, to)}${passedOn(asked)}`, ...browser.answer };
 }
 
-/** So that a page at the end of the way speaks as one at its beginning would. A list that is long is not carried along. */
+/** Sealed into the attempt, so that a page at the callback has the language that was asked for here. A long list is left out. */
 const keptLocales = (uiLocales: string | undefined) =>
   uiLocales !== undefined && uiLocales.length <= MAX_KEPT_LOCALES && { uiLocales };
 const MAX_KEPT_LOCALES = 64;

@@ -24,7 +24,7 @@ type TokenRequest = {
   body: Body;
 };
 
-/** The one door to a customer token: whatever it is opened with, what comes out is the same. */
+/** Issues every customer token, for a code as for a password, with the same answer. */
 export function issueCustomerToken(deps: Deps, request: TokenRequest): Promise<Answer> {
   const { data } = request.body;
   return answerOnce<Answer>(deps, request.caller, request, async (remember) =>

@@ -4,7 +4,7 @@ import type { Tables } from "./tables.ts";
 export type Database = Kysely<Tables>;
 export type Trx = Transaction<Tables>;
 
-/** What the service keeps, on either engine. Everything above this folder speaks Kysely and does not know which. */
+/** What the service keeps, on either engine. Everything outside this folder writes its queries with Kysely and does not know which. */
 export type Storage = {
   engine: "sqlite" | "postgres";
   db: Database;
