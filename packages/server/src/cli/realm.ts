@@ -78,6 +78,6 @@ function print(realm: Realm, json: boolean): void {
     ...(realm.homeUrl && { "shop's page": realm.homeUrl }),
     ...(realm.logoUrl && { logo: realm.logoUrl }),
     ...(realm.accentColor && { colour: realm.accentColor }),
-    "redirect URIs": realm.redirectUris.join("\n               ") || "none: no storefront can sign on",
+    "redirect URIs": realm.redirectUris.join("\n") || "none: no storefront can sign on",
   });
 }

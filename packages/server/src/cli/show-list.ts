@@ -62,5 +62,6 @@ export async function refuseInWords<T>(work: Promise<T>): Promise<T> {
 export function printMembers(members: Record<string, string | number | null | undefined>): void {
   const rows = Object.entries(members).filter(([, value]) => value !== null && value !== undefined);
   const width = Math.max(...rows.map(([name]) => name.length)) + 2;
-  console.log(rows.map(([name, value]) => `${name.padEnd(width)}${value}`).join("\n"));
+  const lines = (value: unknown) => String(value).replaceAll("\n", `\n${" ".repeat(width)}`);
+  console.log(rows.map(([name, value]) => `${name.padEnd(width)}${lines(value)}`).join("\n"));
 }
