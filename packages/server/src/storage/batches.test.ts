@@ -1,6 +1,14 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { inBatches } from "./batches.ts";
+
+/** How long each pause was that would have been made. */
+const pausesMs = vi.hoisted((): number[] => []);
+vi.mock("node:timers/promises", () => ({
+  setTimeout: async (ms: number) => {
+    pausesMs.push(ms);
+  },
+}));
 
 /** Rows that take so long each, and how many of them each batch took. */
 function pile(rows: number, msPerRow: number) {
@@ -30,6 +38,16 @@ test("batches shrink to what fits into the time that a batch may take, and not b
   const slow = pile(60, 0.5);
   await inBatches(slow.deps, slow.work);
   expect(slow.batches).toEqual([20, 20, 20, 0]);
+});
+
+test.each([
+  ["as long as a batch took", undefined, [10, 10]],
+  ["what part of that the caller says", { rest: 0.25 }, [2.5, 2.5]],
+])("the pause before the next batch is %s", async (_, bounds, expected) => {
+  const { work, deps } = pile(40, 0.5);
+  pausesMs.length = 0;
+  await inBatches(deps, work, bounds);
+  expect(pausesMs).toEqual(expected);
 });
 
 test.each([

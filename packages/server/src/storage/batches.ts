@@ -29,7 +29,7 @@ const RETRY_MS = 1000;
  * Does with any number of rows what would take too long for one statement. `work` takes at most so many rows, in a
  * transaction of its own, and says how many it found; none means that it is done, and not fewer than it could have taken,
  * since somebody who does the same at once may have taken the others. The size of
- * a batch follows from how long the last one took, and as long as it took is left to others before the next.
+ * a batch follows from how long the last one took, and so does the pause before the next.
  */
 export async function inBatches(
   { storage: { engine }, clock }: Deps,
