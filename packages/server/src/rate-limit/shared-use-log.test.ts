@@ -52,6 +52,17 @@ test("all instances read what all have added, summed up by key and second", asyn
   }
 });
 
+test.each([0, 400, 700])(
+  "what was added in the last second of a minute is read in it, %d ms after the full second",
+  async (ms) => {
+    clock.set(Date.parse("2026-01-01T00:00:59Z") + ms);
+    const log = newLog();
+    log.add("store", "a", thisSecond(), 1);
+    await log.flush("store");
+    expect(await read(log)).toEqual([{ keyId: "a", second: thisSecond(), asked: 1 }]);
+  },
+);
+
 test("a second is sent when it is over, and not in pieces", async () => {
   const log = newLog();
   log.add("store", "a", thisSecond(), 1);

@@ -49,10 +49,12 @@ export function createSharedUseLog({ valkey, clock, own }: Deps): UseLog {
 
   async function* readShared(storeId: string, sinceSecond: number): AsyncGenerator<Uses> {
     const ahead = aheadSeconds();
-    const thisMinute = Math.floor(clock.now() / 60_000);
-    const firstMinute = Math.max(thisMinute - MINUTES, Math.floor((sinceSecond + ahead) / 60));
+    // One more: each instance rounds for itself, so the second of another may be one ahead of ours, and in the next minute.
+    const lastSecond = Math.floor(clock.monotonicMs() / 1000) + ahead + 1;
+    const lastMinute = Math.floor(lastSecond / 60);
+    const firstMinute = Math.max(lastMinute - MINUTES, Math.floor((sinceSecond + ahead) / 60));
     // The newest first: should Valkey go away meanwhile, the rest is what is missing.
-    for (let minute = thisMinute; minute >= firstMinute; minute--) {
+    for (let minute = lastMinute; minute >= firstMinute; minute--) {
       let cursor = "0";
       do {
         const answer = await valkey.run(READ, storeId, [minute, cursor]);

@@ -1,19 +1,12 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { inBatches } from "./batches.ts";
 
-/** How long each pause was that would have been made. */
-const pausesMs = vi.hoisted((): number[] => []);
-vi.mock("node:timers/promises", () => ({
-  setTimeout: async (ms: number) => {
-    pausesMs.push(ms);
-  },
-}));
-
-/** Rows that take so long each, and how many of them each batch took. */
+/** Rows that take so long each, how many of them each batch took, and the pauses in between, which nobody waits for. */
 function pile(rows: number, msPerRow: number) {
   const clock = handClock();
   const batches: number[] = [];
+  const pausesMs: number[] = [];
   let left = rows;
   const work = async (limit: number) => {
     const taken = Math.min(limit, left);
@@ -22,7 +15,10 @@ function pile(rows: number, msPerRow: number) {
     clock.advance(taken * msPerRow);
     return taken;
   };
-  return { work, batches, deps: { storage: { engine: "sqlite" as const }, clock } };
+  const sleep = async (ms: number) => {
+    pausesMs.push(ms);
+  };
+  return { work, batches, pausesMs, deps: { storage: { engine: "sqlite" as const }, clock, sleep } };
 }
 
 test("all rows are done, in batches that grow while they are quick, and not without end", async () => {
@@ -44,8 +40,7 @@ test.each([
   ["as long as a batch took", undefined, [10, 10]],
   ["what part of that the caller says", { rest: 0.25 }, [2.5, 2.5]],
 ])("the pause before the next batch is %s", async (_, bounds, expected) => {
-  const { work, deps } = pile(40, 0.5);
-  pausesMs.length = 0;
+  const { work, pausesMs, deps } = pile(40, 0.5);
   await inBatches(deps, work, bounds);
   expect(pausesMs).toEqual(expected);
 });

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Clock } from "../lib/clock.ts";
 import { isUnavailable, type Storage } from "./storage.ts";
 
@@ -11,7 +11,7 @@ const BATCH: Record<Storage["engine"], { leastRows: number; mostRows: number; ta
   postgres: { leastRows: 100, mostRows: 2000, targetMs: 40 },
 };
 
-type Deps = { storage: Pick<Storage, "engine">; clock: Clock };
+type Deps = { storage: Pick<Storage, "engine">; clock: Clock; sleep?: (ms: number) => Promise<unknown> };
 type Bounds = {
   /** For rows that take so little that a transaction for a few of them costs more than they do. */
   leastRows?: number;
@@ -32,7 +32,7 @@ const RETRY_MS = 1000;
  * a batch follows from how long the last one took, and so does the pause before the next.
  */
 export async function inBatches(
-  { storage: { engine }, clock }: Deps,
+  { storage: { engine }, clock, sleep = wait }: Deps,
   work: (limit: number) => Promise<number>,
   {
     maxRows = Number.POSITIVE_INFINITY,
