@@ -88,7 +88,7 @@ export async function issueToken(
     created_at: deps.clock.now(),
     expires_at: expiresAt,
   };
-  await insertToken.all(trx, row);
+  await insertToken.later(trx, row);
   await noteEvents(trx, deps, by, [...happened, tokenHappening("customer_token.created", row)]);
   const token = signJws(signer, TYPE, {
     iss: issuerOf(deps, storeId, grant.realmId),

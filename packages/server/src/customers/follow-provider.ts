@@ -13,13 +13,14 @@ import { presentMembers } from "./present.ts";
 
 type Row = Tables["customers"];
 type Said = { email: string; emailVerified: boolean; name: string | null };
+type Rules = Pick<Realm, "duplicateEmailPolicy">;
 type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
 
 /** Name and e-mail of a known customer become what the provider says now. Undefined: they are already. */
 export async function followProvider(
   trx: Trx,
   deps: Deps,
-  realm: Realm,
+  realm: Rules,
   said: Said,
   known: Row,
 ): Promise<Happening | undefined> {
@@ -49,7 +50,7 @@ export async function followProvider(
 async function emailAfter(
   trx: Trx,
   deps: Deps,
-  { duplicateEmailPolicy }: Realm,
+  { duplicateEmailPolicy }: Rules,
   said: Said,
   known: Row,
 ): Promise<Partial<Row>> {

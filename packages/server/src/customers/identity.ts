@@ -1,7 +1,7 @@
 import type { SelectQueryBuilder } from "kysely";
 import type { Happening } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
-import { parseEmail } from "../lib/email-address.ts";
+import { type EmailAddress, parseEmail } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
 import type { Realm } from "../realms/realm.ts";
 import { atMost } from "../storage/at-most.ts";
@@ -9,7 +9,6 @@ import { hold } from "../storage/hold.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { cameSecond, isUniqueViolation } from "../storage/unique-violation.ts";
 import { type Customer, customerHappening, insertCustomer } from "./customer.ts";
 import { followProvider } from "./follow-provider.ts";
 import { asksForProven, type LinkPolicy, type LinkReason, link, refusesNobody } from "./link.ts";
@@ -36,24 +35,27 @@ type Through = {
   formerIssuers: readonly { issuer: string; clientId: string }[];
 };
 
+/** What a realm decides of it. */
+type Rules = Pick<Realm, "duplicateEmailPolicy" | "profileUpdates">;
+
 type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
 
 /** Why they would be refused now. For telling a shopper at once; the decision that counts is made in `settleIdentity`. */
 export async function foreseeRefusal(
   db: Database,
   through: Through,
-  realm: Realm,
+  realm: Rules,
   identity: ForeignIdentity,
 ): Promise<LinkReason | undefined> {
   const policy = policyOf(through, realm);
   if (refusesNobody(policy)) return undefined;
   const known = await linkedTo(db, through, identity).select("identity.customer_id").executeTakeFirst();
-  const proven = await findProven(db, through, identity);
+  const proven = await findProven(db, through, emailOf(identity));
   const decision = link(identity.emailVerified, { linkedTo: known?.customer_id, proven }, policy);
   return decision.action === "refuse" ? decision.reason : undefined;
 }
 
-const policyOf = ({ provisioning }: Through, { duplicateEmailPolicy }: Realm): LinkPolicy => ({
+const policyOf = ({ provisioning }: Through, { duplicateEmailPolicy }: Rules): LinkPolicy => ({
   duplicateEmail: duplicateEmailPolicy,
   provisioning,
 });
@@ -66,30 +68,28 @@ export async function settleIdentity(
   trx: Trx,
   deps: Deps,
   through: Through,
-  realm: Realm,
+  realm: Rules,
   identity: ForeignIdentity,
 ): Promise<Settled | { reason: LinkReason }> {
-  const known = await findHeld(trx, deps, through, identity);
-  if (known !== undefined) return settleKnown(trx, deps, realm, identity, known);
+  const email = emailOf(identity);
   // Locks the identity (against the same person's other tabs) and the address (against another identity with it), so that sign-ons of
-  // unrelated people do not wait for each other. Always in this order, so that two of them cannot deadlock.
+  // unrelated people do not wait for each other. Always in this order, so that two of them cannot deadlock. It goes to the server with
+  // the question that follows, which so sees what a first sign-on in another tab has committed.
   await hold(trx, deps.storage, [
     `identity ${through.storeId} ${through.id} ${identity.issuer} ${identity.subject}`,
-    `email ${through.storeId} ${emailOf(identity).key}`,
+    `email ${through.storeId} ${email.key}`,
   ]);
-  // Read again under the lock: a first sign-on in another tab may have committed meanwhile. On SQLite the transaction excludes that.
-  const isShared = deps.storage.engine === "postgres";
-  const quicker = isShared ? await findHeld(trx, deps, through, identity) : undefined;
-  if (quicker !== undefined) return settleKnown(trx, deps, realm, identity, quicker);
+  const known = await findHeld(trx, deps, through, identity);
+  if (known !== undefined) return settleKnown(trx, deps, realm, identity, known);
   const policy = policyOf(through, realm);
-  const proven = asksForProven(policy) ? await findProven(trx, through, identity) : [];
+  const proven = asksForProven(policy) ? await findProven(trx, through, email) : [];
   const decision = link(identity.emailVerified, { linkedTo: undefined, proven }, policy);
   if (decision.action === "refuse") return { reason: decision.reason };
   // If that customer was deleted a moment ago, the decision is made again, without it.
   const isFound = decision.action !== "create";
   if (isFound && !(await holdCustomer(trx, deps, through.storeId, decision.customerId)))
     return settleIdentity(trx, deps, through, realm, identity);
-  const made = isFound ? undefined : await createCustomer(trx, deps, through, identity);
+  const made = isFound ? undefined : await createCustomer(trx, deps, through, identity, email);
   const customerId = isFound ? decision.customerId : (made as Customer).id;
   const linked = await insertIdentity(trx, deps, through, identity, customerId);
   return { customerId, happened: [...(made ? [customerHappening("customer.created", made)] : []), linked] };
@@ -98,7 +98,7 @@ export async function settleIdentity(
 async function settleKnown(
   trx: Trx,
   deps: Deps,
-  realm: Realm,
+  realm: Rules,
   identity: ForeignIdentity,
   known: Tables["customers"],
 ): Promise<Settled> {
@@ -195,12 +195,12 @@ async function holdCustomer(
 }
 
 /** Proven by the back office, or by a provider of this realm: what one of another realm says was never believed here. */
-async function findProven(db: Database, through: Through, identity: ForeignIdentity): Promise<string[]> {
+async function findProven(db: Database, through: Through, email: EmailAddress): Promise<string[]> {
   const proven = await db
     .selectFrom("customers")
     .select("id")
     .where("store_id", "=", through.storeId)
-    .where("email_key", "=", emailOf(identity).key)
+    .where("email_key", "=", email.key)
     .where("email_verified", "=", 1)
     .where(({ eb, or, exists, selectFrom }) =>
       or([
@@ -219,22 +219,21 @@ async function findProven(db: Database, through: Through, identity: ForeignIdent
   return proven.map(({ id }) => id);
 }
 
-const createCustomer = async (
+const createCustomer = (
   trx: Trx,
   deps: { clock: Clock },
-  through: Through,
-  identity: ForeignIdentity,
-): Promise<Customer> => {
-  const email = emailOf(identity);
-  return insertCustomer(trx, deps, through.storeId, {
-    name: identity.name ?? email.shown,
+  { storeId }: Through,
+  { name, emailVerified }: ForeignIdentity,
+  email: EmailAddress,
+): Promise<Customer> =>
+  insertCustomer(trx, deps, storeId, {
+    name: name ?? email.shown,
     email,
-    emailVerified: identity.emailVerified,
+    emailVerified,
     passwordHash: null,
     externalRef: null,
     authenticationMechanism: "oidc",
   });
-};
 
 async function insertIdentity(
   trx: Trx,
@@ -246,10 +245,9 @@ async function insertIdentity(
   const id = newId();
   const createdAt = clock.now();
   const identity = { id, storeId, realmId, profileId, issuer, clientId, subject, customerId, createdAt };
-  // The lock above excludes others of this release; the release before, which may run beside it, locks the realm instead, so the unique index decides.
-  await insertFiled.all(trx, identity).catch((error) => {
-    throw isUniqueViolation(error) ? cameSecond(error) : error;
-  });
+  // The lock above excludes others of this release; the release before, which may run beside it, locks the realm instead, so the
+  // unique index decides, and all of it is tried again.
+  await insertFiled.later(trx, identity);
   return {
     type: "customer.identity_linked",
     subject: customerId,
@@ -283,7 +281,7 @@ const insertFiled = statement((db, identity: Filed) =>
 );
 
 /** Parsed where it came in; a text that is no address can only mean that somebody has changed our database. */
-function emailOf({ email }: ForeignIdentity) {
+function emailOf({ email }: ForeignIdentity): EmailAddress {
   const parsed = parseEmail(email);
   if (!parsed) throw new Error("an identity has an e-mail that is none");
   return parsed;

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { canonicalJson } from "../lib/canonical-json.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
@@ -34,16 +35,12 @@ export async function noteEvents(
   wakes.get(trx.getExecutor().adapter)?.();
 }
 
-const insertWaiting = insertRows("event_outbox", [
-  "id",
-  "store_id",
-  "type",
-  "subject",
-  "actor_id",
-  "person_id",
-  "time",
-  "data",
-]);
+const insertWaiting = insertRows(
+  "event_outbox",
+  ["id", "store_id", "type", "subject", "actor_id", "person_id", "time", "data"],
+  sql``,
+  { isLater: true },
+);
 
 const rowOf = (
   { storeId, actor, requestId }: By,

@@ -50,6 +50,13 @@ export type FormerIssuer = { issuer: string; clientId: string };
 export type Flow = "brokered" | "direct";
 export type Provisioning = "create" | "existing";
 
+export const formerOf = (
+  row: Pick<Tables["oidc_profiles"], "former_profile_ids" | "former_issuers">,
+): Pick<Profile, "formerIds" | "formerIssuers"> => ({
+  formerIds: JSON.parse(row.former_profile_ids),
+  formerIssuers: JSON.parse(row.former_issuers ?? "[]"),
+});
+
 export const profileOf = (row: Tables["oidc_profiles"]): Profile => ({
   id: row.id,
   storeId: row.store_id,
@@ -68,8 +75,7 @@ export const profileOf = (row: Tables["oidc_profiles"]): Profile => ({
     row.pending_metadata === null
       ? null
       : { metadata: JSON.parse(row.pending_metadata), since: row.pending_since ?? 0 },
-  formerIds: JSON.parse(row.former_profile_ids),
-  formerIssuers: JSON.parse(row.former_issuers ?? "[]"),
+  ...formerOf(row),
   issuerFound:
     row.issuer_found === null ? null : { issuer: row.issuer_found, since: row.issuer_found_at ?? 0 },
   readAt: row.read_at,

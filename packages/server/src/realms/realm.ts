@@ -63,16 +63,23 @@ export type RealmChange = {
 
 type Deps = { storage: Storage; clock: Clock };
 
+/** What it says of people who come through an identity provider. */
+export const rulesOf = (
+  row: Pick<Tables["authentication_realms"], "duplicate_email_policy" | "profile_updates">,
+): Pick<Realm, "duplicateEmailPolicy" | "profileUpdates"> => ({
+  duplicateEmailPolicy: row.duplicate_email_policy as DuplicateEmailPolicy,
+  profileUpdates: (row.profile_updates ?? "always") as ProfileUpdates,
+});
+
 export const realmOf = (row: Tables["authentication_realms"]): Realm => ({
   id: row.id,
   storeId: row.store_id,
   name: row.name,
   purpose: row.purpose as Purpose,
   redirectUris: JSON.parse(row.redirect_uris),
-  duplicateEmailPolicy: row.duplicate_email_policy as DuplicateEmailPolicy,
+  ...rulesOf(row),
   // A realm of before there was a choice goes on as it was.
   idTokenAlgorithm: (row.id_token_signed_response_alg ?? "ES256") as SigningAlgorithm,
-  profileUpdates: (row.profile_updates ?? "always") as ProfileUpdates,
   homeUrl: row.home_url,
   logoUrl: row.logo_url,
   accentColor: row.accent_color,

@@ -85,7 +85,7 @@ export async function issueCode(
   identity: Identity,
 ): Promise<string> {
   const code = newCredential("lkac");
-  const issued = await updateIssued.first(storage.db, {
+  const row = {
     storeId,
     attemptId,
     codeHash: hashSecret(code),
@@ -94,7 +94,8 @@ export async function issueCode(
     subject: identity.subject,
     idpSession: identity.idpSession,
     forgetAt: forgetUnissuedAt(clock) + REMEMBERED_MS,
-  });
+  };
+  const issued = await storage.write((db) => updateIssued.first(db, row));
   if (!issued) throw new Error("an attempt was ended while the identity provider was asked");
   return code;
 }

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { statement } from "./statement.ts";
 import type { Storage, Trx } from "./storage.ts";
 
 /**
@@ -9,12 +10,18 @@ import type { Storage, Trx } from "./storage.ts";
 export async function hold(
   trx: Trx,
   { engine }: Pick<Storage, "engine">,
-  names: readonly string[],
+  names: readonly [string] | readonly [string, string],
 ): Promise<void> {
   if (engine === "sqlite") return;
-  const locks = names.map((name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`);
-  await sql`select ${sql.join(locks)}`.execute(trx);
+  const [first = "", second = first] = names;
+  await holdBoth.later(trx, { first, second });
 }
+
+/** Who has a lock may take it again. */
+const holdBoth = statement(
+  (_, { first, second }: { first: string; second: string }) =>
+    sql`select pg_advisory_xact_lock(hashtextextended(${first}, 0)), pg_advisory_xact_lock(hashtextextended(${second}, 0))`,
+);
 
 /**
  * The same without waiting: false when somebody else has it. Whoever has it and asks nothing for `pausedMs`, because its process

@@ -15,8 +15,10 @@ export function insertRows<T extends keyof Tables, C extends keyof Tables[T] & s
   table: T,
   columns: readonly C[],
   ending: RawBuilder<O> = sql``,
+  /** As `later` of a statement. */
+  way: { isLater?: boolean } = {},
 ): (db: Database, rows: readonly Pick<Tables[T], C>[]) => Promise<O[]> {
-  const bySize = new Map(SIZES.map((size) => [size, insertOf(table, columns, size, ending)]));
+  const bySize = new Map(SIZES.map((size) => [size, insertOf(table, columns, size, ending, way)]));
   return async (db, rows) => {
     const returned: O[] = [];
     for (let from = 0; from < rows.length; ) {
@@ -31,13 +33,19 @@ export function insertRows<T extends keyof Tables, C extends keyof Tables[T] & s
   };
 }
 
-const insertOf = <O>(table: string, columns: readonly string[], size: number, ending: RawBuilder<O>) =>
+const insertOf = <O>(
+  table: string,
+  columns: readonly string[],
+  size: number,
+  ending: RawBuilder<O>,
+  way: { isLater?: boolean },
+) =>
   statementInOrder(() => {
     const row = sql`(${sql.join(columns.map((column) => sql`${column}`))})`;
     const names = sql.join(columns.map((column) => sql.ref(column)));
     const rows = Array.from({ length: size }, () => row);
     return sql<O>`insert into ${sql.table(table)} (${names}) values ${sql.join(rows)} ${ending}`;
-  });
+  }, way);
 
 /**
  * Runs a statement about any number of ids, so many at once. It is compiled once: where there are fewer, the last of them fills the

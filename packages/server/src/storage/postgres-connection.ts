@@ -1,6 +1,8 @@
+import type { Socket } from "node:net";
 import type { PostgresQueryResult } from "kysely";
 import type pg from "pg";
-import { nameOf } from "./statement.ts";
+import { isLater, nameOf } from "./statement.ts";
+import { cameSecond, isUniqueViolation } from "./unique-violation.ts";
 
 /**
  * Limits of a statement. It is ended by the server before we stop waiting for it, so that what we have given up is not
@@ -94,6 +96,8 @@ export function watched(client: pg.PoolClient, way: Way): Connection {
   let heardAtMs = performance.now();
   let unanswered = 0;
   let isLost = false;
+  /** What was asked and is sent with the next, in the order in which it was asked. */
+  let unsent: Promise<unknown>[] = [];
 
   function hear(): void {
     heardAtMs = performance.now();
@@ -152,8 +156,29 @@ export function watched(client: pg.PoolClient, way: Way): Connection {
     }
   }
 
+  /** Holds back what may go later; anything else takes it along, and has failed if that has. */
+  async function queryWithUnsent(text: string, values: readonly unknown[]) {
+    if (isLater(text) && client.getTransactionStatus() === "T") {
+      socketOf(client).cork();
+      const asked = query(text, values);
+      asked.catch(() => {});
+      unsent.push(asked);
+      return NOTHING;
+    }
+    if (unsent.length === 0) return query(text, values);
+    const before = unsent;
+    unsent = [];
+    const asked = query(text, values);
+    for (const _ of before) socketOf(client).uncork();
+    const endings = await Promise.allSettled([...before, asked]);
+    const failed = endings.slice(0, -1).find(({ status }) => status === "rejected") as PromiseRejectedResult;
+    if (!failed || text === "rollback") return asked;
+    // It is undone with the transaction, and what follows was refused only because of it.
+    throw isUniqueViolation(failed.reason) ? cameSecond(failed.reason) : failed.reason;
+  }
+
   return {
-    query: query as Ask,
+    query: queryWithUnsent as Ask,
     release(isDiscarded = false) {
       const isAtRest = !isLost && unanswered === 0 && client.getTransactionStatus() === "I";
       client.release(isDiscarded || !isAtRest);
@@ -164,8 +189,13 @@ export function watched(client: pg.PoolClient, way: Way): Connection {
 
 /** Without the farewell that `end` waits for: a server that does not answer would not answer that either. */
 export function closeSocket(client: pg.ClientBase): void {
-  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+  socketOf(client).destroy();
 }
+
+const socketOf = (client: pg.ClientBase): Socket =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream;
+
+const NOTHING = { command: "INSERT", rowCount: 0, rows: [] } as const;
 
 const codeOf = (error: unknown): string | undefined => {
   const { code } = error as { code?: unknown };

@@ -57,6 +57,9 @@ export function openPostgres(url: string, options: PostgresOptions & { patient?:
         leave();
       }
     },
+    write(work) {
+      return work(this.db);
+    },
     // Only a transaction of its own could say so, which takes longer than the disk.
     ahead(work) {
       return work(this.db);

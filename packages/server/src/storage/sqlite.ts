@@ -13,6 +13,7 @@ import {
   sql,
 } from "kysely";
 import { operatorFault } from "../lib/operator-fault.ts";
+import { createSharedCommits } from "./shared-commit.ts";
 import { createChanges, type Database, isWriteRefused, type Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
@@ -36,6 +37,7 @@ export function openSqlite(given: string): Storage {
     cannotWrite ||= isWriteRefused(error);
   };
   const db = new Kysely<Tables>({ dialect: patientDialect(file, onError) });
+  const commitTogether = createSharedCommits(file);
   const stopWatching = inMemory ? () => {} : watch(file, changes.announceAll);
   let lock: DatabaseSync | undefined;
 
@@ -43,7 +45,10 @@ export function openSqlite(given: string): Storage {
     engine: "sqlite",
     db,
     transact(work) {
-      return this.db.transaction().execute(work);
+      return commitTogether(this.db, work);
+    },
+    write(work) {
+      return commitTogether(this.db, work);
     },
     ahead(work) {
       // Holds the only connection while `synchronous` is lowered, so that no other write is made without waiting for the disk.
@@ -82,6 +87,8 @@ function openFile(path: string): DatabaseSync {
     const file = new DatabaseSync(path, { timeout: BLOCK_MS, enableForeignKeyConstraints: true });
     // WAL lets the command line read and write beside the service; FULL makes an acknowledged write survive a power cut.
     file.exec("pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off;");
+    // What a savepoint sets aside, which would go to a file when it is more than a few pages.
+    file.exec("pragma temp_store = memory");
     file.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     return file;
   } catch (cause) {

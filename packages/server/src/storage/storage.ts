@@ -14,6 +14,8 @@ export type Storage = {
    * locking it, have one connection between them, and wait for it for a second at most.
    */
   transact<T>(work: (trx: Trx) => Promise<T>, row?: string): Promise<T>;
+  /** One statement whose change is on the disk when it is answered. */
+  write<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /**
    * One statement that does not wait for the disk, for what nobody is told of before a later write is there. A process that is
    * killed leaves it behind; a power cut may take it, and then also all that was written after it.

@@ -132,7 +132,7 @@ describe("the recorder", () => {
   test("keeps what the database could not take, up to its bound, and counts the rest", async () => {
     const { storage, clock } = f.latchkey;
     const away = {
-      insertInto() {
+      transaction() {
         throw Object.assign(new Error("away"), { code: "ECONNREFUSED" });
       },
     };

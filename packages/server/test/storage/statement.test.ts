@@ -19,6 +19,21 @@ const findStores = forIds(2, (db, ids) =>
   db.selectFrom("stores").select("id").where("id", "in", ids).where("id", "in", ids),
 );
 
+const insertHead = statement((db, of: { storeId: string; hash: string }) =>
+  db.insertInto("event_heads").values({
+    store_id: of.storeId,
+    last_sequence: 0,
+    last_hash: of.hash,
+    latest_time: 0,
+    first_sequence: 1,
+    forgotten_hash: "",
+    oldest_time: null,
+  }),
+);
+const findHead = statement((db, of: { storeId: string }) =>
+  db.selectFrom("event_heads").select("last_hash").where("store_id", "=", of.storeId),
+);
+
 describe.each(engines)("a statement on $name", (engine) => {
   let database: TestDatabase;
   let latchkey: TestApp;
@@ -54,6 +69,81 @@ describe.each(engines)("a statement on $name", (engine) => {
       return findByClientId.first(trx, of);
     });
     expect(seen?.id).toBe(key.id);
+  });
+
+  describe("that goes later", () => {
+    /** A store without a head of its log. */
+    const newStore = async () => {
+      const { store } = await latchkey.createStore(100);
+      await latchkey.storage.db.deleteFrom("event_heads").where("store_id", "=", store.id).execute();
+      return store.id;
+    };
+
+    test("is done before what is asked next, and is there when the transaction has ended", async () => {
+      const { storage } = latchkey;
+      const storeId = await newStore();
+      const seen = await storage.transact(async (trx) => {
+        await insertHead.later(trx, { storeId, hash: "one" });
+        return findHead.first(trx, { storeId });
+      });
+      expect(seen).toEqual({ last_hash: "one" });
+      const other = await newStore();
+      await storage.transact((trx) => insertHead.later(trx, { storeId: other, hash: "two" }));
+      expect(await findHead.first(storage.db, { storeId: other })).toEqual({ last_hash: "two" });
+    });
+
+    test("fails the transaction, with its own error, when it fails, and all is undone", async () => {
+      const { storage } = latchkey;
+      const storeId = await newStore();
+      const nowhere = { storeId: "no such store", hash: "" };
+      const foreignKey = /foreign key/i;
+      await expect(
+        storage.transact(async (trx) => {
+          await insertHead.later(trx, { storeId, hash: "one" });
+          await insertHead.later(trx, nowhere);
+        }),
+      ).rejects.toThrow(foreignKey);
+      await expect(
+        storage.transact(async (trx) => {
+          await insertHead.later(trx, nowhere);
+          await findHead.first(trx, { storeId });
+        }),
+      ).rejects.toThrow(foreignKey);
+      expect(await findHead.first(storage.db, { storeId })).toBeUndefined();
+    });
+
+    test("is undone by a transaction that throws, which hears its own error", async () => {
+      const { storage } = latchkey;
+      const storeId = await newStore();
+      for (const of of [storeId, "no such store"])
+        await expect(
+          storage.transact(async (trx) => {
+            await insertHead.later(trx, { storeId: of, hash: "" }).catch(() => {});
+            throw new Error("changed my mind");
+          }),
+        ).rejects.toThrow("changed my mind");
+      expect(await findHead.first(storage.db, { storeId })).toBeUndefined();
+      await storage.transact((trx) => insertHead.later(trx, { storeId, hash: "one" }));
+      expect(await findHead.first(storage.db, { storeId })).toEqual({ last_hash: "one" });
+    });
+
+    test.runIf(engine.name === "postgres")(
+      "whose row came second has the transaction tried again",
+      async () => {
+        const { storage } = latchkey;
+        const storeId = await newStore();
+        let tries = 0;
+        const made = await storage.transact(async (trx) => {
+          const known = ++tries === 1 ? undefined : await findHead.first(trx, { storeId });
+          if (known) return known.last_hash;
+          // As another instance would, in the moment after we have looked.
+          await insertHead.all(storage.db, { storeId, hash: "the first" });
+          await insertHead.later(trx, { storeId, hash: "the second" });
+          return "the second";
+        });
+        expect([made, tries]).toEqual(["the first", 2]);
+      },
+    );
   });
 
   test("about ids finds those of any number of them, each once, so many at once", async () => {
