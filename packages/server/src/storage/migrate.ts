@@ -47,7 +47,8 @@ const ADVISORY_LOCK = 4_727_311_002;
 /**
  * Brings the tables up to date and says which migrations it ran. Each migration is one transaction, with its row in
  * `schema_migrations`, under a lock that all processes share: two that start together run it once, and one that is
- * killed leaves it undone as a whole, for the next start. Tables of a newer release are left as they are.
+ * killed leaves it undone as a whole, for the next start. Where there are no tables yet, one transaction has them all, because
+ * each waits for the disk. Tables of a newer release are left as they are.
  */
 export async function migrate(
   { storage, clock }: { storage: Storage; clock: Clock },
@@ -58,8 +59,8 @@ export async function migrate(
     const applied = await findApplied(storage);
     if (applied) await refuseTooNew(storage, applied, known);
     if (applied && known.every(({ version }) => applied.has(version))) return names;
-    const name = await storage.transact((trx) => runNext(trx, { storage, clock }, known));
-    if (name !== undefined) names.push(name);
+    const most = applied ? 1 : known.length;
+    names.push(...(await storage.transact((trx) => runSome(trx, { storage, clock }, known, most))));
   }
 }
 
@@ -67,11 +68,13 @@ export async function migrate(
 export const hasTables = async (storage: Storage): Promise<boolean> =>
   (await findApplied(storage)) !== undefined;
 
-async function runNext(
+/** As many of those that are left, in order. */
+async function runSome(
   trx: Trx,
   { storage: { engine }, clock }: { storage: Storage; clock: Clock },
   known: readonly Migration[],
-): Promise<string | undefined> {
+  most: number,
+): Promise<string[]> {
   if (engine === "postgres") await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(trx);
   await trx.schema
     .createTable("schema_migrations")
@@ -81,20 +84,17 @@ async function runNext(
     .addColumn("applied_at", "bigint", (column) => column.notNull())
     .execute();
   const applied = await readApplied(trx);
-  const next = known.find(({ version }) => !applied.has(version));
-  if (!next) return undefined;
-  await next.up(trx, engine);
-  const { version, name, needsVersion } = next;
-  await trx
-    .insertInto("schema_migrations")
-    .values({
-      version,
-      name,
-      applied_at: clock.now(),
-      ...(needsVersion !== undefined && { needs_version: needsVersion }),
-    })
-    .execute();
-  return name;
+  const left = known.filter(({ version }) => !applied.has(version)).slice(0, most);
+  for (const { version, name, needsVersion, up } of left) {
+    await up(trx, engine);
+    const row = { version, name, applied_at: clock.now() };
+    const needs = needsVersion !== undefined && { needs_version: needsVersion };
+    await trx
+      .insertInto("schema_migrations")
+      .values({ ...row, ...needs })
+      .execute();
+  }
+  return left.map(({ name }) => name);
 }
 
 /** Code runs on tables that are newer than itself, unless a migration that it does not know has taken away what it uses. */

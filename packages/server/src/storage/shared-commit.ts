@@ -13,8 +13,8 @@ type Member = {
 
 /**
  * Transactions that come in one turn of the event loop are committed together, so that the wait for the disk, and every page that
- * several of them change, are paid for once. Each has a savepoint: one that throws is undone alone. Nobody hears of anything before the commit, and
- * when that fails, all of them have failed.
+ * several of them change, are paid for once. Each has a savepoint: one that throws is undone alone. Nobody hears of anything
+ * before the commit, and when that fails, all of them have failed.
  */
 export function createSharedCommits(file: DatabaseSync) {
   /** By database: one with a plugin around it is another, on the same connection. */
