@@ -138,6 +138,15 @@ describe("imports", () => {
         );
   });
 
+  test("what serves does not import `node:http`: lib/node-http.ts says what that would load", () => {
+    const importsHttp = /^import (?!type )[^;]*? from "node:http";/m;
+    // `prove-limits` is a client, and asks with fetch besides.
+    const offenders = sources.filter(
+      (path) => importsHttp.test(read(path)) && !path.endsWith("/cli/provers.ts"),
+    );
+    expect(offenders).toEqual([]);
+  });
+
   test("traces/ is loaded where there is a collector, and nowhere else", () => {
     const isOutside = (path: string) => roomOf(path) !== "traces";
     for (const path of sources.filter(isOutside))

@@ -1,15 +1,10 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from "node:http";
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import { type ProblemCode, titles } from "../contract/problems.ts";
 import { newId } from "../lib/ids.ts";
+import { createServer } from "../lib/node-http.ts";
 import type { Answer, Pieces, Serve } from "./message.ts";
 import { problemBody, toProblem } from "./problem-response.ts";
 

@@ -1,5 +1,6 @@
-import { request as httpRequest, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import { request as httpRequest } from "../lib/node-http.ts";
 import { type EgressAnswer, type EgressRequest, egressFault, isEgressFault } from "./egress-message.ts";
 
 /** `isClean`: the answer was whole, nothing came behind it, and the connection may carry another request. */

@@ -1,10 +1,6 @@
-import {
-  type ClientRequest,
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-} from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { Agent as HttpAgent, request as httpRequest } from "../lib/node-http.ts";
 
 /** OTLP over HTTP with JSON (opentelemetry-proto 1, trace service): ids in hex, times in nanoseconds as text. */
 export type OtlpSpan = {
