@@ -40,7 +40,7 @@ test("authorize asks once, the callback three times, an exchange eight times for
     expect(then).toEqual([
       "select sign_on_attempts",
       "update sign_on_attempts",
-      PLACE,
+      "select oidc_profiles",
       "select customer_identities",
       ...made,
       "insert customer_tokens",
