@@ -118,6 +118,19 @@ test("several conditions must all hold", async () => {
   expect(await names(both)).toEqual(["axb", "a_b"]);
 });
 
+test("one value and bounds of the same field must all hold", async () => {
+  const bounded = (ge: number, le: number) => [
+    ...where("created_at", "eq", 1001),
+    ...where("created_at", "le", le),
+    ...where("created_at", "ge", ge),
+  ];
+  for (const sort of [undefined, { field: "updated_at", descending: true }]) {
+    expect(await names(bounded(1001, 1001), sort)).toEqual(["100 percent", "100%"]);
+    expect(await names(bounded(1002, 1003), sort)).toEqual([]);
+  }
+  expect(await names([...where("created_at", "eq", 1001), ...where("created_at", "eq", 1002)])).toEqual([]);
+});
+
 test("whatever is asked for is a value and never SQL", async () => {
   const value = fc.oneof(
     fc.string(),

@@ -47,7 +47,12 @@ function walkAlong({ keys, partial }: ListIndex, narrowings: readonly Narrowing[
   const free = keys.findIndex((key) => !on(key).some(({ operator }) => operator === "eq"));
   const fixed = free < 0 ? keys.length : free;
   if (partial && fixed === 0) return [];
-  const used = keys.slice(0, fixed + 1).flatMap(on);
+  // Where one value is asked for, other bounds of the same key are checked: SQLite may go by them instead, and then has to sort.
+  const only = (key: Key) =>
+    on(key)
+      .filter(({ operator }) => operator === "eq")
+      .slice(0, 1);
+  const used = [...keys.slice(0, fixed).flatMap(only), ...on(keys[fixed])];
   const isDone = (narrowing: Narrowing) =>
     narrowing.isExact && narrowing.ranges.every((range) => used.includes(range));
   const checks = narrowings.filter((narrowing) => !isDone(narrowing)).map(({ check }) => check);
