@@ -10,7 +10,7 @@ import { createLastUsed } from "../../src/rate-limit/last-used.ts";
 import { findRealm } from "../../src/realms/realm.ts";
 import { getSettings } from "../../src/realms/settings.ts";
 import { forgetStrangers } from "../../src/sign-on/forget-records.ts";
-import { migrate, migrations } from "../../src/storage/migrate.ts";
+import { hasTables, migrate, migrations } from "../../src/storage/migrate.ts";
 import type { Migration } from "../../src/storage/migration.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";
 import { isUnavailable, type Storage } from "../../src/storage/storage.ts";
@@ -135,8 +135,9 @@ describe.each(engines)("storage on $name", (engine) => {
 
     test("interrupted at any statement leave nothing half-done, and are resumed by the next start (T52)", async () => {
       const storage = await connect();
+      await migrate({ storage, clock }, migrations.slice(0, 1));
       let interruptions = 0;
-      for (let done = 0, at = 1; done < migrations.length; interruptions++) {
+      for (let done = 1, at = 1; done < migrations.length; interruptions++) {
         await migrate({ storage: interruptedAt(storage, at), clock }).catch(({ message }) =>
           expect(message).toBe("interrupted"),
         );
@@ -147,6 +148,16 @@ describe.each(engines)("storage on $name", (engine) => {
       }
       expect(interruptions).toBeGreaterThan(40);
       expect(await migrate({ storage, clock })).toEqual([]);
+    });
+
+    test("of a new database are all there or none is, wherever they are interrupted (T52)", async () => {
+      const storage = await connect();
+      for (const at of [1, 2, 30, 80]) {
+        const interrupted = migrate({ storage: interruptedAt(storage, at), clock });
+        await expect(interrupted).rejects.toThrow("interrupted");
+        expect(await hasTables(storage)).toBe(false);
+      }
+      expect(await migrate({ storage, clock })).toEqual(migrations.map(({ name }) => name));
     });
 
     describe("of the next release", () => {
