@@ -109,7 +109,7 @@ export async function tradeCode<T>(
   return ending.answer;
 }
 
-/** Only what is needed of it: to read a row with all that a provider has published took a tenth of the whole exchange. */
+/** Only what is needed of it: a profile's row has all that its provider has published, which would be sent and parsed each time. */
 async function findUsable(trx: Trx, attempt: AttemptRow): Promise<UsablePlace | undefined> {
   const { store_id: storeId, realm_id: realmId, profile_id: profileId } = attempt;
   const row = await readUsable.first(trx, { storeId, realmId, profileId });

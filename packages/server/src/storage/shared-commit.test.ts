@@ -73,11 +73,18 @@ test("one that breaks a constraint is undone alone", async () => {
   expect(seenOutside()).toEqual([1, 2]);
 });
 
-test("who comes while a commit is under way has the next one", async () => {
+test("one that comes later in the turn, after the first was carried out, is committed with it; one of another turn is not", async () => {
   const first = storage.transact(write(1));
-  await first;
-  await storage.transact(write(2));
-  expect(seenOutside()).toEqual([1, 2]);
+  const second = new Promise(setImmediate).then(() => storage.transact(write(2)));
+  expect(await watchTold([first, second])).toEqual([2, 2]);
+  const third = storage.transact(write(3));
+  const fourth = third.then(() => storage.transact(write(4)));
+  expect(await watchTold([third, fourth])).toEqual([3, 4]);
+});
+
+test("a single statement is committed with those that come in the same turn, and told with them", async () => {
+  const single = storage.write((db) => sql`insert into written values (1)`.execute(db));
+  expect(await watchTold([single, storage.transact(write(2))])).toEqual([2, 2]);
 });
 
 test("what is read outside a transaction is what was committed", async () => {

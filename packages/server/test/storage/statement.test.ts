@@ -127,9 +127,9 @@ describe.each(engines)("a statement on $name", (engine) => {
       expect(await findHead.first(storage.db, { storeId })).toEqual({ last_hash: "one" });
     });
 
-    test.runIf(engine.name === "postgres")(
-      "whose row came second has the transaction tried again",
-      async () => {
+    // On SQLite nobody can come between: a transaction is the only one.
+    if (engine.name === "postgres")
+      test("whose row came second has the transaction tried again", async () => {
         const { storage } = latchkey;
         const storeId = await newStore();
         let tries = 0;
@@ -142,8 +142,7 @@ describe.each(engines)("a statement on $name", (engine) => {
           return "the second";
         });
         expect([made, tries]).toEqual(["the first", 2]);
-      },
-    );
+      });
   });
 
   test("about ids finds those of any number of them, each once, so many at once", async () => {
