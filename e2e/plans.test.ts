@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
-import { openStorage } from "../packages/server/src/storage/open.ts";
 import type { Storage } from "../packages/server/src/storage/storage.ts";
 import { engines, type TestDatabase } from "../packages/server/test/support/engines.ts";
 import { explainOnPostgres, explainOnSqlite } from "../scripts/plans/explain.ts";
-import { fill } from "../scripts/plans/fill.ts";
+import { fill, openToFill } from "../scripts/plans/fill.ts";
 import { faultsOf } from "../scripts/plans/judge.ts";
 
 /** What scripts/check-plans.ts lets pass after a test run, and what it does not. */
@@ -16,7 +15,7 @@ describe.each(engines)("a statement on $name", (engine) => {
     if (!engine.isHere) return;
     database = await engine.create();
     const clock = steadyClock();
-    storage = await openStorage({ clock }, database.url);
+    storage = await openToFill({ clock }, database.url);
     await fill({ storage, clock });
   });
   afterAll(async () => {

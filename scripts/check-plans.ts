@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
-import { openStorage } from "../packages/server/src/storage/open.ts";
 import type { Storage } from "../packages/server/src/storage/storage.ts";
 import { findBinaries, startPostgres } from "../packages/server/test/support/postgres-server.ts";
 import { readStatements, type SeenStatement } from "../packages/server/test/support/statements-seen.ts";
 import { explainOnPostgres, explainOnSqlite } from "./plans/explain.ts";
-import { fill } from "./plans/fill.ts";
+import { fill, openToFill } from "./plans/fill.ts";
 import { faultsOf } from "./plans/judge.ts";
 import { EXCEPTIONS, type Exception } from "./plans/rules.ts";
 
@@ -48,7 +47,7 @@ console.log(
 
 /** Twice: a new database knows nothing of its tables, and one that has served for a while knows how many rows there are. */
 async function checkSqlite(): Promise<void> {
-  const storage = await openStorage({ clock }, "sqlite::memory:");
+  const storage = await openToFill({ clock }, "sqlite::memory:");
   await check(storage, explainOnSqlite);
   await fill({ storage, clock });
   await check(storage, explainOnSqlite);
@@ -63,7 +62,7 @@ async function checkPostgres(serverUrl: string): Promise<void> {
   await admin.query(`create database ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  const storage = await openStorage({ clock }, url.href);
+  const storage = await openToFill({ clock }, url.href);
   try {
     await fill({ storage, clock });
     await check(storage, explainOnPostgres);

@@ -2,12 +2,22 @@ import { type Insertable, sql } from "kysely";
 import { createStore } from "../../packages/server/src/create-store.ts";
 import type { Clock } from "../../packages/server/src/lib/clock.ts";
 import { newId } from "../../packages/server/src/lib/ids.ts";
+import { openStorage } from "../../packages/server/src/storage/open.ts";
+import { openPostgres } from "../../packages/server/src/storage/postgres.ts";
 import type { Storage } from "../../packages/server/src/storage/storage.ts";
 import type { Tables } from "../../packages/server/src/storage/tables.ts";
 import { insertCrowd } from "../../packages/server/test/support/many-rows.ts";
 
 /** So many stores that it pays to look for one of them. */
 const STORES = 200;
+
+/** With its tables, and on PostgreSQL without the service's time limits, which thousands of rows in one statement may exceed. */
+export async function openToFill(deps: { clock: Clock }, databaseUrl: string): Promise<Storage> {
+  const storage = await openStorage(deps, databaseUrl);
+  if (storage.engine === "sqlite") return storage;
+  await storage.close();
+  return openPostgres(databaseUrl, { patient: true });
+}
 
 /** A large store, a few small ones and many that are empty, with something in every index. */
 export async function fill({ storage, clock }: { storage: Storage; clock: Clock }): Promise<void> {
