@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
@@ -18,8 +18,30 @@ class BrowserFirstRacesLast extends BaseSequencer {
   }
 }
 
+/** Walks of an operator, and of who installs a release: each step is a process of its own, and together they take minutes. */
+const WALKS = [
+  "command-line",
+  "deploy",
+  "identity-providers",
+  "operator",
+  "outage",
+  "packages",
+  "restore",
+  "stopping",
+  "traces",
+  "upgrade",
+  "webhooks",
+];
+const isNamed = process.argv.slice(3).some((argument) => !argument.startsWith("-"));
+const isAll = isNamed || [process.env.CI, process.env.LATCHKEY_TEST_ALL].some(Boolean);
+if (!isAll)
+  console.warn(
+    `Skipped: e2e/{${WALKS.join(",")}}.test.ts, because they take minutes. To run them: npm run test:all.`,
+  );
+
 export default defineConfig({
   test: {
+    exclude: [...configDefaults.exclude, ...(isAll ? [] : WALKS.map((name) => `e2e/${name}.test.ts`))],
     include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "e2e/**/*.test.ts"],
     globalSetup: [
       "packages/server/test/support/postgres-server.ts",
@@ -32,8 +54,9 @@ export default defineConfig({
     sequence: { sequencer: BrowserFirstRacesLast },
     // Files share what they import: nothing in it has a state that a test could leave behind.
     isolate: false,
-    // Much of the time is waiting for processes, so two workers pay even on two cores.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // In process a fifth of the time is waiting for answers, so one worker more than there are cores pays. Walks have processes
+    // of their own, which want cores as well.
+    maxWorkers: isAll ? Math.max(2, availableParallelism() - 1) : availableParallelism() + 1,
     // The end of what hangs, not a measure of speed: machines are busy.
     testTimeout: 120_000,
     hookTimeout: 120_000,

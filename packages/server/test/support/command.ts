@@ -1,12 +1,20 @@
 import { spawn } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const LATCHKEY = fileURLToPath(new URL("../../bin/latchkey.js", import.meta.url));
 
 export type Finished = { code: number | null; stdout: string; stderr: string };
 
-/** With it the statements of a process of its own are noted, too, for scripts/check-plans.ts. */
-export const WATCHED = { NODE_OPTIONS: `--import=${new URL("statements-watch.ts", import.meta.url)}` };
+/**
+ * With it the statements of a process of its own are noted, too, for scripts/check-plans.ts. What is imported for that is
+ * compiled once for all, as the program itself is: otherwise it would cost each process a quarter of a second.
+ */
+export const WATCHED = {
+  NODE_OPTIONS: `--import=${new URL("statements-watch.ts", import.meta.url)}`,
+  NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
+};
 
 /** Runs `latchkey <args>` as a process of its own, with nothing of our environment but the path. */
 export function latchkey(
