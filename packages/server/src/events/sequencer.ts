@@ -224,23 +224,28 @@ function chain(waiting: readonly Waiting[], heads: Map<string, Head>, source: st
   return numbered;
 }
 
-const insertEvents = insertRows("events", [
-  "store_id",
-  "sequence",
-  "id",
-  "type",
-  "subject",
-  "actor_id",
-  "person_id",
-  "source",
-  "time",
-  "latest_time",
-  "salt",
-  "digest",
-  "previous_hash",
-  "hash",
-  "data",
-]);
+const insertEvents = insertRows(
+  "events",
+  [
+    "store_id",
+    "sequence",
+    "id",
+    "type",
+    "subject",
+    "actor_id",
+    "person_id",
+    "source",
+    "time",
+    "latest_time",
+    "salt",
+    "digest",
+    "previous_hash",
+    "hash",
+    "data",
+  ],
+  sql``,
+  { isLater: true },
+);
 
 const writeHeads = insertRows(
   "event_heads",
@@ -256,4 +261,5 @@ const writeHeads = insertRows(
   // What forgets old events moves the other end, maybe at this moment.
   sql`on conflict (store_id) do update set last_sequence = excluded.last_sequence, last_hash = excluded.last_hash,
     latest_time = excluded.latest_time, oldest_time = coalesce(event_heads.oldest_time, excluded.oldest_time)`,
+  { isLater: true },
 );
