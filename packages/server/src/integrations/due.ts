@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { forIds } from "../storage/insert-rows.ts";
 import { statement } from "../storage/statement.ts";
 import type { Trx } from "../storage/storage.ts";
 
@@ -24,19 +25,17 @@ const markOne = statement((db, of: { storeId: string; id: string; now: number })
  * Events of these stores were numbered: in that transaction, so that no crash can come between. It waits for whoever is just
  * letting one of the integrations go: either that one sees the new numbers, or this comes after it. False: there are none.
  */
-export async function markStores(trx: Trx, storeIds: readonly string[], now: number): Promise<boolean> {
-  let marked = 0n;
-  for (let from = 0; from < storeIds.length; from += AT_ONCE) {
-    const { numUpdatedRows } = await trx
-      .updateTable("integrations")
-      .set({ due_at: sooner(now) })
-      .where("store_id", "in", storeIds.slice(from, from + AT_ONCE))
-      .where("enabled", "=", 1)
-      .executeTakeFirst();
-    marked += numUpdatedRows;
-  }
-  return marked > 0n;
-}
+export const markStores = async (trx: Trx, storeIds: readonly string[], now: number): Promise<boolean> =>
+  (await markSome(trx, storeIds, { now })).length > 0;
 
 /** For more stores than this SQLite reads the whole table. */
 const AT_ONCE = 8;
+
+const markSome = forIds(AT_ONCE, (db, storeIds, of: { now: number }) =>
+  db
+    .updateTable("integrations")
+    .set({ due_at: sooner(of.now) })
+    .where("store_id", "in", storeIds)
+    .where("enabled", "=", 1)
+    .returning("id"),
+);

@@ -10,9 +10,21 @@ export function canonicalJson(value: unknown): string {
   for (const name of Object.keys(members).sort()) {
     const member = members[name];
     if (member === undefined) continue;
-    text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(member)}`;
+    text += `${text === "" ? "" : ","}${quoted(name)}:${canonicalJson(member)}`;
   }
   return `{${text}}`;
+}
+
+/** Names of members come again and again: to quote them each time takes as long as all the rest. */
+const names = new Map<string, string>();
+const MAX_NAMES = 1000;
+
+function quoted(name: string): string {
+  const known = names.get(name);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(name);
+  if (names.size < MAX_NAMES) names.set(name, text);
+  return text;
 }
 
 function primitive(value: unknown): string {

@@ -49,24 +49,25 @@ const insertOf = <O>(
 
 /**
  * Runs a statement about any number of ids, so many at once. It is compiled once: where there are fewer, the last of them fills the
- * places that are left.
+ * places that are left. `more` are values besides the ids.
  */
-export function forIds<O>(
+export function forIds<O, M extends object = object>(
   atOnce: number,
-  build: (db: Database, ids: readonly string[]) => Built<O>,
-): (db: Database, ids: readonly string[]) => Promise<O[]> {
+  build: (db: Database, ids: readonly string[], more: M) => Built<O>,
+): (db: Database, ids: readonly string[], more?: M) => Promise<O[]> {
   const every = Array.from({ length: atOnce }, (_, at) => at);
-  const some = statement((db, places: string[]) =>
+  const some = statement((db, places: string[] & M) =>
     build(
       db,
       every.map((at) => places[at] as string),
+      places,
     ),
   );
-  return async (db, ids) => {
+  return async (db, ids, more) => {
     const found: O[] = [];
     for (let from = 0; from < ids.length; from += atOnce) {
       const values = every.map((at) => ids[Math.min(from + at, ids.length - 1)] as string);
-      found.push(...(await some.all(db, values)));
+      found.push(...(await some.all(db, Object.assign(values, more))));
     }
     return found;
   };
