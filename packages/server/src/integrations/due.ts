@@ -28,8 +28,8 @@ const markOne = statement((db, of: { storeId: string; id: string; now: number })
 export const markStores = async (trx: Trx, storeIds: readonly string[], now: number): Promise<boolean> =>
   (await markSome(trx, storeIds, { now })).length > 0;
 
-/** For more stores than this SQLite reads the whole table. */
-const AT_ONCE = 8;
+/** For six stores at once SQLite reads the whole table. */
+const AT_ONCE = 4;
 
 const markSome = forIds(AT_ONCE, (db, storeIds, of: { now: number }) =>
   db
