@@ -4,11 +4,10 @@ import {
   generateKeyPairSync,
   type KeyObject,
   randomBytes,
-  sign,
   timingSafeEqual,
-  verify,
 } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { isEs256, signEs256 } from "../../packages/server/src/lib/es256.ts";
 import type { Database } from "./database.ts";
 
 /** What the bare server knows. */
@@ -67,16 +66,14 @@ export function signCustomerToken({ privateKey, url, storeId }: Limit, tokenId: 
     exp: expires,
   };
   const signed = `${HEADER}.${encode(claims)}`;
-  const signature = sign("sha256", Buffer.from(signed), { key: privateKey, dsaEncoding: "ieee-p1363" });
-  const token = `${signed}.${signature.toString("base64url")}`;
+  const token = `${signed}.${signEs256(privateKey, Buffer.from(signed)).toString("base64url")}`;
   return { data: { type: "token", id: tokenId, customer_id: customerId, token, expires } };
 }
 
 /** The id of a customer token that is ours. */
 export function openCustomerToken({ publicKey }: Secrets, token: string): string {
   const [header = "", claims = "", signature = ""] = token.split(".");
-  const key = { key: publicKey, dsaEncoding: "ieee-p1363" as const };
-  if (!verify("sha256", Buffer.from(`${header}.${claims}`), key, Buffer.from(signature, "base64url")))
+  if (!isEs256(publicKey, Buffer.from(`${header}.${claims}`), Buffer.from(signature, "base64url")))
     throw new Error("not one of ours");
   return JSON.parse(Buffer.from(claims, "base64url").toString()).jti;
 }

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { parseEmail } from "../lib/email-address.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
@@ -20,7 +20,7 @@ type Deps = { storage: Storage; keyring: Keyring };
 const NAME = "email-digest";
 
 export function createEmailDigests(deps: Deps): EmailDigests {
-  let key: Buffer | undefined;
+  let key: KeyObject | undefined;
   return {
     async of(storeId, email) {
       const address = parseEmail(email);
@@ -32,7 +32,7 @@ export function createEmailDigests(deps: Deps): EmailDigests {
 }
 
 /** Of several instances that make the first one at the same time, one has it written. */
-async function readKey({ storage: { db }, keyring }: Deps): Promise<Buffer> {
+async function readKey({ storage: { db }, keyring }: Deps): Promise<KeyObject> {
   let found = await findSealed(db);
   if (found === undefined) {
     const fresh = seal(keyring, NAME, NAME, randomBytes(32).toString("base64url"));
@@ -43,7 +43,7 @@ async function readKey({ storage: { db }, keyring }: Deps): Promise<Buffer> {
       .execute();
     found = (await findSealed(db)) ?? fresh;
   }
-  return Buffer.from(open(keyring, found), "base64url");
+  return createSecretKey(open(keyring, found), "base64url");
 }
 
 async function findSealed(db: Storage["db"]): Promise<string | undefined> {

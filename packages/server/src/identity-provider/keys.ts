@@ -1,5 +1,6 @@
 import { constants, createPublicKey, type KeyObject, verify } from "node:crypto";
 import { limits } from "../contract/limits.ts";
+import { isEs256 } from "../lib/es256.ts";
 import { type Document, isObject } from "./discovery.ts";
 
 /** A key that may sign ID tokens. It is only ever used with an algorithm of its own kind. */
@@ -71,21 +72,18 @@ export function selectKey(
   return fitting.length === 1 ? fitting[0] : undefined;
 }
 
-type How = { digest: string | null; options?: object };
+type Check = (key: KeyObject, signed: Buffer, signature: Buffer) => boolean;
 
-/**
- * How `node:crypto` is told each algorithm (RFC 7518 3.3 to 3.5, RFC 8037 3.1). Any other checks nothing, and fits nothing.
- * RSA without options is PKCS #1 v1.5, and a key by itself is looked up faster than one among options.
- */
-const HOW: Record<string, How> = {
-  RS256: { digest: "sha256" },
-  PS256: {
-    digest: "sha256",
-    options: { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
-  },
-  ES256: { digest: "sha256", options: { dsaEncoding: "ieee-p1363" } },
-  EdDSA: { digest: null },
-  Ed25519: { digest: null },
+const PSS = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
+const checkEdDsa: Check = (key, signed, signature) => verify(null, signed, key, signature);
+
+/** RFC 7518 3.3 to 3.5, RFC 8037 3.1. Any other algorithm checks nothing, and fits nothing. */
+const CHECKS: Record<string, Check> = {
+  RS256: (key, signed, signature) => verify("sha256", signed, key, signature),
+  PS256: (key, signed, signature) => verify("sha256", signed, { key, ...PSS }, signature),
+  ES256: isEs256,
+  EdDSA: checkEdDsa,
+  Ed25519: checkEdDsa,
 };
 
 /** Whatever goes wrong in here, the token is not signed (RFC 8725 3.3). */
@@ -95,10 +93,10 @@ export function isSignedBy(
   signed: Buffer,
   signature: Buffer,
 ): boolean {
-  const how = algorithms.includes(algorithm) ? HOW[algorithm] : undefined;
-  if (!how) return false;
+  const check = algorithms.includes(algorithm) ? CHECKS[algorithm] : undefined;
+  if (!check) return false;
   try {
-    return verify(how.digest, signed, how.options ? { key, ...how.options } : key, signature);
+    return check(key, signed, signature);
   } catch {
     return false;
   }

@@ -1,4 +1,5 @@
 import { type KeyObject, sign, verify } from "node:crypto";
+import { isEs256, signEs256 } from "./es256.ts";
 import { parseStrictJson } from "./strict-json.ts";
 
 /** Our own signed tokens: JWS, compact, ES256 or RS256 and nothing else. What others sign is judged elsewhere. */
@@ -16,8 +17,9 @@ const KEY_TYPE: Record<SigningAlgorithm, string> = { ES256: "ec", RS256: "rsa" }
 
 export function signJws({ kid, alg, privateKey }: Signer, typ: string, claims: Claims): string {
   const signed = `${encode({ alg, typ, kid })}.${encode(claims)}`;
-  const key = { key: privateKey, dsaEncoding: "ieee-p1363" as const };
-  return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`;
+  const bytes = Buffer.from(signed);
+  const signature = alg === "ES256" ? signEs256(privateKey, bytes) : sign("sha256", bytes, privateKey);
+  return `${signed}.${signature.toString("base64url")}`;
 }
 
 /** Parses without verifying: nothing of it counts before `isSignedBy` has said true. */
@@ -41,14 +43,13 @@ export function readJws(text: string): Jws | undefined {
     kid,
     typ,
     claims,
-    isSignedBy: (publicKey) =>
-      publicKey.asymmetricKeyType === KEY_TYPE[alg] &&
-      verify(
-        "sha256",
-        Buffer.from(`${headerPart}.${claimsPart}`),
-        { key: publicKey, dsaEncoding: "ieee-p1363" },
-        signature,
-      ),
+    isSignedBy(publicKey) {
+      if (publicKey.asymmetricKeyType !== KEY_TYPE[alg]) return false;
+      const signed = Buffer.from(`${headerPart}.${claimsPart}`);
+      return alg === "ES256"
+        ? isEs256(publicKey, signed, signature)
+        : verify("sha256", signed, publicKey, signature);
+    },
   };
 }
 
