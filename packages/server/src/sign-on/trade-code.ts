@@ -90,12 +90,11 @@ export async function tradeCode<T>(
   });
   if (issued) deps.traces?.join("redeem", issued.id);
   const ending = await deps.storage.transact(async (trx): Promise<Ending<T>> => {
-    const attempt = issued && (await burnCode(trx, deps, grant, issued));
-    if (!attempt) return whyNot(trx, deps, grant);
+    const burnt = issued && (await burnCode(trx, deps, grant, issued));
+    if (!burnt) return whyNot(trx, deps, grant);
+    const { attempt, place } = burnt;
     const mismatch = mismatchOf(attempt, grant);
     if (mismatch) return fail(trx, attempt, mismatch.reason, new Problem(mismatch.code));
-    // Here and not before: what was switched off, deleted or made stricter while we waited for our turn counts.
-    const place = await findUsable(trx, attempt);
     const traded = place ? await work(trx, attempt, place) : ({ reason: "profile_disabled" } as const);
     if ("reason" in traded) return fail(trx, attempt, traded.reason, refusalOf(attempt, traded.reason));
     return { ...traded, attempt };
@@ -168,19 +167,27 @@ const findIssued = statement((db, { codeHash, storeId, purpose }: OfCode) =>
 export const hasPurpose = (purpose: Purpose) =>
   sql<SqlBool>`coalesce(realm.purpose, 'customers') = ${purpose}`;
 
-/** The row of before, as it is now. What the identity provider said is no longer in the database. */
+type Burnt = {
+  /** The row of before, as it is now. What the identity provider said is no longer in the database. */
+  attempt: BurntAttempt;
+  /** Where it is traded, read after the burning: what was switched off, deleted or made stricter while we waited for our turn counts. */
+  place: UsablePlace | undefined;
+};
+
 async function burnCode(
   trx: Trx,
   { clock }: TradeDeps,
   { client }: ClientGrant,
   issued: AttemptRow,
-): Promise<BurntAttempt | undefined> {
+): Promise<Burnt | undefined> {
   if (client && issued.realm_id !== client.realmId) return undefined;
   const { id, store_id: storeId } = issued;
   const tokenId = newId();
   const now = clock.now();
-  const isBurnt = await burn.first(trx, { id, storeId, tokenId, now });
-  return isBurnt && { ...issued, state: "exchanged", exchanged_at: now, token_id: tokenId };
+  const burning = await burn.firstWithNext(trx, { id, storeId, tokenId, now });
+  const place = await findUsable(trx, issued);
+  if (!(await burning.row)) return undefined;
+  return { attempt: { ...issued, state: "exchanged", exchanged_at: now, token_id: tokenId }, place };
 }
 
 type Burning = { id: string; storeId: string; tokenId: string; now: number };

@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 import type { PostgresQueryResult } from "kysely";
 import type pg from "pg";
-import { isLater, nameOf } from "./statement.ts";
+import { askWithBegin, prepareBegin } from "./postgres-begin.ts";
+import { nameOf, whenOf } from "./statement.ts";
 import { cameSecond, isUniqueViolation } from "./unique-violation.ts";
 
 /**
@@ -46,24 +47,33 @@ export const isOwnProcess = (client: pg.ClientBase): string =>
   `pg_backend_pid() = ${Number((client as unknown as { processID: number | null }).processID)}`;
 
 /**
- * The first statement on a connection: sets our time limits for the session, if the connection is to the server itself. Behind a
+ * What is asked first on a connection: sets our time limits for the session, if the connection is to the server itself. Behind a
  * pooler nothing is set: the session belongs to the pooler, and its next user would get our limits.
  */
 export async function greet(client: pg.ClientBase, withinMs: number): Promise<"direct" | "pooled"> {
-  const set = Object.entries(SETTINGS).map(([name, ms]) => `set_config('${name}', '${ms}', false)`);
-  const asked = client.query(`select ${set.join(", ")} where ${isOwnProcess(client)}`);
-  const { rowCount } = await answered(asked, withinMs).catch((error) => {
+  return answered(greeted(client), withinMs).catch((error) => {
     closeSocket(client);
     throw error;
   });
-  return rowCount === 1 ? "direct" : "pooled";
+}
+
+async function greeted(client: pg.ClientBase): Promise<"direct" | "pooled"> {
+  const set = Object.entries(SETTINGS).map(([name, ms]) => `set_config('${name}', '${ms}', false)`);
+  const { rowCount } = await client.query(`select ${set.join(", ")} where ${isOwnProcess(client)}`);
+  if (rowCount !== 1) return "pooled";
+  await prepareBegin(client);
+  return "direct";
 }
 
 /**
  * What the fixed statements (statement.ts) are called at the server, which then parses and plans each once a connection and not
  * once a run. A newer release may change a table under a plan, and then the server refuses the name: all get new ones.
  */
-type Names = { of(text: string): string | undefined; distrust(name: string, error: unknown): void };
+type Names = {
+  of(text: string): string | undefined;
+  areOff(): boolean;
+  distrust(name: string | undefined, error: unknown): void;
+};
 
 export function createNames(): Names {
   let generation = 0;
@@ -73,13 +83,17 @@ export function createNames(): Names {
       const name = isOff ? undefined : nameOf(text);
       return name && `${name}_${generation}`;
     },
+    areOff: () => isOff,
     distrust(name, error) {
       // Who forgets a name, or knows it already, has swapped the process behind the connection, and would do so again.
       if (codeOf(error) !== FEATURE_NOT_SUPPORTED) isOff = true;
-      else if (name.endsWith(`_${generation}`)) generation++;
+      else if (name?.endsWith(`_${generation}`)) generation++;
     },
   };
 }
+
+/** Where a statement stands: by itself, or in a transaction, as its first one or not. */
+type Place = "alone" | "first" | "inside";
 
 type Way = {
   patient: boolean;
@@ -96,22 +110,21 @@ export function watched(client: pg.PoolClient, way: Way): Connection {
   let heardAtMs = performance.now();
   let unanswered = 0;
   let isLost = false;
-  /** What was asked and is sent with the next, in the order in which it was asked. */
+  /** What was asked in a transaction and is sent with the next, in the order in which it was asked. */
   let unsent: Promise<unknown>[] = [];
+  /** A transaction was begun, and nothing asked in it yet: its begin is sent with the first statement. */
+  let isToBegin = false;
 
   function hear(): void {
     heardAtMs = performance.now();
     way.onHeard(heardAtMs);
   }
 
-  async function ask(text: string, values: readonly unknown[] = [], name?: string) {
+  async function ask(text: string, values: readonly unknown[] = [], name?: string, isFirst = false) {
     if (isLost) throw new Error("Connection terminated: the statement before was not answered");
     unanswered++;
     try {
-      const sent = name
-        ? client.query({ name, text, values: values as unknown[] })
-        : client.query(text, values as unknown[]);
-      const result = await answered(sent, answerMs);
+      const result = await answered(send(text, values, name, isFirst), answerMs);
       hear();
       return result as unknown as PostgresQueryResult<unknown>;
     } catch (error) {
@@ -120,11 +133,18 @@ export function watched(client: pg.PoolClient, way: Way): Connection {
       if (isLost) closeSocket(client);
       if (isSilence(error)) way.onSilent();
       else if (codeOf(error) !== undefined) hear();
-      if (name && isNameRefused(error)) names.distrust(name, error);
+      if ((name || isFirst) && isNameRefused(error)) names.distrust(name, error);
       throw error;
     } finally {
       unanswered--;
     }
+  }
+
+  function send(text: string, values: readonly unknown[], name: string | undefined, isFirst: boolean) {
+    if (isFirst) return askWithBegin(client, { text, values: values as unknown[], name });
+    return name
+      ? client.query({ name, text, values: values as unknown[] })
+      : client.query(text, values as unknown[]);
   }
 
   /**
@@ -140,35 +160,45 @@ export function watched(client: pg.PoolClient, way: Way): Connection {
     return result.value;
   }
 
-  async function query(text: string, values: readonly unknown[]) {
-    const isAlone = client.getTransactionStatus() === "I";
-    const isLimitedHere = isPooled && isAlone;
-    if (isLimitedHere && text === "begin") return ask(BEGIN_LIMITED);
-    const send = () => (isLimitedHere ? askLimited(text, values) : ask(text, values));
+  async function query(text: string, values: readonly unknown[], place: Place) {
+    const name = mayName ? names.of(text) : undefined;
+    const again = () => (isPooled && place === "alone" ? askLimited(text, values) : ask(text, values));
     try {
-      const name = mayName ? names.of(text) : undefined;
-      return await (name ? ask(text, values, name) : send());
+      return await (name || place === "first" ? ask(text, values, name, place === "first") : again());
     } catch (error) {
       // Outside a transaction a statement that lost a deadlock has changed nothing, and may simply be sent again; so may one
       // whose name was refused, this time without.
-      if (!isAlone || !isUndone(error)) throw error;
-      return send();
+      if (place !== "alone" || !isUndone(error)) throw error;
+      return again();
     }
   }
 
-  /** Holds back what may go later; anything else takes it along, and has failed if that has. */
+  function placeOf(): Place {
+    if (isToBegin) return "first";
+    return unsent.length === 0 && client.getTransactionStatus() === "I" ? "alone" : "inside";
+  }
+
+  /** Holds back a begin, and what may go later; anything else takes them along, and has failed if one of them has. */
   async function queryWithUnsent(text: string, values: readonly unknown[]) {
-    if (isLater(text) && client.getTransactionStatus() === "T") {
-      socketOf(client).cork();
-      const asked = query(text, values);
-      asked.catch(() => {});
-      unsent.push(asked);
+    if (text === "begin") {
+      if (!mayName || names.areOff()) return ask(isPooled ? BEGIN_LIMITED : text);
+      isToBegin = true;
       return NOTHING;
     }
-    if (unsent.length === 0) return query(text, values);
+    const place = placeOf();
+    isToBegin = false;
+    const when = whenOf(text);
+    if (when !== "at once" && place !== "alone") {
+      socketOf(client).cork();
+      const asked = query(text, values, place);
+      asked.catch(() => {});
+      unsent.push(asked);
+      return when === "later" ? NOTHING : asked;
+    }
+    if (unsent.length === 0) return query(text, values, place);
     const before = unsent;
     unsent = [];
-    const asked = query(text, values);
+    const asked = query(text, values, place);
     for (const _ of before) socketOf(client).uncork();
     const endings = await Promise.allSettled([...before, asked]);
     const failed = endings.slice(0, -1).find(({ status }) => status === "rejected") as PromiseRejectedResult;

@@ -15,6 +15,11 @@ export type Statement<P, O> = {
    * commit, which fails if this has failed: a round trip less. On SQLite it is done at once.
    */
   later(trx: Trx, values: P): Promise<void>;
+  /**
+   * The same for what is looked at when the next statement was answered, and only then: `row` waits for that one. If this fails, so
+   * has `row`, and on PostgreSQL the next statement with it.
+   */
+  firstWithNext(trx: Trx, values: P): Promise<{ row: Promise<O | undefined> }>;
 };
 
 /** A query of the builder, or one written with `sql`. */
@@ -29,17 +34,27 @@ export function statement<P extends object, O>(
   { isNamed = true } = {},
 ): Statement<P, O> {
   const compiledFor = compileOnce((db) => build(db, places as P), { isNamed });
-  const laterFor = compileOnce((db) => build(db, places as P), { isNamed, isLater: true });
+  const laterFor = compileOnce((db) => build(db, places as P), { isNamed, when: LATER });
+  const withNextFor = compileOnce((db) => build(db, places as P), { isNamed, when: WITH_NEXT });
 
-  async function run(db: Database, query: CompiledQuery<O>, values: P): Promise<O[]> {
-    const parameters = query.parameters.map((parameter) => valueAt(values, parameter));
-    return (await send(db, query, parameters)).rows;
-  }
+  const fill = (query: CompiledQuery<O>, values: P): CompiledQuery<O> => ({
+    ...query,
+    parameters: query.parameters.map((parameter) => valueAt(values, parameter)),
+  });
+  const run = async (db: Database, query: CompiledQuery<O>, values: P): Promise<O[]> =>
+    (await send(db, fill(query, values))).rows;
 
   return {
     all: (db, values) => run(db, compiledFor(db), values),
     first: async (db, values) => (await run(db, compiledFor(db), values))[0],
     later: async (trx, values) => void (await run(trx, laterFor(trx), values)),
+    async firstWithNext(trx, values) {
+      const { asked } = await sendWithNext(trx, fill(withNextFor(trx), values));
+      const row = asked.then(({ rows }) => rows[0]);
+      // Nobody waits for it before the next statement was answered, which may have failed with it.
+      row.catch(() => {});
+      return { row };
+    },
   };
 }
 
@@ -48,13 +63,13 @@ export function statementInOrder<O>(
   build: (db: Database) => Built<O>,
   { isLater = false } = {},
 ): (db: Database, parameters: readonly unknown[]) => Promise<QueryResult<O>> {
-  const compiledFor = compileOnce(build, { isNamed: true, isLater });
-  return (db, parameters) => send(db, compiledFor(db), parameters);
+  const compiledFor = compileOnce(build, { isNamed: true, when: isLater ? LATER : "" });
+  return (db, parameters) => send(db, { ...compiledFor(db), parameters });
 }
 
 function compileOnce<O>(
   build: (db: Database) => Built<O>,
-  { isNamed, isLater = false }: { isNamed: boolean; isLater?: boolean },
+  { isNamed, when = "" }: { isNamed: boolean; when?: When | "" },
 ): (db: Database) => CompiledQuery<O> {
   // By adapter, because a database and all its transactions share one.
   const compiled = new WeakMap<object, CompiledQuery<O>>();
@@ -64,7 +79,7 @@ function compileOnce<O>(
     let query = plugins.length === 0 ? compiled.get(adapter) : undefined;
     if (!query) {
       const built = build(db).compile(db);
-      query = isLater ? { ...built, sql: `${built.sql}${LATER}` } : built;
+      query = { ...built, sql: `${built.sql}${when}` };
       if (isNamed) names.set(query.sql, nameFor(query.sql));
       if (plugins.length === 0) compiled.set(adapter, query);
     }
@@ -73,15 +88,19 @@ function compileOnce<O>(
 }
 
 /** Straight to the connection: without plugins, which would see the result, Kysely's own way does nothing more and takes twice as long. */
-function send<O>(
-  db: Database,
-  { sql, query, queryId }: CompiledQuery<O>,
-  parameters: readonly unknown[],
-): Promise<QueryResult<O>> {
+function send<O>(db: Database, query: CompiledQuery<O>): Promise<QueryResult<O>> {
   const executor = db.getExecutor();
-  const filled = { sql, query, queryId, parameters };
-  if (executor.plugins.length > 0) return db.executeQuery<O>(filled);
-  return executor.provideConnection((connection) => connection.executeQuery<O>(filled));
+  if (executor.plugins.length > 0) return db.executeQuery<O>(query);
+  return executor.provideConnection((connection) => connection.executeQuery<O>(query));
+}
+
+/** Kysely lets a transaction ask one thing at a time. Wrapped, the answer is nothing that it would wait for. */
+async function sendWithNext<O>(
+  trx: Trx,
+  query: CompiledQuery<O>,
+): Promise<{ asked: Promise<QueryResult<O>> }> {
+  const executor = trx.getExecutor();
+  return executor.provideConnection(async (connection) => ({ asked: connection.executeQuery<O>(query) }));
 }
 
 /** By text, because that is all that reaches a connection. One text has one name in every release. */
@@ -90,10 +109,15 @@ const names = new Map<string, string>();
 const nameFor = (text: string): string =>
   `latchkey_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
 
-/** Behind a text that is sent with the next one. */
+/** Behind a text that is sent with the next one: nobody waits for its answer, or only after that. */
 const LATER = " -- later";
+const WITH_NEXT = " -- with next";
+type When = typeof LATER | typeof WITH_NEXT;
 
-export const isLater = (text: string): boolean => text.endsWith(LATER);
+export function whenOf(text: string): "at once" | "later" | "with next" {
+  if (text.endsWith(LATER)) return "later";
+  return text.endsWith(WITH_NEXT) ? "with next" : "at once";
+}
 
 export const nameOf = (text: string): string | undefined => names.get(text);
 

@@ -84,6 +84,27 @@ describe("connections to PostgreSQL", () => {
     },
   );
 
+  test("a begin that the server does not carry out takes the statement that came with it along", async () => {
+    const storage = await open();
+    const { store } = await newStore(storage);
+    const revision = async () =>
+      Number((await witness.query("select revision from stores where id = $1", [store.id])).rows[0].revision);
+    const before = await revision();
+    let spoilt = 0;
+    proxy.toServer.judge = (piece) => {
+      const at = piece.indexOf("begin");
+      if (at >= 0) spoilt += piece.write("begun", at) / 5;
+      return "pass";
+    };
+    // First under the name that it was prepared with; that one is not trusted any more, so then in full.
+    const error = await failure(storage.transact((trx) => touch(trx, store.id)));
+    expect((error as { code?: string }).code).toBe("42601");
+    expect([spoilt, await revision()]).toEqual([2, before]);
+    proxy.mend();
+    await storage.transact((trx) => touch(trx, store.id));
+    expect(await revision()).toBe(before + 1);
+  });
+
   test("connections that fell silent are all replaced when the first of them is found out", async () => {
     const storage = await open();
     const { store } = await newStore(storage);

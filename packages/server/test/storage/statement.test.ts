@@ -34,6 +34,14 @@ const findHead = statement((db, of: { storeId: string }) =>
   db.selectFrom("event_heads").select("last_hash").where("store_id", "=", of.storeId),
 );
 
+const moveHead = statement((db, of: { storeId: string; sequence: number }) =>
+  db
+    .updateTable("event_heads")
+    .set({ last_sequence: of.sequence })
+    .where("store_id", "=", of.storeId)
+    .returning("last_sequence"),
+);
+
 describe.each(engines)("a statement on $name", (engine) => {
   let database: TestDatabase;
   let latchkey: TestApp;
@@ -71,14 +79,47 @@ describe.each(engines)("a statement on $name", (engine) => {
     expect(seen?.id).toBe(key.id);
   });
 
-  describe("that goes later", () => {
-    /** A store without a head of its log. */
-    const newStore = async () => {
-      const { store } = await latchkey.createStore(100);
-      await latchkey.storage.db.deleteFrom("event_heads").where("store_id", "=", store.id).execute();
-      return store.id;
-    };
+  /** A store without a head of its log. */
+  const newStore = async () => {
+    const { store } = await latchkey.createStore(100);
+    await latchkey.storage.db.deleteFrom("event_heads").where("store_id", "=", store.id).execute();
+    return store.id;
+  };
 
+  describe("that goes with the next", () => {
+    test.each([1, 2])("is done before that one, and answers for itself (run %i)", async () => {
+      const { storage } = latchkey;
+      const storeId = await newStore();
+      const seen = await storage.transact(async (trx) => {
+        const missed = await moveHead.firstWithNext(trx, { storeId, sequence: 1 });
+        const before = await findHead.first(trx, { storeId });
+        await insertHead.later(trx, { storeId, hash: "one" });
+        const moved = await moveHead.firstWithNext(trx, { storeId, sequence: 7 });
+        const after = await findHead.first(trx, { storeId });
+        return [await missed.row, before, await moved.row, after];
+      });
+      expect(seen).toEqual([undefined, undefined, { last_sequence: 7 }, { last_hash: "one" }]);
+    });
+
+    test("fails the transaction, with its own error, when it fails, and all is undone", async () => {
+      const { storage } = latchkey;
+      const [storeId, other] = [await newStore(), await newStore()];
+      await insertHead.all(storage.db, { storeId, hash: "one" });
+      const none = { storeId, sequence: null as unknown as number };
+      await expect(
+        storage.transact(async (trx) => {
+          await insertHead.later(trx, { storeId: other, hash: "" });
+          const moving = await moveHead.firstWithNext(trx, none);
+          await findHead.first(trx, { storeId });
+          await moving.row;
+        }),
+      ).rejects.toThrow(/not.null/i);
+      const heads = await storage.db.selectFrom("event_heads").select("last_hash").execute();
+      expect(heads).toEqual([{ last_hash: "one" }]);
+    });
+  });
+
+  describe("that goes later", () => {
     test("is done before what is asked next, and is there when the transaction has ended", async () => {
       const { storage } = latchkey;
       const storeId = await newStore();
