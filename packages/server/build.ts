@@ -4,6 +4,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildConsole } from "../console/build.ts";
+import { bundleLibraries } from "./bundle.ts";
 
 /**
  * Writes the package `latchkey` as it is published: the service and its command line, with the practice provider, the demo
@@ -25,6 +26,8 @@ const demo = readJson(join(root, "packages/demo/package.json"));
 
 strip(join(here, "src"), join(folder, "src"));
 strip(join(here, "bin"), join(folder, "bin"));
+await bundleLibraries();
+cpSync(join(here, "bundled"), join(folder, "bundled"), { recursive: true });
 copyFileSync(join(root, "README.md"), join(folder, "README.md"));
 copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
 writeDemo(join(folder, "node_modules/@latchkey/demo"));

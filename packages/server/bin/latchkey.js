@@ -16,5 +16,6 @@ if (major < 24) {
 const threads = availableParallelism() + 4;
 if (!(Number(process.env.UV_THREADPOOL_SIZE) > threads)) process.env.UV_THREADPOOL_SIZE = String(threads);
 nodeModule.enableCompileCache?.();
+await import("./bundled.ts");
 const { run } = await import("../src/cli/cli.ts");
 await run(process.argv.slice(2));

@@ -12,7 +12,7 @@ export type Finished = { code: number | null; stdout: string; stderr: string };
  * compiled once for all, as the program itself is: otherwise it would cost each process a quarter of a second.
  */
 export const WATCHED = {
-  NODE_OPTIONS: `--import=${new URL("statements-watch.ts", import.meta.url)}`,
+  NODE_OPTIONS: `--import=${new URL("statements-watch-process.ts", import.meta.url)}`,
   NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"),
 };
 
