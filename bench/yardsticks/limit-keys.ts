@@ -1,6 +1,7 @@
 import { createHash, randomUUIDv7 } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Row } from "./database.ts";
+import { insertEvents } from "./limit-notes.ts";
 import { type Limit, signText, storeOf } from "./limit-tokens.ts";
 import { answerJson } from "./node-http.ts";
 
@@ -52,7 +53,7 @@ export async function readKey(limit: Limit, request: IncomingMessage, response: 
   );
 }
 
-/** The store's row is the lock under which a reservation is checked, as in Latchkey; then one update of the key. */
+/** The store's row is the lock under which a reservation is checked, as in Latchkey; then one update of the key, and its event. */
 export async function writeKey(
   limit: Limit,
   request: IncomingMessage,
@@ -63,7 +64,7 @@ export async function writeKey(
   const { data } = JSON.parse(text);
   const row = await limit.transact(async (ask) => {
     await ask("update stores set revision = revision + 1 where id = ? returning rate_limit", storeId);
-    return ask(
+    const changed = await ask(
       `update application_keys set name = ?, reserved_rate_limit = ?, updated_at = ?
        where store_id = ? and id = ? returning *`,
       data.name,
@@ -72,6 +73,12 @@ export async function writeKey(
       storeId,
       keyIdOf(request),
     );
+    const { id, name, client_id, reserved_rate_limit } = changed as Row;
+    const resource = { id, type: "application_key", name, client_id, reserved_rate_limit };
+    await insertEvents(ask, storeId, String(id), [
+      { type: "application_key.updated", subject: String(id), resource },
+    ]);
+    return changed;
   });
   answerKey(response, row);
 }

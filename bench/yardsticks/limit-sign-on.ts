@@ -10,6 +10,7 @@ import {
 import { Agent, type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import type { Row } from "./database.ts";
 import { insertToken } from "./limit-customers.ts";
+import { closeRecord, insertEvents, insertRecord } from "./limit-notes.ts";
 import { type Limit, openText, signText, storeOf } from "./limit-tokens.ts";
 import { answerJson, answerRedirect, readText } from "./node-http.ts";
 
@@ -47,7 +48,7 @@ const callbackUrl = ({ url, storeId, realmId, profileId }: Limit): string =>
 
 const SHOP = "https://shop.example/signed-in";
 
-/** One insert claims the attempt, one call asks the provider, one signature is verified, one update gives the code. */
+/** One insert claims the attempt, one call asks the provider, one signature is verified, one update gives the code, with the record. */
 export async function comeBack(
   limit: Limit,
   query: string,
@@ -77,16 +78,19 @@ export async function comeBack(
   if (claims.nonce !== id || claims.aud !== "the-store" || claims.exp * 1000 < Date.now())
     throw new Error("not for this sign-on");
   const code = `lkac_${randomBytes(32).toString("base64url")}`;
-  await limit.ask(
-    `update sign_on_attempts set state = 'code_issued', code_hash = ?, code_expires_at = ?, identity = ?, subject = ?
-     where store_id = ? and id = ? and state = 'returned'`,
-    sha256(code, "hex"),
-    Date.now() + 600_000,
-    JSON.stringify({ issuer: claims.iss, subject: claims.sub, email: claims.email, name: claims.name }),
-    claims.sub,
-    limit.storeId,
-    id,
-  );
+  await limit.transact(async (ask) => {
+    await ask(
+      `update sign_on_attempts set state = 'code_issued', code_hash = ?, code_expires_at = ?, identity = ?, subject = ?
+       where store_id = ? and id = ? and state = 'returned'`,
+      sha256(code, "hex"),
+      Date.now() + 600_000,
+      JSON.stringify({ issuer: claims.iss, subject: claims.sub, email: claims.email, name: claims.name }),
+      claims.sub,
+      limit.storeId,
+      id,
+    );
+    await insertRecord(ask, { ...limit, id });
+  });
   answerRedirect(response, `${SHOP}?code=${code}&state=${clientState}`);
 }
 
@@ -133,7 +137,7 @@ export async function loadKeys(idp: string): Promise<Map<string, KeyObject>> {
   return new Map(keys.map((key) => [key.kid, createPublicKey({ key, format: "jwk" })]));
 }
 
-/** One statement burns the code; identity, customer and token are written with it; one signature. */
+/** One statement burns the code; identity, customer, token, events and the record are written with it; one signature. */
 export async function redeem(
   limit: Limit,
   request: IncomingMessage,
@@ -191,7 +195,26 @@ export async function redeem(
         now,
       );
     }
-    return insertToken(limit, customerId, "oidc", ask);
+    const token = await insertToken(limit, customerId, "oidc", ask);
+    const { name, email, issuer, subject } = identity;
+    const customer = { id: customerId, type: "customer", name, email };
+    const linked = { id: customerId, type: "customer_identity", issuer, subject };
+    await insertEvents(ask, storeId, customerId, [
+      ...(known
+        ? []
+        : [
+            { type: "customer.created", subject: customerId, resource: customer, personId: customerId },
+            { type: "customer.identity_linked", subject: customerId, resource: linked, personId: customerId },
+          ]),
+      {
+        type: "customer_token.created",
+        subject: token.data.id,
+        resource: { id: token.data.id },
+        personId: customerId,
+      },
+    ]);
+    await closeRecord(ask, storeId, attempt.id as string, customerId);
+    return token;
   });
   answerJson(response, 200, answer);
 }

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { PostgresQueryResult } from "kysely";
 import type pg from "pg";
-import { askWithBegin, prepareBegin } from "./postgres-begin.ts";
+import { ask as askDriver, askWithBegin, prepareBegin } from "./postgres-query.ts";
 import { nameOf, whenOf } from "./statement.ts";
 import { cameSecond, isUniqueViolation } from "./unique-violation.ts";
 
@@ -78,16 +78,23 @@ type Names = {
 export function createNames(): Names {
   let generation = 0;
   let isOff = false;
+  /** The same string each time: a new one would have to be hashed again wherever it is looked up. */
+  const names = new Map<string, string>();
   return {
     of(text) {
-      const name = isOff ? undefined : nameOf(text);
-      return name && `${name}_${generation}`;
+      if (isOff) return undefined;
+      const name = names.has(text) ? undefined : nameOf(text);
+      if (name) names.set(text, `${name}_${generation}`);
+      return names.get(text);
     },
     areOff: () => isOff,
     distrust(name, error) {
       // Who forgets a name, or knows it already, has swapped the process behind the connection, and would do so again.
       if (codeOf(error) !== FEATURE_NOT_SUPPORTED) isOff = true;
-      else if (name?.endsWith(`_${generation}`)) generation++;
+      else if (name?.endsWith(`_${generation}`)) {
+        generation++;
+        names.clear();
+      }
     },
   };
 }
@@ -124,7 +131,9 @@ export function watched(client: pg.PoolClient, way: Way): Connection {
     if (isLost) throw new Error("Connection terminated: the statement before was not answered");
     unanswered++;
     try {
-      const result = await answered(send(text, values, name, isFirst), answerMs);
+      const asked = { text, values, name };
+      const sent = isFirst ? askWithBegin(client, asked) : askDriver(client, asked);
+      const result = await answered(sent, answerMs);
       hear();
       return result as unknown as PostgresQueryResult<unknown>;
     } catch (error) {
@@ -138,13 +147,6 @@ export function watched(client: pg.PoolClient, way: Way): Connection {
     } finally {
       unanswered--;
     }
-  }
-
-  function send(text: string, values: readonly unknown[], name: string | undefined, isFirst: boolean) {
-    if (isFirst) return askWithBegin(client, { text, values: values as unknown[], name });
-    return name
-      ? client.query({ name, text, values: values as unknown[] })
-      : client.query(text, values as unknown[]);
   }
 
   /**
