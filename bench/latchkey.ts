@@ -21,6 +21,8 @@ type Options = {
   checkout?: string;
   /** What follows `latchkey serve`. */
   args?: string[];
+  /** For the service alone. */
+  env?: Record<string, string>;
 };
 
 /** The service as an operator starts it, behind a proxy, with a store whose limit nobody reaches. */
@@ -30,10 +32,11 @@ export async function startLatchkey({
   contestant = "latchkey",
   checkout = HERE,
   args = [],
+  env: more = {},
 }: Options): Promise<Runner> {
   const env = envOf(databaseUrl, idp);
   const made = await createStore(env, checkout);
-  const { server, url } = await serveLatchkey(env, checkout, args);
+  const { server, url } = await serveLatchkey({ ...env, ...more }, checkout, args);
   const { id: keyId, client_id: clientId, client_secret: clientSecret } = made.application_key;
   const facts = await furnish(url, idp, { clientId, clientSecret });
   return {

@@ -25,6 +25,7 @@ export async function measureRound(
   { target, server }: Runner,
   workload: Workload,
   pace: Pick<Job, "count" | "perSecond">,
+  onReady: () => void = () => {},
 ): Promise<Round> {
   // What a limit server does is done when it answers.
   const waitMs = workload.isRecorded && isOurs(target) ? WRITTEN_AFTER_MS : 0;
@@ -35,6 +36,7 @@ export async function measureRound(
   const databaseBefore = places.databaseUsage();
   const before = await server.usage();
   const seen = load.receive<Seen>("seen");
+  onReady();
   load.send("go");
   const result = await seen;
   await sleep(waitMs);
