@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BUNDLED, fileOf } from "./bin/bundled.ts";
@@ -13,14 +13,16 @@ export async function bundleLibraries(): Promise<string[]> {
   for (const name of missing) await bundle(name, fileURLToPath(fileOf(name)));
   const current = new Set(BUNDLED.map((name) => basename(fileURLToPath(fileOf(name)))));
   // Those of other versions are never loaded again.
-  for (const file of readdirSync(folder)) if (!current.has(file)) rmSync(join(folder, file));
+  for (const file of readdirSync(folder))
+    if (!current.has(file)) rmSync(join(folder, file), { recursive: true, force: true });
   return missing;
 }
 
 async function bundle(name: string, file: string): Promise<void> {
   const { build } = await import("vite");
   const entry = `virtual:${name}`;
-  const outDir = `${file}-${process.pid}`;
+  // Not beside the others: what an interrupted run leaves is no bundle.
+  const outDir = join(here, `../../node_modules/.cache/latchkey-bundle-${process.pid}`);
   await build({
     configFile: false,
     root: here,
@@ -37,6 +39,7 @@ async function bundle(name: string, file: string): Promise<void> {
     build: {
       ssr: true,
       outDir,
+      emptyOutDir: true,
       license: { fileName: "license.md" },
       target: "node24",
       // Stacks stay readable, and V8 compiles only what is called.
@@ -48,7 +51,8 @@ async function bundle(name: string, file: string): Promise<void> {
     readFileSync(join(outDir, part), "utf8"),
   );
   writeFileSync(join(outDir, "licensed.js"), `/*!\n${licenses?.replaceAll("*/", "* /")}*/\n${code}`);
-  // Made beside it and then put in its place, so that a command that starts meanwhile finds all of it or nothing.
+  mkdirSync(folder, { recursive: true });
+  // Moved into its place, so that a command that starts meanwhile finds all of it or nothing.
   renameSync(join(outDir, "licensed.js"), file);
   rmSync(outDir, { recursive: true });
 }

@@ -137,6 +137,8 @@ export function watched(client: pg.PoolClient, way: Way): Connection {
       hear();
       return result as unknown as PostgresQueryResult<unknown>;
     } catch (error) {
+      // Who asked, in place of how the socket was read: a log shows the first lines alone.
+      if (error instanceof Error) Error.captureStackTrace(error);
       isLost ||= leavesInDoubt(error);
       // The socket goes now and not at release: what is still under way there is undone that much sooner.
       if (isLost) closeSocket(client);

@@ -105,6 +105,21 @@ describe("connections to PostgreSQL", () => {
     expect(await revision()).toBe(before + 1);
   });
 
+  test("what the server refuses says who asked, not how the answer was read", async () => {
+    const storage = await open();
+    const nowhere = (db: Storage["db"]) =>
+      db
+        .selectFrom("nowhere" as "stores")
+        .select("id")
+        .execute();
+    const errors = [await failure(nowhere(storage.db)), await failure(storage.transact(nowhere))];
+    for (const error of errors) {
+      const lines = (error as Error).stack?.split("\n").slice(1, 7).join("\n");
+      expect(lines).toContain("postgres-connection.ts");
+      expect(lines).not.toContain("pg-protocol");
+    }
+  });
+
   test("connections that fell silent are all replaced when the first of them is found out", async () => {
     const storage = await open();
     const { store } = await newStore(storage);
