@@ -238,7 +238,12 @@ describe("RS256", () => {
     const token = signJws(rsa, "JWT", { sub: "ada" });
     expect(readJws(token)?.isSignedBy(pair.publicKey)).toBe(true);
     expect(readJws(token)?.isSignedBy(publicKey)).toBe(false);
-    const confused = signJws({ ...rsa, alg: "ES256" }, "JWT", { sub: "ada" });
+    expect(() => signJws({ ...rsa, alg: "ES256" }, "JWT", {})).toThrow("the key rsa is none for ES256");
+    const [header, claims] = ['{"alg":"ES256","typ":"JWT","kid":"rsa"}', '{"sub":"ada"}'].map((part) =>
+      Buffer.from(part).toString("base64url"),
+    );
+    const signature = sign("sha256", Buffer.from(`${header}.${claims}`), pair.privateKey);
+    const confused = `${header}.${claims}.${signature.toString("base64url")}`;
     expect(readJws(confused)?.isSignedBy(pair.publicKey)).toBe(false);
     expect(readJws(signJws(signer, "JWT", {}))?.isSignedBy(pair.publicKey)).toBe(false);
   });

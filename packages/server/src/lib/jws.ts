@@ -16,6 +16,7 @@ const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 const KEY_TYPE: Record<SigningAlgorithm, string> = { ES256: "ec", RS256: "rsa" };
 
 export function signJws({ kid, alg, privateKey }: Signer, typ: string, claims: Claims): string {
+  if (privateKey.asymmetricKeyType !== KEY_TYPE[alg]) throw new Error(`the key ${kid} is none for ${alg}`);
   const signed = `${encode({ alg, typ, kid })}.${encode(claims)}`;
   const bytes = Buffer.from(signed);
   const signature = alg === "ES256" ? signEs256(privateKey, bytes) : sign("sha256", bytes, privateKey);
