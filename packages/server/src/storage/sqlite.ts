@@ -1,12 +1,11 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type DatabaseConnection,
   type Dialect,
   Kysely,
-  type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -14,6 +13,8 @@ import {
 } from "kysely";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { createSharedCommits } from "./shared-commit.ts";
+import { keepPrepared } from "./sqlite-prepared.ts";
+import type { Shortcut } from "./statement.ts";
 import { createChanges, type Database, isWriteRefused, type Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
@@ -22,7 +23,6 @@ const BLOCK_MS = 5;
 const BUSY_MS = 2000;
 const RETRY_MS = 20;
 const WATCH_EVERY_MS = 250;
-const MAX_PREPARED = 200;
 /** Every so many pages, one commit brings the log into the file: with SQLite's own 1000 that takes ten milliseconds and more. */
 const CHECKPOINT_PAGES = 400;
 
@@ -31,12 +31,13 @@ export function openSqlite(given: string): Storage {
   if (!inMemory) makeFolder(dirname(given));
   const path = inMemory ? given : toRealPath(given);
   const file = openFile(path);
+  const reader = inMemory ? undefined : openReader(path);
   const changes = createChanges();
   let cannotWrite = false;
   const onError = (error: unknown) => {
     cannotWrite ||= isWriteRefused(error);
   };
-  const db = new Kysely<Tables>({ dialect: patientDialect(file, onError) });
+  const db = new Kysely<Tables>({ dialect: patientDialect(file, reader, onError) });
   const commitTogether = createSharedCommits(file);
   const stopWatching = inMemory ? () => {} : watch(file, changes.announceAll);
   let lock: DatabaseSync | undefined;
@@ -74,6 +75,8 @@ export function openSqlite(given: string): Storage {
     },
     async close() {
       stopWatching();
+      // First, because the last one to close brings the log into the file, and this one cannot write.
+      if (reader?.isOpen) reader.close();
       await db.destroy();
       if (file.isOpen) file.close();
       lock?.close();
@@ -94,6 +97,16 @@ function openFile(path: string): DatabaseSync {
   } catch (cause) {
     throw operatorFault(`cannot open the SQLite database ${path}: ${(cause as Error).message}`, cause);
   }
+}
+
+/**
+ * A second connection for what is only read, outside of a transaction. It sees what is committed, so nobody has to wait until the
+ * first one is free, which a transaction keeps until its commit.
+ */
+function openReader(path: string): DatabaseSync {
+  const reader = new DatabaseSync(path, { timeout: BLOCK_MS, readOnly: true });
+  reader.exec("pragma trusted_schema = off; pragma temp_store = memory;");
+  return reader;
 }
 
 /** A folder for the owner alone. One that is there stays as it is. */
@@ -121,8 +134,13 @@ async function writeNothing(db: Database): Promise<void> {
  * locked did nothing, so it is tried again. The first to wait gives up after two seconds. From then on every statement that finds
  * the lock fails at once, until the lock is gone: otherwise each would wait two seconds behind the one before it.
  */
-function patientDialect(file: DatabaseSync, onError: (error: unknown) => void): Dialect {
+function patientDialect(
+  file: DatabaseSync,
+  reader: DatabaseSync | undefined,
+  onError: (error: unknown) => void,
+): Dialect {
   const prepare = keepPrepared(file);
+  const prepareToRead = reader && keepPrepared(reader);
   let lockedSinceMs: number | undefined;
 
   /** At once, and only then by way of a promise, if the file is free, as it nearly always is. */
@@ -153,8 +171,14 @@ function patientDialect(file: DatabaseSync, onError: (error: unknown) => void): 
       throw new Error("statements are not streamed on SQLite");
     },
   };
+  // A transaction has the first connection to itself. Kysely would queue up for it, with six promises a statement.
+  const shortcut: Shortcut["shortcut"] = ({ sql, parameters }, isTransaction) => {
+    if (isTransaction) return patiently(() => prepare(sql).execute(parameters));
+    if (!prepareToRead || !IS_READ.test(sql)) return undefined;
+    return patiently(() => prepareToRead(sql).execute(parameters));
+  };
   return {
-    createAdapter: () => new SqliteAdapter(),
+    createAdapter: () => Object.assign(new SqliteAdapter(), { shortcut }),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createDriver: () => ({
@@ -171,43 +195,12 @@ function patientDialect(file: DatabaseSync, onError: (error: unknown) => void): 
   };
 }
 
+const IS_READ = /^\s*select\b/;
+
 const SQLITE_BUSY = 5;
 
 /** Extended codes keep the primary one in the low byte. */
 const primaryCodeOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) & 0xff;
-
-type Prepared = {
-  statement: StatementSync;
-  execute<R>(parameters: readonly unknown[]): QueryResult<R>;
-};
-
-/** Statements by their text, prepared once. */
-function keepPrepared(file: DatabaseSync): (sql: string) => Prepared {
-  const prepared = new Map<string, Prepared>();
-  return (sql) => {
-    let known = prepared.get(sql);
-    if (!known) {
-      known = prepare(file, sql);
-      if (prepared.size >= MAX_PREPARED) prepared.clear();
-      prepared.set(sql, known);
-    }
-    return known;
-  };
-}
-
-function prepare(file: DatabaseSync, sql: string): Prepared {
-  const statement = file.prepare(sql);
-  const isReader = statement.columns().length > 0;
-  return {
-    statement,
-    execute<R>(parameters: readonly unknown[]) {
-      const values = parameters as readonly SQLInputValue[];
-      if (isReader) return { rows: statement.all(...values) as R[] };
-      const { changes, lastInsertRowid } = statement.run(...values);
-      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
-    },
-  };
-}
 
 /** `data_version` moves when another connection has committed; our own commits leave it alone. */
 function watch(file: DatabaseSync, onChange: () => void): () => void {

@@ -87,11 +87,20 @@ function compileOnce<O>(
   };
 }
 
+/** An adapter may have a way to its database that does not lead through Kysely; undefined: not for this query. */
+export type Shortcut = {
+  shortcut<O>(query: CompiledQuery<O>, isTransaction: boolean): Promise<QueryResult<O>> | undefined;
+};
+
 /** Straight to the connection: without plugins, which would see the result, Kysely's own way does nothing more and takes twice as long. */
 function send<O>(db: Database, query: CompiledQuery<O>): Promise<QueryResult<O>> {
   const executor = db.getExecutor();
   if (executor.plugins.length > 0) return db.executeQuery<O>(query);
-  return executor.provideConnection((connection) => connection.executeQuery<O>(query));
+  const { shortcut } = executor.adapter as Partial<Shortcut>;
+  return (
+    shortcut?.(query, db.isTransaction) ??
+    executor.provideConnection((connection) => connection.executeQuery<O>(query))
+  );
 }
 
 /** Kysely lets a transaction ask one thing at a time. Wrapped, the answer is nothing that it would wait for. */

@@ -1,4 +1,4 @@
-import { CompiledQuery, type DatabaseConnection, sql } from "kysely";
+import { CompiledQuery, type DatabaseConnection, type QueryExecutor, sql } from "kysely";
 import type { Database, Storage } from "../../src/storage/storage.ts";
 
 /** The same storage, whose statements are shown before they are sent. What `onStatement` throws is what the sender gets. */
@@ -10,11 +10,23 @@ export const watchStatements = (
 /** At the connection, because that is where every statement passes: those that are compiled once as well. */
 export function watchDatabase(db: Database, onStatement: (statement: CompiledQuery) => void): Database {
   const watched = db.withoutPlugins();
-  const executor = watched.getExecutor();
+  const executor = withoutShortcut(watched.getExecutor());
   const provide = executor.provideConnection.bind(executor);
   executor.provideConnection = (consumer, options) =>
     provide((connection) => consumer(watchConnection(connection, onStatement)), options);
   return watched;
+}
+
+/** Also in the transactions that begin there. */
+function withoutShortcut(executor: QueryExecutor): QueryExecutor {
+  const adapter = Object.create(executor.adapter, { shortcut: { value: undefined } });
+  const withProvider = executor.withConnectionProvider.bind(executor);
+  return Object.defineProperties(executor, {
+    adapter: { value: adapter },
+    withConnectionProvider: {
+      value: (...provider: Parameters<typeof withProvider>) => withoutShortcut(withProvider(...provider)),
+    },
+  });
 }
 
 const watchConnection = (
