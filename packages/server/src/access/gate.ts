@@ -111,13 +111,12 @@ const isAdministration = (operation: Operation, principal: Principal): boolean =
 /** draft-ietf-httpapi-ratelimit-headers-11, structured fields. A key without reservation has only the shared bucket. */
 function rateLimitHeaders({ reserved, shared }: Left, retryAfterSeconds = 0): Record<string, string> {
   const resetSeconds = Math.max(1, retryAfterSeconds);
-  const buckets = [
-    ...(reserved.quota > 0 ? [{ name: "reserved", ...reserved }] : []),
-    { name: "shared", ...shared },
-  ];
+  const policy = `"shared";q=${shared.quota};w=1`;
+  const state = `"shared";r=${shared.left};t=${resetSeconds}`;
+  if (reserved.quota === 0) return { "RateLimit-Policy": policy, RateLimit: state };
   return {
-    "RateLimit-Policy": buckets.map(({ name, quota }) => `"${name}";q=${quota};w=1`).join(", "),
-    RateLimit: buckets.map(({ name, left }) => `"${name}";r=${left};t=${resetSeconds}`).join(", "),
+    "RateLimit-Policy": `"reserved";q=${reserved.quota};w=1, ${policy}`,
+    RateLimit: `"reserved";r=${reserved.left};t=${resetSeconds}, ${state}`,
   };
 }
 

@@ -43,17 +43,14 @@ export function presentPageLinks(
   { offset, total, next }: Place,
   others: Record<string, string> = {},
 ): z.input<typeof pageLinks> {
-  const to = (where: Record<string, string | number>) => {
-    const parameters = { "page[limit]": limit, ...where, ...others };
-    const query = Object.entries(parameters).map(([name, value]) =>
-      [name, value].map(encodeURIComponent).join("="),
-    );
-    return `${listUrl}?${query.join("&")}`;
-  };
-  const at = (place: number) => to({ "page[offset]": place });
+  const within = Object.entries(others).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`);
+  const to = (where: string) => `${listUrl}?page%5Blimit%5D=${limit}${where}${within.join("")}`;
+  const at = (place: number) => to(`&page%5Boffset%5D=${place}`);
   // An instance of a release that knows no cursors goes by the offset beside it. Only `next` leads further than one may be.
-  const behind = ({ after, offset }: NonNullable<Place["next"]>) =>
-    to({ ...(offset <= limits.pageOffset && { "page[offset]": offset }), "page[after]": after });
+  const behind = ({ after, offset }: NonNullable<Place["next"]>) => {
+    const beside = offset <= limits.pageOffset ? `&page%5Boffset%5D=${offset}` : "";
+    return to(`${beside}&page%5Bafter%5D=${encodeURIComponent(after)}`);
+  };
   const reachable = Math.min(Math.max(0, total - 1), limits.pageOffset);
   const before = Math.max(0, offset - limit);
   return {

@@ -56,7 +56,9 @@ export type Exchange = {
   headers: Record<string, string>;
   source: string;
   failure?: BrowserAnswer["failure"];
-  /** Where a shopper came from, and the languages that the storefront asked for. */
+  /** What a browser sent, where that is more than the query. */
+  search?: string;
+  /** Where a shopper came from, and the languages that the storefront asked for when the sign-on began. */
   cameFrom?: { shop: Shop; uiLocales: string | undefined };
 };
 
@@ -145,9 +147,9 @@ function refuse(
 }
 
 /** Who sees a page: in the language that the storefront asked for now or when the sign-on began, or the browser prefers. */
-export function readerOf(received: Received, { cameFrom }: Exchange): Reader {
+export function readerOf(received: Received, { cameFrom, search }: Exchange): Reader {
   const language = languageOf({
-    uiLocales: cameFrom?.uiLocales ?? uiLocalesOf(targetOf(received.target).query),
+    uiLocales: cameFrom?.uiLocales ?? uiLocalesOf(search ?? targetOf(received.target).query),
     acceptLanguage: headerOf(received, "accept-language"),
   });
   return { language, shop: cameFrom?.shop };

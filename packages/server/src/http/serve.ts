@@ -2,6 +2,7 @@ import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import type { Operation } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
+import { NO_PARAMETERS } from "../lib/percent-encoded.ts";
 import { readIfMatch, toEntityTag } from "./entity-tag.ts";
 import {
   type Exchange,
@@ -15,7 +16,6 @@ import {
 import { corsHeaders, preflightHeaders, securityHeaders } from "./headers.ts";
 import { type Answer, headerOf, type Received, type Serve } from "./message.ts";
 import { pageHeaders, type Reader } from "./pages/frame.ts";
-import { uiLocalesOf } from "./pages/language.ts";
 import { choicePage, signedOutPage } from "./pages/pages.ts";
 import { ADMINISTRATOR, testPage } from "./pages/test-page.ts";
 import { createPaths } from "./paths.ts";
@@ -158,7 +158,8 @@ async function serve(
   if (operation.access === "browser") {
     const cookie = headerOf(received, "cookie");
     const search = operation.legForm ? `${target.query}&${await readForm(received)}` : target.query;
-    const cameFrom: BrowserRequest["cameFrom"] = (shop, uiLocales = uiLocalesOf(search)) => {
+    state.search = search;
+    const cameFrom: BrowserRequest["cameFrom"] = (shop, uiLocales) => {
       state.cameFrom = { shop, uiLocales };
     };
     const browser: BrowserRequest = { search, cookie, source: state.source, userAgent, requestId, cameFrom };
@@ -201,7 +202,7 @@ async function passGate(
     return { source: state.source };
   }
   const authorization = headerOf(received, "authorization");
-  const search = new URLSearchParams(query);
+  const search = query === "" ? NO_PARAMETERS : new URLSearchParams(query);
   if (search.has("access_token")) {
     const misplaced = { source: { parameter: "access_token" } };
     return refuseUnread(deps, state, new Problem("token_misplaced", misplaced));

@@ -1,4 +1,5 @@
 import { limits } from "../contract/limits.ts";
+import { createMemo } from "../lib/memo.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
 import {
   type EgressAnswer,
@@ -10,16 +11,16 @@ import {
 
 /** What an identity provider says of itself: input, not truth. Only what we use is taken over, each member by its type. */
 export type Metadata = {
-  issuer: string;
-  authorizationEndpoint: string;
-  tokenEndpoint: string;
-  jwksUri: string;
-  userinfoEndpoint: string | null;
-  signingAlgorithms: string[];
-  sendsIss: boolean;
-  supportsS256: boolean;
+  readonly issuer: string;
+  readonly authorizationEndpoint: string;
+  readonly tokenEndpoint: string;
+  readonly jwksUri: string;
+  readonly userinfoEndpoint: string | null;
+  readonly signingAlgorithms: readonly string[];
+  readonly sendsIss: boolean;
+  readonly supportsS256: boolean;
   /** Where a browser is sent that signs out. */
-  endSessionEndpoint?: string;
+  readonly endSessionEndpoint?: string;
 };
 
 export type Document = Record<string, unknown>;
@@ -133,12 +134,32 @@ export const usableAlgorithms = (document: Document): string[] => {
   return ALGORITHMS.filter((name) => listed.includes(name));
 };
 
-export function hostsOf(metadata: Metadata): string[] {
+/**
+ * A document from the database. The same text gives the same object, so that what was worked out of it before, and that it is no
+ * other than the one in use, is known without reading it again.
+ */
+export function storedMetadata(text: string): Metadata {
+  const known = stored.get(text);
+  if (known) return known;
+  const metadata: Metadata = JSON.parse(text);
+  stored.keep(text, metadata);
+  return metadata;
+}
+
+const stored = createMemo<Metadata>(10_000);
+
+export function hostsOf(metadata: Metadata): readonly string[] {
+  const known = hosts.get(metadata);
+  if (known) return known;
   const urls = [
     metadata.authorizationEndpoint,
     metadata.tokenEndpoint,
     metadata.jwksUri,
     metadata.userinfoEndpoint,
   ];
-  return [...new Set(urls.flatMap((url) => (url ? [new URL(url).host] : [])))];
+  const found = [...new Set(urls.flatMap((url) => (url ? [new URL(url).host] : [])))];
+  hosts.set(metadata, found);
+  return found;
 }
+
+const hosts = new WeakMap<Metadata, readonly string[]>();

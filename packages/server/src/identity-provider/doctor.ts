@@ -71,7 +71,7 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
   return {
     discoveryUrl,
     issuer: textOf(document, "issuer") ?? null,
-    hosts: metadata ? hostsOf(metadata) : [],
+    hosts: metadata ? [...hostsOf(metadata)] : [],
     checks: inItsWords(provider, checks),
     warnings: [
       ...warningsOf(metadata, textsOf(document, "code_challenge_methods_supported"), clockOffsetSeconds),

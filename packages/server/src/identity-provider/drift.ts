@@ -46,7 +46,7 @@ export const digestOf = (metadata: Metadata): string =>
   createHash("sha256").update(JSON.stringify(metadata)).digest("base64url");
 
 export const isSame = (one: Metadata, other: Metadata): boolean =>
-  JSON.stringify(one) === JSON.stringify(other);
+  one === other || JSON.stringify(one) === JSON.stringify(other);
 
 /** Mostly it is the same document, of which no address has to be taken apart. */
 export const hasDrifted = (known: Metadata, found: Metadata): boolean =>

@@ -38,7 +38,7 @@ export const presentMembers = (
     propagate_logout: profile.propagateLogout,
     meta: {
       issuer: profile.metadata?.issuer ?? null,
-      endpoint_hosts: profile.metadata ? hostsOf(profile.metadata) : [],
+      endpoint_hosts: profile.metadata ? [...hostsOf(profile.metadata)] : [],
       health: { status: health.status, since: toIso(health.since) },
       // An implicit token is public: what only administrators may see is left out.
       ...(isBackOffice(reader) && {

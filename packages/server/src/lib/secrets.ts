@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 /**
@@ -25,7 +25,7 @@ export function isWellFormed(prefix: Prefix, text: string): boolean {
 }
 
 /** A plain SHA-256 is enough for secrets of 256 random bits: there is nothing to guess, so nothing to slow down. */
-export const hashSecret = (secret: string): string => createHash("sha256").update(secret).digest("hex");
+export const hashSecret = (secret: string): string => hash("sha256", secret);
 
 export function hashesEqual(left: string, right: string): boolean {
   const a = Buffer.from(left);

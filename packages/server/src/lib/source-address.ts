@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
+import { createMemo } from "./memo.ts";
 
 /**
  * Where a request came from, as one text per counted source: IPv4 as it is (also when written inside IPv6), IPv6 by
@@ -13,13 +14,21 @@ export function trustedProxies(cidrs: readonly string[]): TrustedProxies {
     const family = isIPv4(network) ? "ipv4" : "ipv6";
     list.addSubnet(network, bits === undefined ? (family === "ipv4" ? 32 : 128) : Number(bits), family);
   }
+  // Behind a proxy, every request comes from the same few peers.
+  const known = createMemo<boolean>(MAX_KNOWN);
   return {
     includes(address) {
+      const found = known.get(address);
+      if (found !== undefined) return found;
       const plain = unmapped(address);
-      return isIP(plain) !== 0 && list.check(plain, isIPv4(plain) ? "ipv4" : "ipv6");
+      const isOne = isIP(plain) !== 0 && list.check(plain, isIPv4(plain) ? "ipv4" : "ipv6");
+      known.keep(address, isOne);
+      return isOne;
     },
   };
 }
+
+const MAX_KNOWN = 1000;
 
 /**
  * The right-most hop that is not one of our own proxies. Everything to its left was written by strangers. A hop that

@@ -1,5 +1,7 @@
+import { createMemo } from "./memo.ts";
+
 /** The browser and the operating system in words that a person would use on the telephone. Null: not told. */
-type UserAgent = { browser: string | null; operatingSystem: string | null };
+type UserAgent = { readonly browser: string | null; readonly operatingSystem: string | null };
 
 /** Longer than any that browsers send. What is beyond is cut off, because every pattern below searches the whole text. */
 const MAX_LENGTH = 512;
@@ -33,9 +35,16 @@ const SYSTEMS: readonly [pattern: RegExp, name: string][] = [
   [/\bLinux\b|\bX11\b/, "Linux"],
 ];
 
+/** Most people have one of a few hundred. */
+const known = createMemo<UserAgent>(1000);
+
 export function describeUserAgent(sent: string | undefined): UserAgent {
   const text = (sent ?? "").slice(0, MAX_LENGTH);
-  return { browser: firstOf(BROWSERS, text), operatingSystem: firstOf(SYSTEMS, text) };
+  const described = known.get(text);
+  if (described) return described;
+  const made = { browser: firstOf(BROWSERS, text), operatingSystem: firstOf(SYSTEMS, text) };
+  known.keep(text, made);
+  return made;
 }
 
 /** The name is ours and the figure has digits alone, so that nothing of what was sent is passed on. */

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes } from "node:crypto";
+import { createHmac, hash, randomBytes } from "node:crypto";
 import { limits } from "../contract/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring, Purpose } from "../lib/keyring.ts";
@@ -74,7 +74,7 @@ function derive(keyring: Keyring, purpose: Purpose, idpState: string, attemptId:
   return createHmac("sha256", key).update(attemptId).digest("base64url");
 }
 
-export const digest = (text: string): string => createHash("sha256").update(text).digest("base64url");
+export const digest = (text: string): string => hash("sha256", text, "base64url");
 
 /** RFC 7636 4.2. */
 export const challengeOf = digest;

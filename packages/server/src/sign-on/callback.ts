@@ -54,8 +54,10 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   const opened = answered.isRepeated("state") ? undefined : openAttempt(deps, place, idpState);
   // A page has a record of its own: whoever comes without the browser, or too late, must not write over what became of
   // the attempt.
-  const pageTrail = startTrail(newId(), place, { ...request, startedAt: deps.clock.now() });
-  const refusePage = (code: PageCode) => refuseWithPage(deps, pageTrail, new Problem(code));
+  const refusePage = (code: PageCode) => {
+    const pageTrail = startTrail(newId(), place, { ...request, startedAt: deps.clock.now() });
+    return refuseWithPage(deps, pageTrail, new Problem(code));
+  };
   if (!opened) {
     const test = openTestAttempt(deps, place, idpState);
     if (test && !answered.isRepeated("state"))

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Customer } from "../customers/customer.ts";
 import { AMR } from "../customers/customer-token.ts";
 import { type Signer, signJws } from "../lib/jws.ts";
@@ -43,7 +43,7 @@ export function idTokenFor(
     exp: iat + ID_TOKEN_SECONDS,
     ...(authTime !== undefined && { auth_time: authTime }),
     ...(attempt.client_nonce !== null && { nonce: attempt.client_nonce }),
-    at_hash: createHash("sha256").update(token.token).digest().subarray(0, 16).toString("base64url"),
+    at_hash: hash("sha256", token.token, "buffer").subarray(0, 16).toString("base64url"),
     // What signing out ends: the customer token that came with this ID token.
     sid: token.id,
     profile_id: attempt.profile_id,

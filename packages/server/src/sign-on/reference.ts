@@ -1,11 +1,11 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** Letters and digits that cannot be mistaken for one another when they are read out (Crockford's base 32). */
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /** What a shopper can read out over the telephone: eight characters, made from the attempt's id. */
 export function referenceOf(attemptId: string): string {
-  const bytes = createHash("sha256").update(`reference ${attemptId}`).digest();
+  const bytes = hash("sha256", `reference ${attemptId}`, "buffer");
   const letters = [...bytes.subarray(0, 8)].map((byte) => ALPHABET[byte % 32]).join("");
   return `${letters.slice(0, 4)}-${letters.slice(4)}`;
 }
