@@ -16,7 +16,9 @@ import { type Calls, createCalls, type OnCall } from "./identity-provider/calls.
 import { createDirectory, type Directory } from "./identity-provider/directory.ts";
 import { createDiscoveryTries, type DiscoveryTries } from "./identity-provider/discovery-tries.ts";
 import { createEgress, type Egress } from "./identity-provider/egress.ts";
+import type { ProfileList } from "./identity-provider/profile.ts";
 import { createDeliverer, type Deliverer } from "./integrations/deliverer.ts";
+import type { GroupCache } from "./lib/cache.ts";
 import type { Clock } from "./lib/clock.ts";
 import { createFairPlaces, type FairPlaces } from "./lib/fair-places.ts";
 import type { Keyring } from "./lib/keyring.ts";
@@ -30,9 +32,11 @@ import { createSharedLimiter } from "./rate-limit/shared-limiter.ts";
 import { createSharedUseLog } from "./rate-limit/shared-use-log.ts";
 import { createUseLog, type UseLog } from "./rate-limit/use-log.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
+import type { AuthenticationSettings } from "./realms/settings.ts";
 import { createRecorder, type Recorder } from "./sign-on/record.ts";
 import { createRecordLimiter, type RecordLimiter } from "./sign-on/record-limiter.ts";
 import type { Storage, Trx } from "./storage/storage.ts";
+import { createStoreCache } from "./storage/store-cache.ts";
 import type { Workers } from "./workers.ts";
 
 /** What the process edge decides: the configuration, and what a test replaces. */
@@ -78,6 +82,9 @@ export type Deps = {
   keyring: Keyring;
   random: () => number;
   standings: Standings;
+  /** What storefronts are shown. */
+  shownSettings: GroupCache<AuthenticationSettings>;
+  shownProfiles: GroupCache<ProfileList>;
   limiter: Limiter;
   anonymous: Cap;
   useLog: UseLog;
@@ -113,6 +120,8 @@ export type Deps = {
 };
 
 const PLACES = { places: limits.idpInFlight, waiting: limits.idpWaiting, waitMs: limits.idpWaitMs };
+
+const MAX_SHOWN = 5000;
 
 /** Builds each of them once. */
 export function createDeps(options: AppOptions, registry: Registry): Deps {
@@ -151,6 +160,8 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     keyring,
     random,
     standings: createStandings({ storage }),
+    shownSettings: createStoreCache({ storage }, MAX_SHOWN),
+    shownProfiles: createStoreCache({ storage }, MAX_SHOWN),
     limiter:
       options.limiter ?? (valkey ? createSharedLimiter({ valkey, ...counting }) : createLimiter(counting)),
     anonymous: createCap({ clock, valkey }, ANONYMOUS),

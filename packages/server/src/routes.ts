@@ -63,7 +63,7 @@ import {
   toNewProfile,
   toProfileChange,
 } from "./identity-provider/present.ts";
-import { listProfiles, profileKey, viewProfile } from "./identity-provider/profile.ts";
+import { profileKey, readProfiles, viewProfile } from "./identity-provider/profile.ts";
 import {
   createIntegration,
   deleteIntegration,
@@ -87,7 +87,7 @@ import {
   toSettingsChange,
 } from "./realms/present.ts";
 import { createRealm, deleteRealm, getVisibleRealm, listRealms, updateRealm } from "./realms/realm.ts";
-import { getSettings, getSettingsById, updateSettings } from "./realms/settings.ts";
+import { getSettingsById, readSettings, updateSettings } from "./realms/settings.ts";
 import { authorize } from "./sign-on/authorize.ts";
 import { callback } from "./sign-on/callback.ts";
 import { endSession, signedOut } from "./sign-on/end-session.ts";
@@ -174,10 +174,10 @@ export const routes = (app: Deps): Route[] => [
   on(store.getStoreUsage,      async ({ caller, query }) => show.presentUsage(app, await readUsage(app, caller.storeId, query.seconds))),
   on(store.updateStore,        async ({ caller, body }) => presentChangedStore(app, await updateStore(app, byCaller(caller), toStoreChange(body)))),
 
-  on(realm.getAuthenticationSettings,    async ({ caller }) => presentSettings(app, await getSettings(app, caller.storeId))),
+  on(realm.getAuthenticationSettings,    async ({ caller }) => presentSettings(app, await readSettings(app, caller))),
   on(realm.getAuthenticationSettingsById, async ({ caller, ids }) => presentSettings(app, await getSettingsById(app, caller.storeId, ids.id))),
-  on(realm.getStoreSettings,   async ({ caller }) => presentSettingsAs(app, await getSettings(app, caller.storeId), "settings", "/v2/settings")),
-  on(realm.getAccountAuthenticationSettings, async ({ caller }) => presentSettingsAs(app, await getSettings(app, caller.storeId), "account_authentication_settings", "/v2/settings/account-authentication")),
+  on(realm.getStoreSettings,   async ({ caller }) => presentSettingsAs(app, await readSettings(app, caller), "settings", "/v2/settings")),
+  on(realm.getAccountAuthenticationSettings, async ({ caller }) => presentSettingsAs(app, await readSettings(app, caller), "account_authentication_settings", "/v2/settings/account-authentication")),
   on(realm.updateAuthenticationSettings, async ({ caller, body }) => presentSettings(app, await updateSettings(app, byCaller(caller), toSettingsChange(body)))),
   on(realm.listRealms,         async ({ caller, query }) => presentRealmList(app, await listRealms(app, caller, toPage(query)))),
   on(realm.createRealm,        async ({ caller, body }) => presentRealm(app, await createRealm(app, byCaller(caller), toRealmChange(body)))),
@@ -185,7 +185,7 @@ export const routes = (app: Deps): Route[] => [
   on(realm.updateRealm,        async ({ caller, ids, body }) => presentRealm(app, await updateRealm(app, byCaller(caller), ids.id, toRealmChange(body)))),
   on(realm.deleteRealm,        ({ caller, ids }) => deleteRealm(app, byCaller(caller), ids.id)),
 
-  on(profile.listProfiles,     async ({ caller, ids, query }) => presentProfileList(app, caller, await listProfiles(app, caller, ids.realm, toPage(query)))),
+  on(profile.listProfiles,     async ({ caller, ids, query }) => presentProfileList(app, caller, await readProfiles(app, caller, ids.realm, toPage(query)))),
   on(profile.createProfile,    async ({ caller, ids, body }) => presentProfile(app, caller, await createProfile(app, byCaller(caller), ids.realm, toNewProfile(body)))),
   on(profile.getProfile,       async ({ caller, ids }) => presentProfile(app, caller, await viewProfile(app, profileKey(caller, ids), caller))),
   on(profile.updateProfile,    async ({ caller, ids, body, ifMatch }) => presentProfile(app, caller, await updateProfile(app, byCaller(caller), profileKey(caller, ids), toProfileChange(body), ifMatch))),

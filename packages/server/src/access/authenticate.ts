@@ -3,13 +3,14 @@ import type { Caller } from "../contract/caller.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
 import { readBearer } from "../lib/bearer.ts";
-import { createGroupCache, type GroupCache } from "../lib/cache.ts";
+import type { GroupCache } from "../lib/cache.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { createMemo, type Memo } from "../lib/memo.ts";
 import type { Allowance } from "../rate-limit/limiter.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
+import { createStoreCache } from "../storage/store-cache.ts";
 import type { Tables } from "../storage/tables.ts";
 import { type AccessToken, readAccessToken } from "./access-token.ts";
 
@@ -27,11 +28,7 @@ const MAX_TOKENS = 20_000;
 const MAX_PRINCIPALS = 100_000;
 
 export function createStandings({ storage }: { storage: Storage }): Standings {
-  const principals = createGroupCache<Principal | null>(MAX_PRINCIPALS);
-  storage.changes.listen((storeId) =>
-    storeId === undefined ? principals.dropAll() : principals.drop(storeId),
-  );
-  return { tokens: createMemo(MAX_TOKENS), principals };
+  return { tokens: createMemo(MAX_TOKENS), principals: createStoreCache({ storage }, MAX_PRINCIPALS) };
 }
 
 export type AuthenticateDeps = { storage: Storage; clock: Clock; keyring: Keyring; standings: Standings };

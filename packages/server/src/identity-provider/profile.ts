@@ -1,6 +1,7 @@
 import type { Caller } from "../contract/caller.ts";
 import { isBackOffice } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
+import type { GroupCache } from "../lib/cache.ts";
 import type { Page, Place } from "../lib/condition.ts";
 import { getVisibleRealm, type Reader } from "../realms/realm.ts";
 import { atMost } from "../storage/at-most.ts";
@@ -9,7 +10,7 @@ import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { type Adoptable, listAdoptable } from "./adoption.ts";
-import type { Metadata } from "./discovery.ts";
+import { type Metadata, storedMetadata } from "./discovery.ts";
 
 /** An identity provider as a store has configured it for a realm. */
 export type Profile = {
@@ -70,11 +71,11 @@ export const profileOf = (row: Tables["oidc_profiles"]): Profile => ({
   flow: row.flow as Flow,
   provisioning: row.provisioning as Provisioning,
   propagateLogout: row.propagate_logout === 1,
-  metadata: row.metadata === null ? null : JSON.parse(row.metadata),
+  metadata: row.metadata === null ? null : storedMetadata(row.metadata),
   pending:
     row.pending_metadata === null
       ? null
-      : { metadata: JSON.parse(row.pending_metadata), since: row.pending_since ?? 0 },
+      : { metadata: storedMetadata(row.pending_metadata), since: row.pending_since ?? 0 },
   ...formerOf(row),
   issuerFound:
     row.issuer_found === null ? null : { issuer: row.issuer_found, since: row.issuer_found_at ?? 0 },
@@ -166,6 +167,19 @@ export async function listProfiles(
   // A realm with a profile is there; only of an empty page it must be asked.
   if (rows.length === 0) await getVisibleRealm(deps, caller, realmId);
   return { profiles: rows.map(profileOf), place, page, realmId };
+}
+
+/** Of the first page, which a storefront's login page asks for, an implicit token is shown what memory has: see `readSettings`. */
+export function readProfiles(
+  deps: { storage: Storage; shownProfiles: GroupCache<ProfileList> },
+  caller: Reader,
+  realmId: string,
+  page: Page,
+): Promise<ProfileList> {
+  const isFirst = page.offset === 0 && page.after === undefined;
+  const read = () => listProfiles(deps, caller, realmId, page);
+  if (isBackOffice(caller) || !isFirst) return read();
+  return deps.shownProfiles.getOrLoad(caller.storeId, `${realmId} ${page.limit}`, read);
 }
 
 /** The enabled profiles of a realm that a shopper may choose from, oldest first. */

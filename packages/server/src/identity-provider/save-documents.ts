@@ -3,6 +3,7 @@ import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
+import { touchStore } from "../stores/store.ts";
 import type { Calls } from "./calls.ts";
 import { driftHappening } from "./happenings.ts";
 import { type Profile, profileOf } from "./profile.ts";
@@ -23,7 +24,9 @@ export async function saveDocuments(
   profile: Profile,
   columns: Documents,
 ): Promise<void> {
+  const isShown = columns.metadata !== undefined;
   await deps.storage.transact(async (trx) => {
+    if (isShown) await touchStore(trx, profile.storeId);
     let saving = trx
       .updateTable("oidc_profiles")
       .set(columns)
@@ -39,6 +42,7 @@ export async function saveDocuments(
     const happened = driftHappening(deps, "oidc_profile.drift_detected", profile, profileOf(row));
     await noteEvents(trx, deps, byService(profile.storeId), [happened]);
   });
+  if (isShown) deps.storage.changes.announce(profile.storeId);
 }
 
 /** That it was read, and was the same. */

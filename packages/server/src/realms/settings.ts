@@ -1,7 +1,10 @@
+import type { Caller } from "../contract/caller.ts";
+import { isBackOffice } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import { changesOf } from "../events/changes.ts";
 import type { By } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
+import type { GroupCache } from "../lib/cache.ts";
 import type { Clock } from "../lib/clock.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
@@ -34,6 +37,18 @@ export async function getSettings(
   const row = await findSettings.first(storage.db, { storeId });
   if (!row) throw new Problem("token_invalid");
   return { storeId, clientId: row.client_id, realmId: row.realm_id };
+}
+
+/**
+ * As the API shows them. Storefronts ask for them on every page; with an implicit token, which anybody can have, they come from
+ * memory, and so may be as old as a revoked token may be: a second, if another instance has changed them.
+ */
+export function readSettings(
+  deps: { storage: Storage; shownSettings: GroupCache<AuthenticationSettings> },
+  { storeId, grant }: Pick<Caller, "storeId" | "grant">,
+): Promise<AuthenticationSettings> {
+  if (isBackOffice({ grant })) return getSettings(deps, storeId);
+  return deps.shownSettings.getOrLoad(storeId, "settings", () => getSettings(deps, storeId));
 }
 
 /** A store has one of them, under its own id. */

@@ -1,0 +1,147 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  createProfile,
+  deleteProfile,
+  listProfiles,
+  updateProfile,
+} from "../../src/contract/oidc-profiles.ts";
+import { getAuthenticationSettings, updateAuthenticationSettings } from "../../src/contract/realms.ts";
+import { findProfile } from "../../src/identity-provider/profile.ts";
+import { saveDocuments } from "../../src/identity-provider/save-documents.ts";
+import { openStorage } from "../../src/storage/open.ts";
+import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
+import { call } from "../support/call.ts";
+import { handClock } from "../support/clock.ts";
+import { engines, type TestDatabase } from "../support/engines.ts";
+import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
+import { watchStatements } from "../support/statements.ts";
+import { until } from "../support/until.ts";
+
+const SHOWN = /customer_authentication_settings|oidc_profiles/;
+
+let idp: HostileIdp;
+beforeAll(async () => {
+  idp = await startHostileIdp();
+});
+afterAll(() => idp.close());
+
+describe.each(engines)("what a storefront is shown, on $name", (engine) => {
+  let database: TestDatabase;
+  let here: TestApp;
+  let there: TestApp | undefined;
+  let shop: TestStore;
+  let realm: string;
+  let implicit: string;
+  /** What of it the database was asked. */
+  const statements: string[] = [];
+
+  beforeEach(async ({ skip }) => {
+    if (!engine.isHere) skip("this engine is not installed");
+    database = await engine.create();
+    const clock = handClock();
+    const storage = watchStatements(
+      await openStorage({ clock }, database.url),
+      ({ sql }) => void (SHOWN.test(sql) && statements.push(sql)),
+    );
+    here = await createTestApp({ clock, storage, allowedOrigins: [idp.origin] });
+    shop = await here.createStore(10_000);
+    implicit = await shop.token("implicit");
+    realm = (await shop.call(getAuthenticationSettings)).body.data.realm_id;
+  });
+  afterEach(async () => {
+    await there?.close();
+    there = undefined;
+    await here?.close();
+    await database?.drop();
+  });
+
+  const settings = async ({ app }: TestApp) =>
+    (await call(app, getAuthenticationSettings, { token: implicit })).body.data;
+  const list = async ({ app }: TestApp, query = "") =>
+    (await call(app, listProfiles, { token: implicit, ids: { realm }, query })).body.data;
+  const create = async () =>
+    (
+      await shop.call(createProfile, {
+        ids: { realm },
+        json: {
+          data: {
+            type: "oidc-profile",
+            name: "Company account",
+            discovery_url: idp.discoveryUrl,
+            client_id: idp.clientId,
+            client_secret: "marker secret",
+          },
+        },
+      })
+    ).body.data.id as string;
+
+  test("is asked of the database once", async () => {
+    await create();
+    const first = [await settings(here), await list(here)];
+    statements.length = 0;
+    expect([await settings(here), await list(here)]).toEqual(first);
+    expect(statements).toEqual([]);
+    // Further pages, which nobody turns to, are not kept.
+    expect(await list(here, "page[offset]=1")).toEqual([]);
+    expect(statements).not.toEqual([]);
+  });
+
+  test("follows a change at once where it was made, and within a second elsewhere", async () => {
+    const other = await createTestApp({ clock: here.clock, databaseUrl: database.url });
+    there = other;
+    const names = async (at: TestApp) => (await list(at)).map(({ name }: { name: string }) => name);
+    const clientIds = async () => [(await settings(here)).client_id, (await settings(other)).client_id];
+    expect([await names(here), await names(other), await clientIds()]).toEqual([
+      [],
+      [],
+      ["customers", "customers"],
+    ]);
+
+    const id = await create();
+    expect(await names(here)).toEqual(["Company account"]);
+    await until(async () => (await names(other))[0] === "Company account");
+
+    await shop.call(updateProfile, {
+      ids: { realm, id },
+      json: { data: { type: "oidc-profile", name: "Renamed" } },
+    });
+    expect(await names(here)).toEqual(["Renamed"]);
+    await until(async () => (await names(other))[0] === "Renamed");
+
+    await shop.call(deleteProfile, { ids: { realm, id } });
+    expect(await names(here)).toEqual([]);
+    await until(async () => (await names(other)).length === 0);
+
+    await shop.call(updateAuthenticationSettings, {
+      json: { data: { type: "customer-authentication-settings", client_id: "shoppers" } },
+    });
+    expect((await settings(here)).client_id).toBe("shoppers");
+    await until(async () => (await clientIds()).every((clientId) => clientId === "shoppers"));
+  });
+
+  test("is not what an administrator is shown, who sees what the database says now", async () => {
+    await settings(here);
+    await here.storage.db
+      .updateTable("customer_authentication_settings")
+      .set({ client_id: "behind our back" })
+      .where("store_id", "=", shop.store.id)
+      .execute();
+    expect((await shop.call(getAuthenticationSettings)).body.data.client_id).toBe("behind our back");
+  });
+
+  test("follows a document that was read anew, and not one that waits for approval", async () => {
+    const key = { storeId: shop.store.id, realmId: realm, profileId: await create() };
+    const profile = await findProfile(here.storage.db, key);
+    if (!profile?.metadata) throw new Error("the profile has no document");
+    const changed: (string | undefined)[] = [];
+    here.storage.changes.listen((storeId) => changed.push(storeId));
+    const calls = { healthOf: () => undefined };
+    const deps = { storage: here.storage, clock: here.clock, calls };
+    const drifted = JSON.stringify({ ...profile.metadata, issuer: "https://elsewhere.example" });
+    await saveDocuments(deps, profile, { pending_metadata: drifted, pending_since: 1 });
+    expect(changed).toEqual([]);
+    const moved = JSON.stringify({ ...profile.metadata, tokenEndpoint: `${idp.origin}/other` });
+    await saveDocuments(deps, profile, { metadata: moved });
+    expect(changed).toContain(shop.store.id);
+  });
+});
