@@ -1,62 +1,52 @@
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
+import { keyAnswer, metadataOf, profilesAnswer, settingsAnswer } from "./answers.ts";
 import { tellReady } from "./node-http.ts";
 
-/** Bare Hono: finds the route and answers JSON of the size that Latchkey answers. No caller, no database, no log. */
+/** Bare Hono: finds the route and answers what Latchkey answers, of rows that never change. No caller, no database, no log. */
 const id = "01980000-0000-7000-8000-000000000000";
-const self = `http://127.0.0.1/v2/anything/${id}`;
-const at = "2026-01-01T00:00:00.000Z";
+const where = { publicUrl: "http://127.0.0.1:12345" };
+const idp = "http://127.0.0.1:12346";
+const common = { id, store_id: id, name: "Bench", created_at: 1.8e12, updated_at: 1.8e12 };
 
-const settings = {
-  data: {
-    id,
-    type: "customer-authentication-settings",
-    client_id: "customers",
-    realm_id: id,
-    meta: { client_id: "customers" },
-    relationships: {
-      "authentication-realm": { data: { id, type: "authentication-realm", links: { self } } },
-    },
-  },
-  links: { self },
-};
-const profiles = {
-  data: [
-    {
-      id,
-      type: "oidc-profile",
-      name: "Bench",
-      discovery_url: self,
-      client_id: "the-store",
-      enabled: true,
-      flow: "brokered",
-      provisioning: "create",
-      meta: { issuer: self, created_at: at, updated_at: at, health: { status: "healthy", since: at } },
-      links: {
-        self,
-        "authorization-endpoint": self,
-        "callback-endpoint": self,
-        "client-discovery-url": self,
-      },
-    },
-  ],
-  meta: { page: { limit: 25, offset: 0, current: 1, total: 1 }, results: { total: 1 } },
-  links: { current: self, first: self, last: self, next: null, prev: null },
-};
-const key = {
-  data: {
-    id,
-    type: "application_key",
-    name: "Bench",
-    client_id: "lkid_0123456789012345678901234567",
-    reserved_rate_limit: 0,
-    meta: {
-      timestamps: { last_used_at: at, created_at: at, updated_at: at },
-      secrets: [{ created_at: at, last_used_at: at, expires_at: null }],
-    },
-  },
-  links: { self },
-};
+const settings = settingsAnswer(where, {
+  store_id: id,
+  client_id: "customers",
+  realm_id: id,
+  updated_at: 1.8e12,
+});
+const profiles = profilesAnswer(where, {
+  ...common,
+  realm_id: id,
+  discovery_url: `${idp}/.well-known/openid-configuration`,
+  client_id: "the-store",
+  sealed_client_secret: "",
+  sealed_client_secret_next: null,
+  enabled: 1,
+  flow: "brokered",
+  provisioning: "create",
+  metadata: metadataOf(idp),
+  pending_metadata: null,
+  pending_since: null,
+  former_profile_ids: "[]",
+  told_health: null,
+  purpose: "customers",
+  propagate_logout: 0,
+  former_issuers: null,
+  issuer_found: null,
+  issuer_found_at: null,
+  read_at: null,
+  refused_logout: null,
+});
+const key = keyAnswer(where, {
+  ...common,
+  client_id: "lkid_0123456789012345678901234567",
+  reserved_rate_limit: 0,
+  role: "administrator",
+  last_used_at: 1.8e12,
+  secret_created_at: 1.8e12,
+  secret_last_used_at: 1.8e12,
+});
 
 const app = new Hono();
 app.get("/v2/customer-authentication-settings", (c) => c.json(settings));

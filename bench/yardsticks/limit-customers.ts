@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as argon2 from "@node-rs/argon2";
+import { customerAnswer } from "./answers.ts";
 import type { Row } from "./database.ts";
 import { type Limit, openCustomerToken, signCustomerToken, storeOf } from "./limit-tokens.ts";
 import { answerJson } from "./node-http.ts";
@@ -69,10 +70,5 @@ export async function readCustomer(limit: Limit, request: IncomingMessage, respo
     openCustomerToken(limit, String(request.headers["x-customer-token"])),
     Date.now(),
   );
-  const { id, name, email, created_at, updated_at } = row as Row;
-  const timestamps = {
-    created_at: new Date(created_at as number).toISOString(),
-    updated_at: new Date(updated_at as number).toISOString(),
-  };
-  answerJson(response, 200, { data: { id, type: "customer", name, email, meta: { timestamps } } });
+  answerJson(response, 200, customerAnswer(limit, row as never));
 }

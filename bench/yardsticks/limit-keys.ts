@@ -1,5 +1,6 @@
 import { createHash, randomUUIDv7 } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { keyAnswer, profilesAnswer, settingsAnswer } from "./answers.ts";
 import type { Row } from "./database.ts";
 import { insertEvents } from "./limit-notes.ts";
 import { type Limit, signText, storeOf } from "./limit-tokens.ts";
@@ -12,10 +13,7 @@ export async function readSettings(limit: Limit, request: IncomingMessage, respo
     "select * from customer_authentication_settings where store_id = ?",
     storeOf(limit, request),
   );
-  const { store_id: id, client_id, realm_id } = row as Row;
-  answerJson(response, 200, {
-    data: { id, type: "customer-authentication-settings", client_id, realm_id, meta: { client_id } },
-  });
+  answerJson(response, 200, settingsAnswer(limit, row as never));
 }
 
 export async function readProfiles(limit: Limit, request: IncomingMessage, response: ServerResponse) {
@@ -24,36 +22,21 @@ export async function readProfiles(limit: Limit, request: IncomingMessage, respo
     storeOf(limit, request),
     limit.realmId,
   );
-  const { id, name, discovery_url, client_id } = row as Row;
-  answerJson(response, 200, { data: [{ id, type: "oidc-profile", name, discovery_url, client_id }] });
+  answerJson(response, 200, profilesAnswer(limit, row as never));
 }
 
 const keyIdOf = ({ url = "" }: IncomingMessage): string => url.slice(url.lastIndexOf("/") + 1);
 
-function answerKey(response: ServerResponse, row: Row | undefined): void {
-  const { id, name, client_id, reserved_rate_limit, created_at, updated_at } = row as Row;
-  const timestamps = {
-    created_at: new Date(created_at as number).toISOString(),
-    updated_at: new Date(updated_at as number).toISOString(),
-  };
-  answerJson(response, 200, {
-    data: { id, type: "application_key", name, client_id, reserved_rate_limit, meta: { timestamps } },
-  });
-}
+const KEY = `select k.*, s.created_at as secret_created_at, s.last_used_at as secret_last_used_at
+  from application_keys k join application_key_secrets s on s.store_id = k.store_id and s.application_key_id = k.id
+  where k.store_id = ? and k.id = ?`;
 
 export async function readKey(limit: Limit, request: IncomingMessage, response: ServerResponse) {
-  const storeId = storeOf(limit, request);
-  answerKey(
-    response,
-    await limit.ask(
-      "select * from application_keys where store_id = ? and id = ?",
-      storeId,
-      keyIdOf(request),
-    ),
-  );
+  const row = await limit.ask(KEY, storeOf(limit, request), keyIdOf(request));
+  answerJson(response, 200, keyAnswer(limit, row as never));
 }
 
-/** The store's row is the lock under which a reservation is checked, as in Latchkey; then one update of the key, and its event. */
+/** The store's row is the lock under which a reservation is checked, as in Latchkey; then the key, its event, and what is answered. */
 export async function writeKey(
   limit: Limit,
   request: IncomingMessage,
@@ -78,9 +61,9 @@ export async function writeKey(
     await insertEvents(ask, storeId, String(id), [
       { type: "application_key.updated", subject: String(id), resource },
     ]);
-    return changed;
+    return ask(KEY, storeId, String(id));
   });
-  answerKey(response, row);
+  answerJson(response, 200, keyAnswer(limit, row as never));
 }
 
 /** client_credentials: one hash of the secret, one read, one HMAC. */

@@ -43,8 +43,8 @@ export async function authorize(limit: Limit, query: string, response: ServerRes
   answerRedirect(response, there, `browser=${browser}; HttpOnly; SameSite=Lax`);
 }
 
-const callbackUrl = ({ url, storeId, realmId, profileId }: Limit): string =>
-  `${url}/sign-on/stores/${storeId}/realms/${realmId}/profiles/${profileId}/callback`;
+const callbackUrl = ({ publicUrl, storeId, realmId, profileId }: Limit): string =>
+  `${publicUrl}/sign-on/stores/${storeId}/realms/${realmId}/profiles/${profileId}/callback`;
 
 const SHOP = "https://shop.example/signed-in";
 

@@ -13,7 +13,7 @@ import type { Database } from "./database.ts";
 /** What the bare server knows. */
 export type Limit = Database &
   Secrets & {
-    url: string;
+    publicUrl: string;
     idp: string;
     idpKeys: Map<string, KeyObject>;
     storeId: string;
@@ -53,12 +53,16 @@ const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toS
 const HEADER = encode({ alg: "ES256", typ: "at+jwt", kid: "key-1" });
 
 /** A customer token: one ES256 signature. */
-export function signCustomerToken({ privateKey, url, storeId }: Limit, tokenId: string, customerId: string) {
+export function signCustomerToken(
+  { privateKey, publicUrl, storeId }: Limit,
+  tokenId: string,
+  customerId: string,
+) {
   const issuedAt = Math.floor(Date.now() / 1000);
   const expires = issuedAt + 86_400;
   const claims = {
-    iss: url,
-    aud: url,
+    iss: publicUrl,
+    aud: publicUrl,
     sub: customerId,
     jti: tokenId,
     store_id: storeId,

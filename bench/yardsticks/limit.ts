@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { metadataOf } from "./answers.ts";
 import { openDatabase } from "./database.ts";
 import { checkPassword, makePassword, readCustomer, signIn } from "./limit-customers.ts";
 import { giveToken, readKey, readProfiles, readSettings, writeKey } from "./limit-keys.ts";
@@ -25,7 +26,7 @@ const limit: Limit = {
   ...newSecrets(),
   idp: env.IDP,
   idpKeys: await loadKeys(env.IDP),
-  url: "",
+  publicUrl: "",
   storeId: env.STORE,
   realmId: place.realm,
   profileId: await makeProfile(place.realm),
@@ -35,12 +36,13 @@ async function makeProfile(realmId: string): Promise<string> {
   const id = randomUUIDv7();
   const now = Date.now();
   await database.ask(
-    `insert into oidc_profiles (id, store_id, realm_id, name, discovery_url, client_id, sealed_client_secret, enabled, flow, provisioning, created_at, updated_at)
-     values (?, ?, ?, 'Bench', ?, 'the-store', '', 1, 'brokered', 'create', ?, ?)`,
+    `insert into oidc_profiles (id, store_id, realm_id, name, discovery_url, client_id, sealed_client_secret, enabled, flow, provisioning, metadata, created_at, updated_at)
+     values (?, ?, ?, 'Bench', ?, 'the-store', '', 1, 'brokered', 'create', ?, ?, ?)`,
     id,
     env.STORE,
     realmId,
     `${env.IDP}/.well-known/openid-configuration`,
+    metadataOf(env.IDP),
     now,
     now,
   );
@@ -68,11 +70,11 @@ function serve(request: IncomingMessage, response: ServerResponse): Promise<void
   return readCustomer(limit, request, response);
 }
 
-limit.url = await listen(serve);
+limit.publicUrl = await listen(serve);
 const customer = await makePassword(limit);
 await checkPassword(limit, customer);
 tellReady({
-  url: limit.url,
+  url: limit.publicUrl,
   realmId: limit.realmId,
   profileId: limit.profileId,
   keyId: place.key,

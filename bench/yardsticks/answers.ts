@@ -1,0 +1,66 @@
+import { presentKey } from "../../packages/server/src/application-keys/present.ts";
+import { fromRow as customerOf } from "../../packages/server/src/customers/customer.ts";
+import { presentCustomer } from "../../packages/server/src/customers/present.ts";
+import type { Metadata } from "../../packages/server/src/identity-provider/discovery.ts";
+import { presentProfileList } from "../../packages/server/src/identity-provider/present.ts";
+import { profileOf } from "../../packages/server/src/identity-provider/profile.ts";
+import { steadyClock } from "../../packages/server/src/lib/clock.ts";
+import { presentSettings } from "../../packages/server/src/realms/present.ts";
+import type { Tables } from "../../packages/server/src/storage/tables.ts";
+
+/** What a yardstick answers: by the functions that Latchkey presents it with, so that it is the same to the letter. */
+
+type Where = { publicUrl: string };
+
+export const settingsAnswer = (where: Where, row: Tables["customer_authentication_settings"]) =>
+  presentSettings(where, { storeId: row.store_id, clientId: row.client_id, realmId: row.realm_id });
+
+const READER = { grant: "implicit" } as const;
+const PAGE = { limit: 25, offset: 0 };
+const PLACE = { offset: 0, total: 1, isAtLeast: false, next: undefined };
+const calls = { healthOf: () => ({ status: "up", since: 0 }) as const };
+const clock = steadyClock();
+
+export const profilesAnswer = ({ publicUrl }: Where, row: Tables["oidc_profiles"]) =>
+  presentProfileList({ publicUrl, calls, clock }, READER, {
+    profiles: [profileOf(row)],
+    place: PLACE,
+    page: PAGE,
+    realmId: row.realm_id,
+  });
+
+/** What the limit has of an identity provider beside its address. */
+export const metadataOf = (idp: string): string =>
+  JSON.stringify({
+    issuer: idp,
+    authorizationEndpoint: `${idp}/authorize`,
+    tokenEndpoint: `${idp}/token`,
+    jwksUri: `${idp}/jwks`,
+    userinfoEndpoint: null,
+    signingAlgorithms: ["RS256"],
+    sendsIss: false,
+    supportsS256: true,
+  } satisfies Metadata);
+
+/** A key with its one secret. */
+export type KeyRow = Tables["application_keys"] & {
+  secret_created_at: number;
+  secret_last_used_at: number | null;
+};
+
+export const keyAnswer = (where: Where, row: KeyRow) =>
+  presentKey(where, {
+    id: row.id,
+    storeId: row.store_id,
+    name: row.name,
+    clientId: row.client_id,
+    reservedRateLimit: row.reserved_rate_limit,
+    role: row.role as "administrator",
+    lastUsedAt: row.last_used_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    secrets: [{ createdAt: row.secret_created_at, lastUsedAt: row.secret_last_used_at, expiresAt: null }],
+  });
+
+export const customerAnswer = (where: Where, row: Tables["customers"]) =>
+  presentCustomer(where, customerOf(row));
