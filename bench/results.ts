@@ -1,5 +1,6 @@
 import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
 import type { Figure } from "./measure.ts";
+import type { Start } from "./start.ts";
 import type { Contestant, Engine, Goal } from "./workloads/workload.ts";
 
 /** What a run found, as it is written to results/latest.json. */
@@ -12,7 +13,7 @@ export type Results = {
   isQuick: boolean;
   skipped: string[];
   comparisons: Comparison[];
-  start?: { readyMs: Figure; idleBytes: Figure };
+  start?: Start;
   /** One process from its start to a minute after the last request. */
   memory?: { idleBytes: number; afterLoadBytes: number };
   growth?: GrowthRow[];

@@ -19,7 +19,7 @@ export const callback: Workload = {
   goal: { against: "limit", share: 0.5 },
   concurrency: 8,
   isRecorded: true,
-  count: 200,
+  count: 400,
   drive: (target) =>
     drive({
       stock: (client) => goToIdp(client, target, newPerson()),
@@ -34,7 +34,7 @@ export const redeemAlone: Workload = {
   goal: { against: "limit", share: 0.6 },
   concurrency: 8,
   isRecorded: true,
-  count: 200,
+  count: 400,
   drive: (target) =>
     target.contestant === "oidc-provider"
       ? drive({

@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildConsole } from "../console/build.ts";
-import { bundleLibraries } from "./bundle.ts";
+import { bundleLibraries, bundleService } from "./bundle.ts";
 
 /**
  * Writes the package `latchkey` as it is published: the service and its command line, with the practice provider, the demo
@@ -49,6 +49,7 @@ writeJson(join(folder, "package.json"), {
   // The Node that it runs on (ADR 2).
   optionalDependencies,
 });
+await bundleService(folder);
 
 function writeDemo(target: string): void {
   strip(join(root, "packages/demo/src"), join(target, "src"));

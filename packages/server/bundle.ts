@@ -1,9 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BUNDLED, fileOf } from "./bin/bundled.ts";
 
-/** Makes one file of each library that bin/bundled.ts loads so, unless it is there. `npm ci` runs it. */
+/**
+ * Makes one file of each library that bin/bundled.ts loads so, unless it is there, and takes away what else is in the folder. `npm ci`
+ * runs it. `--service` also makes few files of the sources: see `bundleService`.
+ */
 const here = fileURLToPath(new URL(".", import.meta.url));
 const folder = join(here, "bundled");
 
@@ -57,6 +60,50 @@ async function bundle(name: string, file: string): Promise<void> {
   rmSync(outDir, { recursive: true });
 }
 
+/**
+ * The sources as some seventy files in place of four hundred, for what nobody changes any more: an image, the published package. Where
+ * they are, bin/latchkey.js loads these. What a source finds by its own address (scripts for Valkey, the reference's page) it still finds.
+ */
+export async function bundleService(root: string): Promise<void> {
+  const { build } = await import("vite");
+  const outDir = join(root, "bundled/service");
+  const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const [entry] = ["ts", "js"]
+    .map((end) => join(root, `src/cli/cli.${end}`))
+    .filter((file) => existsSync(file));
+  if (!entry) throw new Error(`there is no src/cli/cli in ${root}`);
+  await build({
+    configFile: false,
+    root,
+    logLevel: "warn",
+    mode: "production",
+    ssr: { noExternal: true },
+    plugins: [
+      {
+        name: "addresses",
+        enforce: "pre",
+        transform: (code: string, id: string) =>
+          code.replaceAll(
+            "import.meta.url",
+            `new URL(${JSON.stringify(relative(outDir, id))}, import.meta.url).href`,
+          ),
+      },
+    ],
+    build: {
+      ssr: true,
+      outDir,
+      emptyOutDir: true,
+      target: "node24",
+      minify: false,
+      rolldownOptions: {
+        input: { cli: entry },
+        external: Object.keys(dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
+        output: { entryFileNames: "[name].js", chunkFileNames: "[name].js" },
+      },
+    },
+  });
+}
+
 /** All names are said one by one: of CommonJS no bundler knows them beforehand. */
 async function exportsOf(name: string): Promise<string> {
   const names = Object.keys(await import(name)).filter((one) => one !== "module.exports");
@@ -67,6 +114,7 @@ if (import.meta.main) {
   try {
     const made = await bundleLibraries();
     if (made.length > 0) process.stdout.write(`One file each was made of ${made.join(", ")}.\n`);
+    if (process.argv.includes("--service")) await bundleService(here);
   } catch (error) {
     if ((error as { code?: string }).code !== "ERR_MODULE_NOT_FOUND") throw error;
     console.error("Libraries are loaded file by file: what makes one of each is a development dependency.");

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that a Node too old to read TypeScript can still say what is wrong.
+import { existsSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { availableParallelism } from "node:os";
 
@@ -17,5 +18,7 @@ const threads = availableParallelism() + 4;
 if (!(Number(process.env.UV_THREADPOOL_SIZE) > threads)) process.env.UV_THREADPOOL_SIZE = String(threads);
 nodeModule.enableCompileCache?.();
 await import("./bundled.ts");
-const { run } = await import("../src/cli/cli.ts");
+// An image and the published package have the sources in fewer files (bundle.ts).
+const service = new URL("../bundled/service/cli.js", import.meta.url);
+const { run } = existsSync(service) ? await import(service.href) : await import("../src/cli/cli.ts");
 await run(process.argv.slice(2));

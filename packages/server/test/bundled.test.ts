@@ -1,10 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { bundleLibraries } from "../bundle.ts";
+import { latchkey } from "./support/command.ts";
+import { deploy } from "./support/deployed.ts";
 
 const server = fileURLToPath(new URL("..", import.meta.url));
 
@@ -51,5 +53,31 @@ describe("a library that is loaded as one file", () => {
       );
       expect(resolved).toMatch(/node_modules\/kysely\/dist\/index\.js$/);
     });
+  });
+});
+
+describe("the service as an image has it", () => {
+  test("is loaded from few files, and finds what lies beside its sources", async () => {
+    const { folder, program, remove } = await deploy();
+    try {
+      const files = readdirSync(join(folder, "bundled/service"));
+      expect(files.length).toBeLessThan(100);
+      const code = files
+        .map((file) => readFileSync(join(folder, "bundled/service", file), "utf8"))
+        .join("\n");
+      const beside = [...code.matchAll(/new URL\("([^"]+)", new URL\("([^"]+)", import\.meta\.url\)/g)].map(
+        ([, name = "", source = ""]) => join(folder, "bundled/service", source, "..", name),
+      );
+      expect(beside.length).toBeGreaterThan(3);
+      for (const file of beside) expect(existsSync(file), file).toBe(true);
+      // Nothing is left of the sources but what lies beside them.
+      for (const file of readdirSync(join(folder, "src"), { recursive: true }).map(String))
+        if (file.endsWith(".ts")) rmSync(join(folder, "src", file));
+      const { code: status, stdout } = await latchkey(["openapi"], { NODE_OPTIONS: "" }, folder, program);
+      expect(status).toBe(0);
+      expect(JSON.parse(stdout).info.title).toMatch(/Latchkey/);
+    } finally {
+      remove();
+    }
   });
 });
