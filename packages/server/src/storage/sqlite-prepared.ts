@@ -25,18 +25,19 @@ export function keepPrepared(file: DatabaseSync): (sql: string) => Prepared {
 function prepare(file: DatabaseSync, sql: string): Prepared {
   const statement = file.prepare(sql);
   statement.setReturnArrays(true);
-  let names = namesOf(statement);
-  let toRow = rowMaker(names);
+  const isReader = statement.columns().length > 0;
+  let width = 0;
+  let toRow: RowMaker = (values) => values;
   return {
     statement,
     execute<R>(parameters: readonly unknown[]) {
       const values = parameters as readonly SQLInputValue[];
-      if (names.length > 0) {
+      if (isReader) {
         const found = statement.all(...values) as unknown as unknown[][];
-        // A migration by another process has added a column, and `*` means one more than it did.
-        if (found[0] && found[0].length !== names.length) {
-          names = namesOf(statement);
-          toRow = rowMaker(names);
+        // The first time; and when a migration of another process has added a column, so that `*` means one more than it did.
+        if (found[0] && found[0].length !== width) {
+          width = found[0].length;
+          toRow = rowMaker(statement.columns().map(({ name }) => name));
         }
         return { rows: found.map(toRow) as R[] };
       }
@@ -46,13 +47,13 @@ function prepare(file: DatabaseSync, sql: string): Prepared {
   };
 }
 
-const namesOf = (statement: StatementSync): string[] => statement.columns().map(({ name }) => name);
+type RowMaker = (values: unknown[]) => unknown;
 
 /**
  * A function that puts a row's values under their names, with the names written into its code: rows of one statement then have one
  * shape. Those that node:sqlite makes are tables of names, which take twice as long to make.
  */
-function rowMaker(names: readonly string[]): (values: unknown[]) => unknown {
+function rowMaker(names: readonly string[]): RowMaker {
   const members = names.map((name, at) => `${JSON.stringify(name)}: values[${at}]`);
-  return new Function("values", `return { ${members.join(", ")} };`) as (values: unknown[]) => unknown;
+  return new Function("values", `return { ${members.join(", ")} };`) as RowMaker;
 }
