@@ -113,7 +113,8 @@ export const listProfiles = operation({
   method: "GET",
   path: LIST,
   summary: "List the identity providers of a realm",
-  description: "A storefront shows a button for each, which leads to its `authorization-endpoint` link.",
+  description:
+    "A storefront shows a button for each, which leads to its `authorization-endpoint` link. With an implicit token the first page may be up to a second behind a change.",
   access: ["authentication_settings", "read"],
   role: "viewer",
   ids: ofRealm,

@@ -41,7 +41,8 @@ export const getAuthenticationSettings = operation({
   method: "GET",
   ...settingsPaths,
   summary: "Get the customer authentication settings",
-  description: "What a storefront needs to begin a sign-on.",
+  description:
+    "What a storefront needs to begin a sign-on. With an implicit token it may be up to a second behind a change.",
   access: ["authentication_settings", "read"],
   role: "viewer",
   success: {
