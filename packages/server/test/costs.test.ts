@@ -4,7 +4,7 @@ import pg from "pg";
 import { describe, expect, test } from "vitest";
 import type { Cost, Costs } from "../../../bench/scale.ts";
 import { issueAccessToken } from "../src/contract/access-tokens.ts";
-import { updateApplicationKey } from "../src/contract/application-keys.ts";
+import { getApplicationKey, updateApplicationKey } from "../src/contract/application-keys.ts";
 import { createCustomer, getCustomer } from "../src/contract/customers.ts";
 import { listProfiles } from "../src/contract/oidc-profiles.ts";
 import { getAuthenticationSettings } from "../src/contract/realms.ts";
@@ -114,6 +114,7 @@ function kindsOf(f: Federation): Record<string, Kind> {
       ask: (fresh: string) => settings(fresh),
     },
     "read provider list": { ask: () => call(app, listProfiles, { token, ids: { realm: f.realmId } }) },
+    "read key": { ask: () => f.store.call(getApplicationKey, { ids: { id: f.store.key.id } }) },
     "read own customer": {
       prepare: async () => (await f.redeem(await somebody("known"))).body.data,
       ask: (own: { customer_id: string; token: string }) =>
