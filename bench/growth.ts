@@ -30,7 +30,7 @@ export const FULL: Counts = {
   stores: 10_000,
 };
 
-const ROUNDS = 3;
+const ROUNDS = 5;
 const LENGTH = { seconds: 0.2, atLeast: 4 };
 const FIRST_TRY = 8;
 

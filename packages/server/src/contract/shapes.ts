@@ -97,7 +97,7 @@ export const pageMeta = {
       .literal(true)
       .optional()
       .describe(
-        "There may be more than `total`: nothing is counted beyond 10,000, nor beyond that many rows that must be looked at one by one",
+        "There may be more than `total`: nothing is counted beyond 10,000, nor beyond that many rows that must be looked at one by one. It may be a minute old",
       ),
   }),
 };

@@ -37,7 +37,13 @@ export class ListRefused extends Error {
 type PageOf<T extends Listed> = { rows: Tables[T][]; place: Place };
 type Row = Record<string, unknown>;
 /** `nameOf`: what its cursors are bound to, worked out only where there is one. */
-type Asked = { page: Page; nameOf(): string; walk: Walk; after: Cursor | undefined };
+type Asked = {
+  page: Page;
+  nameOf(): string;
+  conditions: readonly Condition[];
+  walk: Walk;
+  after: Cursor | undefined;
+};
 
 /** One page of a store's rows. What it costs does not grow with the list, or it is refused. */
 export async function readPage<T extends Listed>(
@@ -58,7 +64,7 @@ export async function readPage<T extends Listed>(
   const nameOf = () => fingerprint([table, of, inOrder.keys, isDescending, conditions]);
   const after = page.after === undefined ? undefined : readCursor(nameOf(), inOrder, page.after);
   if (page.after !== undefined && !after) throw new ListRefused("cursor_unfit");
-  const asked: Asked = { page, nameOf, walk: inOrder, after };
+  const asked: Asked = { page, nameOf, conditions, walk: inOrder, after };
   if (inOrder.checks.length === 0) return (await readIndexed(view, asked)) as PageOf<T>;
   const read =
     (byFilter && (await readFiltered(view, asked, byFilter))) ??
@@ -109,7 +115,7 @@ async function readIndexed(view: View, asked: Asked): Promise<Read> {
   // On the last page the total is known without counting. Past ROWS_COUNTED rows the total is "at least that many".
   if (!after && !place.next && (rows.length > 0 || offset === 0)) return { rows: shown, place };
   if (after && seen >= ROWS_COUNTED) return { rows: shown, place: { ...place, isAtLeast: true } };
-  const counted = await countIndexed(view, walk);
+  const counted = await countIndexed(view, asked);
   const isAtLeast = counted === ROWS_COUNTED;
   return {
     rows: shown,
@@ -117,15 +123,19 @@ async function readIndexed(view: View, asked: Asked): Promise<Read> {
   };
 }
 
-/** That there are so many is found out in half the time that counting them takes; only fewer are counted. */
-async function countIndexed(view: View, walk: Walk): Promise<number> {
-  const rows = rowsSql(view, walk);
-  const last = sql`select 1 ${rows} ${orderSql(view, walk)} limit 1 offset ${ROWS_COUNTED - 1}`;
-  const counted = await sql<{ total: number }>`
-    select case when (${last}) is not null then ${sql.lit(ROWS_COUNTED)} else (select count(*) ${rows}) end as total`.execute(
-    view.storage.db,
+/** So many are counted, and no more. */
+async function countIndexed(view: View, { walk, conditions }: Asked): Promise<number> {
+  const { db, longLists } = view.storage;
+  // However it is ordered, a list is as long.
+  const list = JSON.stringify([view.table, view.of, conditions]);
+  if (longLists.has(list)) return ROWS_COUNTED;
+  const some = sql`select 1 ${rowsSql(view, walk)} limit ${sql.lit(ROWS_COUNTED)}`;
+  const { rows } = await sql<{ total: number }>`select count(*) as total from (${some}) as counted`.execute(
+    db,
   );
-  return counted.rows[0]?.total ?? 0;
+  const total = rows[0]?.total ?? 0;
+  if (total === ROWS_COUNTED) longLists.add(list);
+  return total;
 }
 
 /** All that one of the conditions leaves are few enough to be put in order here. Nothing: they are not. */

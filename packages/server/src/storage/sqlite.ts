@@ -12,6 +12,7 @@ import {
   sql,
 } from "kysely";
 import { operatorFault } from "../lib/operator-fault.ts";
+import { createLongLists } from "./long-lists.ts";
 import { createSharedCommits } from "./shared-commit.ts";
 import { keepPrepared } from "./sqlite-prepared.ts";
 import type { Shortcut } from "./statement.ts";
@@ -63,6 +64,7 @@ export function openSqlite(given: string): Storage {
       });
     },
     changes,
+    longLists: createLongLists(),
     claim() {
       if (!inMemory) lock ??= takeLock(path);
     },

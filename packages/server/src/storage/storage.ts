@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
+import type { LongLists } from "./long-lists.ts";
 import type { Tables } from "./tables.ts";
 
 export type Database = Kysely<Tables>;
@@ -22,6 +23,7 @@ export type Storage = {
    */
   ahead<T>(work: (db: Database) => Promise<T>): Promise<T>;
   changes: Changes;
+  longLists: LongLists;
   /** The one service on this database, where the engine allows only one. Throws if there is another. */
   claim(): void;
   /** What its connections are doing, where it has some. */
