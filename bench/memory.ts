@@ -8,13 +8,20 @@ import { workloads } from "./workloads/all.ts";
 
 /**
  * Memory of the service before load, right after it and a minute later, and what that idle minute costs. Run it with
- * `npm run bench:memory`; what stands in NODE_OPTIONS is handed on to the service, to see what an option of Node's does.
+ * `npm run bench:memory`; NODE_OPTIONS and LD_PRELOAD are handed on to the service, to see what an option of Node's or another
+ * allocator does.
  */
 const LOAD = [
-  ["sign-on, new shopper", 1500],
-  ["read key", 15_000],
-  ["PUT key", 1500],
-  ["e-mail and password", 150],
+  ["sign-on, new shopper", 2000],
+  ["authorize", 6000],
+  ["callback", 1500],
+  ["redeem", 2000],
+  ["read settings", 12_000],
+  ["read key", 12_000],
+  ["read own customer", 12_000],
+  ["PUT key", 3000],
+  ["access token", 12_000],
+  ["e-mail and password", 100],
 ] as const;
 const SETTLED_MS = 12_000;
 const AFTER_LOAD_MS = 60_000;
@@ -22,12 +29,10 @@ const AFTER_LOAD_MS = 60_000;
 const places = await openPlaces();
 const { ready: idp, ...idpProcess } = await startServer<{ origin: string }>("idp.ts");
 const { ready: _, ...load } = await startServer("load.ts");
-const env = {
-  ...envOf(await places.newDatabase("sqlite"), idp.origin),
-  ...(process.env.NODE_OPTIONS && { NODE_OPTIONS: process.env.NODE_OPTIONS }),
-};
+const env = envOf(await places.newDatabase("sqlite"), idp.origin);
 const made = await createStore(env);
-const { server, url } = await serveLatchkey(env);
+const { NODE_OPTIONS = "", LD_PRELOAD = "" } = process.env;
+const { server, url } = await serveLatchkey({ ...env, NODE_OPTIONS, LD_PRELOAD });
 try {
   await sleep(SETTLED_MS);
   const idle = await server.usage();

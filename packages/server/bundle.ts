@@ -80,6 +80,14 @@ export async function bundleService(root: string): Promise<void> {
     ssr: { noExternal: true },
     plugins: [
       {
+        name: "libraries",
+        enforce: "pre",
+        resolveId: (id: string) =>
+          BUNDLED.includes(id)
+            ? { id: join(root, "bundled", basename(fileOf(id).pathname)), external: "relative" }
+            : null,
+      },
+      {
         name: "addresses",
         enforce: "pre",
         transform: (code: string, id: string) =>
@@ -97,7 +105,9 @@ export async function bundleService(root: string): Promise<void> {
       minify: false,
       rolldownOptions: {
         input: { cli: entry },
-        external: Object.keys(dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
+        external: Object.keys(dependencies)
+          .filter((name) => !BUNDLED.includes(name))
+          .map((name) => new RegExp(`^${name}(/|$)`)),
         output: { entryFileNames: "[name].js", chunkFileNames: "[name].js" },
       },
     },

@@ -17,8 +17,9 @@ if (major < 24) {
 const threads = availableParallelism() + 4;
 if (!(Number(process.env.UV_THREADPOOL_SIZE) > threads)) process.env.UV_THREADPOOL_SIZE = String(threads);
 nodeModule.enableCompileCache?.();
-await import("./bundled.ts");
-// An image and the published package have the sources in fewer files (bundle.ts).
+// An image and the published package have the sources in fewer files (bundle.ts), which name their libraries' files themselves.
 const service = new URL("../bundled/service/cli.js", import.meta.url);
-const { run } = existsSync(service) ? await import(service.href) : await import("../src/cli/cli.ts");
+const isBundled = existsSync(service);
+if (!isBundled) await import("./bundled.ts");
+const { run } = await import(isBundled ? service.href : "../src/cli/cli.ts");
 await run(process.argv.slice(2));

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { BUNDLED } from "../bin/bundled.ts";
 import { bundleLibraries } from "../bundle.ts";
 import { latchkey } from "./support/command.ts";
 import { deploy } from "./support/deployed.ts";
@@ -70,9 +71,11 @@ describe("the service as an image has it", () => {
       );
       expect(beside.length).toBeGreaterThan(3);
       for (const file of beside) expect(existsSync(file), file).toBe(true);
-      // Nothing is left of the sources but what lies beside them.
-      for (const file of readdirSync(join(folder, "src"), { recursive: true }).map(String))
-        if (file.endsWith(".ts")) rmSync(join(folder, "src", file));
+      // Nothing that Node would have to strip of types is left, and no library as it was installed.
+      for (const part of ["bin", "src"])
+        for (const file of readdirSync(join(folder, part), { recursive: true }).map(String))
+          if (file.endsWith(".ts")) rmSync(join(folder, part, file));
+      for (const name of BUNDLED) expect(code).not.toContain(`from "${name}"`);
       const { code: status, stdout } = await latchkey(["openapi"], { NODE_OPTIONS: "" }, folder, program);
       expect(status).toBe(0);
       expect(JSON.parse(stdout).info.title).toMatch(/Latchkey/);
