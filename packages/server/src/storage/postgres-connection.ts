@@ -272,7 +272,8 @@ const isSilence = (error: unknown): boolean => (error as Error).message === SILE
  */
 export function answered<T>(work: Promise<T>, withinMs: number): Promise<T> {
   if (withinMs === Number.POSITIVE_INFINITY) return work;
-  const { promise: late, reject } = Promise.withResolvers<never>();
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
   const timer = setTimeout(() => setImmediate(() => reject(new Error(SILENCE))), withinMs);
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+  work.then(resolve, reject).finally(() => clearTimeout(timer));
+  return promise;
 }
