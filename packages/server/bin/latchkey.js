@@ -21,5 +21,5 @@ nodeModule.enableCompileCache?.();
 const service = new URL("../bundled/service/cli.js", import.meta.url);
 const isBundled = existsSync(service);
 if (!isBundled) await import("./bundled.ts");
-const { run } = await import(isBundled ? service.href : "../src/cli/cli.ts");
+const { run } = isBundled ? await import(service.href) : await import("../src/cli/cli.ts");
 await run(process.argv.slice(2));

@@ -129,7 +129,7 @@ async function countIndexed(view: View, { walk, conditions }: Asked): Promise<nu
   // However it is ordered, a list is as long.
   const list = JSON.stringify([view.table, view.of, conditions]);
   if (longLists.has(list)) return ROWS_COUNTED;
-  const some = sql`select 1 ${rowsSql(view, walk)} limit ${sql.lit(ROWS_COUNTED)}`;
+  const some = sql`select 1 ${rowsSql(view, walk)} limit ${atMost(ROWS_COUNTED)}`;
   const { rows } = await sql<{ total: number }>`select count(*) as total from (${some}) as counted`.execute(
     db,
   );
