@@ -1,39 +1,24 @@
-import type { SelectQueryBuilder } from "kysely";
 import type { Happening } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type EmailAddress, parseEmail } from "../lib/email-address.ts";
+import type { EmailAddress } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
 import type { Realm } from "../realms/realm.ts";
 import { atMost } from "../storage/at-most.ts";
-import { hold } from "../storage/hold.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { type Customer, customerHappening, insertCustomer } from "./customer.ts";
 import { followProvider } from "./follow-provider.ts";
 import { asksForProven, type LinkPolicy, type LinkReason, link, refusesNobody } from "./link.ts";
-
-/** What an identity provider has said of a person, and through which profile. */
-type ForeignIdentity = {
-  issuer: string;
-  subject: string;
-  email: string;
-  emailVerified: boolean;
-  name: string | null;
-};
-
-/** The profile that it came through, as far as it matters who a person is. */
-type Through = {
-  id: string;
-  storeId: string;
-  realmId: string;
-  clientId: string;
-  provisioning: "create" | "existing";
-  /** Deleted profiles whose identities count as this one's. */
-  formerIds: readonly string[];
-  /** What the provider was called before, with the client that we were there. */
-  formerIssuers: readonly { issuer: string; clientId: string }[];
-};
+import {
+  emailOf,
+  type ForeignIdentity,
+  findFormer,
+  type Held,
+  linkedTo,
+  type Own,
+  type Through,
+} from "./linked.ts";
 
 /** What a realm decides of it. */
 type Rules = Pick<Realm, "duplicateEmailPolicy" | "profileUpdates">;
@@ -63,23 +48,17 @@ const policyOf = ({ provisioning }: Through, { duplicateEmailPolicy }: Rules): L
 /** `happened`: what the transaction has changed to come to this, for whoever notes it. */
 type Settled = { customerId: string; happened: readonly Happening[] };
 
-/** The customer that an identity belongs to, linked or made if need be. */
+/** The customer that an identity which was held belongs to, linked or made if need be. */
 export async function settleIdentity(
   trx: Trx,
   deps: Deps,
-  through: Through,
-  realm: Rules,
+  place: { profile: Through; realm: Rules },
   identity: ForeignIdentity,
+  held: Held,
 ): Promise<Settled | { reason: LinkReason }> {
+  const { profile: through, realm } = place;
   const email = emailOf(identity);
-  // Locks the identity (against the same person's other tabs) and the address (against another identity with it), so that sign-ons of
-  // unrelated people do not wait for each other. Always in this order, so that two of them cannot deadlock. It goes to the server with
-  // the question that follows, which so sees what a first sign-on in another tab has committed.
-  await hold(trx, deps.storage, [
-    `identity ${through.storeId} ${through.id} ${identity.issuer} ${identity.subject}`,
-    `email ${through.storeId} ${email.key}`,
-  ]);
-  const known = await findHeld(trx, deps, through, identity);
+  const known = (await held.row) ?? (await findFormer(trx, deps, through, identity));
   if (known !== undefined) return settleKnown(trx, deps, realm, identity, known);
   const policy = policyOf(through, realm);
   const proven = asksForProven(policy) ? await findProven(trx, through, email) : [];
@@ -88,7 +67,7 @@ export async function settleIdentity(
   // If that customer was deleted a moment ago, the decision is made again, without it.
   const isFound = decision.action !== "create";
   if (isFound && !(await holdCustomer(trx, deps, through.storeId, decision.customerId)))
-    return settleIdentity(trx, deps, through, realm, identity);
+    return settleIdentity(trx, deps, place, identity, held);
   const made = isFound ? undefined : await createCustomer(trx, deps, through, identity, email);
   const customerId = isFound ? decision.customerId : (made as Customer).id;
   const linked = await insertIdentity(trx, deps, through, identity, customerId);
@@ -106,77 +85,6 @@ async function settleKnown(
     realm.profileUpdates === "always" && (await followProvider(trx, deps, realm, identity, known));
   return { customerId: known.id, happened: changed ? [changed] : [] };
 }
-
-/**
- * Whom the identity was linked to before. They stay until the transaction ends: on PostgreSQL the row is kept together with
- * whoever else signs in, and whoever deletes it waits; on SQLite there is one transaction at a time.
- */
-async function findHeld(
-  trx: Trx,
-  { storage: { engine } }: Deps,
-  through: Through,
-  identity: ForeignIdentity,
-): Promise<Tables["customers"] | undefined> {
-  if (through.formerIds.length > 0 || through.formerIssuers.length > 0)
-    return held(linkedTo(trx, through, identity), engine).executeTakeFirst();
-  const { storeId, id: profileId } = through;
-  const { issuer, subject } = identity;
-  return findOwn[engine].first(trx, { storeId, profileId, issuer, subject });
-}
-
-type Identities = SelectQueryBuilder<
-  Tables & { identity: Tables["customer_identities"] },
-  "identity",
-  object
->;
-
-function held(identities: Identities, engine: Storage["engine"]) {
-  const row = identities
-    .innerJoin("customers as customer", (join) =>
-      join
-        .onRef("customer.store_id", "=", "identity.store_id")
-        .onRef("customer.id", "=", "identity.customer_id"),
-    )
-    .selectAll("customer");
-  return engine === "postgres" ? row.forKeyShare("customer") : row;
-}
-
-type Own = { storeId: string; profileId: string; issuer: string; subject: string };
-
-const own = (db: Database, { storeId, profileId, issuer, subject }: Own) =>
-  db
-    .selectFrom("customer_identities as identity")
-    .where("identity.store_id", "=", storeId)
-    .where("identity.profile_id", "=", profileId)
-    .where("identity.issuer", "=", issuer)
-    .where("identity.subject", "=", subject);
-
-const findOwn = {
-  sqlite: statement((db, of: Own) => held(own(db, of), "sqlite")),
-  postgres: statement((db, of: Own) => held(own(db, of), "postgres")),
-};
-
-/**
- * Filed under the profile itself, or under one that it has taken over, by the issuer that it has or had; its own comes first. A
- * provider may call a person by another subject for each client, so what was taken over counts for the same client only.
- */
-const linkedTo = (db: Database, through: Through, { issuer, subject }: ForeignIdentity) => {
-  const { formerIssuers: former } = through;
-  const issuers = [...new Set([issuer, ...former.map((one) => one.issuer)])];
-  const clientIds = [...new Set([through.clientId, ...former.map((one) => one.clientId)])];
-  return db
-    .selectFrom("customer_identities as identity")
-    .where("identity.store_id", "=", through.storeId)
-    .where("identity.profile_id", "in", [through.id, ...through.formerIds])
-    .where(({ eb, or }) =>
-      or([eb("identity.profile_id", "=", through.id), eb("identity.client_id", "in", clientIds)]),
-    )
-    .where("identity.issuer", "in", issuers)
-    .where("identity.subject", "=", subject)
-    .orderBy(({ eb }) => eb.case().when("identity.profile_id", "=", through.id).then(0).else(1).end())
-    .orderBy(({ eb }) => eb.case().when("identity.issuer", "=", issuer).then(0).else(1).end())
-    .limit(atMost(1));
-};
 
 /** Whether the customer is still there, and stays. */
 async function holdCustomer(
@@ -279,10 +187,3 @@ const insertFiled = statement((db, identity: Filed) =>
     created_at: identity.createdAt,
   }),
 );
-
-/** Parsed where it came in; a text that is no address can only mean that somebody has changed our database. */
-function emailOf({ email }: ForeignIdentity): EmailAddress {
-  const parsed = parseEmail(email);
-  if (!parsed) throw new Error("an identity has an e-mail that is none");
-  return parsed;
-}

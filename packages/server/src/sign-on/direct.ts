@@ -3,6 +3,7 @@ import { Problem } from "../contract/problem.ts";
 import { signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { type IssuedToken, issueToken } from "../customers/customer-token.ts";
 import { settleIdentity } from "../customers/identity.ts";
+import { holdIdentity } from "../customers/linked.ts";
 import type { By } from "../events/event.ts";
 import type { Identity } from "../identity-provider/identify.ts";
 import type { Profile } from "../identity-provider/profile.ts";
@@ -73,10 +74,13 @@ export async function redeemDirect(
   try {
     const identity = await identifyShopper(deps, profile, grant, trail);
     const token = await deps.storage.transact(async (trx) => {
-      const current = await findPlace(trx, { ...profile, profileId: profile.id });
+      const place = { ...profile, profileId: profile.id };
+      const held = await holdIdentity(trx, deps, place, identity);
+      const current = await findPlace(trx, place);
       if (!current?.profile?.enabled || current.profile.flow !== "direct")
         throw signOnProblem("profile_disabled");
-      const settled = await settleIdentity(trx, deps, current.profile, current.realm, identity);
+      const found = { profile: current.profile, realm: current.realm };
+      const settled = await settleIdentity(trx, deps, found, identity, held);
       if ("reason" in settled) throw signOnProblem(settled.reason);
       const granted = {
         storeId: profile.storeId,

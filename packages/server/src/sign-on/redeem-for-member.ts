@@ -2,7 +2,6 @@ import { writeAnswer } from "../access/issue.ts";
 import type * as contract from "../contract/access-tokens.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
-import type { Identity } from "../identity-provider/identify.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { hashSecret, isWellFormed } from "../lib/secrets.ts";
 import { settleMember } from "../members/sign-in.ts";
@@ -37,12 +36,14 @@ export async function redeemForMember(
     client: { realmId: place.realm_id, clientId: MEMBERS_CLIENT_ID },
     requestId,
   } as const;
-  return tradeCode<Answer>(deps, grant, async (trx, attempt, { profile }) => {
-    const identity: Identity = JSON.parse(attempt.identity ?? "null");
-    const member = await settleMember(trx, deps, profile, identity, requestId);
-    if ("reason" in member) return member;
-    const given = { grant: "member", storeId: member.storeId, holderId: member.id } as const;
-    return { customerId: null, answer: writeAnswer(deps, { ...given, tokenId: attempt.token_id }) };
+  return tradeCode<Answer, void>(deps, grant, {
+    async askAlong() {},
+    async work(trx, { attempt, identity, place: { profile } }) {
+      const member = await settleMember(trx, deps, profile, identity, requestId);
+      if ("reason" in member) return member;
+      const given = { grant: "member", storeId: member.storeId, holderId: member.id } as const;
+      return { customerId: null, answer: writeAnswer(deps, { ...given, tokenId: attempt.token_id }) };
+    },
   });
 }
 

@@ -1,8 +1,8 @@
 import { type IssuedToken, issueToken } from "../customers/customer-token.ts";
 import { settleIdentity } from "../customers/identity.ts";
+import { holdIdentity } from "../customers/linked.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
 import { byCustomer } from "../events/event.ts";
-import type { Identity } from "../identity-provider/identify.ts";
 import type { Trx } from "../storage/storage.ts";
 import { type AttemptRow, type ClientGrant, type TradeDeps, tradeCode } from "./trade-code.ts";
 
@@ -26,30 +26,36 @@ export async function redeem<T>(
   // Before the transaction: the key may have to be read.
   const signer = await deps.signingKeys.current();
   const { by, requestId } = grant;
-  return tradeCode(deps, { ...grant, purpose: "customers" }, async (trx, attempt, { profile, realm }) => {
-    const { store_id: storeId, realm_id: realmId, profile_id: profileId } = attempt;
-    const identity: Identity = JSON.parse(attempt.identity ?? "null");
-    const settled = await settleIdentity(trx, deps, profile, realm, identity);
-    if ("reason" in settled) return settled;
-    const { customerId, happened } = settled;
-    const granted = {
-      tokenId: attempt.token_id,
-      storeId,
-      realmId,
-      clientId: attempt.client_id,
-      customerId,
-      mechanism: "oidc",
-      scope: attempt.client_scope,
-      from: grant.from,
-      through: {
-        profileId,
-        profileName: profile.name,
-        subject: identity.subject,
-        idpSession: identity.idpSession,
+  return tradeCode(
+    deps,
+    { ...grant, purpose: "customers" },
+    {
+      askAlong: (trx, at, identity) => holdIdentity(trx, deps, at, identity),
+      async work(trx, { attempt, identity, asked, place }) {
+        const { store_id: storeId, realm_id: realmId, profile_id: profileId } = attempt;
+        const settled = await settleIdentity(trx, deps, place, identity, asked);
+        if ("reason" in settled) return settled;
+        const { customerId, happened } = settled;
+        const granted = {
+          tokenId: attempt.token_id,
+          storeId,
+          realmId,
+          clientId: attempt.client_id,
+          customerId,
+          mechanism: "oidc",
+          scope: attempt.client_scope,
+          from: grant.from,
+          through: {
+            profileId,
+            profileName: place.profile.name,
+            subject: identity.subject,
+            idpSession: identity.idpSession,
+          },
+        } as const;
+        const noted = { by: by ?? byCustomer(storeId, customerId, requestId), happened };
+        const token = await issueToken(trx, deps, signer, granted, noted);
+        return { customerId, answer: await toAnswer(trx, { token, attempt, authTime: identity.authTime }) };
       },
-    } as const;
-    const noted = { by: by ?? byCustomer(storeId, customerId, requestId), happened };
-    const token = await issueToken(trx, deps, signer, granted, noted);
-    return { customerId, answer: await toAnswer(trx, { token, attempt, authTime: identity.authTime }) };
-  });
+    },
+  );
 }

@@ -5,6 +5,7 @@ import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
 import type { From } from "../customers/customer-token.ts";
 import type { By } from "../events/event.ts";
+import type { Identity } from "../identity-provider/identify.ts";
 import { formerOf, type Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
@@ -59,6 +60,13 @@ type UsablePlace = {
 /** What the code was traded for. `customerId`: whom the record names. */
 type Traded<T> = { customerId: string | null; answer: T };
 
+/** What a code of one purpose is worth. */
+type Trade<T, A> = {
+  /** Asked together with the burning, so nothing here waits for an answer (`later`, `firstWithNext`). */
+  askAlong(trx: Trx, at: Place, identity: Identity): Promise<A>;
+  work(trx: Trx, burnt: Burnt<A> & { place: UsablePlace }): Promise<Traded<T> | { reason: SignOnReason }>;
+};
+
 /** How the transaction ended: with a token, or with a refusal that it must not undo, since the code is void by then. */
 type Ending<T> =
   | (Traded<T> & { attempt: AttemptRow })
@@ -70,15 +78,7 @@ type Ending<T> =
  * statement burns the code, for its own store only, forgets what the provider said and names the token to come; then redirect
  * URI and verifier are compared, and a wrong one leaves the code burnt. Code and all that `work` changes change together or not at all.
  */
-export async function tradeCode<T>(
-  deps: TradeDeps,
-  grant: ClientGrant,
-  work: (
-    trx: Trx,
-    attempt: BurntAttempt,
-    place: UsablePlace,
-  ) => Promise<Traded<T> | { reason: SignOnReason }>,
-): Promise<T> {
+export async function tradeCode<T, A>(deps: TradeDeps, grant: ClientGrant, trade: Trade<T, A>): Promise<T> {
   if (!isWellFormed("lkac", grant.clientCode)) throw new Problem("code_invalid");
   // Before the transaction, which waits for nobody: of an attempt that has its code nothing changes any more but whether it was
   // redeemed, which the burning decides.
@@ -90,12 +90,14 @@ export async function tradeCode<T>(
   });
   if (issued) deps.traces?.join("redeem", issued.id);
   const ending = await deps.storage.transact(async (trx): Promise<Ending<T>> => {
-    const burnt = issued && (await burnCode(trx, deps, grant, issued));
+    const burnt = issued && (await burnCode(trx, deps, grant, issued, trade.askAlong));
     if (!burnt) return whyNot(trx, deps, grant);
     const { attempt, place } = burnt;
     const mismatch = mismatchOf(attempt, grant);
     if (mismatch) return fail(trx, attempt, mismatch.reason, new Problem(mismatch.code));
-    const traded = place ? await work(trx, attempt, place) : ({ reason: "profile_disabled" } as const);
+    const traded = place
+      ? await trade.work(trx, { ...burnt, place })
+      : ({ reason: "profile_disabled" } as const);
     if ("reason" in traded) return fail(trx, attempt, traded.reason, refusalOf(attempt, traded.reason));
     return { ...traded, attempt };
   });
@@ -109,8 +111,10 @@ export async function tradeCode<T>(
 }
 
 /** Only what is needed of it: a profile's row has all that its provider has published, which would be sent and parsed each time. */
-async function findUsable(trx: Trx, attempt: AttemptRow): Promise<UsablePlace | undefined> {
-  const { store_id: storeId, realm_id: realmId, profile_id: profileId } = attempt;
+async function findUsable(
+  trx: Trx,
+  { storeId, realmId, profileId }: Place,
+): Promise<UsablePlace | undefined> {
   const row = await readUsable.first(trx, { storeId, realmId, profileId });
   if (!row) return undefined;
   return {
@@ -167,27 +171,36 @@ const findIssued = statement((db, { codeHash, storeId, purpose }: OfCode) =>
 export const hasPurpose = (purpose: Purpose) =>
   sql<SqlBool>`coalesce(realm.purpose, 'customers') = ${purpose}`;
 
-type Burnt = {
+type Burnt<A> = {
   /** The row of before, as it is now. What the identity provider said is no longer in the database. */
   attempt: BurntAttempt;
+  identity: Identity;
+  asked: A;
   /** Where it is traded, read after the burning: what was switched off, deleted or made stricter while we waited for our turn counts. */
   place: UsablePlace | undefined;
 };
 
-async function burnCode(
+async function burnCode<A>(
   trx: Trx,
   { clock }: TradeDeps,
   { client }: ClientGrant,
   issued: AttemptRow,
-): Promise<Burnt | undefined> {
+  askAlong: Trade<unknown, A>["askAlong"],
+): Promise<Burnt<A> | undefined> {
   if (client && issued.realm_id !== client.realmId) return undefined;
-  const { id, store_id: storeId } = issued;
+  // Redeemed, or forgotten by an instance whose clock is ahead of ours. What was said is not said again, so there is nothing to burn.
+  if (issued.identity === null) return undefined;
+  const { id, store_id: storeId, realm_id: realmId, profile_id: profileId } = issued;
+  const at = { storeId, realmId, profileId };
+  const identity: Identity = JSON.parse(issued.identity);
   const tokenId = newId();
   const now = clock.now();
   const burning = await burn.firstWithNext(trx, { id, storeId, tokenId, now });
-  const place = await findUsable(trx, issued);
+  const asked = await askAlong(trx, at, identity);
+  const place = await findUsable(trx, at);
   if (!(await burning.row)) return undefined;
-  return { attempt: { ...issued, state: "exchanged", exchanged_at: now, token_id: tokenId }, place };
+  const attempt = { ...issued, state: "exchanged", exchanged_at: now, token_id: tokenId } as const;
+  return { attempt, identity, asked, place };
 }
 
 type Burning = { id: string; storeId: string; tokenId: string; now: number };
@@ -200,7 +213,6 @@ const burn = statement((db, { id, storeId, tokenId, now }: Burning) =>
     .where("id", "=", id)
     .where("state", "=", "code_issued")
     .where("code_expires_at", ">", now)
-    // An instance whose clock is ahead of ours may have forgotten it already.
     .where("identity", "is not", null)
     .returning("id"),
 );

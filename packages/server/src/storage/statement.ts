@@ -109,6 +109,9 @@ async function sendWithNext<O>(
   query: CompiledQuery<O>,
 ): Promise<{ asked: Promise<QueryResult<O>> }> {
   const executor = trx.getExecutor();
+  const { shortcut } = executor.adapter as Partial<Shortcut>;
+  const asked = executor.plugins.length > 0 ? undefined : shortcut?.(query, true);
+  if (asked) return { asked };
   return executor.provideConnection(async (connection) => ({ asked: connection.executeQuery<O>(query) }));
 }
 

@@ -40,8 +40,8 @@ test("authorize asks once, the callback three times, an exchange eight times for
     expect(then).toEqual([
       "select sign_on_attempts",
       "update sign_on_attempts",
-      "select oidc_profiles",
       "select customer_identities",
+      "select oidc_profiles",
       ...made,
       "insert customer_tokens",
       "insert event_outbox",
