@@ -60,11 +60,18 @@ const describe = ({ customers, keys }: Counts): string =>
   `${customers.toLocaleString("en")} customers, ${keys.toLocaleString("en")} keys`;
 
 async function startSeeded({ places, idp, progress }: Deps, engine: Engine, counts: Counts): Promise<Runner> {
-  progress.step(`growth, ${engine}: seeding ${describe(counts)}`);
+  const what = `growth, ${engine}: seeding ${describe(counts)}`;
+  progress.step(what);
   const databaseUrl = await places.newDatabase(engine);
   const env = envOf(databaseUrl, idp);
   const masterKey = env.LATCHKEY_MASTER_KEY;
-  const seeded = await seed({ databaseUrl, counts, masterKey, issuer: idp });
+  const seeded = await seed({
+    databaseUrl,
+    counts,
+    masterKey,
+    issuer: idp,
+    onProgress: (table) => progress.step(`${what}: ${table}`, 0),
+  });
   const { server, url } = await serveLatchkey(env);
   const { id: keyId, client_id: clientId, client_secret: clientSecret } = seeded.application_key;
   const facts = await furnish(url, idp, { clientId, clientSecret }, seeded.profileId);

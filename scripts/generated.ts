@@ -11,7 +11,9 @@ import {
 } from "../packages/server/src/contract/problems.ts";
 import { signOnReasons } from "../packages/server/src/contract/sign-on-reasons.ts";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
-import { openStorage } from "../packages/server/src/storage/open.ts";
+import { migrate, migrations } from "../packages/server/src/storage/migrate.ts";
+import { connectStorage } from "../packages/server/src/storage/open.ts";
+import type { Storage } from "../packages/server/src/storage/storage.ts";
 import { cliPage } from "./cli-page.ts";
 import { pagesWithExamples } from "./example-blocks.ts";
 
@@ -21,7 +23,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     "docs/openapi.json": `${JSON.stringify(openapiDocument("http://localhost:4000"), null, 2)}\n`,
     "docs/errors.md": errorsPage(),
     "docs/cli.md": cliPage(),
-    "packages/server/src/storage/tables.ts": await tableTypes(),
+    ...(await ofMigrations()),
     ...recipes(),
     ...pagesWithExamples(),
   };
@@ -134,16 +136,29 @@ const reasonRows = (): string =>
     .join("\n");
 
 /** The tables as the migrations make them on SQLite; the storage suite holds PostgreSQL to the same columns. */
-async function tableTypes(): Promise<string> {
-  const storage = await openStorage({ clock: steadyClock() }, "sqlite::memory:");
+const FROM_MIGRATIONS = "// Made by `npm run generate` from the migrations. Do not edit.\n\n";
+
+/** What the migrations end with, run one by one. */
+async function ofMigrations(): Promise<Record<string, string>> {
+  const storage = await connectStorage("sqlite::memory:");
+  await migrate({ storage, clock: steadyClock() }, [...migrations]);
+  const files = {
+    "packages/server/src/storage/tables.ts": await tableTypes(storage),
+    "packages/server/src/storage/new-sqlite.ts": await newSqlite(storage),
+  };
+  await storage.close();
+  return files;
+}
+
+async function tableTypes({ db }: Storage): Promise<string> {
   const names = await sql<{ name: string }>`
     select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name`.execute(
-    storage.db,
+    db,
   );
   const tables = await Promise.all(
     names.rows.map(async ({ name }) => {
       const columns = await sql<{ name: string; type: string; notnull: number; pk: number }>`
-        select name, type, "notnull", pk from pragma_table_info(${name}) order by cid`.execute(storage.db);
+        select name, type, "notnull", pk from pragma_table_info(${name}) order by cid`.execute(db);
       const members = columns.rows.map((column) => {
         const type = column.type.toLowerCase() === "text" ? "string" : "number";
         return `    ${column.name}: ${type}${column.notnull || column.pk ? "" : " | null"};`;
@@ -151,6 +166,15 @@ async function tableTypes(): Promise<string> {
       return `  ${name}: {\n${members.join("\n")}\n  };`;
     }),
   );
-  await storage.close();
-  return `// Made by \`npm run generate\` from the migrations. Do not edit.\n\nexport type Tables = {\n${tables.join("\n")}\n};\n`;
+  return `${FROM_MIGRATIONS}export type Tables = {\n${tables.join("\n")}\n};\n`;
+}
+
+/** In the order in which they were made, so that a table is there before its indexes. */
+async function newSqlite({ db }: Storage): Promise<string> {
+  const made = await sql<{ sql: string }>`
+    select sql from sqlite_master where sql is not null and name not like 'sqlite_%' order by rowid`.execute(
+    db,
+  );
+  const texts = made.rows.map((row) => `  \`${row.sql}\`,`);
+  return `${FROM_MIGRATIONS}/** Everything that a new SQLite database is made of. */\nexport const newSqlite: readonly string[] = [\n${texts.join("\n")}\n];\n`;
 }

@@ -12,7 +12,6 @@ import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { type Call, call } from "./call.ts";
 import { handClock } from "./clock.ts";
-import { openMemory } from "./memory.ts";
 import { expectSilentEvents, watchLog } from "./silence.ts";
 
 export const PUBLIC_URL = "https://keys.example";
@@ -49,10 +48,8 @@ export const makeTestKey: typeof newKey = async (alg) => {
 
 export async function createTestApp(options: Options = {}): Promise<TestApp> {
   const clock = (options.clock as ReturnType<typeof handClock> | undefined) ?? handClock();
-  const { databaseUrl } = options;
-  const storage =
-    options.storage ??
-    (await (databaseUrl === undefined ? openMemory({ clock }) : openStorage({ clock }, databaseUrl)));
+  const { databaseUrl = "sqlite::memory:" } = options;
+  const storage = options.storage ?? (await openStorage({ clock }, databaseUrl));
   const logLines: Record<string, unknown>[] = [];
   const log = pino(
     { level: "debug", base: null },
