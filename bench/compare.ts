@@ -16,7 +16,7 @@ import type { Contestant, Engine, Workload } from "./workloads/workload.ts";
 type Deps = Instruments & { contestants: Contestants; options: Options; progress: Progress };
 
 export const stepsOf = (workload: Workload, engine: Engine, options: Options): number =>
-  whoTakesPart(workload, engine, options).length * (options.rounds + 2);
+  whoTakesPart(workload, engine, options).length * (2 * options.rounds + 1);
 
 function whoTakesPart({ others }: Workload, engine: Engine, { beside }: Options): Contestant[] {
   const all: Contestant[] = [
@@ -32,14 +32,14 @@ const FIRST_TRY = 30;
 
 /**
  * One workload, everybody who takes part: each is warmed up, then they take turns, round by round, each round beginning
- * with another one; then each is asked at half the pace that it has shown, for latencies without a queue.
+ * with another one; then likewise at half the pace that each has shown, for latencies without a queue.
  */
 export async function compare(deps: Deps, workload: Workload, engine: Engine): Promise<Comparison> {
   const entrants: Entrant[] = [];
   for (const contestant of whoTakesPart(workload, engine, deps.options)) {
     const runner = await deps.contestants.get(contestant, engine);
     const tell = (what: string) => deps.progress.step(`${workload.name}, ${engine}: ${contestant}, ${what}`);
-    entrants.push({ runner, tell, count: 0, rounds: [] });
+    entrants.push({ runner, tell, count: 0, rounds: [], atHalf: [] });
   }
   for (const entrant of entrants) await warmUp(deps, workload, entrant);
   for (let round = 0; round < deps.options.rounds; round++) {
@@ -48,26 +48,33 @@ export async function compare(deps: Deps, workload: Workload, engine: Engine): P
       rounds.push(await measureRound(deps, runner, workload, { count }));
     }
   }
+  for (let round = 0; round < deps.options.rounds; round++)
+    for (const entrant of inTurn(entrants, round)) {
+      entrant.tell(`half load, round ${round + 1}`);
+      entrant.atHalf.push(await askAtHalfLoad(deps, workload, entrant));
+    }
   const us = (entrants[0] as Entrant).rounds;
-  const standings: Standing[] = [];
-  for (const entrant of entrants) {
-    const { runner, rounds } = entrant;
-    standings.push({
+  const standings = entrants.map(
+    ({ runner, rounds, atHalf }): Standing => ({
       contestant: runner.target.contestant,
       cpuUs: figureOf(rounds.map(({ cpuUs }) => cpuUs)),
       ...(engine === "postgres" && { databaseUs: figureOf(rounds.map(({ databaseUs }) => databaseUs)) }),
       perSecond: figureOf(rounds.map(perSecond)),
       share: figureOf(rounds.map(({ cpuUs }, round) => cpuUs / (us[round] as Round).cpuUs)),
-      halfLoad: await askAtHalfLoad(deps, workload, entrant),
-    });
-  }
+      halfLoad: {
+        p50Us: figureOf(atHalf.map(({ p50Us }) => p50Us)).median,
+        p99Us: figureOf(atHalf.map(({ p99Us }) => p99Us)).median,
+        p99OfP50: figureOf(atHalf.map(({ p50Us, p99Us }) => p99Us / p50Us)),
+      },
+    }),
+  );
   const { name, means, goal } = workload;
   const reachable = goal && takesPart(goal.against, engine) && { goal };
   return { workload: name, means, engine, standings, ...reachable };
 }
 
 /** One who takes part in this comparison: how many operations make a round, and what the rounds have shown. */
-type Entrant = { runner: Runner; tell(what: string): void; count: number; rounds: Round[] };
+type Entrant = { runner: Runner; tell(what: string): void; count: number; rounds: Round[]; atHalf: Round[] };
 
 /** A round that costs more than this part of the cheapest before it has gained nothing more. */
 const SETTLED = 0.95;
@@ -96,17 +103,11 @@ async function warmUp(deps: Deps, workload: Workload, entrant: Entrant): Promise
   entrant.count = countFor(workload, perSecond(last), { seconds: roundSeconds, part });
 }
 
-async function askAtHalfLoad(
-  deps: Deps,
-  workload: Workload,
-  { runner, tell, rounds }: Entrant,
-): Promise<Standing["halfLoad"]> {
+function askAtHalfLoad(deps: Deps, workload: Workload, { runner, rounds }: Entrant): Promise<Round> {
   const { halfLoadSeconds, part } = deps.options;
-  tell("half load");
   const pace = figureOf(rounds.map(perSecond)).median / 2;
   const count = countFor(workload, pace, { seconds: halfLoadSeconds, part });
-  const { p50Us, p99Us } = await measureRound(deps, runner, workload, { count, perSecond: pace });
-  return { perSecond: pace, p50Us, p99Us };
+  return measureRound(deps, runner, workload, { count, perSecond: pace });
 }
 
 /** Whoever comes second may find warmer caches, so everybody comes first in turn. */

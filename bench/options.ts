@@ -39,8 +39,8 @@ export function readOptions(args: string[]): Options | undefined {
   const { quick, beside } = values;
   const only = readOnly(values.only && [values.only, ...positionals].join(" "));
   const times = quick
-    ? { rounds: 3, roundSeconds: 0.4, warmRounds: 2, warmSeconds: 0.5, halfLoadSeconds: 0.6, part: 0.4 }
-    : { rounds: 5, roundSeconds: 0.7, warmRounds: 6, warmSeconds: 1.5, halfLoadSeconds: 3, part: 1 };
+    ? { rounds: 3, roundSeconds: 0.4, warmRounds: 2, warmSeconds: 0.5, halfLoadSeconds: 0.4, part: 0.4 }
+    : { rounds: 5, roundSeconds: 0.7, warmRounds: 6, warmSeconds: 1.5, halfLoadSeconds: 1, part: 1 };
   return {
     quick,
     only,

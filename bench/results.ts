@@ -36,7 +36,8 @@ export type Standing = {
   perSecond: Figure;
   /** Ours against this one's, in operations per CPU second, from rounds that stood side by side. */
   share: Figure;
-  halfLoad: { perSecond: number; p50Us: number; p99Us: number };
+  /** At half the pace. Of each round how many times its p50 its p99 is. */
+  halfLoad: { p50Us: number; p99Us: number; p99OfP50: Figure };
 };
 
 /** `failed`: it was refused with many rows, with these words. */

@@ -49,7 +49,7 @@ try {
   const total = steps.reduce((sum, some) => sum + some, 0) + (growing ? growthSteps(places.engines) : 0);
   const progress = createProgress(total);
 
-  if (isWhole) results.start = await measureStart(options.quick ? 3 : 5);
+  if (isWhole) results.start = await measureStart(options.quick ? 3 : 11);
   const { server } = await contestants.get("latchkey", "sqlite");
   await sleep(IDLE_MS);
   const idleBytes = (await server.usage()).rssBytes;

@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { serve } from "../e2e/running.ts";
-import { deploy } from "../packages/server/test/support/deployed.ts";
+import type { deploy } from "../packages/server/test/support/deployed.ts";
 import { type Figure, figureOf } from "./measure.ts";
 import { unwatchedPlace } from "./unwatched-place.ts";
 
@@ -9,46 +12,54 @@ import { unwatchedPlace } from "./unwatched-place.ts";
  * From the start of the process to ready, on a database that is not there yet, from the sources and as an image or the published package
  * has them, by turns; and what it takes when idle, as an image has it.
  */
-const IDLE_MS = 12_000;
-
 export type Start = { readyMs: Figure; fromSourcesMs: Figure; idleBytes: Figure };
 
+const IDLE_MS = 12_000;
+const IDLE_RUNS = 3;
+const HERE = fileURLToPath(new URL("..", import.meta.url));
+
 export async function measureStart(runs: number): Promise<Start> {
-  const { program, remove } = await deploy();
+  const image = await deployFrom(HERE);
+  const fromSources = join(HERE, "packages/server/bin/latchkey.js");
   try {
-    return await measure(runs, program);
+    const [readyMs, fromSourcesMs] = await takeTurns(runs, [image.program, fromSources]);
+    const idleBytes: number[] = [];
+    for (let run = 0; run < IDLE_RUNS; run++)
+      idleBytes.push((await startOnce(image.program, IDLE_MS)).residentBytes);
+    return {
+      readyMs: readyMs as Figure,
+      fromSourcesMs: fromSourcesMs as Figure,
+      idleBytes: figureOf(idleBytes),
+    };
   } finally {
-    remove();
+    image.remove();
   }
 }
 
-async function measure(runs: number, program: string): Promise<Start> {
-  const readyMs: number[] = [];
-  const fromSourcesMs: number[] = [];
-  const idleBytes: number[] = [];
-  for (let run = 0; run < runs; run++) {
-    const sources = await unwatchedPlace();
-    const sourcesStartedMs = performance.now();
-    const fromSources = await serve(sources);
-    fromSourcesMs.push(performance.now() - sourcesStartedMs);
-    fromSources.child.kill("SIGTERM");
-    await fromSources.exited;
-    sources.leave();
-    const place = await unwatchedPlace();
-    const startedMs = performance.now();
-    const { child, exited } = await serve(place, ["serve"], "pipe", { program });
-    readyMs.push(performance.now() - startedMs);
-    await sleep(IDLE_MS);
-    idleBytes.push(residentBytes(child.pid as number));
-    child.kill("SIGTERM");
-    await exited;
-    place.leave();
-  }
-  return {
-    readyMs: figureOf(readyMs),
-    fromSourcesMs: figureOf(fromSourcesMs),
-    idleBytes: figureOf(idleBytes),
-  };
+/** As that checkout itself makes an image. */
+async function deployFrom(checkout: string): ReturnType<typeof deploy> {
+  const support = await import(join(checkout, "packages/server/test/support/deployed.ts"));
+  return support.deploy();
+}
+
+async function takeTurns(runs: number, programs: readonly string[]): Promise<Figure[]> {
+  const times: number[][] = programs.map(() => []);
+  for (let run = 0; run < runs; run++)
+    for (const [at, program] of programs.entries()) times[at]?.push((await startOnce(program)).readyMs);
+  return times.map(figureOf);
+}
+
+async function startOnce(program: string, idleMs = 0) {
+  const place = await unwatchedPlace();
+  const startedMs = performance.now();
+  const { child, exited } = await serve(place, ["serve"], "pipe", { program });
+  const readyMs = performance.now() - startedMs;
+  await sleep(idleMs);
+  const resident = residentBytes(child.pid as number);
+  child.kill("SIGTERM");
+  await exited;
+  place.leave();
+  return { readyMs, residentBytes: resident };
 }
 
 /** Linux only: elsewhere it is not a number, and shown as such. */
@@ -61,12 +72,36 @@ function residentBytes(pid: number): number {
   }
 }
 
-if (import.meta.main) {
-  const { readyMs, fromSourcesMs, idleBytes } = await measureStart(5);
-  const text = (unit: string, by: number, { median, low, high }: Figure) =>
-    `${Math.round(median / by)} ${unit} (${Math.round(low / by)} to ${Math.round(high / by)})`;
+/** Each as an image has it. */
+async function besideAnother(checkout: string): Promise<void> {
+  const images = [await deployFrom(HERE), await deployFrom(resolve(checkout))];
+  try {
+    const [here, there] = await takeTurns(
+      RUNS_BESIDE,
+      images.map(({ program }) => program),
+    );
+    console.log(
+      `ready after ${text("ms", 1, here as Figure)}; ${checkout}: ${text("ms", 1, there as Figure)}`,
+    );
+  } finally {
+    for (const { remove } of images) remove();
+  }
+}
+
+const RUNS = 11;
+const RUNS_BESIDE = 21;
+
+const text = (unit: string, by: number, { median, low, high }: Figure): string =>
+  `${Math.round(median / by)} ${unit} (${Math.round(low / by)} to ${Math.round(high / by)})`;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { beside: { type: "string" } } });
+  if (values.beside !== undefined) return besideAnother(values.beside);
+  const { readyMs, fromSourcesMs, idleBytes } = await measureStart(RUNS);
   console.log(
     `as an image has it, ready after ${text("ms", 1, readyMs)}, resident when idle ${text("MB", 1024 * 1024, idleBytes)}; ` +
       `from the sources, ready after ${text("ms", 1, fromSourcesMs)}`,
   );
 }
+
+if (import.meta.main) await main();
