@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-export const USAGE = `npm run bench                          everything: about twenty minutes
-npm run bench -- --quick               shorter rounds, no growth, no memory after load: about five minutes
+export const USAGE = `npm run bench                          everything: about half an hour
+npm run bench -- --quick               shorter rounds, no growth, no memory after load: about nine minutes
 npm run bench -- --only redeem         what has all of these words in its name or engine; a comma is an "or"
 npm run bench -- --only "key sqlite, authorize"
 npm run bench -- --beside <checkout>   with the service of another checkout of this repository as "before"

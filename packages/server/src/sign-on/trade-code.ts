@@ -213,6 +213,7 @@ const burn = statement((db, { id, storeId, tokenId, now }: Burning) =>
     .where("id", "=", id)
     .where("state", "=", "code_issued")
     .where("code_expires_at", ">", now)
+    // An instance whose clock is ahead of ours may have forgotten it since it was read.
     .where("identity", "is not", null)
     .returning("id"),
 );
