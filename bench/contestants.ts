@@ -5,6 +5,7 @@ import type { Places } from "./places.ts";
 import { startServer } from "./processes.ts";
 import { signOnWithBetterAuth } from "./workloads/better-auth.ts";
 import type { Contestant, Engine, Target } from "./workloads/workload.ts";
+import { DEX, startDex } from "./yardsticks/dex.ts";
 
 /** Starts who takes part when it is first needed, and keeps it for the rest of the run. */
 export type Contestants = {
@@ -14,10 +15,19 @@ export type Contestants = {
 };
 
 /** Those with a database of their own kind, or none: they run once, beside our SQLite. */
-const ONLY_BESIDE_SQLITE: readonly Contestant[] = ["hono", "argon2", "better-auth", "oidc-provider"];
+const ONLY_BESIDE_SQLITE: readonly Contestant[] = [
+  "hono",
+  "argon2",
+  "better-auth",
+  "oidc-provider",
+  "dex-memory",
+  "dex-sqlite",
+];
+const THAT_ARE_DEX: readonly Contestant[] = ["dex-memory", "dex-sqlite"];
 
 export const takesPart = (contestant: Contestant, engine: Engine): boolean =>
-  engine === "sqlite" || !ONLY_BESIDE_SQLITE.includes(contestant);
+  (engine === "sqlite" || !ONLY_BESIDE_SQLITE.includes(contestant)) &&
+  (DEX !== undefined || !THAT_ARE_DEX.includes(contestant));
 
 type Options = { places: Places; idp: string; beside?: string | undefined };
 
@@ -51,11 +61,19 @@ export function createContestants({ places, idp, beside }: Options): Contestants
       return { ...runner, target: { ...runner.target, customer: { ...runner.target.customer, token } } };
     },
     "oidc-provider": () => startYardstick("oidc-provider"),
+    "dex-memory": () => startFromGo("dex-memory", "memory"),
+    "dex-sqlite": () => startFromGo("dex-sqlite", "sqlite3"),
   };
 
+  const newFile = async () => (await places.newDatabase("sqlite")).slice("sqlite:".length);
+
+  async function startFromGo(contestant: Contestant, storage: "memory" | "sqlite3"): Promise<Runner> {
+    const { server, url } = await startDex({ database: await newFile(), idp, storage });
+    return { server, target: { ...blank(contestant), url } };
+  }
+
   async function startYardstick(contestant: Contestant): Promise<Runner> {
-    const database = (await places.newDatabase("sqlite")).slice("sqlite:".length);
-    const env = { DATABASE: database, IDP: idp };
+    const env = { DATABASE: await newFile(), IDP: idp };
     const { ready, ...server } = await startServer<Partial<Target>>(`yardsticks/${contestant}.ts`, env);
     return { server, target: { ...blank(contestant), ...ready } };
   }

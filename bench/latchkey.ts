@@ -7,7 +7,7 @@ import type { Made } from "../e2e/running.ts";
 import { freePort } from "../packages/server/test/support/postgres-server.ts";
 import { until } from "../packages/server/test/support/until.ts";
 import type { Runner } from "./measure.ts";
-import { startProcess } from "./processes.ts";
+import { type Process, startProcess } from "./processes.ts";
 import { SHOP } from "./workloads/steps.ts";
 import type { Contestant } from "./workloads/workload.ts";
 
@@ -25,6 +25,8 @@ type Options = {
   env?: Record<string, string>;
 };
 
+export type Started = Runner & { server: Process };
+
 /** The service as an operator starts it, behind a proxy, with a store whose limit nobody reaches. */
 export async function startLatchkey({
   databaseUrl,
@@ -33,7 +35,7 @@ export async function startLatchkey({
   checkout = HERE,
   args = [],
   env: more = {},
-}: Options): Promise<Runner> {
+}: Options): Promise<Started> {
   const env = envOf(databaseUrl, idp);
   const made = await createStore(env, checkout);
   const { server, url } = await serveLatchkey({ ...env, ...more }, checkout, args);

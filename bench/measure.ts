@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Job, Seen } from "./load.ts";
 import type { Places } from "./places.ts";
-import type { Process } from "./processes.ts";
+import type { Process, Server } from "./processes.ts";
 import type { Target, Workload } from "./workloads/workload.ts";
 
 /** A server that takes part: its process, and how to speak to it. */
-export type Runner = { target: Target; server: Process };
+export type Runner = { target: Target; server: Server };
 
 /** What one round of one contestant showed: CPU time for one operation, of the server and of PostgreSQL behind it. */
 export type Round = Seen & { cpuUs: number; databaseUs: number };
@@ -58,7 +58,7 @@ function since(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, n
 const isOurs = ({ contestant }: Target): boolean => contestant === "latchkey" || contestant === "before";
 
 /** While we wait for what is written afterwards the server does its chores, which a few operations must not pay for. */
-const AT_LEAST_RECORDED = 60;
+const AT_LEAST_RECORDED = 400;
 
 type Length = { seconds: number; part?: number; atLeast?: number };
 
@@ -66,10 +66,10 @@ type Length = { seconds: number; part?: number; atLeast?: number };
 export function countFor(
   { count, isRecorded }: Workload,
   perSecond: number,
-  { seconds, part = 1, atLeast = 10 }: Length,
+  { seconds, part = 1, atLeast = isRecorded ? AT_LEAST_RECORDED * part : 10 }: Length,
 ): number {
   if (count !== undefined) return Math.round(count * part);
-  return Math.max(isRecorded ? AT_LEAST_RECORDED * part : atLeast, Math.round(perSecond * seconds));
+  return Math.max(atLeast, Math.round(perSecond * seconds));
 }
 
 export function figureOf(values: readonly number[]): Figure {

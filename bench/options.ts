@@ -6,6 +6,7 @@ npm run bench -- --quick               shorter rounds, no growth, no memory afte
 npm run bench -- --only redeem         what has all of these words in its name or engine; a comma is an "or"
 npm run bench -- --only "key sqlite, authorize"
 npm run bench -- --beside <checkout>   with the service of another checkout of this repository as "before"
+DEX=<program> npm run bench            with dex, which bench/yardsticks/build-dex.sh builds
 
 Everything writes bench/results/latest.*; a run of a part writes bench/results/part.*.`;
 

@@ -14,12 +14,14 @@ const STYLE = `<style>
   .title { font-weight: 600 } .quiet { fill: #59636e } .page { fill: #ffffff }
   .latchkey { fill: #0969da } .before { fill: #54aeff } .limit { fill: #8c959f } .hono { fill: #bf8700 }
   .argon2 { fill: #bf8700 } .better-auth { fill: #cf222e } .oidc-provider { fill: #8250df }
+  .dex-memory, .dex-sqlite { fill: #1b7c83 }
   .sqlite { fill: #0969da } .postgres { fill: #8250df } .goal { stroke: #1a7f37; stroke-dasharray: 4 3 }
   .axis { stroke: #d1d9e0 }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3 } .quiet { fill: #9198a1 } .page { fill: #0d1117 } .axis { stroke: #3d444d }
     .latchkey, .sqlite { fill: #4493f8 } .before { fill: #1f6feb } .limit { fill: #656c76 } .hono, .argon2 { fill: #d29922 }
     .better-auth { fill: #f85149 } .oidc-provider, .postgres { fill: #ab7df8 } .goal { stroke: #3fb950 }
+    .dex-memory, .dex-sqlite { fill: #39c5cf }
   }
 </style>`;
 

@@ -1,20 +1,25 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Usage } from "./usage.ts";
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const USAGE = new URL("usage.ts", import.meta.url).href;
 
-/** A program of the benchmark in a process of its own, or a server under test. */
-export type Process = {
-  pid: number;
-  send(message: object | string): void;
-  /** The next message that has this member, and what it holds. */
-  receive<T>(member: string): Promise<T>;
+/** A server under test. */
+export type Server = {
   usage(): Promise<Usage>;
   /** Throws what it said last if it is no more. */
   refuseEnded(): void;
   stop(): Promise<void>;
+};
+
+/** A program of the benchmark in a process of its own, or a server in Node. */
+export type Process = Server & {
+  pid: number;
+  send(message: object | string): void;
+  /** The next message that has this member, and what it holds. */
+  receive<T>(member: string): Promise<T>;
 };
 
 /** Its standard output goes nowhere, as far as the kernel is concerned: what it logs, it still writes. */
@@ -23,23 +28,55 @@ export function startProcess(file: string, args: string[], env: Record<string, s
     env: { PATH: process.env.PATH, NODE_ENV: "production", ...env },
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
-  let faults = "";
-  child.stderr?.on("data", (chunk) => {
-    faults += chunk;
-  });
-  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  const ending = () => new Error(`${file} has ended:\n${faults}`);
+  const { ending, refuseEnded, stop } = watch(child, file);
   const started: Process = {
     pid: child.pid as number,
     send: (message) => void child.send(message),
     receive: (member) => receive(child, member, ending),
-    refuseEnded() {
-      if (child.exitCode !== null) throw ending();
-    },
     usage() {
       const answer = started.receive<Usage>("usage");
       child.send("usage");
       return answer;
+    },
+    refuseEnded,
+    stop,
+  };
+  return started;
+}
+
+/** A server that is not written for Node: what it has used, the kernel says. Linux only. */
+export function startProgram(file: string, args: string[]): Server {
+  const child = spawn(file, args, { stdio: ["ignore", "ignore", "pipe"], env: { PATH: process.env.PATH } });
+  const { refuseEnded, stop } = watch(child, file);
+  // It has no channel to us by which it would notice.
+  process.once("exit", () => child.kill("SIGKILL"));
+  return {
+    usage: async () => usageOf(child.pid as number),
+    refuseEnded,
+    stop,
+  };
+}
+
+/** Of a process with all its threads. Behind its name, which may have spaces: the 12th and 13th are hundredths of a second, the 22nd pages. */
+export function usageOf(pid: number | string): Usage {
+  const line = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const facts = line.slice(line.lastIndexOf(")") + 2).split(" ");
+  const [user, system, pages] = [facts[11], facts[12], facts[21]].map(Number) as [number, number, number];
+  return { cpuUs: (user + system) * 10_000, rssBytes: pages * 4096 };
+}
+
+/** Keeps what it says last on standard error. Ten seconds after it was asked to stop, it is made to. */
+function watch(child: ChildProcess, file: string) {
+  let faults = "";
+  child.stderr?.on("data", (chunk) => {
+    faults = `${faults}${chunk}`.slice(-MOST_SAID);
+  });
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const ending = () => new Error(`${file} has ended:\n${faults}`);
+  return {
+    ending,
+    refuseEnded() {
+      if (child.exitCode !== null) throw ending();
     },
     async stop() {
       child.kill("SIGTERM");
@@ -48,8 +85,10 @@ export function startProcess(file: string, args: string[], env: Record<string, s
       clearTimeout(late);
     },
   };
-  return started;
 }
+
+/** A program that logs each request there says much. */
+const MOST_SAID = 20_000;
 
 function receive<T>(child: ChildProcess, member: string, ending: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {

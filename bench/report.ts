@@ -51,12 +51,18 @@ function costTable({ comparisons }: Results): Table {
       .filter(({ contestant }) => contestant !== "latchkey")
       .map((standing) => {
         const { contestant, share } = standing;
-        const isGoal = comparison.goal?.against === contestant;
-        const wanted = comparison.goal?.share ?? 0;
-        const goal = isGoal ? `${goalText(wanted)}: ${words.verdict(share.median >= wanted)}` : "";
+        const goal = comparison.goals.find(({ against }) => against === contestant);
+        const judged = goal ? `${goalText(goal.share)}: ${words.verdict(share.median >= goal.share)}` : "";
         const us = costText(ours(comparison));
         const other = costText(standing);
-        return [...name(comparison), us, words.contestantNames[contestant], other, words.share(share), goal];
+        return [
+          ...name(comparison),
+          us,
+          words.contestantNames[contestant],
+          other,
+          words.share(share),
+          judged,
+        ];
       }),
   );
   const head = [

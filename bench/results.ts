@@ -24,7 +24,7 @@ export type Comparison = {
   means: string;
   engine: Engine;
   standings: Standing[];
-  goal?: Goal;
+  goals: Goal[];
 };
 
 export type Standing = {

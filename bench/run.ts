@@ -10,6 +10,7 @@ import { toText, updatePage, writeResults } from "./report.ts";
 import { describeMachine, loadSoFar, type Results } from "./results.ts";
 import { measureStart } from "./start.ts";
 import { workloads } from "./workloads/all.ts";
+import { DEX } from "./yardsticks/dex.ts";
 
 const options = readOptions(process.argv.slice(2));
 if (!options) {
@@ -33,6 +34,7 @@ const AFTER_LOAD_MS = 60_000;
 
 const places = await openPlaces();
 if (!places.engines.includes("postgres")) results.skipped.push("PostgreSQL, because it is not installed");
+if (DEX === undefined) results.skipped.push("dex, because DEX does not name its program");
 const { ready: idp, ...idpProcess } = await startServer<{ origin: string }>("idp.ts");
 const { ready: _, ...load } = await startServer("load.ts");
 const contestants = createContestants({ places, idp: idp.origin, beside: options.beside });

@@ -13,6 +13,8 @@ export const contestantNames: Record<Contestant, string> = {
   argon2: "bare Argon2id",
   "better-auth": "better-auth",
   "oidc-provider": "oidc-provider",
+  "dex-memory": "dex in memory",
+  "dex-sqlite": "dex on SQLite",
 };
 
 /** Microseconds, or milliseconds where there are many. */

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { until } from "../packages/server/test/support/until.ts";
-import { startLatchkey } from "./latchkey.ts";
+import { type Started, startLatchkey } from "./latchkey.ts";
 import type { Seen } from "./load.ts";
-import { figureOf, perSecond, type Runner } from "./measure.ts";
+import { figureOf, perSecond } from "./measure.ts";
 import { openPlaces } from "./places.ts";
-import { startServer } from "./processes.ts";
+import { startServer, usageOf } from "./processes.ts";
 import { redeemAlone } from "./workloads/parts.ts";
 import { readKey, readOwnCustomer } from "./workloads/reads.ts";
 import type { Workload } from "./workloads/workload.ts";
@@ -25,7 +25,7 @@ const places = await openPlaces();
 const { ready: idp, ...idpProcess } = await startServer<{ origin: string }>("idp.ts");
 const { ready: _, ...load } = await startServer("load.ts");
 
-async function start(workers: number): Promise<Runner> {
+async function start(workers: number): Promise<Started> {
   const databaseUrl = await places.newDatabase("postgres");
   const runner = await startLatchkey({
     databaseUrl,
@@ -39,31 +39,20 @@ async function start(workers: number): Promise<Runner> {
   return runner;
 }
 
-const figures = async ({ target: { url } }: Runner): Promise<string> =>
+const figures = async ({ target: { url } }: Started): Promise<string> =>
   (await fetch(`${url}/metrics`)).text();
 
-/** Of a process, all its threads, in microseconds: the 14th and 15th field of its line, in hundredths of a second. */
-function usedBy(pid: number | string): number {
-  const line = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const [user, system] = line
-    .slice(line.lastIndexOf(")") + 2)
-    .split(" ")
-    .slice(11, 13)
-    .map(Number);
-  return ((user as number) + (system as number)) * 10_000;
-}
-
 /** What the service has used so far: its first process, and the workers under it. Linux only. */
-function cpuUs({ server: { pid } }: Runner): number {
+function cpuUs({ server: { pid } }: Started): number {
   const workers = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean);
-  return [pid, ...workers].reduce((sum: number, each) => sum + usedBy(each), 0);
+  return [pid, ...workers].reduce((sum: number, each) => sum + usageOf(each).cpuUs, 0);
 }
 
 const databaseUs = (): number => [...places.databaseUsage().values()].reduce((sum, used) => sum + used, 0);
 
 type Round = { perSecond: number; serverUs: number; databaseUs: number; loadUs: number };
 
-async function measure(runner: Runner, workload: Workload, count: number): Promise<Round> {
+async function measure(runner: Started, workload: Workload, count: number): Promise<Round> {
   const stocked = load.receive("stocked");
   load.send({ job: { workload: workload.name, target: runner.target, concurrency: CONNECTIONS, count } });
   await stocked;
@@ -84,7 +73,7 @@ async function measure(runner: Runner, workload: Workload, count: number): Promi
   };
 }
 
-const contestants: { workers: number; runner: Runner }[] = [];
+const contestants: { workers: number; runner: Started }[] = [];
 try {
   if (!places.engines.includes("postgres")) throw new Error("PostgreSQL is not installed");
   for (const workers of WORKERS) contestants.push({ workers, runner: await start(workers) });

@@ -4,13 +4,13 @@ import { knownShopper, newShopper } from "./sign-on.ts";
 import type { Workload } from "./workload.ts";
 import { accessToken, passwordSignIn, putKey } from "./writes.ts";
 
-/** In the order of the table. */
+/** In the order of the table. The parts of a sign-on come before the whole, which is slow and warms up what it is made of slowly. */
 export const workloads: readonly Workload[] = [
-  newShopper,
-  knownShopper,
   authorize,
   callback,
   redeemAlone,
+  newShopper,
+  knownShopper,
   readSettings,
   readProviders,
   readKey,

@@ -15,7 +15,7 @@ const reading =
       },
     });
 
-const common = { others: ["hono"], goal: { against: "hono", share: 0.4 }, concurrency: 16 } as const;
+const common = { others: ["hono"], goals: [{ against: "hono", share: 0.4 }], concurrency: 16 } as const;
 const backOffice = ({ accessToken }: Target) => bearer(accessToken);
 
 export const readSettings: Workload = {

@@ -1,4 +1,5 @@
 import { signOnWithBetterAuth } from "./better-auth.ts";
+import { signOnWithDex } from "./dex.ts";
 import { signOnWithOidcProvider } from "./oidc-provider.ts";
 import { comeBack, goToIdp, knownPerson, newPerson, redeem } from "./steps.ts";
 import { drive, type Workload } from "./workload.ts";
@@ -12,13 +13,18 @@ const signOn =
         if (target.contestant === "better-auth") await signOnWithBetterAuth(client, target, person());
         else if (target.contestant === "oidc-provider")
           await signOnWithOidcProvider(client, target, person());
+        else if (target.contestant === "dex-memory" || target.contestant === "dex-sqlite")
+          await signOnWithDex(client, target, person());
         else await redeem(client, target, await comeBack(client, await goToIdp(client, target, person())));
       },
     });
 
 const common = {
-  others: ["better-auth", "oidc-provider"],
-  goal: { against: "better-auth", share: 3.5 },
+  others: ["better-auth", "oidc-provider", "dex-memory", "dex-sqlite"],
+  goals: [
+    { against: "better-auth", share: 3.5 },
+    { against: "dex-memory", share: 1.1 },
+  ],
   concurrency: 8,
   isRecorded: true,
 } as const;

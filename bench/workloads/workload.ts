@@ -27,7 +27,9 @@ export type Contestant =
   | "hono"
   | "argon2"
   | "better-auth"
-  | "oidc-provider";
+  | "oidc-provider"
+  | "dex-memory"
+  | "dex-sqlite";
 export type Engine = "sqlite" | "postgres";
 
 /** One kind of request, or a chain of them, that is sent over and over. A wrong answer throws, and fails the run. */
@@ -37,7 +39,7 @@ export type Workload = {
   means: string;
   /** Servers to compare with, beside the limit, which every workload has. Those without a database run once. */
   others: readonly Contestant[];
-  goal?: Goal;
+  goals?: readonly Goal[];
   concurrency: number;
   /** Something is written after the answer: the clock runs until that is done. */
   isRecorded?: true;

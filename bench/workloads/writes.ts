@@ -6,7 +6,7 @@ export const putKey: Workload = {
   name: "PUT key",
   means: "an application key gets a new name, checked against the store's limit and on the disk",
   others: [],
-  goal: { against: "limit", share: 0.4 },
+  goals: [{ against: "limit", share: 0.4 }],
   concurrency: 16,
   drive: ({ url, keyId, accessToken }) => {
     let changes = 0;

@@ -1,0 +1,54 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { HttpClient } from "../http-client.ts";
+import { DEX_CLIENT } from "../yardsticks/dex.ts";
+import { SHOP, signInAtIdp } from "./steps.ts";
+import { expectAnswer, type Target } from "./workload.ts";
+
+/** More than dex sends a browser on before it is back at the shop. */
+const MOST_STEPS = 8;
+
+/** The same sign-on through dex, which sends the browser about within itself and keeps no cookie. */
+export async function signOnWithDex(client: HttpClient, { url, idp }: Target, person: string): Promise<void> {
+  const verifier = randomBytes(32).toString("base64url");
+  const query = new URLSearchParams({
+    client_id: DEX_CLIENT.id,
+    redirect_uri: SHOP,
+    response_type: "code",
+    scope: "openid email",
+    state: "the-storefronts-state",
+    code_challenge_method: "S256",
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+  });
+  let at = `${url}/auth?${query}`;
+  for (let step = 0; step < MOST_STEPS && !at.startsWith(SHOP); step++)
+    at = at.startsWith(`${idp}/authorize?`)
+      ? await signInAtIdp(client, at, person)
+      : await follow(client, at);
+  const code = at.startsWith(SHOP) ? new URL(at).searchParams.get("code") : undefined;
+  if (!code) throw new Error(`came back without a code: ${at}`);
+  const form = new URLSearchParams({
+    grant_type: "authorization_code",
+    redirect_uri: SHOP,
+    code,
+    code_verifier: verifier,
+  });
+  const credentials = `${encodeURIComponent(DEX_CLIENT.id)}:${encodeURIComponent(DEX_CLIENT.secret)}`;
+  const answer = await client.send({
+    url: `${url}/token`,
+    method: "POST",
+    headers: {
+      Authorization: `Basic ${Buffer.from(credentials).toString("base64")}`,
+      "Content-Type": "application/x-www-form-urlencoded",
+    },
+    body: form.toString(),
+  });
+  expectAnswer(answer, 200, '"id_token":');
+}
+
+async function follow(client: HttpClient, url: string): Promise<string> {
+  const answer = await client.send({ url });
+  const location = answer.header("location");
+  if (location === undefined)
+    throw new Error(`no redirect but ${answer.status}: ${answer.body.slice(0, 500)}`);
+  return new URL(location, url).href;
+}
