@@ -35,6 +35,7 @@ import { createReadiness, type Readiness } from "./readiness.ts";
 import type { AuthenticationSettings } from "./realms/settings.ts";
 import { createRecorder, type Recorder } from "./sign-on/record.ts";
 import { createRecordLimiter, type RecordLimiter } from "./sign-on/record-limiter.ts";
+import { createKnownPlaces, type KnownPlaces } from "./sign-on/sign-on-place.ts";
 import type { Storage, Trx } from "./storage/storage.ts";
 import { createStoreCache } from "./storage/store-cache.ts";
 import type { Workers } from "./workers.ts";
@@ -85,6 +86,7 @@ export type Deps = {
   /** What storefronts are shown. */
   shownSettings: GroupCache<AuthenticationSettings>;
   shownProfiles: GroupCache<ProfileList>;
+  knownPlaces: KnownPlaces;
   limiter: Limiter;
   anonymous: Cap;
   useLog: UseLog;
@@ -162,6 +164,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     standings: createStandings({ storage }),
     shownSettings: createStoreCache({ storage }, MAX_SHOWN),
     shownProfiles: createStoreCache({ storage }, MAX_SHOWN),
+    knownPlaces: createKnownPlaces({ storage }),
     limiter:
       options.limiter ?? (valkey ? createSharedLimiter({ valkey, ...counting }) : createLimiter(counting)),
     anonymous: createCap({ clock, valkey }, ANONYMOUS),

@@ -14,7 +14,7 @@ import { isPermitted } from "../src/contract/permissions.ts";
 import { problemEntry } from "../src/contract/problems.ts";
 import { createRealm } from "../src/contract/realms.ts";
 import { openapi } from "../src/contract/service.ts";
-import { jwks, userinfo, userinfoByPost } from "../src/contract/sign-on.ts";
+import { callback, jwks, userinfo, userinfoByPost } from "../src/contract/sign-on.ts";
 import type { Egress } from "../src/identity-provider/egress.ts";
 import { egressFault } from "../src/identity-provider/egress-message.ts";
 import { ANONYMOUS } from "../src/rate-limit/cap.ts";
@@ -406,8 +406,8 @@ describe.each(ofApi)("%s", (_, operation) => {
   });
 
   test("503 with Retry-After when the database is away, 500 for a fault of ours, and neither tells more", async () => {
-    // The keys that we publish and what a gateway asks are in memory once they have been read, and outlast an outage.
-    const isCold = operation === jwks || operation === checkAtGateway;
+    // The keys that we publish, what a gateway asks and where a sign-on comes back to are in memory once they have been read.
+    const isCold = operation === jwks || operation === checkAtGateway || operation === callback;
     const latchkey = isCold ? await createTestApp() : warm();
     const { db } = latchkey.storage;
     if (!isCold) await call(latchkey.app, operation, goodRequest(operation));

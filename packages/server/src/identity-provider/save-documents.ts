@@ -24,9 +24,8 @@ export async function saveDocuments(
   profile: Profile,
   columns: Documents,
 ): Promise<void> {
-  const isShown = columns.metadata !== undefined;
   await deps.storage.transact(async (trx) => {
-    if (isShown) await touchStore(trx, profile.storeId);
+    await touchStore(trx, profile.storeId);
     let saving = trx
       .updateTable("oidc_profiles")
       .set(columns)
@@ -42,7 +41,7 @@ export async function saveDocuments(
     const happened = driftHappening(deps, "oidc_profile.drift_detected", profile, profileOf(row));
     await noteEvents(trx, deps, byService(profile.storeId), [happened]);
   });
-  if (isShown) deps.storage.changes.announce(profile.storeId);
+  deps.storage.changes.announce(profile.storeId);
 }
 
 /** That it was read, and was the same. */
@@ -56,4 +55,6 @@ export async function noteReading(
     .where("store_id", "=", storeId)
     .where("id", "=", id)
     .execute();
+  // So that it is not noted again. Other instances may know it later, and note it once more.
+  storage.changes.announce(storeId);
 }

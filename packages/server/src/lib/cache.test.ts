@@ -33,6 +33,13 @@ test("that there is nothing (null) is known as well", async () => {
   expect(await cache.getOrLoad("store", "key", never)).toBeNull();
 });
 
+test("what is not to be kept is loaded each time", async () => {
+  const cache = createGroupCache<number>(10, (value) => value > 1);
+  for (const value of [1, 1, 2]) expect(await cache.getOrLoad("store", "key", async () => value)).toBe(value);
+  expect(await cache.getOrLoad("store", "key", never)).toBe(2);
+  expect(cache.size()).toBe(1);
+});
+
 test("the same key of two groups is two entries", async () => {
   const cache = createGroupCache<string>(10);
   await cache.getOrLoad("a", "key", async () => "of a");

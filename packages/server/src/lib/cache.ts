@@ -11,7 +11,10 @@ export type GroupCache<T> = {
   size(): number;
 };
 
-export function createGroupCache<T>(maxEntries: number): GroupCache<T> {
+export function createGroupCache<T>(
+  maxEntries: number,
+  isKept: (value: T) => boolean = () => true,
+): GroupCache<T> {
   const groups = new Map<string, Map<string, T>>();
   const loading = new Map<string, Map<string, Promise<T>>>();
   let entries = 0;
@@ -39,7 +42,7 @@ export function createGroupCache<T>(maxEntries: number): GroupCache<T> {
     loading.set(group, ofGroup);
     const loaded = load().then(
       (value) => {
-        if (isCurrent()) keep(group, key, value);
+        if (isCurrent() && isKept(value)) keep(group, key, value);
         end();
         return value;
       },

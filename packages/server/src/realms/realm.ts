@@ -9,7 +9,6 @@ import type { Clock } from "../lib/clock.ts";
 import type { Page, Place } from "../lib/condition.ts";
 import { newId } from "../lib/ids.ts";
 import type { SigningAlgorithm } from "../lib/jws.ts";
-import { forChange } from "../storage/for-change.ts";
 import { laterThan } from "../storage/later-than.ts";
 import { readPage } from "../storage/page.ts";
 import { statement } from "../storage/statement.ts";
@@ -209,15 +208,15 @@ export async function updateRealm(
   realmId: string,
   given: RealmChange | ((before: Realm) => RealmChange),
 ): Promise<Realm> {
-  return deps.storage.transact(async (trx) => {
-    const rows = trx
+  const updated = await changeStore(deps, by.storeId, async (trx) => {
+    const before = await trx
       .selectFrom("authentication_realms")
       .selectAll()
       .where("store_id", "=", by.storeId)
-      .where("id", "=", realmId);
-    const before = await forChange(deps.storage, rows).executeTakeFirst();
+      .where("id", "=", realmId)
+      .executeTakeFirst();
     if (!before) throw new Problem("realm_not_found");
-    // Read and written under one lock: two that add to the list at once are both in it afterwards.
+    // Read and written under the store's lock: two that add to the list at once are both in it afterwards.
     const change = typeof given === "function" ? given(realmOf(before)) : given;
     refuseBadAddresses(deps, change);
     if (change.purpose !== undefined && change.purpose !== before.purpose)
@@ -246,10 +245,12 @@ export async function updateRealm(
     if (!row) throw new Problem("realm_not_found");
     const resource = presentMembers(realmOf(row));
     const changes = changesOf(presentMembers(realmOf(before)), resource);
-    const updated = { type: "authentication_realm.updated", subject: realmId, resource } as const;
-    if (changes) await noteEvents(trx, deps, by, [{ ...updated, changes }]);
+    const happened = { type: "authentication_realm.updated", subject: realmId, resource } as const;
+    if (changes) await noteEvents(trx, deps, by, [{ ...happened, changes }]);
     return realmOf(row);
   });
+  if (!updated) throw new Problem("realm_not_found");
+  return updated;
 }
 
 /** Holds the store's lock, as making a profile and changing the settings do: the realm cannot come into use meanwhile. */

@@ -23,11 +23,12 @@ import { type Parameters, readParameters, withParameters } from "./parameters.ts
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
 import { grantedScope, LEAST_SCOPE } from "./scopes.ts";
-import { findPlace, type SignOnPlace } from "./sign-on-place.ts";
+import { type KnownPlaces, recallPlace, type SignOnPlace } from "./sign-on-place.ts";
 
 type Deps = {
   publicUrl: string;
   storage: Storage;
+  knownPlaces: KnownPlaces;
   clock: Clock;
   keyring: Keyring;
   directory: Directory;
@@ -44,7 +45,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   const asked = readParameters(request.search);
   const profileId = asked.get("profile");
   const path = { storeId: ids.store, realmId: ids.realm };
-  const place = await findPlace(deps.storage.db, { ...path, profileId: toId(profileId) });
+  const place = await recallPlace(deps, { ...path, profileId: toId(profileId) });
   if (!place) throw new Problem("realm_not_found");
   const { realm } = place;
   request.cameFrom(shopOf(deps, realm));

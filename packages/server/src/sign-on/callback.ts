@@ -27,11 +27,12 @@ import { readParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
 import { identifyShopper, isSameBrowser } from "./returned.ts";
-import { findPlace } from "./sign-on-place.ts";
+import { type KnownPlaces, recallPlace } from "./sign-on-place.ts";
 import { finishTest, openTestAttempt } from "./test-sign-on.ts";
 
 type Deps = AskDeps & {
   publicUrl: string;
+  knownPlaces: KnownPlaces;
   recorder: Recorder;
   recordLimiter: RecordLimiter;
   codeSeconds: number;
@@ -46,7 +47,7 @@ type Ids = { store: string; realm: string; profile: string };
 export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
   const answered = readParameters(request.search);
   const place: Place = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
-  const found = await findPlace(deps.storage.db, place);
+  const found = await recallPlace(deps, place);
   if (!found) throw new Problem("realm_not_found");
   const { realm, profile, endedBefore } = found;
   request.cameFrom(shopOf(deps, realm));

@@ -1,7 +1,9 @@
 import { type Profile, profileOf } from "../identity-provider/profile.ts";
+import type { GroupCache } from "../lib/cache.ts";
 import { MEMBERS_CLIENT_ID, type Realm, realmOf } from "../realms/realm.ts";
 import { statement } from "../storage/statement.ts";
-import type { Database } from "../storage/storage.ts";
+import type { Database, Storage } from "../storage/storage.ts";
+import { createStoreCache } from "../storage/store-cache.ts";
 import type { Tables } from "../storage/tables.ts";
 import type { Place } from "./attempt.ts";
 
@@ -14,6 +16,26 @@ export type SignOnPlace = {
   endedBefore: number;
   profile: Profile | undefined;
 };
+
+export type KnownPlaces = GroupCache<SignOnPlace | undefined>;
+
+const MAX_KNOWN = 2000;
+
+/** Only with its profile: who makes up ids has nothing kept. */
+export const createKnownPlaces = ({ storage }: { storage: Storage }): KnownPlaces =>
+  createStoreCache({ storage }, MAX_KNOWN, (place) => place?.profile !== undefined);
+
+/**
+ * As it was when the store last changed: here that is known at once, in another process within a second. What was switched off since
+ * is found by the redeem, which asks the database.
+ */
+export function recallPlace(
+  { storage, knownPlaces }: { storage: Storage; knownPlaces: KnownPlaces },
+  place: Place,
+): Promise<SignOnPlace | undefined> {
+  const load = () => findPlace(storage.db, place);
+  return knownPlaces.getOrLoad(place.storeId, `${place.realmId} ${place.profileId}`, load);
+}
 
 /** One statement, because every leg of a sign-on asks all of it. Undefined: there is no such realm. */
 export async function findPlace(db: Database, place: Place): Promise<SignOnPlace | undefined> {

@@ -803,6 +803,19 @@ describe("what changed while the shopper was away", () => {
     expect(atob(sent.slice("Basic ".length))).toBe("the-store:another+secret");
   });
 
+  test("303 temporarily_unavailable: our database went away; when it is back, the same sign-on goes on (T19)", async () => {
+    const begun = await begin();
+    const { storage } = f.latchkey;
+    const { ahead } = storage;
+    storage.ahead = async () => {
+      throw Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
+    };
+    expect(told(await end(begun))).toEqual(refusalFor("storage_unavailable"));
+    expect(idp.asked("/token")).toBe(0);
+    storage.ahead = ahead;
+    expect(told(await end(begun))).toEqual(welcome());
+  });
+
   test("303 temporarily_unavailable: the provider's documents have become too old", async () => {
     await f.begin(nobody());
     idp.hooks.answer = { "/.well-known/openid-configuration": (_, response) => void response.destroy() };

@@ -28,13 +28,11 @@ async function statementsOf<T>(work: () => Promise<T>): Promise<{ result: T; ask
   return { result, asked };
 }
 
-const PLACE = "select authentication_realms";
-
-test("authorize asks once, the callback three times, an exchange eight times for somebody new and six times after that", async () => {
+test("authorize asks nothing of a place that is known, the callback twice, an exchange eight times for somebody new and six times after that", async () => {
   f.idp.hooks.claims = (claims) => ({ ...claims, sub: "somebody new" });
   for (const made of [["insert customers", "insert customer_identities"], []]) {
     const { result: signedOn, asked } = await statementsOf(() => f.signOn());
-    expect(asked).toEqual([PLACE, PLACE, "insert sign_on_attempts", "update sign_on_attempts"]);
+    expect(asked).toEqual(["insert sign_on_attempts", "update sign_on_attempts"]);
     const { result: redeemed, asked: then } = await statementsOf(() => f.redeem(signedOn));
     expect(redeemed.status).toBe(200);
     expect(then).toEqual([

@@ -43,6 +43,14 @@ describe.each(engines)("after a restore on $name", (engine) => {
     clock.set(ended.from);
     return ended;
   };
+  /** What is in memory of the store is gone within a second, as in any other process. */
+  const endAndHear = async () => {
+    const token = await f.store.token();
+    const status = async () => (await call(f.latchkey.app, getStore, { token })).status;
+    expect(await status()).toBe(200);
+    await end();
+    await until(async () => (await status()) === 401, 1000);
+  };
   const secretOf = (client_secret: string) => {
     const form = { grant_type: "client_credentials", client_id: f.store.key.clientId, client_secret };
     return call(f.latchkey.app, issueAccessToken, { form });
@@ -92,7 +100,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     const browser = { cookie: undefined };
     const begun = await f.begin(browser, { code_challenge: newPkce().challenge });
     const back = f.idp.signIn(begun.headers.get("location") ?? "");
-    await end();
+    await endAndHear();
     expect((await f.comeBack(browser, back)).code).toBe("attempt_expired");
     expect((await f.signOn({ browser })).code).toBeTruthy();
   });

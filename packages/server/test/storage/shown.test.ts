@@ -5,14 +5,21 @@ import {
   listProfiles,
   updateProfile,
 } from "../../src/contract/oidc-profiles.ts";
-import { getAuthenticationSettings, updateAuthenticationSettings } from "../../src/contract/realms.ts";
+import {
+  getAuthenticationSettings,
+  updateAuthenticationSettings,
+  updateRealm,
+} from "../../src/contract/realms.ts";
+import { authorize } from "../../src/contract/sign-on.ts";
 import { findProfile } from "../../src/identity-provider/profile.ts";
 import { saveDocuments } from "../../src/identity-provider/save-documents.ts";
+import { newId } from "../../src/lib/ids.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
+import { newPkce, SHOP } from "../support/federation.ts";
 import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
 import { watchStatements } from "../support/statements.ts";
 import { until } from "../support/until.ts";
@@ -86,6 +93,61 @@ describe.each(engines)("what a storefront is shown, on $name", (engine) => {
     expect(statements).not.toEqual([]);
   });
 
+  const begin = ({ app }: TestApp, profile: string) => {
+    const asked = {
+      profile,
+      response_type: "code",
+      client_id: "customers",
+      redirect_uri: SHOP,
+      scope: "openid email",
+      state: "the shop's",
+      code_challenge_method: "S256",
+      code_challenge: newPkce().challenge,
+    };
+    const query = new URLSearchParams(asked).toString();
+    return call(app, authorize, { ids: { store: shop.store.id, realm }, query });
+  };
+  const allow = (...redirect_uris: string[]) =>
+    shop.call(updateRealm, {
+      ids: { id: realm },
+      json: { data: { type: "authentication-realm", redirect_uris } },
+    });
+
+  test("where a sign-on begins is asked once, and follows a change at once here and within a second elsewhere", async () => {
+    const id = await create();
+    await allow(SHOP);
+    const egress = { allowedOrigins: [idp.origin] };
+    const other = await createTestApp({ clock: here.clock, databaseUrl: database.url, ...egress });
+    there = other;
+    expect([(await begin(here, id)).status, (await begin(other, id)).status]).toEqual([303, 303]);
+    statements.length = 0;
+    expect((await begin(here, id)).status).toBe(303);
+    expect(statements).toEqual([]);
+
+    await allow("https://shop.example/elsewhere");
+    expect((await begin(here, id)).code).toBe("redirect_uri_unregistered");
+    await until(async () => (await begin(other, id)).code === "redirect_uri_unregistered");
+
+    await allow(SHOP);
+    expect((await begin(here, id)).status).toBe(303);
+    await shop.call(updateProfile, {
+      ids: { realm, id },
+      json: { data: { type: "oidc-profile", enabled: false } },
+    });
+    const { location } = Object.fromEntries((await begin(here, id)).headers);
+    expect(location).toContain("error=access_denied");
+  });
+
+  test("of a profile that nobody has, nothing is kept", async () => {
+    await create();
+    await allow(SHOP);
+    const unknown = newId();
+    await begin(here, unknown);
+    statements.length = 0;
+    await begin(here, unknown);
+    expect(statements).not.toEqual([]);
+  });
+
   test("follows a change at once where it was made, and within a second elsewhere", async () => {
     const other = await createTestApp({ clock: here.clock, databaseUrl: database.url });
     there = other;
@@ -129,7 +191,7 @@ describe.each(engines)("what a storefront is shown, on $name", (engine) => {
     expect((await shop.call(getAuthenticationSettings)).body.data.client_id).toBe("behind our back");
   });
 
-  test("follows a document that was read anew, and not one that waits for approval", async () => {
+  test("follows a document that was read anew, and one that waits for approval", async () => {
     const key = { storeId: shop.store.id, realmId: realm, profileId: await create() };
     const profile = await findProfile(here.storage.db, key);
     if (!profile?.metadata) throw new Error("the profile has no document");
@@ -139,7 +201,8 @@ describe.each(engines)("what a storefront is shown, on $name", (engine) => {
     const deps = { storage: here.storage, clock: here.clock, calls };
     const drifted = JSON.stringify({ ...profile.metadata, issuer: "https://elsewhere.example" });
     await saveDocuments(deps, profile, { pending_metadata: drifted, pending_since: 1 });
-    expect(changed).toEqual([]);
+    expect(changed).toContain(shop.store.id);
+    changed.length = 0;
     const moved = JSON.stringify({ ...profile.metadata, tokenEndpoint: `${idp.origin}/other` });
     await saveDocuments(deps, profile, { metadata: moved });
     expect(changed).toContain(shop.store.id);
