@@ -19,6 +19,7 @@ import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from
 import { headOf, isRecorded, reasonOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
 import type { RedeemDeps } from "./redeem.ts";
+import { referenceOf } from "./reference.ts";
 import { noteUnusable, whyNot } from "./replay.ts";
 import { findPlace } from "./sign-on-place.ts";
 import type { ClientGrant } from "./trade-code.ts";
@@ -155,7 +156,7 @@ async function refuse(deps: DirectDeps, profile: Profile, trail: Trail, error: u
   const [{ detail = "" }] = error.faults;
   return new Problem("sign_on_refused", {
     detail,
-    meta: { reason, ...(isNoted && { reference: trail.reference }) },
+    meta: { reason, ...(isNoted && { reference: referenceOf(trail.id) }) },
   });
 }
 

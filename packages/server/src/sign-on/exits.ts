@@ -27,7 +27,6 @@ import { referenceOf } from "./reference.ts";
 /** What is noted on the way, for the record: what was looked at, and how long each step took. */
 export type Trail = {
   id: string;
-  reference: string;
   storeId: string;
   realmId: string;
   /** The address that it came from. */
@@ -56,7 +55,6 @@ export const startTrail = (
   { startedAt, source, userAgent, requestId = null }: Begun,
 ): Trail => ({
   id: attemptId,
-  reference: referenceOf(attemptId),
   storeId,
   realmId,
   source,
@@ -108,7 +106,7 @@ export const headOf = (trail: Trail) => ({
   realmId: trail.realmId,
   profileId: trail.profile?.id ?? null,
   profileName: trail.profile?.name ?? null,
-  reference: trail.reference,
+  reference: referenceOf(trail.id),
   startedAt: trail.startedAt,
   facts: trail.facts,
   idpAnswer: trail.idpAnswer,
@@ -143,7 +141,8 @@ export async function redirectProblemsTo(
     const entry = signOnReasonEntry(reason);
     const idpError = cause instanceof Problem ? cause.faults[0].meta?.error : undefined;
     const error = typeof idpError === "string" ? idpError : entry.error;
-    const { reference, checks, timings } = trail;
+    const { checks, timings } = trail;
+    const reference = referenceOf(trail.id);
     deps.recorder.count("failed", reason);
     // Coming back twice is not another sign-on: the record of the first time is the one to look at.
     const isReplay = reason === "callback_replay";
@@ -182,5 +181,8 @@ export async function refuseWithPage(
   if (isNoted)
     deps.recorder.note({ ...headOf(trail), outcome: "failed", reason: code, error: null, checks, timings });
   // Only a reference that finds something is shown.
-  throw new Problem(code, { ...(isNoted && { meta: { reference: trail.reference } }), cause: problem.cause });
+  throw new Problem(code, {
+    ...(isNoted && { meta: { reference: referenceOf(trail.id) } }),
+    cause: problem.cause,
+  });
 }

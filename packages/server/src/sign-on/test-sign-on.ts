@@ -169,7 +169,8 @@ const personOf = ({ email, emailVerified, name, subject }: Identity): TestReport
 type Ended = { reason: SignOnReason | null; person: TestReport["person"]; cause?: unknown };
 
 function report({ recorder }: Deps, trail: Trail, { reason, person, cause }: Ended): BrowserAnswer {
-  const { reference, checks, timings } = trail;
+  const { checks, timings } = trail;
+  const reference = referenceOf(trail.id);
   const entry = reason === null ? undefined : signOnReasonEntry(reason);
   recorder.note({
     ...headOf(trail),
