@@ -80,16 +80,11 @@ type Ending<T> =
  */
 export async function tradeCode<T, A>(deps: TradeDeps, grant: ClientGrant, trade: Trade<T, A>): Promise<T> {
   if (!isWellFormed("lkac", grant.clientCode)) throw new Problem("code_invalid");
-  // Before the transaction, which waits for nobody: of an attempt that has its code nothing changes any more but whether it was
-  // redeemed, which the burning decides.
-  const { db, changes } = deps.storage;
-  const issued = await findIssued.first(db, {
-    codeHash: hashSecret(grant.clientCode),
-    storeId: grant.storeId,
-    purpose: grant.purpose,
-  });
-  if (issued) deps.traces?.join("redeem", issued.id);
+  const { storeId, purpose } = grant;
+  const codeHash = hashSecret(grant.clientCode);
   const ending = await deps.storage.transact(async (trx): Promise<Ending<T>> => {
+    const issued = await findIssued.first(trx, { codeHash, storeId, purpose });
+    if (issued) deps.traces?.join("redeem", issued.id);
     const burnt = issued && (await burnCode(trx, deps, grant, issued, trade.askAlong));
     if (!burnt) return whyNot(trx, deps, grant);
     const { attempt, place } = burnt;
@@ -104,7 +99,7 @@ export async function tradeCode<T, A>(deps: TradeDeps, grant: ClientGrant, trade
   if ("attempt" in ending) noteEnding(deps, ending, grant.requestId);
   else {
     noteUnusable(deps, ending);
-    if (ending.replayed && grant.purpose === "members") changes.announce(grant.storeId);
+    if (ending.replayed && purpose === "members") deps.storage.changes.announce(storeId);
   }
   if ("refusal" in ending) throw ending.refusal;
   return ending.answer;
