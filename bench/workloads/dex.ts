@@ -1,7 +1,7 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { HttpClient } from "../http-client.ts";
 import { DEX_CLIENT } from "../yardsticks/dex.ts";
-import { SHOP, signInAtIdp } from "./steps.ts";
+import { codeRequest, SHOP, signInAtIdp } from "./steps.ts";
 import { expectAnswer, type Target } from "./workload.ts";
 
 /** More than dex sends a browser on before it is back at the shop. */
@@ -10,16 +10,7 @@ const MOST_STEPS = 8;
 /** The same sign-on through dex, which sends the browser about within itself and keeps no cookie. */
 export async function signOnWithDex(client: HttpClient, { url, idp }: Target, person: string): Promise<void> {
   const verifier = randomBytes(32).toString("base64url");
-  const query = new URLSearchParams({
-    client_id: DEX_CLIENT.id,
-    redirect_uri: SHOP,
-    response_type: "code",
-    scope: "openid email",
-    state: "the-storefronts-state",
-    code_challenge_method: "S256",
-    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
-  });
-  let at = `${url}/auth?${query}`;
+  let at = `${url}/auth?${codeRequest(verifier)}`;
   for (let step = 0; step < MOST_STEPS && !at.startsWith(SHOP); step++)
     at = at.startsWith(`${idp}/authorize?`)
       ? await signInAtIdp(client, at, person)

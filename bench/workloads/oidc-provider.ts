@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { Answer, HttpClient } from "../http-client.ts";
-import { SHOP, signInAtIdp, type WithCode } from "./steps.ts";
+import { codeRequest, SHOP, signInAtIdp, type WithCode } from "./steps.ts";
 import { expectAnswer, type Target } from "./workload.ts";
 
 /** The same sign-on through oidc-provider, whose login page sends the shopper on to the identity provider. */
@@ -10,17 +10,8 @@ export async function codeOfOidcProvider(
   person: string,
 ): Promise<WithCode> {
   const verifier = randomBytes(32).toString("base64url");
-  const query = new URLSearchParams({
-    client_id: "shop",
-    redirect_uri: SHOP,
-    response_type: "code",
-    scope: "openid email",
-    state: "the-storefronts-state",
-    code_challenge_method: "S256",
-    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
-  });
   const browser = createBrowser(client);
-  const login = await browser.visit(`${url}/auth?${query}`, url);
+  const login = await browser.visit(`${url}/auth?${codeRequest(verifier)}`, url);
   const atIdp = await browser.visit(login, url);
   if (!atIdp.startsWith(`${idp}/authorize?`)) throw new Error(`not sent to the identity provider: ${atIdp}`);
   const resume = await browser.visit(await signInAtIdp(client, atIdp, person), url);

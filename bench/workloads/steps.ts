@@ -67,6 +67,18 @@ export async function redeem(
   expectAnswer(answer, 200, '"customer_id":');
 }
 
+/** What a client of an ordinary provider asks `authorize` for; oidc-provider and dex are such. */
+export const codeRequest = (verifier: string): URLSearchParams =>
+  new URLSearchParams({
+    client_id: "shop",
+    redirect_uri: SHOP,
+    response_type: "code",
+    scope: "openid email",
+    state: "the-storefronts-state",
+    code_challenge_method: "S256",
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+  });
+
 const run = Date.now().toString(36);
 let made = 0;
 let visits = 0;

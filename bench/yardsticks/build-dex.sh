@@ -7,7 +7,7 @@ version=v0.0.0-20210917061239-f0186ff2651e
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 source=$(cd "$folder" && go mod download -json "github.com/dexidp/dex@$version" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
-rm -rf "$folder/source"
+rm -rf "$folder/source" "$folder/web"
 cp -r "$source" "$folder/source"
 chmod -R u+w "$folder/source"
 cd "$folder/source"

@@ -86,6 +86,7 @@ export type Deps = {
   /** What storefronts are shown. */
   shownSettings: GroupCache<AuthenticationSettings>;
   shownProfiles: GroupCache<ProfileList>;
+  /** Where sign-ons begin and come back to. */
   knownPlaces: KnownPlaces;
   limiter: Limiter;
   anonymous: Cap;
