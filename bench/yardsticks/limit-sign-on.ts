@@ -62,27 +62,27 @@ export async function comeBack(
   ).split(".");
   const browser = /browser=([^;]+)/.exec(request.headers.cookie ?? "")?.[1] ?? "";
   if (sha256(browser, "base64url") !== browserDigest) throw new Error("another browser");
+  const code = `lkac_${randomBytes(32).toString("base64url")}`;
   const forgetAt = Date.now() + 4_200_000;
   await limit.ask(
-    `insert into sign_on_attempts (id, store_id, realm_id, profile_id, state, client_id, client_redirect_uri, code_challenge, forget_at)
-     values (?, ?, ?, ?, 'returned', 'customers', ?, ?, ?)`,
+    `insert into sign_on_attempts (id, store_id, realm_id, profile_id, state, client_id, client_redirect_uri, code_challenge, code_hash, forget_at)
+     values (?, ?, ?, ?, 'returned', 'customers', ?, ?, ?, ?)`,
     id,
     limit.storeId,
     limit.realmId,
     limit.profileId,
     SHOP,
     challenge,
+    sha256(code, "hex"),
     forgetAt,
   );
   const claims = await exchange(limit, answered.get("code") ?? "", verifier);
   if (claims.nonce !== id || claims.aud !== "the-store" || claims.exp * 1000 < Date.now())
     throw new Error("not for this sign-on");
-  const code = `lkac_${randomBytes(32).toString("base64url")}`;
   await limit.transact(async (ask) => {
     await ask(
-      `update sign_on_attempts set state = 'code_issued', code_hash = ?, code_expires_at = ?, identity = ?, subject = ?
+      `update sign_on_attempts set state = 'code_issued', code_expires_at = ?, identity = ?, subject = ?
        where store_id = ? and id = ? and state = 'returned'`,
-      sha256(code, "hex"),
       Date.now() + 600_000,
       JSON.stringify({ issuer: claims.iss, subject: claims.sub, email: claims.email, name: claims.name }),
       claims.sub,

@@ -5,6 +5,7 @@ import { foreseeRefusal } from "../customers/identity.ts";
 import type { Identity } from "../identity-provider/identify.ts";
 import type { Profile } from "../identity-provider/profile.ts";
 import { newId } from "../lib/ids.ts";
+import { newCredential } from "../lib/secrets.ts";
 import { foreseeMember } from "../members/sign-in.ts";
 import type { Realm } from "../realms/realm.ts";
 import { shopOf } from "../realms/shop.ts";
@@ -80,17 +81,16 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   const trail = startTrail(attempt.id, place, { ...request, startedAt: attempt.startedAt });
   trail.facts.redirectUri = clientRedirectUri;
   const work = async (): Promise<BrowserAnswer> => {
-    if (!(await claimAttempt(deps, place, attempt, clientRedirectUri)))
-      throw signOnProblem("callback_replay");
+    const clientCode = newCredential("lkac");
+    const isFirst = await claimAttempt(deps, place, { ...attempt, clientRedirectUri, clientCode });
+    if (!isFirst) throw signOnProblem("callback_replay");
     try {
       trail.profile = profile;
       refuseUnusable(profile);
       const returned = { attempt, idpState, answered, source: request.source };
       const identity = judgeAge(deps, attempt, await identifyShopper(deps, profile, returned, trail), trail);
       await refuseUnwelcome(deps, profile, realm, identity);
-      const clientCode = await timed(deps, trail, "write", () =>
-        issueCode(deps, place, attempt.id, identity),
-      );
+      await timed(deps, trail, "write", () => issueCode(deps, place, attempt.id, identity));
       const { checks, timings } = trail;
       deps.recorder.count("code_issued");
       deps.recorder.note({

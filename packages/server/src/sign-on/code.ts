@@ -2,7 +2,7 @@ import { limits } from "../contract/limits.ts";
 import type { Identity } from "../identity-provider/identify.ts";
 import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
-import { hashSecret, newCredential } from "../lib/secrets.ts";
+import { hashSecret } from "../lib/secrets.ts";
 import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { deleteOld, ROUND } from "../storage/delete-old.ts";
@@ -14,20 +14,24 @@ import type { Attempt, Place } from "./attempt.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
-/** How long a code that is over is remembered, so that its second use is seen for what it is. */
+/** A code that is over is remembered for an hour, so that its second use is seen for what it is. */
 const REMEMBERED_MS = 3_600_000;
 
-/** An attempt opens for ten minutes, so that is how long one without a code can be tried again. */
-const forgetUnissuedAt = (clock: Clock): number => clock.now() + limits.attemptSeconds * 1000;
+/** An attempt opens for ten minutes, in which it must be known that it came back. Written once: a change would move its entry in the index. */
+const forgetAt = (clock: Clock): number => clock.now() + limits.attemptSeconds * 1000 + REMEMBERED_MS;
 
 type ClaimedAttempt = Pick<
   Attempt,
   "id" | "clientId" | "codeChallenge" | "clientNonce" | "isConfidential" | "clientScope"
->;
+> & {
+  clientRedirectUri: string;
+  /** The code that the attempt will be given if all goes well; none for a test. */
+  clientCode?: string;
+};
 
 type Claim = Place &
-  Omit<ClaimedAttempt, "clientScope" | "isConfidential"> & {
-    clientRedirectUri: string;
+  Omit<ClaimedAttempt, "clientScope" | "isConfidential" | "clientCode"> & {
+    codeHash: string | null;
     forgetAt: number;
     clientScope: string | null;
     isConfidential: number;
@@ -41,15 +45,13 @@ export async function claimAttempt(
   { storage, clock }: Deps,
   place: Place,
   attempt: ClaimedAttempt,
-  clientRedirectUri: string,
 ): Promise<boolean> {
-  const forgetAt = forgetUnissuedAt(clock);
-  const { clientScope = null, isConfidential = false } = attempt;
+  const { clientScope = null, isConfidential = false, clientCode, ...claimed } = attempt;
   const claim = {
     ...place,
-    ...attempt,
-    clientRedirectUri,
-    forgetAt,
+    ...claimed,
+    codeHash: clientCode === undefined ? null : hashSecret(clientCode),
+    forgetAt: forgetAt(clock),
     clientScope,
     isConfidential: isConfidential ? 1 : 0,
   };
@@ -69,6 +71,8 @@ const insertClaim = statement((db, claim: Claim) =>
       client_redirect_uri: claim.clientRedirectUri,
       code_challenge: claim.codeChallenge,
       client_nonce: claim.clientNonce,
+      // Nobody is told the code before it is issued. Written here, its entry in the index is made once, and not moved from null.
+      code_hash: claim.codeHash,
       client_scope: claim.clientScope,
       is_confidential: claim.isConfidential,
       forget_at: claim.forgetAt,
@@ -77,38 +81,32 @@ const insertClaim = statement((db, claim: Claim) =>
     .returning("id"),
 );
 
-/** Our own code for what the identity provider has said. Only its hash is kept. */
+/** From now on the attempt's code is worth what the identity provider has said. */
 export async function issueCode(
   { storage, clock, codeSeconds }: Deps & { codeSeconds: number },
   { storeId }: Place,
   attemptId: string,
   identity: Identity,
-): Promise<string> {
-  const code = newCredential("lkac");
+): Promise<void> {
   const row = {
     storeId,
     attemptId,
-    codeHash: hashSecret(code),
     codeExpiresAt: clock.now() + codeSeconds * 1000,
     identity: JSON.stringify(identity),
     subject: identity.subject,
     idpSession: identity.idpSession,
-    forgetAt: forgetUnissuedAt(clock) + REMEMBERED_MS,
   };
   const issued = await storage.write((db) => updateIssued.first(db, row));
   if (!issued) throw new Error("an attempt was ended while the identity provider was asked");
-  return code;
 }
 
 type Issued = {
   storeId: string;
   attemptId: string;
-  codeHash: string;
   codeExpiresAt: number;
   identity: string;
   subject: string;
   idpSession: string | null;
-  forgetAt: number;
 };
 
 const updateIssued = statement((db, issued: Issued) =>
@@ -116,12 +114,10 @@ const updateIssued = statement((db, issued: Issued) =>
     .updateTable("sign_on_attempts")
     .set({
       state: "code_issued",
-      code_hash: issued.codeHash,
       code_expires_at: issued.codeExpiresAt,
       identity: issued.identity,
       subject: issued.subject,
       idp_session: issued.idpSession,
-      forget_at: issued.forgetAt,
     })
     .where("store_id", "=", issued.storeId)
     .where("id", "=", issued.attemptId)
@@ -166,7 +162,7 @@ export async function claimDirectCode(
       code_challenge: claim.codeChallenge,
       code_hash: claim.codeHash,
       state: "returned",
-      forget_at: forgetUnissuedAt(clock),
+      forget_at: forgetAt(clock),
     })
     .onConflict((conflict) => conflict.column("code_hash").doNothing())
     .executeTakeFirst();
@@ -185,12 +181,7 @@ export async function settleDirectCode(
 ): Promise<void> {
   await trx
     .updateTable("sign_on_attempts")
-    .set({
-      state: "exchanged",
-      exchanged_at: clock.now(),
-      token_id: tokenId,
-      forget_at: clock.now() + limits.attemptSeconds * 1000 + REMEMBERED_MS,
-    })
+    .set({ state: "exchanged", exchanged_at: clock.now(), token_id: tokenId })
     .where("store_id", "=", storeId)
     .where("id", "=", attemptId)
     .execute();

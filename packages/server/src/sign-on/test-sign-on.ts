@@ -141,7 +141,13 @@ export async function finishTest(deps: Deps, returning: Returning): Promise<Brow
 
 /** One insert decides which of several visits goes on. */
 const claim = (deps: Deps, place: Place, id: string): Promise<boolean> =>
-  claimAttempt(deps, place, { id, clientId: "", codeChallenge: "", clientNonce: null }, "");
+  claimAttempt(deps, place, {
+    id,
+    clientId: "",
+    codeChallenge: "",
+    clientNonce: null,
+    clientRedirectUri: "",
+  });
 
 function trailOf(
   place: Place,

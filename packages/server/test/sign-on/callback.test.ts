@@ -971,7 +971,7 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
     expect(askedFor()).toEqual(asked);
     expect(await people()).toEqual(before);
     expect(await rowsOf("sign_on_attempts")).toEqual([
-      expect.objectContaining({ state: "failed", code_hash: null, identity: null, token_id: null }),
+      expect.objectContaining({ state: "failed", code_expires_at: null, identity: null, token_id: null }),
     ]);
 
     const sent = new URLSearchParams(idp.journal.find(({ path }) => path === "/token")?.body);

@@ -10,7 +10,7 @@ import {
   issueCode,
   settleDirectCode,
 } from "../../src/sign-on/code.ts";
-import { createFederation, type Federation, SHOP } from "../support/federation.ts";
+import { createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";
 
 /** The states of an attempt in the database, whoever writes them and in whatever order: terminal ones are never left. */
 
@@ -36,9 +36,9 @@ const IDENTITY = {
   name: null,
   idpSession: null,
 };
-const claim = () => {
+const claim = (clientCode = newCredential("lkac")) => {
   const attempt = { id: attemptId, clientId: "customers", codeChallenge: "c", clientNonce: null };
-  return claimAttempt(deps(), place(), attempt, SHOP);
+  return claimAttempt(deps(), place(), { ...attempt, clientRedirectUri: SHOP, clientCode });
 };
 const issue = () => issueCode(deps(), place(), attemptId, IDENTITY);
 const fail = (storeId = place().storeId) => failAttempt(deps(), { storeId }, attemptId);
@@ -50,6 +50,14 @@ const stateOf = async (id = attemptId) => {
 describe("an attempt", () => {
   test("is claimed once", async () => {
     expect(await claim()).toBe(false);
+    expect(await stateOf()).toBe("returned");
+  });
+
+  test("has no code that is worth anything before it is issued one", async () => {
+    const clientCode = newCredential("lkac");
+    attemptId = newId();
+    await claim(clientCode);
+    expect((await f.redeem({ code: clientCode, pkce: newPkce() })).status).toBe(400);
     expect(await stateOf()).toBe("returned");
   });
 
@@ -70,15 +78,20 @@ describe("an attempt", () => {
     expect(await stateOf()).toBe("code_issued");
   });
 
-  test("without a code is forgotten when it can no longer be opened; one with a code is remembered for an hour more", async () => {
+  test("is remembered for an hour after it can no longer be opened, with a code or without", async () => {
     const failed = attemptId;
     await fail();
     attemptId = newId();
     await claim();
     await issue();
-    f.latchkey.clock.advance(11 * 60_000);
-    await forgetOldAttempts(deps());
-    expect([await stateOf(failed), await stateOf()]).toEqual([undefined, "code_issued"]);
+    const states = async () => {
+      await forgetOldAttempts(deps());
+      return [await stateOf(failed), await stateOf()];
+    };
+    f.latchkey.clock.advance(70 * 60_000 - 1);
+    expect(await states()).toEqual(["failed", "code_issued"]);
+    f.latchkey.clock.advance(1);
+    expect(await states()).toEqual([undefined, undefined]);
   });
 
   test("of another store is neither failed nor given a code", async () => {
