@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { watchStatements } from "../support/statements.ts";
+import { until } from "../support/until.ts";
 
 /** What each leg of a sign-on asks of the database: on PostgreSQL each of them is a round trip. */
 
@@ -45,4 +46,17 @@ test("authorize asks nothing of a place that is known, the callback twice, an ex
       "insert event_outbox",
     ]);
   }
+});
+
+test("that a provider's document was read again, and was the same, is written once in six hours", async () => {
+  const [DISCOVERY, FIVE_MINUTES_MS] = ["/.well-known/openid-configuration", 5 * 60_000];
+  f.idp.journal.length = 0;
+  const { asked } = await statementsOf(async () => {
+    for (let reading = 1; reading <= 80; reading++) {
+      f.latchkey.clock.advance(FIVE_MINUTES_MS);
+      expect((await f.signOn()).code).not.toBe("");
+      await until(() => f.idp.asked(DISCOVERY) === reading);
+    }
+  });
+  expect(asked.filter((one) => one === "update oidc_profiles")).toHaveLength(1);
 });
