@@ -2,12 +2,12 @@ import { createHmac, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import * as http from "node:http";
 import { stripTypeScriptTypes } from "node:module";
-import type { AddressInfo } from "node:net";
 import * as webhooks from "@latchkey/sdk/webhooks";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { limits } from "../packages/server/src/contract/limits.ts";
 import { DELAYS_MS } from "../packages/server/src/integrations/schedule.ts";
 import { type Hooks, openHooks } from "../packages/server/test/support/hooks.ts";
+import { freePort } from "../packages/server/test/support/postgres-server.ts";
 
 /** What docs/guides/webhooks.md tells people to write is run here, and gets what the service sends. */
 
@@ -51,14 +51,6 @@ describe("the receiver of the guide", () => {
     await new Promise((resolve) => receiver.close(resolve));
     await hooks.close();
   });
-
-  async function freePort(): Promise<number> {
-    const server = http.createServer().listen(0, "127.0.0.1");
-    await new Promise((resolve) => server.once("listening", resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  }
 
   test("takes what the service sends, deals with each message once, and refuses what others send", async () => {
     await hooks.customer("Ada");

@@ -145,13 +145,27 @@ export function unprivilegedUser(): { uid: number; gid: number } | undefined {
   return { uid: id("-u"), gid: id("-g") };
 }
 
+/**
+ * A port for what will be started later. Systems give ports from 32768 up to whoever connects or listens without naming one, which
+ * may be in between; nobody is given these. Each process has fifty to begin with, so that two that look at once find different ones.
+ */
 export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
+  for (let tries = 0; tries < 1000; tries++) {
+    const port = FIRST_PORT + (nextPort++ % PORTS);
+    const probe = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once("error", () => resolve(false));
+      probe.listen(port, "127.0.0.1", () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
+  throw new Error("no port is free");
 }
+
+const [FIRST_PORT, PORTS] = [20_000, 12_000];
+let nextPort = process.pid * 50;
 
 async function untilListening(port: number): Promise<void> {
   const { default: pg } = await import("pg");
