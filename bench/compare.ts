@@ -70,7 +70,10 @@ export async function compare(deps: Deps, workload: Workload, engine: Engine): P
   );
   const { name, means, goals = [] } = workload;
   const judged = goals.filter(({ against }) => takesPart(against, engine));
-  return { workload: name, means, engine, standings, goals: judged };
+  const repeated = entrants
+    .flatMap(({ rounds, atHalf }) => [...rounds, ...atHalf])
+    .reduce((sum, round) => sum + round.repeated, 0);
+  return { workload: name, means, engine, standings, goals: judged, repeated };
 }
 
 /** One who takes part in this comparison: how many operations make a round, and what the rounds have shown. */

@@ -87,7 +87,12 @@ async function paced({ count }: Job, perSecond: number, one: One): Promise<void>
   while (underWay.length < count) {
     const nowMs = performance.now();
     if (nowMs - dueMs > CAUGHT_UP_MS) dueMs = nowMs;
-    for (; dueMs <= nowMs && underWay.length < count; dueMs += 1000 / perSecond) underWay.push(one(nowMs));
+    for (; dueMs <= nowMs && underWay.length < count; dueMs += 1000 / perSecond) {
+      const sent = one(nowMs);
+      // Nobody waits for it before all are sent, and a failure that nobody waits for would end the process.
+      sent.catch(() => {});
+      underWay.push(sent);
+    }
     await sleep(1);
   }
   await Promise.all(underWay);

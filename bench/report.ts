@@ -169,13 +169,18 @@ const tablesOf = (results: Results): Table[] =>
     ({ rows }) => rows.length > 0,
   );
 
-function headline({ machine, seconds, startedAt, load, isQuick, skipped }: Results): string {
+function headline({ machine, seconds, startedAt, load, isQuick, skipped, comparisons }: Results): string {
   const { processor, cores, memoryBytes, node, platform } = machine;
   const gigabytes = Math.round(memoryBytes / 2 ** 30);
   const left = skipped.map((what) => ` Skipped: ${what}.`).join("");
+  const repeated = comparisons.reduce((sum, one) => sum + one.repeated, 0);
+  const again =
+    repeated === 0
+      ? ""
+      : ` Measured again, because PostgreSQL did not answer us for a second: ${repeated} of the rounds.`;
   return (
     `${startedAt.slice(0, 10)}, ${isQuick ? "a quick run, " : ""}${seconds} seconds. ${processor}, ${cores} cores, ${gigabytes} GB, ` +
-    `${platform}, Node ${node}; load average ${load.toFixed(1)} over a quarter of an hour, of which the benchmark itself makes about two.${left}`
+    `${platform}, Node ${node}; load average ${load.toFixed(1)} over a quarter of an hour, of which the benchmark itself makes about two.${left}${again}`
   );
 }
 

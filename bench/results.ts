@@ -25,6 +25,8 @@ export type Comparison = {
   engine: Engine;
   standings: Standing[];
   goals: Goal[];
+  /** How many rounds were measured again. */
+  repeated: number;
 };
 
 export type Standing = {

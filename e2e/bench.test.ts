@@ -1,10 +1,12 @@
-import { createServer, type Server } from "node:net";
+import { createServer } from "node:net";
 import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
 import { createHttpClient } from "../bench/http-client.ts";
-import { figureOf } from "../bench/measure.ts";
+import { figureOf, measureRound } from "../bench/measure.ts";
 import { isWanted, readOnly } from "../bench/options.ts";
+import type { Server } from "../bench/processes.ts";
 import { seed } from "../bench/seeding/seed.ts";
+import type { Target, Workload } from "../bench/workloads/workload.ts";
 import { connectStorage } from "../packages/server/src/storage/open.ts";
 import type { Tables } from "../packages/server/src/storage/tables.ts";
 import { engines } from "../packages/server/test/support/engines.ts";
@@ -17,7 +19,7 @@ afterEach(() => {
 });
 
 async function answering(bytes: string): Promise<string> {
-  const server: Server = createServer((socket) =>
+  const server = createServer((socket) =>
     socket.once("data", async () => {
       // Each byte is a packet of its own.
       for (const byte of Buffer.from(bytes)) await new Promise((sent) => socket.write(Buffer.of(byte), sent));
@@ -55,6 +57,36 @@ describe("the load generator", () => {
 test("of several rounds the one in the middle counts, or half way between the two in the middle", () => {
   expect(figureOf([3, 1, 2])).toEqual({ median: 2, low: 1, high: 3 });
   expect(figureOf([4, 1, 2, 3]).median).toBe(2.5);
+});
+
+describe("a round", () => {
+  const seen = { count: 10, elapsedMs: 5, p50Us: 1, p99Us: 2 };
+  const target = { contestant: "limit" } as Target;
+  const server = { usage: async () => ({ cpuUs: 0, rssBytes: 0 }) } as Server;
+  const measure = (...faults: string[]) => {
+    const receive = async (member: string) => {
+      const fault = member === "seen" ? faults.shift() : undefined;
+      if (fault !== undefined) throw new Error(fault);
+      return seen as never;
+    };
+    const instruments = {
+      load: { receive, send() {} },
+      places: { databaseUsage: () => new Map() },
+      pauseMs: 0,
+    };
+    return measureRound(instruments, { target, server }, { name: "redeem" } as Workload, { count: 10 });
+  };
+  const AWAY = 'expected 200, got 503: {"errors":[{"code":"storage_unavailable"}]}';
+
+  test("in which our database did not answer is measured again, three times at most, and says so", async () => {
+    expect((await measure()).repeated).toBe(0);
+    expect((await measure(AWAY, AWAY, AWAY)).repeated).toBe(3);
+    await expect(measure(AWAY, AWAY, AWAY, AWAY)).rejects.toThrow("storage_unavailable");
+  });
+
+  test("with a wrong answer ends the run", async () => {
+    await expect(measure("expected 200, got 500")).rejects.toThrow("got 500");
+  });
 });
 
 test("words narrow a run: all of them must be there, a comma is an or", () => {
