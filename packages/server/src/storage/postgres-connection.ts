@@ -267,13 +267,18 @@ const SILENCE = "Connection terminated: a statement was not answered in time";
 const isSilence = (error: unknown): boolean => (error as Error).message === SILENCE;
 
 /**
- * Rejects when there is no answer in time. The last look comes after the sockets were read once more: where the process itself
- * had to wait for a processor, the answer is there and only has not been read yet.
+ * Rejects when there is no answer in time. Time is counted in tenths: a machine that stood still as a whole for seconds has used up
+ * one of them, and the other side has the rest. The last look comes after the sockets were read once more.
  */
 export function answered<T>(work: Promise<T>, withinMs: number): Promise<T> {
   if (withinMs === Number.POSITIVE_INFINITY) return work;
   const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const timer = setTimeout(() => setImmediate(() => reject(new Error(SILENCE))), withinMs);
-  work.then(resolve, reject).finally(() => clearTimeout(timer));
+  let tenths = 0;
+  const timer = setInterval(() => {
+    if (++tenths < 10) return;
+    clearInterval(timer);
+    setImmediate(() => reject(new Error(SILENCE)));
+  }, withinMs / 10);
+  work.then(resolve, reject).finally(() => clearInterval(timer));
   return promise;
 }
