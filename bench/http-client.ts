@@ -27,15 +27,19 @@ type Connection = { ask(bytes: string): Promise<Answer>; end(): void; freeSinceM
 /** Servers close what is idle for five seconds; one that closes just when it is used again would look like a failure. */
 const USED_AGAIN_WITHIN_MS = 2000;
 
-export function createHttpClient(): HttpClient {
-  const free = new Map<string, Connection[]>();
+/** Who sends when `most` connections to a server are in use waits for one of them. */
+export function createHttpClient(most = Number.POSITIVE_INFINITY): HttpClient {
+  const lanes = new Map<string, Lane>();
   const all = new Set<Connection>();
   return {
     async send({ url, method = "GET", headers = {}, body = "" }) {
       const slash = url.indexOf("/", "http://".length);
       const origin = url.slice(0, slash);
-      const idle = free.get(origin) ?? [];
-      free.set(origin, idle);
+      const lane = lanes.get(origin) ?? { idle: [], inUse: 0, waiting: [] };
+      lanes.set(origin, lane);
+      const { idle, waiting } = lane;
+      if (lane.inUse === most) await new Promise<void>((resolve) => waiting.push(resolve));
+      else lane.inUse++;
       const connection = takeFresh(idle) ?? (await open(origin, all));
       let head = `${method} ${url.slice(slash)} HTTP/1.1\r\nHost: ${origin.slice("http://".length)}\r\n`;
       for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
@@ -46,14 +50,19 @@ export function createHttpClient(): HttpClient {
         connection.freeSinceMs = performance.now();
         idle.push(connection);
       }
+      const next = waiting.shift();
+      if (next) next();
+      else lane.inUse--;
       return answer;
     },
     close() {
       for (const connection of all) connection.end();
-      free.clear();
+      lanes.clear();
     },
   };
 }
+
+type Lane = { idle: Connection[]; inUse: number; waiting: (() => void)[] };
 
 /** The one that was used last. If that is too old, all are. */
 function takeFresh(idle: Connection[]): Connection | undefined {

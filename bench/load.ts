@@ -98,10 +98,16 @@ async function paced({ count }: Job, perSecond: number, one: One): Promise<void>
   await Promise.all(underWay);
 }
 
+/**
+ * As many as a proxy would keep; whoever is due when all are in use waits, and that counts. Without an end to it a server that stood
+ * still for some milliseconds is met by hundreds of new connections, and their opening is what is measured.
+ */
+const PROXY_CONNECTIONS = 64;
+
 let go: (() => void) | undefined;
 
 async function run(job: Job): Promise<void> {
-  const client = createHttpClient();
+  const client = createHttpClient(Math.max(PROXY_CONNECTIONS, job.concurrency));
   try {
     const drive = driveOf(job);
     const stocked = await makeStock(client, drive, job);

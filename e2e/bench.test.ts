@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
@@ -51,6 +52,20 @@ describe("the load generator", () => {
     const head = "HTTP/1.1 303 See Other\r\nLocation: /on\r\nSet-Cookie: a=1; Path=/\r\nset-cookie: b=2\r\n";
     const answer = await client.send({ url: await answering(`${head}Content-Length: 0\r\n\r\n`) });
     expect([answer.status, answer.header("location"), answer.cookies()]).toEqual([303, "/on", "a=1; b=2"]);
+  });
+
+  test("opens no more connections than it may, and sends the rest when one of them is free", async () => {
+    let connections = 0;
+    const server = createHttpServer((_, response) => void setImmediate(() => response.end("{}")));
+    server.on("connection", () => connections++);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    undo.push(() => server.close());
+    const client = createHttpClient(3);
+    undo.push(client.close);
+    const url = `http://127.0.0.1:${(server.address() as { port: number }).port}/`;
+    const answers = await Promise.all(Array.from({ length: 50 }, () => client.send({ url })));
+    expect(answers.map(({ body }) => body)).toEqual(Array(50).fill("{}"));
+    expect(connections).toBe(3);
   });
 });
 
