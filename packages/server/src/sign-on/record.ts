@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { limits } from "../contract/limits.ts";
 import type { ProblemCode } from "../contract/problems.ts";
 import type { IdpAnswer, SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
@@ -6,6 +5,7 @@ import { byService } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createCap } from "../rate-limit/cap.ts";
+import { inBatches } from "../storage/batches.ts";
 import { isUnavailable, type Storage, type Trx } from "../storage/storage.ts";
 import { presentForLog } from "./list.ts";
 import { hasFailed, joinRecords, type RecordRow, writeAttempts, writeExchanges } from "./write-records.ts";
@@ -81,8 +81,8 @@ type Row = RecordRow;
 
 const MAX_WAITING = 20_000;
 const MAX_STRANGERS_WAITING = MAX_WAITING / 10;
-/** With a million records these take SQLite a few milliseconds, in which nobody else has a turn. */
-const BATCH = 100;
+/** A second's records are written beside sign-ons, which have the pauses between batches; so many are one statement. */
+const LEAST_ROWS = 32;
 
 /** Anybody can come back with a made-up code; what the provider has signed is always worth a record. */
 export const isSigned = ({ checks }: { checks: readonly SignOnCheck[] }): boolean =>
@@ -222,16 +222,15 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
 
   /** Says what is still to be written: what the database could not take now is kept for the next time. */
   async function writeAll(rows: Row[], write: (rows: Row[]) => Promise<void>): Promise<Row[]> {
-    for (let at = 0; at < rows.length; at += BATCH) {
-      const batch = rows.slice(at, at + BATCH);
-      try {
-        await write(batch).catch((error) => writeEach(error, batch, write));
-        await setImmediate();
-      } catch {
-        return rows.slice(at);
-      }
-    }
-    return [];
+    let at = 0;
+    const writeSome = async (limit: number) => {
+      const batch = rows.slice(at, at + limit);
+      if (batch.length > 0) await write(batch).catch((error) => writeEach(error, batch, write));
+      at += batch.length;
+      return batch.length;
+    };
+    await inBatches({ storage, clock }, writeSome, { leastRows: LEAST_ROWS }).catch(() => {});
+    return rows.slice(at);
   }
 
   /** One record that cannot be written, because its store is gone, must not take the others with it. */

@@ -62,7 +62,8 @@ describe.each(engines)("records on $name", (engine) => {
   test("have the redirect URI that was sent, browser and system in words, and the network by /24 or /64", async () => {
     await begin({ redirect_uri: "https://shop.example/singed-in\u0000" }, "203.0.113.77");
     await begin({ scope: "email" }, "2001:db8:1:2:3:4:5:6");
-    const [unscoped, unregistered] = await find("eq(outcome,failed)");
+    const [unregistered] = await find("eq(reason,redirect_uri_unregistered)");
+    const [unscoped] = await find("eq(reason,scope_incomplete)");
     const phone = { browser: "Safari 17", operating_system: "iOS 17", test: false };
     expect(unregistered).toMatchObject({
       reason: "redirect_uri_unregistered",
