@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-export const USAGE = `npm run bench                          everything: the better part of an hour
+export const USAGE = `npm run bench                          everything: half an hour to an hour
 npm run bench -- --quick               shorter rounds, no growth, no memory after load: about nine minutes
 npm run bench -- --only redeem         what has all of these words in its name or engine; a comma is an "or"
 npm run bench -- --only "key sqlite, authorize"

@@ -232,7 +232,7 @@ function traffic(found: Found): string {
     "",
     `${count(requests)} requests a second keep ${few(cores)} cores of instances busy and ${few(databaseCores)} of PostgreSQL. At ${BUSY * 100} % load that is`,
     `${cores.toFixed(1)} / ${BUSY} = **${instances} instances** of one core each, with ${instances} × ${CONNECTIONS} = ${instances * CONNECTIONS} connections, and ${databaseCores.toFixed(1)} / ${BUSY} = **${needed} cores of`,
-    `PostgreSQL**: ${Math.ceil(needed / DATABASE_CORES)} servers of ${DATABASE_CORES} cores, sharded by store.`,
+    `PostgreSQL**: ${needed > DATABASE_CORES ? `${Math.ceil(needed / DATABASE_CORES)} servers of ${DATABASE_CORES} cores, sharded by store` : `one server of ${DATABASE_CORES} cores`}.`,
   ].join("\n");
 }
 
