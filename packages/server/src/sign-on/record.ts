@@ -81,8 +81,6 @@ type Row = RecordRow;
 
 const MAX_WAITING = 20_000;
 const MAX_STRANGERS_WAITING = MAX_WAITING / 10;
-/** A second's records are written beside sign-ons, which have the pauses between batches; so many are one statement. */
-const LEAST_ROWS = 32;
 
 /** Anybody can come back with a made-up code; what the provider has signed is always worth a record. */
 export const isSigned = ({ checks }: { checks: readonly SignOnCheck[] }): boolean =>
@@ -229,7 +227,8 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
       at += batch.length;
       return batch.length;
     };
-    await inBatches({ storage, clock }, writeSome, { leastRows: LEAST_ROWS }).catch(() => {});
+    // Sign-ons go on in the pauses between.
+    await inBatches({ storage, clock }, writeSome).catch(() => {});
     return rows.slice(at);
   }
 
