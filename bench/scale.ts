@@ -212,6 +212,7 @@ function traffic(found: Found): string {
   const [, requests = 0, cores = 0, databaseCores = 0] = totals;
   const instances = Math.ceil(cores / BUSY);
   const needed = Math.ceil(databaseCores / BUSY);
+  const servers = Math.ceil(needed / DATABASE_CORES);
   return [
     table(
       [
@@ -232,7 +233,7 @@ function traffic(found: Found): string {
     "",
     `${count(requests)} requests a second keep ${few(cores)} cores of instances busy and ${few(databaseCores)} of PostgreSQL. At ${BUSY * 100} % load that is`,
     `${cores.toFixed(1)} / ${BUSY} = **${instances} instances** of one core each, with ${instances} × ${CONNECTIONS} = ${instances * CONNECTIONS} connections, and ${databaseCores.toFixed(1)} / ${BUSY} = **${needed} cores of`,
-    `PostgreSQL**: ${needed > DATABASE_CORES ? `${Math.ceil(needed / DATABASE_CORES)} servers of ${DATABASE_CORES} cores, sharded by store` : `one server of ${DATABASE_CORES} cores`}.`,
+    `PostgreSQL**: ${servers === 1 ? "one server" : `${servers} servers, sharded by store,`} of ${DATABASE_CORES} cores.`,
   ].join("\n");
 }
 
