@@ -75,6 +75,18 @@ describeLimiters((makeLimiter) => {
     expect(await servedOfMany(2000)).toBe(100);
   });
 
+  test.each<[string, number, Floors]>([
+    ["a higher limit", 1, {}],
+    ["a floor that was given up", 100, { a: 100 }],
+  ])("a change that nobody has asked after for a second is in force: %s", async (_, before, floors) => {
+    const { clock, take, servedOfMany, change } = build(before, floors);
+    await take("a");
+    clock.advance(10_000);
+    change(100, {});
+    clock.advance(1000);
+    expect(await servedOfMany(100)).toBe(100);
+  });
+
   test("a change leaves what came before it, as far as there is room: it came at the older rate", async () => {
     const { clock, served, servedOfMany, change } = build(130, { a: 30 });
     await served("a", 1000);

@@ -39,10 +39,12 @@ local function draw(bucket, leaving)
   return true
 end
 
-local function resize(bucket, rate, capacity)
-  bucket.tokens = min(capacity, bucket.tokens)
+-- When the change came is not known here: what rises counts as risen since somebody last asked.
+local function changeRate(bucket, rate)
+  if rate < bucket.rate then fill(bucket) end
+  bucket.capacity = capacityOf(rate)
+  bucket.tokens = min(bucket.capacity, bucket.tokens)
   bucket.rate = rate
-  bucket.capacity = capacity
 end
 
 local function secondsUntilToken(bucket, leaving)
@@ -120,8 +122,7 @@ local function limitsFor(revision, shared)
   end
   if revision > limits.revision then
     limits.revision = revision
-    fill(limits.pool)
-    resize(limits.pool, shared, capacityOf(shared))
+    changeRate(limits.pool, shared)
   end
 end
 
@@ -153,13 +154,7 @@ local function keyFor(id, revision, reserved)
   end
   local rate = key.floor and key.floor.rate or 0
   if (isNew or revision == limits.revision) and rate ~= reserved then
-    if key.floor then
-      -- When the change came is not known here: a floor that rises counts as risen since its key last asked.
-      if reserved < rate then fill(key.floor) end
-      resize(key.floor, reserved, capacityOf(reserved))
-    else
-      key.floor = newBucket(reserved, capacityOf(reserved))
-    end
+    if key.floor then changeRate(key.floor, reserved) else key.floor = newBucket(reserved, capacityOf(reserved)) end
   end
   return key
 end

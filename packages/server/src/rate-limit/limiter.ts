@@ -195,8 +195,7 @@ function storeOf(
     stores.set(storeId, store);
   } else if (allowance.revision > store.revision || isDividedAnew(store, allowance, shared)) {
     store.revision = allowance.revision;
-    fill(store.pool, nowMs);
-    resize(store.pool, shared, capacityOf(shared));
+    changeRate(store.pool, shared, nowMs);
   }
   return store;
 }
@@ -204,6 +203,12 @@ function storeOf(
 /** The same limits, and another part of them for this instance: shared-limiter.ts. */
 const isDividedAnew = (store: StoreState, { revision }: Allowance, shared: number): boolean =>
   revision === store.revision && shared !== store.pool.rate;
+
+/** When the change came is not known here: what rises counts as risen since somebody last asked. */
+function changeRate(bucket: Bucket, rate: number, nowMs: number): void {
+  if (rate < bucket.rate) fill(bucket, nowMs);
+  resize(bucket, rate, capacityOf(rate));
+}
 
 function keyOf(store: StoreState, keyId: string, allowance: Allowance, nowMs: number): KeyState {
   let key = store.keys.get(keyId);
@@ -215,13 +220,8 @@ function keyOf(store: StoreState, keyId: string, allowance: Allowance, nowMs: nu
   }
   const { reserved } = allowance;
   if ((isNew || allowance.revision === store.revision) && (key.floor?.rate ?? 0) !== reserved) {
-    if (!key.floor) {
-      key.floor = fullBucket(reserved, capacityOf(reserved), nowMs);
-    } else {
-      // When the change came is not known here: a floor that rises counts as risen since its key last asked.
-      if (reserved < key.floor.rate) fill(key.floor, nowMs);
-      resize(key.floor, reserved, capacityOf(reserved));
-    }
+    if (key.floor) changeRate(key.floor, reserved, nowMs);
+    else key.floor = fullBucket(reserved, capacityOf(reserved), nowMs);
   }
   return key;
 }
