@@ -7,8 +7,10 @@ import type { Metadata } from "../src/identity-provider/discovery.ts";
 import { createEgress } from "../src/identity-provider/egress.ts";
 import { exchangeCode } from "../src/identity-provider/exchange.ts";
 import { findProfile, type Profile } from "../src/identity-provider/profile.ts";
+import { toIso } from "../src/lib/clock.ts";
 import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
 import { type HostileIdp, startHostileIdp } from "./support/hostile-idp.ts";
+import { happenedIn } from "./support/log.ts";
 
 /** The code of an identity provider, redeemed there. */
 
@@ -52,7 +54,7 @@ const reread = async (profileId: string) =>
   (await findProfile(latchkey.storage.db, { storeId: store.store.id, realmId, profileId })) as Profile;
 
 const exchange = (profile: Profile) =>
-  exchangeCode({ ...latchkey, calls: calls.aboutCodes }, profile, profile.metadata as Metadata, {
+  exchangeCode({ ...latchkey, calls }, profile, profile.metadata as Metadata, {
     idpCode: "the code",
     idpVerifier: "the verifier",
     idpRedirectUri: "https://keys.example/cb",
@@ -97,12 +99,36 @@ describe("two secrets", () => {
   test("the next one is tried when the first is refused, and takes its place when it works", async () => {
     const profile = await newProfile({ client_secret: "old", client_secret_next: "new" });
     knows("new");
-    expect(await exchange(profile)).toHaveProperty("tokens");
+    const events = await happenedIn(latchkey, store, async () => {
+      expect(await exchange(profile)).toHaveProperty("tokens");
+    });
     expect(idp.asked("/token")).toBe(2);
     const { body } = await store.call(getProfile, { ids: { realm: realmId, id: profile.id } });
     expect(body.data.meta.has_next_client_secret).toBe(false);
+    expect(events).toMatchObject([
+      {
+        type: "oidc_profile.updated",
+        subject: profile.id,
+        data: {
+          actor: { type: "service" },
+          changes: { client_secret: "(changed)", client_secret_next: "(changed)" },
+        },
+      },
+    ]);
     expect(await exchange(await reread(profile.id))).toHaveProperty("tokens");
     expect(idp.asked("/token")).toBe(3);
+  });
+
+  test("a change that is based on what was before the next one took its place is refused", async () => {
+    const profile = await newProfile({ client_secret: "old", client_secret_next: "new" });
+    knows("new");
+    await exchange(profile);
+    const { status, body } = await store.call(updateProfile, {
+      ids: { realm: realmId, id: profile.id },
+      headers: { "if-match": `"${toIso(profile.updatedAt)}"` },
+      json: { data: { type: "oidc-profile", client_secret_next: null } },
+    });
+    expect([status, body.errors[0].code]).toEqual([409, "profile_changed"]);
   });
 
   test("the next one is left alone while the first works, and when both are refused", async () => {

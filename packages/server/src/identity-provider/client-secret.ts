@@ -1,13 +1,9 @@
 import { sql } from "kysely";
-import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { isSealedEmpty, keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
 import type { Storage } from "../storage/storage.ts";
-import { changeStore } from "../stores/store.ts";
 import type { Profile } from "./profile.ts";
-
-type Deps = { storage: Storage; clock: Clock; keyring: Keyring };
 
 const PURPOSE = "client-secret";
 
@@ -36,26 +32,14 @@ export function openSecrets(
   };
 }
 
-/** The next secret has worked: it is the secret now. Only if it is still the next one. */
-export async function promoteNextSecret({ storage }: { storage: Storage }, profile: Profile): Promise<void> {
-  const { sealedClientSecretNext } = profile;
-  if (!sealedClientSecretNext) return;
-  await changeStore({ storage }, profile.storeId, (trx) =>
-    trx
-      .updateTable("oidc_profiles")
-      .set({ sealed_client_secret: sealedClientSecretNext, sealed_client_secret_next: null })
-      .where("store_id", "=", profile.storeId)
-      .where("id", "=", profile.id)
-      .where("sealed_client_secret_next", "=", sealedClientSecretNext)
-      .execute(),
-  );
-}
-
 /** Seals every secret anew with the first master key, so that the others can be taken away. Says how many it sealed. */
 export async function resealSecrets({
   storage,
   keyring,
-}: Omit<Deps, "clock">): Promise<{ resealed: number; kept: number }> {
+}: {
+  storage: Storage;
+  keyring: Keyring;
+}): Promise<{ resealed: number; kept: number }> {
   const currentId = keyring.current(PURPOSE).keyId.toString("hex");
   const rows = await storage.db
     .selectFrom("oidc_profiles")

@@ -1,14 +1,16 @@
 import { limits } from "../contract/limits.ts";
 import type { IdpAnswer, SignOnReason } from "../contract/sign-on-reasons.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Caller } from "./calls.ts";
-import { openSecrets, promoteNextSecret } from "./client-secret.ts";
+import type { Calls } from "./calls.ts";
+import { openSecrets } from "./client-secret.ts";
 import { type Document, isJsonType, isObject, type Metadata } from "./discovery.ts";
 import { type EgressAnswer, isEgressFault } from "./egress-message.ts";
 import { refusalOf, saidIn, toIdpAnswer } from "./idp-answer.ts";
 import type { Profile } from "./profile.ts";
+import { promoteNextSecret } from "./promote-secret.ts";
 
 /** What the identity provider's redirect brought, and what belongs to it on our side. */
 export type IdpGrant = { idpCode: string; idpVerifier: string; idpRedirectUri: string };
@@ -17,7 +19,12 @@ export type IdpGrant = { idpCode: string; idpVerifier: string; idpRedirectUri: s
 type Refused = Extract<SignOnReason, `token.${string}`>;
 type Exchanged = { tokens: Document } | { reason: Refused; answer: IdpAnswer };
 
-type Deps = { storage: Storage; keyring: Keyring; calls: Caller };
+type Deps = {
+  storage: Storage;
+  clock: Clock;
+  keyring: Keyring;
+  calls: Pick<Calls, "aboutCodes" | "healthOf">;
+};
 
 /**
  * Redeems a code at the identity provider. When it refuses our client secret and a next one is set, that one is tried, and
@@ -52,7 +59,7 @@ async function request(
     code_verifier: grant.idpVerifier,
   });
   try {
-    const answer = await calls.send(profile.id, {
+    const answer = await calls.aboutCodes.send(profile.id, {
       kind: "token",
       url: metadata.tokenEndpoint,
       method: "POST",

@@ -43,15 +43,14 @@ export async function askIdp(
   const leave = await timed(deps, trail, "wait", () => deps.places.enter(profile.id, networkOf(source)));
   if (!leave) throw signOnProblem("source_busy");
   try {
-    const asking = { ...deps, calls: deps.calls.aboutCodes };
-    const exchanged = await timed(deps, trail, "token", () => exchangeCode(asking, profile, metadata, grant));
+    const exchanged = await timed(deps, trail, "token", () => exchangeCode(deps, profile, metadata, grant));
     if ("reason" in exchanged) {
       trail.idpAnswer = exchanged.answer;
       throw signOnProblem(exchanged.reason);
     }
     const { tokens } = exchanged;
     const identified = await timed(deps, trail, "identify", () =>
-      identify(asking, profile, metadata, tokens, nonce),
+      identify({ ...deps, calls: deps.calls.aboutCodes }, profile, metadata, tokens, nonce),
     );
     trail.checks.push(...identified.checks);
     const email = "identity" in identified ? identified.identity.email : identified.email;
