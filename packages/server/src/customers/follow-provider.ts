@@ -46,6 +46,7 @@ export async function followProvider(
  * The rules of linking hold for a changed address as they do for a new person's: one that nobody has proven does not take the place
  * of one that was, and one that is another customer's proven one is not taken where the realm keeps them apart. Who has a
  * password signs in with the address, so two of those never share one. Whoever may not have it keeps the old one, and signs on.
+ * Who began with a password keeps address and proof: both are the back office's word, which every realm believes (identity.ts).
  */
 async function emailAfter(
   trx: Trx,
@@ -55,7 +56,7 @@ async function emailAfter(
   known: Row,
 ): Promise<Partial<Row>> {
   const email = parseEmail(said.email);
-  if (!email) return {};
+  if (!email || known.authentication_mechanism === "password") return {};
   if (email.key === known.email_key)
     return said.emailVerified && known.email_verified === 0 ? { email_verified: 1 } : {};
   if (!said.emailVerified && known.email_verified === 1) return {};

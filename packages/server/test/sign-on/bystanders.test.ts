@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createCustomer } from "../../src/contract/customers.ts";
+import { createCustomer, getCustomer } from "../../src/contract/customers.ts";
 import { approveDrift, createProfile, getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
 import { createRealm, updateAuthenticationSettings } from "../../src/contract/realms.ts";
 import { authorize, backchannelLogout } from "../../src/contract/sign-on.ts";
@@ -17,33 +17,63 @@ afterEach(() => f.close());
 const customerOf = async (parameters: Record<string, string> = {}) =>
   (await f.redeem(await f.signOn({ parameters }))).body.data.customer_id;
 
-describe("an address that a provider of another realm calls proven", () => {
-  test("links nobody here: only the back office and providers of the same realm are believed (A02, A03)", async () => {
-    const made = await f.store.call(createRealm, {
-      json: { data: { type: "authentication-realm", name: "Lax", redirect_uris: [SHOP] } },
-    });
-    const lax = made.body.data.id;
-    const data = {
-      type: "oidc-profile",
-      name: "Lax",
-      discovery_url: f.idp.discoveryUrl,
-      client_id: f.idp.clientId,
-      client_secret: "s",
-    };
-    const profile = await f.store.call(createProfile, { ids: { realm: lax }, json: { data } });
+/** Another realm of the store, at the same provider. Says who somebody who comes through it is here. */
+async function newOtherRealm(settings: object = {}): Promise<() => Promise<string>> {
+  const made = await f.store.call(createRealm, {
+    json: { data: { type: "authentication-realm", name: "Lax", redirect_uris: [SHOP], ...settings } },
+  });
+  const realm = made.body.data.id;
+  const data = {
+    type: "oidc-profile",
+    name: "Lax",
+    discovery_url: f.idp.discoveryUrl,
+    client_id: f.idp.clientId,
+    client_secret: "s",
+  };
+  const profile = await f.store.call(createProfile, { ids: { realm }, json: { data } });
+  return async () => {
     const pkce = newPkce();
     const query = new URLSearchParams(
       f.parameters({ profile: profile.body.data.id, code_challenge: pkce.challenge }),
     );
-    const ids = { store: f.store.store.id, realm: lax };
+    const ids = { store: f.store.store.id, realm };
     const begun = await call(f.latchkey.app, authorize, { ids, query: query.toString() });
     const browser = { cookie: /=([^;]+)/.exec(begun.headers.get("set-cookie") ?? "")?.[1] };
     const back = f.idp.signIn(begun.headers.get("location") ?? "");
     const { headers } = await f.comeBack(browser, back);
     const code = new URL(headers.get("location") ?? "").searchParams.get("code") ?? "";
-    const attacker = (await f.redeem({ code, pkce })).body.data.customer_id;
+    return (await f.redeem({ code, pkce })).body.data.customer_id;
+  };
+}
+
+describe("an address that a provider of another realm calls proven", () => {
+  test("links nobody here: only the back office and providers of the same realm are believed (A02, A03)", async () => {
+    const attacker = await (await newOtherRealm())();
     await f.changeRealm({ duplicate_email_policy: "api_only" });
     expect(await customerOf()).not.toBe(attacker);
+  });
+
+  test("nor at a later sign-on of a customer with a password, whose address and proof stay the back office's", async () => {
+    const email = "mallory@shop.example";
+    const data = {
+      type: "customer",
+      name: "Mallory",
+      email,
+      email_verified: true,
+      password: "mallory's own",
+    };
+    const mallory = (await f.store.call(createCustomer, { json: { data } })).body.data.id;
+    const customerOfLax = await newOtherRealm({ duplicate_email_policy: "api_only" });
+    await f.changeRealm({ duplicate_email_policy: "api_only" });
+    const victim = f.idp.person;
+    f.idp.person = { ...victim, sub: "mallory", email };
+    expect(await customerOfLax()).toBe(mallory);
+    f.idp.person = { ...victim, sub: "mallory", name: "M.", email_verified: true };
+    expect(await customerOfLax()).toBe(mallory);
+    const { body } = await f.store.call(getCustomer, { ids: { id: mallory } });
+    expect(body.data).toMatchObject({ name: "M.", email, email_verified: true });
+    f.idp.person = victim;
+    expect(await customerOf()).not.toBe(mallory);
   });
 
   test("one of the same realm is: the second provider's person is the first one's customer", async () => {
