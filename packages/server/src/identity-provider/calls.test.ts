@@ -246,6 +246,21 @@ describeCounting((begin) => {
       expect(calls.toProbe()).toEqual([]);
     });
 
+    test("those that are silent first, then the longest rested: however many are down, each has its turn", async () => {
+      const { calls, clock, fail, call } = setup(begin());
+      for (const profileId of ["a", "b", "c"]) {
+        await fail(profileId, 5);
+        clock.advance(10);
+      }
+      clock.advance(REST_MS);
+      await fail("d", 1);
+      expect(calls.toProbe()).toEqual(["d", "a", "b", "c"]);
+      await call("a", 503);
+      expect(calls.toProbe()).toEqual(["d", "b", "c"]);
+      clock.advance(REST_MS);
+      expect(calls.toProbe()).toEqual(["d", "b", "c", "a"]);
+    });
+
     test("nobody for what became of codes, which strangers bring", async () => {
       const { calls, call } = setup(begin());
       for (let n = 0; n < 4; n++) await call("a", egressFault("connect_failed"), "code");

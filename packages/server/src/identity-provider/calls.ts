@@ -86,7 +86,8 @@ export function createCalls({ egress, onCall, ...deps }: Deps): Calls {
     send,
     aboutCodes: { send: sendAboutCode },
     tryOut: ask,
-    toProbe: () => [...rested(), ...[...silent].filter((profileId) => !isDown(profileId))],
+    // Those that are silent first: five times, and they are well or down. Those that are down stay so for as long as they like.
+    toProbe: () => [...[...silent].filter((profileId) => !isDown(profileId)), ...rested()],
     ...health,
     async forget(profileId) {
       silent.delete(profileId);

@@ -16,7 +16,9 @@ export type Health = {
   mayAsk(profileId: string): Promise<boolean>;
   note(profileId: string, outcome: Outcome): Promise<void>;
   healthOf(profileId: string): Standing | undefined;
-  /** Those that are down and have rested: somebody may ask them now. */
+  /** Whether it is down and has rested: somebody may ask it now. */
+  hasRested(profileId: string): boolean;
+  /** All of those, the longest rested first. */
   rested(): string[];
   /** How many profiles are not well. */
   count(): { down: number; degraded: number };
@@ -139,8 +141,15 @@ export function createHealth({ clock, valkey, onHealthChanged = () => {} }: Heal
       const state = states.get(profileId);
       return state && { status: state.status, since: state.since };
     },
+    hasRested(profileId) {
+      const state = states.get(profileId);
+      return state?.status === "down" && !isResting(state);
+    },
     rested: () =>
-      [...states].flatMap(([id, state]) => (state.status === "down" && !isResting(state) ? [id] : [])),
+      [...states]
+        .filter(([, state]) => state.status === "down" && !isResting(state))
+        .sort(([, a], [, b]) => a.restUntilMs - b.restUntilMs)
+        .map(([profileId]) => profileId),
     count() {
       const all = { up: 0, down: 0, degraded: 0 };
       for (const { status } of states.values()) all[status]++;

@@ -216,7 +216,10 @@ async function sendToIdp(
   trail: Trail,
 ): Promise<BrowserAnswer> {
   // Who is down is asked by a probe, not by shoppers: theirs would be an error page of nobody's.
-  if (deps.calls.healthOf(profile.id)?.status === "down") throw unavailable(deps, profile, trail);
+  if (deps.calls.healthOf(profile.id)?.status === "down") {
+    if (deps.calls.hasRested(profile.id)) void deps.directory.probe(profile);
+    throw unavailable(deps, profile, trail);
+  }
   const metadata = await deps.directory.metadataAtHand(profile);
   if (!metadata) throw unavailable(deps, profile, trail);
   const browser = knowBrowser(deps, cookieHeader);

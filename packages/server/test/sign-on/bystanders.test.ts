@@ -1,10 +1,18 @@
+import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCustomer, getCustomer } from "../../src/contract/customers.ts";
-import { approveDrift, createProfile, getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
+import {
+  approveDrift,
+  checkProfile,
+  createProfile,
+  getProfile,
+  updateProfile,
+} from "../../src/contract/oidc-profiles.ts";
 import { createRealm, updateAuthenticationSettings } from "../../src/contract/realms.ts";
 import { authorize, backchannelLogout } from "../../src/contract/sign-on.ts";
 import { call } from "../support/call.ts";
 import { createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";
+import { until } from "../support/until.ts";
 
 /** What others do must not touch whom it does not concern: other realms, other stores, strangers with made-up codes. */
 
@@ -81,6 +89,36 @@ describe("an address that a provider of another realm calls proven", () => {
     const first = await customerOf();
     const second = await f.addProfile({ name: "Second" });
     expect(await customerOf({ profile: second })).toBe(first);
+  });
+});
+
+describe("a provider that is down", () => {
+  const isDead = (_: unknown, response: ServerResponse) => void response.writeHead(503).end();
+  const check = async (id: string) => f.store.call(checkProfile, { ids: { realm: f.realmId, id } });
+
+  test("is asked when a shopper wants it and it has rested, whoever else waits for a probe", async () => {
+    await f.signOn();
+    f.idp.hooks.answer = { "/.well-known/openid-configuration": isDead };
+    for (let failures = 0; failures < 5; failures++) await check(f.profileId);
+    f.idp.hooks.answer = {};
+    expect((await f.signOn()).error).toBe("temporarily_unavailable");
+    f.latchkey.clock.advance(5000);
+    expect((await f.signOn()).error).toBe("temporarily_unavailable");
+    await until(async () => (await f.signOn()).code !== "");
+  });
+
+  test("is not asked for ever when it is not enabled: nobody signs on through it", async () => {
+    f.idp.hooks.answer = { "/dead/.well-known/openid-configuration": isDead };
+    const discovery_url = `${f.idp.origin}/dead/.well-known/openid-configuration`;
+    const dead = await f.addProfile({ name: "Dead", enabled: false, discovery_url });
+    await check(dead);
+    const asked = () => f.idp.asked("/dead/.well-known/openid-configuration");
+    const before = asked();
+    for (let round = 0; round < 20; round++) {
+      f.latchkey.clock.advance(1000);
+      await f.latchkey.app.tidy();
+    }
+    expect(asked()).toBe(before);
   });
 });
 
