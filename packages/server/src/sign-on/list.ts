@@ -101,10 +101,14 @@ export const presentMembers = (row: Row): Members => ({
   meta: { timestamps: { started_at: toIso(row.started_at), updated_at: toIso(row.updated_at) } },
 });
 
-/** The log cannot forget from its middle, and a sign-on that failed is nobody's yet: so nothing of a person is in it. */
+/**
+ * The log cannot forget from its middle, and a sign-on that failed is nobody's yet: so nothing of a person is in it. What the
+ * provider said may name one, or be a stranger's words in the redirect: it stays in the record.
+ */
 export function presentForLog(row: Row): object {
   const { browser: _, operating_system: _too, network: _also, ...rest } = presentMembers(row);
-  return rest;
+  const { idp_answer: answer } = rest;
+  return { ...rest, idp_answer: answer && { ...answer, error: null, error_description: null } };
 }
 
 export const presentSignOn = (where: Where, row: Row): Output<typeof contract.getSignOn> => ({

@@ -5,6 +5,7 @@ import type { SignOnReason } from "../../src/contract/sign-on-reasons.ts";
 import { call } from "../support/call.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { ADA } from "../support/hostile-idp.ts";
+import { happenedIn } from "../support/log.ts";
 import { until } from "../support/until.ts";
 
 /** What is kept of a failure, what the doctor makes of it, and what is known of a provider's health. */
@@ -58,6 +59,18 @@ describe("a failure at the token endpoint keeps what the provider said", () => {
       reason,
       idp_answer: { call: "token", status, error, error_description: error_description ?? null },
     });
+  });
+
+  test("and no event does, which goes to receivers and cannot be erased: it may be about a person", async () => {
+    sayAt("/token", 400, { error: "invalid_grant", error_description: "Ada Lovelace is not in the group" });
+    const [event] = await happenedIn(f.latchkey, f.store, () => f.signOn());
+    expect(event).toMatchObject({
+      type: "sign_on.failed",
+      data: {
+        resource: { reason: "token.refused", idp_answer: { call: "token", status: 400, fault: null } },
+      },
+    });
+    expect(JSON.stringify(event)).not.toMatch(/Ada|invalid_grant/);
   });
 
   test("at most 500 characters, on one line, without what is secret: tokens, our code, our client secret", async () => {
