@@ -132,7 +132,7 @@ export const backchannelLogout = operation({
   path: `${PROFILE}/backchannel-logout`,
   summary: "Where the identity provider says that a session has ended",
   description:
-    "OpenID Connect Back-Channel Logout 1.0. Ends customer tokens that came through this profile, and codes that were not redeemed yet. `sid` alone: those of that session. `sub` alone: all of the subject's. Both: the subject's of that session, and the subject's that came without a `sid`.",
+    "OpenID Connect Back-Channel Logout 1.0. Ends customer tokens that came through this profile, access tokens of members who did, and codes that were not redeemed yet. `sid` alone: those of that session. `sub` alone: all of the subject's. Both: the subject's of that session, and the subject's that came without a `sid`.",
   access: "public",
   ids: ofProfile,
   body: { form: true, schema: z.object({ logout_token: z.string().min(1).max(16_384) }) },

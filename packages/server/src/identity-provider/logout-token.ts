@@ -17,7 +17,8 @@ import type { Profile } from "./profile.ts";
 type LogoutPart = SignaturePart | ClaimPart | "events" | "nonce" | "sub" | "sid" | "jti";
 
 /** Whom the identity provider has logged out: everything of a subject, one session, or the subject's one session. */
-type LogoutVerdict = { subject: string | null; idpSession: string | null; issuedAt: number } | LogoutRefused;
+export type EndedSession = { subject: string | null; idpSession: string | null };
+type LogoutVerdict = (EndedSession & { issuedAt: number }) | LogoutRefused;
 
 /** `isSigned`: by the provider, so nobody else has made it. */
 export type LogoutRefused = {

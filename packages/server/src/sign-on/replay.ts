@@ -52,17 +52,26 @@ async function takeBackFromMember(
   { requestId }: ClientGrant,
 ): Promise<Whose | undefined> {
   const { token_id, store_id, exchanged_at } = attempt;
-  if (token_id === null) return undefined;
-  const expires_at = (exchanged_at ?? 0) + limits.accessTokenSeconds * 1000;
+  if (token_id === null || exchanged_at === null) return undefined;
+  if (!(await revokeAccessToken(trx, store_id, { token_id, exchanged_at }))) return undefined;
+  await touchStore(trx, store_id);
+  await noteEvents(trx, deps, byService(store_id, requestId), [replayOf(attempt)]);
+  return { customerId: null };
+}
+
+/** Until it would have expired. False: it was revoked already. */
+export async function revokeAccessToken(
+  trx: Trx,
+  store_id: string,
+  { token_id, exchanged_at }: { token_id: string; exchanged_at: number },
+): Promise<boolean> {
+  const expires_at = exchanged_at + limits.accessTokenSeconds * 1000;
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto("access_token_revocations")
     .values({ token_id, store_id, expires_at })
     .onConflict((conflict) => conflict.column("token_id").doNothing())
     .executeTakeFirst();
-  if (numInsertedOrUpdatedRows !== 1n) return undefined;
-  await touchStore(trx, store_id);
-  await noteEvents(trx, deps, byService(store_id, requestId), [replayOf(attempt)]);
-  return { customerId: null };
+  return numInsertedOrUpdatedRows === 1n;
 }
 
 const replayOf = (attempt: AttemptRow) =>

@@ -2,6 +2,7 @@ import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { issueCustomerToken } from "../../src/contract/customer-tokens.ts";
 import { getCustomer, updateCustomer } from "../../src/contract/customers.ts";
+import { getMe } from "../../src/contract/members.ts";
 import { createProfile, deleteProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
 import { createRealm } from "../../src/contract/realms.ts";
 import { backchannelLogout } from "../../src/contract/sign-on.ts";
@@ -9,6 +10,7 @@ import { createTestApp } from "../support/app.ts";
 import { type Answer, type Call, call } from "../support/call.ts";
 import { createFederation, type Federation, type SignedOn } from "../support/federation.ts";
 import { ADA } from "../support/hostile-idp.ts";
+import { createMembersSide } from "../support/members.ts";
 import { watchDatabase } from "../support/statements.ts";
 
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
@@ -267,6 +269,28 @@ describe("a good logout token", () => {
   });
 });
 
+describe("for a profile of the store's members", () => {
+  test("ends the access tokens of that member, here and on another instance, and nobody else's", async () => {
+    const side = await createMembersSide(f);
+    const other = await createTestApp({ storage: f.latchkey.storage, clock: f.latchkey.clock });
+    const [ada, bea] = [
+      await side.token("ada@shop.example", "support"),
+      await side.token("bea@shop.example", "support"),
+    ];
+    const statuses = async () =>
+      Promise.all([
+        call(f.latchkey.app, getMe, { token: ada }),
+        call(other.app, getMe, { token: ada }),
+        call(f.latchkey.app, getMe, { token: bea }),
+      ]).then((answers) => answers.map(({ status }) => status));
+    expect(await statuses()).toEqual([200, 200, 200]);
+    const ended = { sub: "subject of ada@shop.example", sid: undefined };
+    const at = { store: f.store.store.id, realm: side.realmId, profile: side.profileId };
+    expect((await logOut(ended, { ids: at })).status).toBe(200);
+    expect(await statuses()).toEqual([401, 401, 200]);
+  });
+});
+
 describe("sent again", () => {
   test("200 and nothing more happens: a session that began since then lives on (N115, R172)", async () => {
     const token = f.idp.signToken(good());
@@ -286,6 +310,16 @@ describe("sent again", () => {
     const next = await signIn({ ...ADA, sid: "session-2" });
     await post(token);
     expect(await isAlive(next)).toBe(true);
+  });
+
+  test("a code that was issued long after it was made is still good", async () => {
+    const made = f.idp.signToken(good({ exp: nowSeconds() + 600 }));
+    expect((await post(made)).status).toBe(200);
+    f.latchkey.clock.advance(300_000);
+    const later = await f.signOn();
+    expect((await post(made)).status).toBe(200);
+    const token = await f.store.token("implicit");
+    expect((await f.redeem(later, {}, { token })).status).toBe(200);
   });
 
   test("400 once it is too old: nobody can keep it for later (N115)", async () => {
