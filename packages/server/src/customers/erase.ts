@@ -2,7 +2,7 @@ import type { Caller } from "../contract/caller.ts";
 import type * as contract from "../contract/customers.ts";
 import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
-import { beginErasure, type Erasure, eraseSome, findErasure, isInLog } from "../events/erase.ts";
+import { beginErasure, type Erasure, eraseSome, isInLog, listErasures } from "../events/erase.ts";
 import { byCaller } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -68,10 +68,7 @@ async function eraseAll(deps: Deps, erasure: Erasure): Promise<{ events: number;
   return eraseSome(deps, erasure);
 }
 
-/** Goes on with erasures that a request has begun. True: there are more. */
-export async function goOnErasing(deps: Deps): Promise<boolean> {
-  const erasure = await findErasure(deps);
-  if (!erasure) return false;
-  await eraseAll(deps, erasure);
-  return true;
+/** Goes on with erasures that requests have begun. */
+export async function goOnErasing(deps: Deps): Promise<void> {
+  for (const erasure of await listErasures(deps)) await eraseAll(deps, erasure);
 }

@@ -137,6 +137,17 @@ describe.each(engines)("records on $name", (engine) => {
     expect(record).toMatchObject({ reason: "id_token.aud", network: null, redirect_uri: SHOP });
   });
 
+  test("that wait in memory when their customer is erased have nothing of the person in them soon after", async () => {
+    const { body } = await f.redeem(await f.signOn({ browser: { cookie: undefined, peer: "203.0.113.77" } }));
+    await f.store.call(eraseCustomer, { ids: { id: body.data.customer_id } });
+    await f.latchkey.app.tidy();
+    f.latchkey.clock.advance(5000);
+    await f.latchkey.app.tidy();
+    const [row] = await f.latchkey.storage.db.selectFrom("sign_ons").selectAll().execute();
+    expect(row).toMatchObject({ outcome: "exchanged", customer_id: null, email_digest: null, network: null });
+    expect(await f.latchkey.storage.db.selectFrom("event_erasures").selectAll().execute()).toEqual([]);
+  });
+
   test("of somebody who was deleted before are erased as well", async () => {
     const { body } = await f.redeem(await f.signOn());
     f.idp.hooks.claims = (claims) => ({ ...claims, aud: "another" });
