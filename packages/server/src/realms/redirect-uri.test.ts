@@ -22,6 +22,7 @@ describe("a redirect URI may be registered", () => {
     "https://www.shop.co.example/~user/cb;v=1",
     "https://shop.example/a%2Fb",
     "https://xn--bcher-kva.example/cb",
+    "https://feature_x.shop.example/cb",
     "http://localhost",
     "http://localhost/",
     "http://localhost:3000/cb",

@@ -18,7 +18,7 @@ export function faultOfRedirectUri(text: string): string | undefined {
   if (url.username !== "" || url.password !== "") return "it must have no user information before the host";
   const host = /^[a-z]+:\/\/([^/?]*)/i.exec(text)?.[1] ?? "";
   if (/[A-Z]/.test(host)) return "the host must be in lower case, as browsers send it";
-  if (!isHost(url.hostname)) return "the host must be a name of letters, digits and hyphens, or an address";
+  if (!isHost(url.hostname)) return "the host must be a name of letters, digits, hyphens and underscores, or an address";
   const withPath = url.pathname === "/" ? text.replace(url.origin, `${url.origin}/`) : text;
   if (url.href !== text && url.href !== withPath)
     return "it must be written as browsers send it: no default port, no dot segments, scheme and host in lower case";
@@ -32,6 +32,6 @@ export function faultOfShownUrl({ publicUrl }: { publicUrl: string }, text: stri
   return "it must begin with https://";
 }
 
-/** A name of letters, digits and hyphens, or an address. */
+/** A name or an address. Names of preview deployments have underscores, which browsers and resolvers take. */
 const isHost = (host: string): boolean =>
-  host.startsWith("[") || host.split(".").every((label) => /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(label));
+  host.startsWith("[") || host.split(".").every((label) => /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?$/.test(label));
