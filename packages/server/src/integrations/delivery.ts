@@ -1,6 +1,7 @@
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Condition, Page, Place } from "../lib/condition.ts";
+import { laterThan } from "../storage/later-than.ts";
 import { readPage } from "../storage/page.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -59,7 +60,8 @@ export function redeliver(
         tries: 0,
         next_attempt_at: AT_ONCE,
         forget_at: null,
-        updated_at: now,
+        // An attempt that is under way sees by it that it must not write its outcome over this (settle.ts).
+        updated_at: laterThan("updated_at", now),
       })
       .where("store_id", "=", storeId)
       .where("integration_id", "=", ids.id)

@@ -43,12 +43,11 @@ export async function settle(
     const before = await lock[storage.engine].first(trx, { storeId: store_id, id, lease });
     if (!before) return undefined;
     const now = clock.now();
-    const settled = outcomes.map((outcome) => ({
-      ...outcome.row,
-      ...stateAfter(deps, outcome, now),
-      attempt: outcome.attempted?.attempt,
-    }));
-    for (const row of settled) await writeDelivery.all(trx, row);
+    const settled: (DeliveryRow & { attempt: Attempt | undefined })[] = [];
+    for (const outcome of outcomes) {
+      const row = await writeOutcome(trx, outcome.row, stateAfter(deps, outcome, now));
+      settled.push({ ...row, attempt: outcome.attempted?.attempt });
+    }
     await eraseAnswers(trx, settled);
     for (const row of settled)
       if (row.status !== "waiting") await letNextGo.all(trx, { storeId: store_id, id, subject: row.subject });
@@ -117,7 +116,15 @@ function stateAfter({ random }: Deps, { row, attempted }: Outcome, now: number):
   return { ...said, status: "waiting", reason: null, next_attempt_at: now + delayMs, forget_at: null };
 }
 
-const writeDelivery = statement((db, row: DeliveryRow) =>
+/** A delivery that was asked for again while the attempt was under way has begun anew: the attempt is added, and nothing else. */
+async function writeOutcome(trx: Trx, read: DeliveryRow, state: State): Promise<DeliveryRow> {
+  const after = { ...read, ...state };
+  if (await writeDelivery.first(trx, { ...after, readAt: read.updated_at })) return after;
+  return (await writeAttempts.first(trx, after)) ?? after;
+}
+
+/** Whoever else changes a delivery makes its `updated_at` grow (delivery.ts). */
+const writeDelivery = statement((db, row: DeliveryRow & { readAt: number }) =>
   db
     .updateTable("integration_deliveries")
     .set({
@@ -131,7 +138,17 @@ const writeDelivery = statement((db, row: DeliveryRow) =>
     })
     .where("store_id", "=", row.store_id)
     .where("id", "=", row.id)
+    .where("updated_at", "=", row.readAt)
     .returning("id"),
+);
+
+const writeAttempts = statement((db, row: Pick<DeliveryRow, "store_id" | "id" | "attempts">) =>
+  db
+    .updateTable("integration_deliveries")
+    .set({ attempts: row.attempts })
+    .where("store_id", "=", row.store_id)
+    .where("id", "=", row.id)
+    .returningAll(),
 );
 
 /** Answers may repeat what was sent. Where its person was erased meanwhile, nothing of them is kept (events/erase.ts). */
@@ -151,7 +168,7 @@ async function eraseAnswers(trx: Trx, rows: readonly DeliveryRow[]): Promise<voi
     .execute();
   for (const row of rows)
     if (erased.some(({ sequence }) => sequence === row.sequence))
-      await writeDelivery.all(trx, { ...row, attempts: withoutAnswers(row.attempts) });
+      await writeAttempts.all(trx, { ...row, attempts: withoutAnswers(row.attempts) });
 }
 
 /**

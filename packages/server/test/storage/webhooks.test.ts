@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { redeliver } from "../../src/contract/deliveries.ts";
 import { takeDue } from "../../src/integrations/lease.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
@@ -87,6 +88,37 @@ describe.each(engines)("on $name", (engine) => {
     const [first, again] = hooks.receiver.arrived;
     expect(again?.headers["webhook-id"]).toBe(first?.headers["webhook-id"]);
   });
+
+  test.each([200, 500])(
+    "a redelivery that is asked for while an attempt is under way is made, if that one gets %i",
+    async (status) => {
+      const { id } = await hooks.integrate();
+      await hooks.customer();
+      const held: (() => void)[] = [];
+      hooks.receiver.answer((response, _, count) => {
+        if (count === 1) held.push(() => response.writeHead(status).end("before"));
+        else response.writeHead(200).end("again");
+      });
+      await hooks.latchkey.app.tidy();
+      await until(() => held.length === 1);
+      const [{ id: delivery }] = await hooks.deliveries(id);
+      const asked = await hooks.store.call(redeliver, { ids: { id, delivery } });
+      expect(asked.body.data).toMatchObject({ status: "waiting", attempts: [] });
+      held[0]?.();
+      await hooks.latchkey.app.delivered();
+      await hooks.deliver();
+      expect(hooks.receiver.arrived).toHaveLength(2);
+      expect(await hooks.deliveries(id)).toMatchObject([
+        {
+          status: "delivered",
+          attempts: [
+            { status, answer: "before" },
+            { status: 200, answer: "again" },
+          ],
+        },
+      ]);
+    },
+  );
 
   test("what lost its lease while it was sending writes nothing any more, and what it sent is sent again", async ({
     skip,
