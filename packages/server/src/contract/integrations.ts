@@ -91,20 +91,35 @@ const integrationType = z
   .describe("`webhook`")
   .meta({ examples: ["webhook"] });
 
+/** Other types have no url. They are refused for their type, and not for what they lack. */
+const webhookWithoutUrl = z.object({
+  integration_type: z.literal("webhook"),
+  configuration: z.object({ url: z.undefined().optional() }),
+});
+
 const creatable = z.object({
-  data: z.object({
-    type: z.literal("integration"),
-    name: name.meta({ examples: ["Newsletter"] }),
-    description: description.nullable().optional(),
-    enabled: z.boolean().optional().describe("true if absent"),
-    integration_type: integrationType,
-    observes,
-    configuration: z.object({
-      url: receiverUrl,
-      secret_key: secretKey.nullable().optional(),
-      format: format.optional(),
+  data: z
+    .object({
+      type: z.literal("integration"),
+      name: name.meta({ examples: ["Newsletter"] }),
+      description: description.nullable().optional(),
+      enabled: z.boolean().optional().describe("true if absent"),
+      integration_type: integrationType,
+      observes,
+      configuration: z
+        .object({
+          url: receiverUrl.optional(),
+          secret_key: secretKey.nullable().optional(),
+          format: format.optional(),
+        })
+        // In the document, too: without it nothing is accepted.
+        .meta({ required: ["url"] }),
+    })
+    .refine((data) => !webhookWithoutUrl.safeParse(data).success, {
+      path: ["configuration", "url"],
+      // Also where something else is amiss: all faults are reported at once.
+      when: () => true,
     }),
-  }),
 });
 
 const changeable = z.object({

@@ -24,7 +24,8 @@ export type NewIntegration = {
   enabled: boolean;
   integrationType: string;
   observes: string[];
-  url: string;
+  /** Of a webhook there is one. */
+  url: string | undefined;
   secretKey: string | null;
   format: Format;
 };
@@ -36,6 +37,9 @@ type WithSecret = { row: IntegrationRow; signingSecret: string };
 
 export async function createIntegration(deps: Deps, by: By, given: NewIntegration): Promise<WithSecret> {
   refuseFaults(deps, given);
+  const { url } = given;
+  // The contract asks for one of a webhook, and other types were just refused.
+  if (url === undefined) throw new Problem("integration_type_unsupported");
   const { storeId } = by;
   const { clock } = deps;
   const id = newId();
@@ -51,7 +55,7 @@ export async function createIntegration(deps: Deps, by: By, given: NewIntegratio
       description: given.description,
       enabled: given.enabled ? 1 : 0,
       observes: JSON.stringify(given.observes),
-      url: given.url,
+      url,
       format: given.format,
       sealed_secret_key: given.secretKey === null ? null : sealSecret(deps, id, given.secretKey),
       sealed_secret: sealSecret(deps, id, signingSecret),

@@ -175,6 +175,30 @@ describe("what cannot be", () => {
     ]);
   });
 
+  test("422 for another type whose configuration has no url; 400 for a webhook without one, beside its other faults (wire 17)", async () => {
+    type Fault = { status: string; code: string; source: { pointer: string } };
+    const faultsOf = async (data: object) =>
+      (await refused(data)).body.errors.map(({ status, code, source }: Fault) => [
+        status,
+        code,
+        source.pointer,
+      ]);
+    const configuration = { queue_url: "https://queues.example/orders", region: "eu-west-1" };
+    expect(await faultsOf({ integration_type: "aws_sqs", configuration })).toEqual([
+      ["422", "integration_type_unsupported", "/data/integration_type"],
+    ]);
+    const noUrl = ["400", "member_missing", "/data/configuration/url"];
+    expect(await faultsOf({ configuration: {} })).toEqual([noUrl]);
+    expect(await faultsOf({ name: undefined, configuration: {} })).toEqual([
+      ["400", "member_missing", "/data/name"],
+      noUrl,
+    ]);
+    expect(await faultsOf({ configuration: [] })).toEqual([["400", "member_invalid", "/data/configuration"]]);
+    expect(await faultsOf({ configuration: { url: 1 } })).toEqual([
+      ["400", "member_invalid", "/data/configuration/url"],
+    ]);
+  });
+
   test("a PUT is judged as a POST is, and names no other than its path", async () => {
     const { id } = await hooks.integrate();
     expect((await change(id, { integration_type: "aws_sqs" })).code).toBe("integration_type_unsupported");
