@@ -161,6 +161,34 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("an address alone neither begins a sign-on nor changes which store is remembered", async () => {
+    const page = await newPage(c);
+    await signInAsMember(c, page, /Mona/);
+    await heading(page, "Shoppers can sign in.");
+    const remembered = () => page.evaluate(() => JSON.stringify({ ...localStorage }));
+    const mine = await remembered();
+    expect(mine).toContain(new URL(c.members).searchParams.get("store"));
+    const theirs = "019a0000-0000-7000-8000-000000000000";
+    let asked = 0;
+    page.on("request", (request) => {
+      if (request.url().includes(`/sign-on/stores/${theirs}/`)) asked++;
+    });
+    for (const query of ["", "continue=x&"]) {
+      await page.goto(`${c.url}/console/sign-in?${query}store=${theirs}&realm=${theirs}`);
+      await page.getByText("another store than the one that you signed in to last").waitFor();
+    }
+    expect(asked).toBe(0);
+    // Who presses it has not been let in there yet.
+    await Promise.all([page.waitForResponse(/\/authorize\?/), button(page, "Sign in as a member").click()]);
+    expect(asked).toBe(1);
+    const next = await page.context().newPage();
+    await next.goto(`${c.url}/console/`);
+    await button(next, "Sign in as a member").click();
+    await heading(next, "Shoppers can sign in.");
+    expect(await next.evaluate(() => JSON.stringify({ ...localStorage }))).toBe(mine);
+    await page.context().close();
+  });
+
   test("when a member's token runs out, they go on in a second window, and what was typed is still there", async () => {
     const page = await newPage(c);
     await page.context().clock.install();

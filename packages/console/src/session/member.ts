@@ -1,9 +1,9 @@
 import { ApiError, beginMemberSignOn, completeMemberSignOn, type MemberToken } from "@latchkey/sdk/admin";
 
 /**
- * A member's way in and back. What is kept on the device: which store and realm (ids, not secret; for this tab, and for the next one),
- * and for this tab where to go back to and that somebody is signed in here. The SDK keeps the verifier of the open sign-on in the tab's
- * storage until it comes back. ADR 34 says why each.
+ * A member's way in and back. What is kept on the device: which store and realm (ids, not secret; for this tab, and for the next one as
+ * soon as somebody has signed in there), and for this tab where to go back to and that somebody is signed in here. The SDK keeps the
+ * verifier of the open sign-on in the tab's storage until it comes back. ADR 34 says why each.
  */
 export type Place = { store: string; realm: string };
 
@@ -19,17 +19,26 @@ const redirectUri = () => `${location.origin}/console/signed-in`;
 export function findPlace(search: string): Place | undefined {
   const given = new URLSearchParams(search);
   // This tab's own first: another may be at another store.
-  const kept = JSON.parse(
-    sessionStorage.getItem(PLACE) ?? localStorage.getItem(PLACE) ?? "{}",
-  ) as Partial<Place>;
-  const store = given.get("store") ?? kept.store ?? "";
-  const realm = given.get("realm") ?? kept.realm ?? "";
+  const kept = read(sessionStorage) ?? read(localStorage);
+  const store = given.get("store") ?? kept?.store ?? "";
+  const realm = given.get("realm") ?? kept?.realm ?? "";
   return ID.test(store) && ID.test(realm) ? { store, realm } : undefined;
 }
 
+/**
+ * Where somebody has signed in from here. Only there a sign-on may begin by itself: an address may come from anybody, and lead to the
+ * store of whoever sent it.
+ */
+export const findKept = (): Place | undefined => read(wasSignedIn() ? sessionStorage : localStorage);
+
+export const isSame = (one: Place, other: Place | undefined): boolean =>
+  one.store === other?.store && one.realm === other.realm;
+
+const read = (storage: Storage): Place | undefined =>
+  JSON.parse(storage.getItem(PLACE) ?? "null") ?? undefined;
+
 /** Leaves this page. `silently`: nobody is asked anything, and who has no session at the provider comes back with an error. */
 export async function leaveToSignIn(place: Place, back: string, silently: boolean): Promise<void> {
-  localStorage.setItem(PLACE, JSON.stringify(place));
   sessionStorage.setItem(PLACE, JSON.stringify(place));
   sessionStorage.setItem(BACK, back);
   sessionStorage.removeItem(HERE);
@@ -55,12 +64,21 @@ export async function comeBack(url: string): Promise<Returned> {
   const back = takeBack();
   try {
     const token = await completeMemberSignOn(options(), url);
-    sessionStorage.setItem(HERE, "1");
+    keepPlace(url);
     return { back, token };
   } catch (error) {
     if (error instanceof ApiError) return { back, error };
     throw error;
   }
+}
+
+/** By the issuer that has answered, which the SDK has compared with the one that was asked. */
+function keepPlace(url: string): void {
+  const issuer = new URL(url).searchParams.get("iss") ?? "";
+  const [, store, realm] = /\/stores\/([^/]+)\/realms\/([^/]+)$/.exec(issuer) ?? [];
+  for (const storage of [sessionStorage, localStorage])
+    storage.setItem(PLACE, JSON.stringify({ store, realm }));
+  sessionStorage.setItem(HERE, "1");
 }
 
 /** A reload has forgotten the token, but the provider may still know the person. */

@@ -7,7 +7,7 @@ import { Problem } from "../parts/problem.tsx";
 import { SkeletonRows } from "../parts/skeleton.tsx";
 import { useAct } from "../parts/use-act.ts";
 import { continuationOf } from "../session/continuation.ts";
-import { findPlace, leaveToSignIn, mustAsk, wasSignedIn } from "../session/member.ts";
+import { findKept, findPlace, isSame, leaveToSignIn, mustAsk, wasSignedIn } from "../session/member.ts";
 import { signInWithKey } from "../session/session.ts";
 import { WithMember } from "./with-member.tsx";
 
@@ -18,10 +18,11 @@ export function SignIn({ refused }: { refused: unknown }) {
   const back = isSecond ? path + location.search : path === "/sign-in" ? "/" : path;
   const asks = refused instanceof ApiError && mustAsk(refused);
   const place = findPlace(location.search);
-  const isSilent = refused === undefined && place !== undefined && (isSecond || wasSignedIn());
+  const isKept = place !== undefined && isSame(place, findKept());
+  const isSilent = refused === undefined && isKept && (isSecond || wasSignedIn());
   useEffect(() => {
     // A second window was opened by a press on its button: there the provider may ask.
-    if (isSilent && place) void leaveToSignIn(place, isSecond ? back : back + location.search, !isSecond);
+    if (isSilent) void leaveToSignIn(place, isSecond ? back : back + location.search, !isSecond);
   });
   if (isSilent) return <SkeletonRows rows={6} />;
   return (

@@ -6,6 +6,7 @@ import { findPlace, leaveToSignIn } from "../session/member.ts";
 /** Through an identity provider of the store, in this window. */
 export function WithMember({ back, error: refused }: { back: string; error: unknown }) {
   const [place] = useState(() => findPlace(location.search));
+  const [usual] = useState(() => findPlace(""));
   const { isBusy, error, run } = useAct(async () => {
     if (place) await leaveToSignIn(place, back, false);
   });
@@ -18,6 +19,12 @@ export function WithMember({ back, error: refused }: { back: string; error: unkn
             <p className="quiet">
               Through the provider that your store has chosen for its people. You come back here.
             </p>
+            {usual && usual.store !== place.store && (
+              <p className="hint hint-warn">
+                This address leads to another store than the one that you signed in to last. Go on only if you
+                know who sent it to you.
+              </p>
+            )}
             {refused !== undefined && <Problem error={refused} />}
             {error !== undefined && <Problem error={error} />}
             <div className="form-actions">
