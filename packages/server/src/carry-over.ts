@@ -1,3 +1,4 @@
+import { type CarriedChange, carryChanges, carryRemovals, findChanges } from "./members/carry-over.ts";
 import { atMost } from "./storage/at-most.ts";
 import { hasTables } from "./storage/migrate.ts";
 import { endings } from "./storage/migrations/0007-endings.ts";
@@ -19,8 +20,8 @@ const PAGE = 200;
 /**
  * A restored database does not know which keys were deleted, which secrets rotated and which passwords changed after the
  * backup: the old ones would be good again. Where the replaced database can still be read, it decides: its secrets are the
- * secrets of the keys, keys and members that it no longer has go, its roles count, and its passwords are those of the customers. `undefined`: the
- * backup was not made of it, so what it lacks says nothing, and nothing was carried over.
+ * secrets of the keys, keys and members that it no longer has go, its roles and the e-mails of its members count, and its passwords are
+ * those of the customers. `undefined`: the backup was not made of it, so what it lacks says nothing, and nothing was carried over.
  */
 export async function carryOver(restored: Storage, replaced: Storage): Promise<CarriedOver | undefined> {
   if ((await originOf(restored)) !== (await originOf(replaced))) return undefined;
@@ -32,14 +33,16 @@ export async function carryOver(restored: Storage, replaced: Storage): Promise<C
   }
   if (await knowsMembers(replaced)) {
     for await (const ids of pagesOf(restored, "application_keys"))
-      carried.roles += await carryRoles(restored, replaced, "application_keys", ids);
+      carried.roles += await carryKeyRoles(restored, replaced, ids);
     // Removals first: somebody who was invited again may be bound to the account that the removed member had.
     for await (const ids of pagesOf(restored, "members"))
       carried.members += await carryRemovals(restored, replaced, ids);
-    for await (const ids of pagesOf(restored, "members")) {
-      carried.roles += await carryRoles(restored, replaced, "members", ids);
-      await carryBindings(restored, replaced, ids);
-    }
+    const changes: CarriedChange[] = [];
+    for await (const ids of pagesOf(restored, "members"))
+      changes.push(...(await findChanges(restored, replaced, ids)));
+    for (const ofStore of Map.groupBy(changes, ({ storeId }) => storeId).values())
+      await restored.transact((trx) => carryChanges(trx, ofStore));
+    carried.roles += changes.filter(({ columns }) => columns.role !== undefined).length;
   }
   for await (const customers of pagesOf(restored, "customers"))
     carried.passwords += await carryPasswords(restored, replaced, customers);
@@ -143,44 +146,14 @@ const knowsMembers = async ({ db }: Storage): Promise<boolean> =>
     .where("version", "=", membersMigration.version)
     .executeTakeFirst()) !== undefined;
 
-async function carryRemovals(restored: Storage, replaced: Storage, memberIds: string[]): Promise<number> {
-  const kept = await replaced.db.selectFrom("members").select("id").where("id", "in", memberIds).execute();
-  const isKept = new Set(kept.map(({ id }) => id));
-  const gone = memberIds.filter((id) => !isKept.has(id));
-  if (gone.length > 0) await restored.db.deleteFrom("members").where("id", "in", gone).execute();
-  return gone.length;
-}
-
-/** Whom a first sign-on after the backup has bound a member to: nobody else may come by the e-mail again. */
-async function carryBindings(restored: Storage, replaced: Storage, memberIds: string[]): Promise<void> {
-  const bound = await replaced.db
-    .selectFrom("members")
-    .select(["id", "profile_id", "issuer", "subject"])
-    .where("id", "in", memberIds)
-    .where("subject", "is not", null)
-    .execute();
-  for (const { id, ...binding } of bound)
-    await restored.db
-      .updateTable("members")
-      .set(binding)
-      .where("id", "=", id)
-      .where("subject", "is", null)
-      .execute();
-}
-
-async function carryRoles(
-  restored: Storage,
-  replaced: Storage,
-  table: "application_keys" | "members",
-  ids: string[],
-): Promise<number> {
+async function carryKeyRoles(restored: Storage, replaced: Storage, ids: string[]): Promise<number> {
   const rolesOf = ({ db }: Storage) =>
-    db.selectFrom(table).select(["id", "role"]).where("id", "in", ids).execute();
+    db.selectFrom("application_keys").select(["id", "role"]).where("id", "in", ids).execute();
   const now = new Map((await rolesOf(replaced)).map(({ id, role }) => [id, role]));
   const changed = (await rolesOf(restored)).filter(({ id, role }) => now.has(id) && now.get(id) !== role);
   for (const { id } of changed)
     await restored.db
-      .updateTable(table)
+      .updateTable("application_keys")
       .set({ role: now.get(id) as string })
       .where("id", "=", id)
       .execute();

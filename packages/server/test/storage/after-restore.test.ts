@@ -188,6 +188,39 @@ describe.each(engines)("after a restore on $name", (engine) => {
       expect(await stateOf(restored)).toEqual(await stateOf(operator));
     });
 
+    test("an invitation that was sent to another address since the backup stays so, whoever had that address then", async () => {
+      const deps = { storage: operator, clock: f.latchkey.clock };
+      const by = byOperator(f.store.store.id);
+      const addressOf = (name: string) => ({ shown: `${name}@Shop.example`, key: `${name}@shop.example` });
+      const invite = async (name: string) =>
+        (await createMember(deps, by, { email: addressOf(name), role: "administrator" })).id;
+      const send = (id: string, name: string) => updateMember(deps, by, id, { email: addressOf(name) });
+      const ids = [await invite("wrong"), await invite("one"), await invite("other"), await invite("bound")];
+      const [mistyped = "", one = "", other = "", bound = ""] = ids;
+      const binding = { profile_id: f.profileId, issuer: "i", subject: "s" };
+      await operator.db.updateTable("members").set(binding).where("id", "=", bound).execute();
+      const rows = await operator.db.selectFrom("members").selectAll().execute();
+      await restored.db.insertInto("members").values(rows).execute();
+      // The two have changed places, and who was mistyped has the address of somebody who has another one now.
+      for (const [id, name] of [
+        [one, "free"],
+        [other, "one"],
+        [one, "other"],
+        [bound, "moved"],
+        [mistyped, "bound"],
+      ] as const)
+        await send(id, name);
+      expect(await carryOver(restored, operator)).toEqual(NOTHING);
+      const addressesOf = ({ db }: Storage) =>
+        db.selectFrom("members").select(["id", "email", "email_key"]).orderBy("id").execute();
+      expect(await addressesOf(restored)).toEqual(await addressesOf(operator));
+      expect(await addressesOf(restored)).toContainEqual({
+        id: mistyped,
+        email: "bound@Shop.example",
+        email_key: "bound@shop.example",
+      });
+    });
+
     test("nothing is carried over from a database that was itself restored since, and no key goes", async () => {
       const { clock } = f.latchkey;
       await deleteApplicationKey({ storage: operator, clock }, byOperator(f.store.store.id), f.store.key.id);
