@@ -77,7 +77,7 @@ const ROOMS: Record<string, string[]> = {
   "create-store": ["lib", "storage", "events", "stores", "application-keys", "realms"],
   "delete-store": ["lib", "storage"],
   "after-restore": ["lib", "storage"],
-  "carry-over": ["storage", "members"],
+  "carry-over": ["lib", "storage", "events", "application-keys", "customers", "members"],
   workers: [],
   readiness: ["lib", "contract", "storage", "counters", "identity-provider", "workers"],
   config: ["lib", "storage"],

@@ -48,11 +48,11 @@ export async function endAll(deps: Deps): Promise<Ended> {
 }
 
 /** What was carried over, or undefined, with the reason on standard error. */
-export async function carryFrom({ storage }: Deps, replacedUrl: string): Promise<CarriedOver | undefined> {
+export async function carryFrom(deps: Deps, replacedUrl: string): Promise<CarriedOver | undefined> {
   if (replacedUrl.startsWith("sqlite:")) refuseMissingFile(replacedUrl.slice("sqlite:".length));
   const replaced = await connectStorage(replacedUrl);
   try {
-    const carried = await carryOver(storage, replaced);
+    const carried = await carryOver(deps, replaced);
     if (!carried) console.error(NOT_THE_SAME);
     return carried;
   } finally {

@@ -1,14 +1,34 @@
+import { changesOf } from "../events/changes.ts";
+import { byOperator } from "../events/event.ts";
+import { noteEvents } from "../events/note.ts";
+import type { Clock } from "../lib/clock.ts";
+import { laterThan } from "../storage/later-than.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
+import { findMember, memberOf } from "./member.ts";
+import { presentMembers } from "./present.ts";
 
 /** What a restore takes over of members from the database that it replaces. */
 
+type Deps = { storage: Storage; clock: Clock };
+
 /** Those that the replaced database no longer has go. */
-export async function carryRemovals(restored: Storage, replaced: Storage, ids: string[]): Promise<number> {
+export async function carryRemovals(deps: Deps, replaced: Storage, ids: string[]): Promise<number> {
   const kept = await replaced.db.selectFrom("members").select("id").where("id", "in", ids).execute();
   const isKept = new Set(kept.map(({ id }) => id));
   const gone = ids.filter((id) => !isKept.has(id));
-  if (gone.length > 0) await restored.db.deleteFrom("members").where("id", "in", gone).execute();
+  if (gone.length === 0) return 0;
+  await deps.storage.transact(async (trx) => {
+    const deleted = await trx
+      .deleteFrom("members")
+      .where("id", "in", gone)
+      .returning(["id", "store_id"])
+      .execute();
+    for (const { id, store_id } of deleted)
+      await noteEvents(trx, deps, byOperator(store_id), [
+        { type: "member.deleted", subject: id, resource: { type: "member", id } },
+      ]);
+  });
   return gone.length;
 }
 
@@ -43,10 +63,41 @@ const columnsOf = (was: Decided, is: Decided): Partial<Decided> => ({
 });
 
 /** All of a store at once: two may have each other's address now, and at no moment may both have the same. */
-export async function carryChanges(trx: Trx, changes: readonly CarriedChange[]): Promise<void> {
-  const write = ({ id, storeId }: CarriedChange, columns: Partial<Decided>) =>
-    trx.updateTable("members").set(columns).where("store_id", "=", storeId).where("id", "=", id).execute();
-  for (const change of changes)
-    if (change.columns.email_key !== undefined) await write(change, { email_key: change.id });
-  for (const change of changes) await write(change, change.columns);
+export function carryChanges(deps: Deps, storeId: string, changes: readonly CarriedChange[]): Promise<void> {
+  return deps.storage.transact(async (trx) => {
+    for (const { id, columns } of changes)
+      if (columns.email_key !== undefined)
+        await trx
+          .updateTable("members")
+          .set({ email_key: id })
+          .where("store_id", "=", storeId)
+          .where("id", "=", id)
+          .execute();
+    for (const change of changes) await carryChange(trx, deps, change);
+  });
+}
+
+async function carryChange(
+  trx: Trx,
+  deps: Pick<Deps, "clock">,
+  { id, storeId, columns }: CarriedChange,
+): Promise<void> {
+  const was = await findMember(trx, storeId, id);
+  const row = await trx
+    .updateTable("members")
+    .set({ ...columns, updated_at: laterThan("updated_at", deps.clock.now()) })
+    .where("store_id", "=", storeId)
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirst();
+  if (!was || !row) return;
+  const is = memberOf(row);
+  const resource = presentMembers(is);
+  const changes = {
+    ...changesOf(presentMembers(was), resource),
+    ...(was.status !== is.status && { status: { before: was.status, after: is.status } }),
+  };
+  await noteEvents(trx, deps, byOperator(storeId), [
+    { type: "member.updated", subject: id, resource, changes },
+  ]);
 }

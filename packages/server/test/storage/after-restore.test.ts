@@ -1,11 +1,15 @@
 import { decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { endWhatCameBack } from "../../src/after-restore.ts";
-import { deleteApplicationKey, updateApplicationKey } from "../../src/application-keys/administer.ts";
+import {
+  createApplicationKey,
+  deleteApplicationKey,
+  updateApplicationKey,
+} from "../../src/application-keys/administer.ts";
 import { rotateSecret } from "../../src/application-keys/secret.ts";
 import { carryOver } from "../../src/carry-over.ts";
 import { introspectToken, issueAccessToken } from "../../src/contract/access-tokens.ts";
-import { getCustomer } from "../../src/contract/customers.ts";
+import { createCustomer, getCustomer } from "../../src/contract/customers.ts";
 import { jwks } from "../../src/contract/sign-on.ts";
 import { getStore } from "../../src/contract/store.ts";
 import { byOperator } from "../../src/events/event.ts";
@@ -144,6 +148,18 @@ describe.each(engines)("after a restore on $name", (engine) => {
       await restored?.close();
       await backup?.drop();
     });
+    const carry = (replaced = operator) =>
+      carryOver({ storage: restored, clock: f.latchkey.clock }, replaced);
+    /** Puts these rows into the backup, too. */
+    const backUp = async (
+      table: "application_keys" | "application_key_secrets" | "customers" | "members",
+    ) => {
+      const rows = await operator.db.selectFrom(table).selectAll().execute();
+      await restored.db.deleteFrom(table).execute();
+      // SQLite makes `name_key` itself.
+      const given = rows.map((row) => ({ ...row, name_key: undefined }));
+      await restored.db.insertInto(table).values(given).execute();
+    };
     const NOTHING = { deletedKeys: 0, rotatedKeys: 0, passwords: 0, members: 0, roles: 0 };
     const secrets = ({ db }: Storage): Promise<Tables["application_key_secrets"][]> =>
       db.selectFrom("application_key_secrets").selectAll().orderBy("id").execute();
@@ -152,16 +168,16 @@ describe.each(engines)("after a restore on $name", (engine) => {
       const { clock } = f.latchkey;
       await rotateSecret({ storage: operator, clock }, byOperator(f.store.store.id), f.store.key.id);
       expect(await secrets(restored)).not.toEqual(await secrets(operator));
-      const carried = await carryOver(restored, operator);
+      const carried = await carry();
       expect(carried).toEqual({ ...NOTHING, rotatedKeys: 1 });
       expect(await secrets(restored)).toEqual(await secrets(operator));
-      expect(await carryOver(restored, operator)).toEqual({ ...carried, rotatedKeys: 0 });
+      expect(await carry()).toEqual({ ...carried, rotatedKeys: 0 });
     });
 
     test("keys that were deleted since stay deleted, with their secrets", async () => {
       const { clock } = f.latchkey;
       await deleteApplicationKey({ storage: operator, clock }, byOperator(f.store.store.id), f.store.key.id);
-      const carried = await carryOver(restored, operator);
+      const carried = await carry();
       expect(carried).toEqual({ ...NOTHING, deletedKeys: 1 });
       expect(await secrets(restored)).toEqual([]);
     });
@@ -175,14 +191,13 @@ describe.each(engines)("after a restore on $name", (engine) => {
         return createMember(deps, by, { email, role: "administrator" });
       };
       const [gone, demoted, bound] = [await invite("gone"), await invite("demoted"), await invite("bound")];
-      const rows = await operator.db.selectFrom("members").selectAll().execute();
-      await restored.db.insertInto("members").values(rows).execute();
+      await backUp("members");
       await deleteMember(deps, by, gone.id);
       await updateMember(deps, by, demoted.id, { role: "viewer" });
       await updateApplicationKey(deps, by, f.store.key.id, { name: "First key", role: "support" });
       const binding = { profile_id: f.profileId, issuer: "i", subject: "s" };
       await operator.db.updateTable("members").set(binding).where("id", "=", bound.id).execute();
-      expect(await carryOver(restored, operator)).toEqual({ ...NOTHING, members: 1, roles: 2 });
+      expect(await carry()).toEqual({ ...NOTHING, members: 1, roles: 2 });
       const stateOf = ({ db }: Storage) =>
         db.selectFrom("members").select(["id", "role", "subject"]).orderBy("id").execute();
       expect(await stateOf(restored)).toEqual(await stateOf(operator));
@@ -199,8 +214,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
       const [mistyped = "", one = "", other = "", bound = ""] = ids;
       const binding = { profile_id: f.profileId, issuer: "i", subject: "s" };
       await operator.db.updateTable("members").set(binding).where("id", "=", bound).execute();
-      const rows = await operator.db.selectFrom("members").selectAll().execute();
-      await restored.db.insertInto("members").values(rows).execute();
+      await backUp("members");
       // The two have changed places, and who was mistyped has the address of somebody who has another one now.
       for (const [id, name] of [
         [one, "free"],
@@ -210,7 +224,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
         [mistyped, "bound"],
       ] as const)
         await send(id, name);
-      expect(await carryOver(restored, operator)).toEqual(NOTHING);
+      expect(await carry()).toEqual(NOTHING);
       const addressesOf = ({ db }: Storage) =>
         db.selectFrom("members").select(["id", "email", "email_key"]).orderBy("id").execute();
       expect(await addressesOf(restored)).toEqual(await addressesOf(operator));
@@ -221,11 +235,67 @@ describe.each(engines)("after a restore on $name", (engine) => {
       });
     });
 
+    test("each thing that is carried over leaves one event, by the operator (wire 16)", async () => {
+      const deps = { storage: operator, clock: f.latchkey.clock };
+      const by = byOperator(f.store.store.id);
+      const invite = async (name: string) => {
+        const email = { shown: `${name}@shop.example`, key: `${name}@shop.example` };
+        return (await createMember(deps, by, { email, role: "administrator" })).id;
+      };
+      const [gone, changed, bound] = [await invite("gone"), await invite("changed"), await invite("bound")];
+      const doomed = (await createApplicationKey(deps, by, { name: "Doomed" })).key.id;
+      const ada = { type: "customer", name: "Ada", email: "ada@shop.example", password: "of before" };
+      const customer = (await f.store.call(createCustomer, { json: { data: ada } })).body.data.id;
+      for (const table of ["application_keys", "application_key_secrets", "customers", "members"] as const)
+        await backUp(table);
+      await deleteMember(deps, by, gone);
+      const email = { shown: "right@shop.example", key: "right@shop.example" };
+      await updateMember(deps, by, changed, { email, role: "viewer" });
+      const binding = { profile_id: f.profileId, issuer: "i", subject: "s" };
+      await operator.db.updateTable("members").set(binding).where("id", "=", bound).execute();
+      await deleteApplicationKey(deps, by, doomed);
+      await rotateSecret(deps, by, f.store.key.id);
+      await updateApplicationKey(deps, by, f.store.key.id, { role: "support" });
+      await operator.db.updateTable("customers").set({ password_hash: "hash of now" }).execute();
+      await carry();
+      const noted = await restored.db.selectFrom("event_outbox").selectAll().execute();
+      const read = noted.map(({ type, subject, store_id, data }) => {
+        const { actor, changes } = JSON.parse(data);
+        return { type, subject, store_id, by: actor.type, changes };
+      });
+      const happened = (type: string, subject: string, changes?: object) => ({
+        type,
+        subject,
+        store_id: f.store.store.id,
+        by: "operator",
+        changes,
+      });
+      const from = (before: string, after: string) => ({ before, after });
+      const expected = [
+        happened("application_key.deleted", doomed),
+        happened("application_key.rotated", f.store.key.id),
+        happened("application_key.updated", f.store.key.id, { role: from("administrator", "support") }),
+        happened("member.deleted", gone),
+        happened("member.updated", changed, {
+          email: from("changed@shop.example", "right@shop.example"),
+          role: from("administrator", "viewer"),
+        }),
+        happened("member.updated", bound, { status: from("invited", "active") }),
+        happened("customer.updated", customer, { password: "(changed)" }),
+      ];
+      expect(read).toHaveLength(expected.length);
+      expect(read).toEqual(expect.arrayContaining(expected));
+      expect(JSON.stringify(noted)).not.toMatch(/hash|of before/);
+      // What is as it was leaves none.
+      await carry();
+      expect(await restored.db.selectFrom("event_outbox").selectAll().execute()).toHaveLength(noted.length);
+    });
+
     test("nothing is carried over from a database that was itself restored since, and no key goes", async () => {
       const { clock } = f.latchkey;
       await deleteApplicationKey({ storage: operator, clock }, byOperator(f.store.store.id), f.store.key.id);
       await end();
-      expect(await carryOver(restored, operator)).toBeUndefined();
+      expect(await carry()).toBeUndefined();
       expect(await secrets(restored)).toHaveLength(1);
     });
 
@@ -234,7 +304,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
       clock.advance(1);
       const another = await engine.create();
       const empty = await openStorage({ clock }, another.url);
-      expect(await carryOver(restored, empty)).toBeUndefined();
+      expect(await carry(empty)).toBeUndefined();
       expect(await secrets(restored)).toHaveLength(1);
       await empty.close();
       await another.drop();
