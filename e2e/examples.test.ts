@@ -45,6 +45,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
   let context: BrowserContext;
   let page: Page;
   let knobs: string;
+  let members: string;
   let copy: string;
   let otherPort: number;
   let credentials: { clientId: string; clientSecret: string };
@@ -69,6 +70,7 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
     await until(() => running.logLines().some((line) => line.includes("Ctrl-C")));
     const banner = running.logLines().join("\n");
     knobs = banner.match(/practice IdP\s+(http\S+)/)?.[1] ?? "";
+    members = banner.match(/console\s+(http\S+)/)?.[1] ?? "";
     const [clientId = ""] = banner.match(/lkid_\w+/) ?? [];
     const [clientSecret = ""] = banner.match(/lksk_\w+/) ?? [];
     credentials = { clientId, clientSecret };
@@ -344,6 +346,35 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
     });
   });
 
+  test.skipIf(!installed.includes("html"))(
+    "the tutorial: one browser breaks a sign-in, mends it, and finds the record in the console as Sam",
+    async () => {
+      await signIn("html");
+      await hello().waitFor();
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await turn("Wrong issuer");
+      await page.goto(signInOf("html"));
+      await continueWith().click();
+      const alert = page.getByRole("alert").filter({ hasText: "Reference" });
+      await alert.waitFor();
+      const reference = (await alert.innerText()).slice(-9);
+
+      await turn("Reset all");
+      await continueWith().click();
+      await hello().waitFor();
+
+      await turn("Sign out here");
+      await page.goto(members);
+      await page.getByRole("button", { name: "Sign in as a member" }).click();
+      await be(/Sam/);
+      await page.getByRole("link", { name: "Find" }).click();
+      await page.getByRole("searchbox").fill(reference);
+      await page.keyboard.press("Enter");
+      await page.getByRole("link", { name: new RegExp(reference) }).click();
+      await page.getByText("id_token.iss").first().waitFor();
+    },
+  );
+
   test("a provider that is down cannot be chosen, and the page says so", async () => {
     const other = await startPracticeIdp({ port: otherPort, quiet: true });
     const admin = createAdmin({ baseUrl: place.url, ...credentials });
@@ -414,8 +445,8 @@ describe("the folders of the examples", () => {
     expect(read("html/serve.js")).toContain("?? 5500");
   });
 
-  test("the tutorial leads through what is done here, in the words that are on the screens", () => {
-    const tutorial = readFileSync(join(root, "docs/tutorial.md"), "utf8");
+  test("the tutorial leads through what is done here, in this order, in the words that are on the screens", () => {
+    let rest = readFileSync(join(root, "docs/tutorial.md"), "utf8");
     for (const step of [
       "npm run examples -- html\n",
       "\nnpx latchkey realm allow http://localhost:5500/\n",
@@ -426,8 +457,13 @@ describe("the folders of the examples", () => {
       "\nnpx latchkey sign-on show ",
       "`id_token.iss`",
       "**Reset all**",
-    ])
-      expect(tutorial).toContain(step);
+      "**Sign out here**",
+      "sign in as Sam",
+      "**Find**",
+    ]) {
+      expect(rest).toContain(step);
+      rest = rest.slice(rest.indexOf(step) + step.length);
+    }
   });
 
   test("share what they say they share", () => {
