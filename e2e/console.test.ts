@@ -189,6 +189,19 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("who is no member of the store is told so, with the reference that finds the record", async () => {
+    const page = await newPage(c);
+    await page.goto(c.members);
+    await button(page, "Sign in as a member").click();
+    await button(page, /Ada/).first().click();
+    const problem = page.getByRole("alert").filter({ hasText: "Reference" });
+    await problem.waitFor();
+    const [reference = ""] = /[0-9A-Z]{4}-[0-9A-Z]{4}/.exec(await problem.innerText()) ?? [];
+    const named = { filter: `eq(reference,${reference})` };
+    await until(async () => (await c.admin.signOns.list(named)).data[0]?.reason === "member_unknown");
+    await page.context().close();
+  });
+
   test("when a member's token runs out, they go on in a second window, and what was typed is still there", async () => {
     const page = await newPage(c);
     await page.context().clock.install();

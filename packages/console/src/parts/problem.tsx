@@ -3,9 +3,9 @@ import { useEffect, useState } from "react";
 import { Copy } from "./copy.tsx";
 import { Words } from "./words.tsx";
 
-/** What went wrong, what to do about it, and the id by which the service's log knows it. */
+/** What went wrong, what to do about it, and by what it is found: the reference in the records of sign-ons, the request id in the log. */
 export function Problem({ error, again }: { error: unknown; again?: (() => void) | undefined }) {
-  const { code, messages, requestId } = read(error);
+  const { code, messages, reference, requestId } = read(error);
   const remedy = useRemedy(code);
   return (
     <div className="problem" role="alert">
@@ -21,6 +21,11 @@ export function Problem({ error, again }: { error: unknown; again?: (() => void)
       )}
       <div className="problem-foot">
         <code>{code}</code>
+        {reference && (
+          <span>
+            Reference <code>{reference}</code> <Copy text={reference} what="reference" word />
+          </span>
+        )}
         {requestId && (
           <span>
             Request <code>{requestId}</code> <Copy text={requestId} what="request id" word />
@@ -36,13 +41,20 @@ export function Problem({ error, again }: { error: unknown; again?: (() => void)
   );
 }
 
-function read(error: unknown): { code: string; messages: string[]; requestId: string | undefined } {
-  if (!(error instanceof ApiError))
-    return { code: "console_error", messages: [String(error)], requestId: undefined };
+type Read = {
+  code: string;
+  messages: string[];
+  reference?: string | undefined;
+  requestId?: string | undefined;
+};
+
+function read(error: unknown): Read {
+  if (!(error instanceof ApiError)) return { code: "console_error", messages: [String(error)] };
   const details = error.errors.map(({ detail }) => detail);
   return {
     code: error.code,
     messages: details.length > 0 ? [...new Set(details)] : [error.message],
+    reference: error.reference,
     requestId: error.requestId,
   };
 }
