@@ -10,6 +10,7 @@ let place: Place;
 let running: Running;
 let store: string;
 let token: string;
+let wayIn: string;
 
 beforeAll(async () => {
   place = await newPlace();
@@ -18,6 +19,7 @@ beforeAll(async () => {
   const banner = running.logLines().join("\n");
   const shown = (name: string) => banner.match(new RegExp(`${name}\\s+(\\S+)`))?.[1] ?? "";
   store = shown("store");
+  wayIn = shown("console");
   const application_key = { id: "", client_id: shown("client id"), client_secret: shown("client secret") };
   token = await getToken(place.url, { store: { id: store }, application_key });
 });
@@ -136,6 +138,12 @@ describe("--json shows what the API shows", () => {
       expect.stringContaining("nothing answers at"),
     ]);
   });
+});
+
+test("member add ends with the address to send to them, at which they sign in", async () => {
+  const args = ["--store", store, "--email", "nina@shop.example", "--role", "viewer"];
+  const { code, stdout } = await type("member", "add", ...args);
+  expect([code, stdout.trimEnd().split("\n").at(-1)?.trim()]).toEqual([0, wayIn]);
 });
 
 describe.each([

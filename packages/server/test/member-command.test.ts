@@ -33,6 +33,9 @@ test("add makes the first member and the realm, and says what to do next; list a
   expect(realm.redirect_uris).toEqual(["https://keys.example/console/signed-in"]);
   expect(added.stdout).toContain(`https://keys.example/v2/authentication-realms/${realm.id}/oidc-profiles`);
   expect(added.stdout).toContain("callback-endpoint");
+  expect(added.stdout).toContain(
+    `https://keys.example/console/sign-in?store=${store.store.id}&realm=${realm.id}\n`,
+  );
   const args = ["--email", "sue@shop.example", "--role", "support", "--name", "Sue", "--json"];
   const { member: sue, realm: same } = JSON.parse((await member("add", ...ofStore(), ...args)).stdout);
   expect([sue.name, sue.meta.status, same.id]).toEqual(["Sue", "invited", realm.id]);

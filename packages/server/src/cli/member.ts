@@ -47,11 +47,17 @@ export async function add(given: New): Promise<void> {
   console.log(`member  ${made.created.id}  ${made.created.email}, ${role}
 realm   ${made.realm.id}  ${made.realm.name}
 
-${made.hasProfile ? signInStep(publicUrl) : profileStep(publicUrl, made.realm)}`);
+${made.hasProfile ? signInStep(publicUrl, made.realm) : profileStep(publicUrl, made.realm)}`);
 }
 
-const signInStep = (publicUrl: string): string =>
-  `They sign in at ${publicUrl}/console/, as the account that has this e-mail verified.`;
+/** As the screen Members shows it. The console alone does not know which store's people it is asked by. */
+const toSignInAddress = (publicUrl: string, { storeId, id }: Realm): string =>
+  `${publicUrl}/console/sign-in?store=${storeId}&realm=${id}`;
+
+const signInStep = (publicUrl: string, realm: Realm): string =>
+  `Nothing is sent to them. Send them this address, where they sign in as the account that has this e-mail verified:
+
+  ${toSignInAddress(publicUrl, realm)}`;
 
 /** Until then nobody can sign in. The callback's address has the profile's id in it, so the profile comes first. */
 const profileStep = (
@@ -64,8 +70,10 @@ const profileStep = (
     -d '{"data": {"type": "oidc-profile", "name": "Work account", "discovery_url": "https://…/.well-known/openid-configuration",
          "client_id": "…", "client_secret": "…"}}'
 
-Then register the \`callback-endpoint\` of its answer at the provider. After that they sign in at ${publicUrl}/console/, as the
-account whose e-mail the provider calls verified.`;
+Then register the \`callback-endpoint\` of its answer at the provider. After that send them this address, where they sign in as the
+account whose e-mail the provider calls verified:
+
+  ${toSignInAddress(publicUrl, realm)}`;
 
 /** The store's realm for members, made if there is none. Somebody else may be making it at this moment. */
 async function makeRealm(
