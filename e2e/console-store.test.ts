@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   test("Settings judges a redirect URI while it is typed, and saves what is good; each policy says what it leads to", async () => {
     const { page } = c;
     await go(page, "/settings", "Settings");
-    const realmCard = page.getByRole("region").filter({ hasText: "Client id for storefronts" });
+    const realmCard = page.getByRole("region").filter({ hasText: "Client id for OpenID Connect libraries" });
     await realmCard.getByRole("button", { name: "Add a redirect URI" }).click();
     const added = realmCard.getByRole("textbox", { name: /^Redirect URI/ }).last();
     await added.fill("http://shop.example/back");

@@ -1,5 +1,6 @@
 import type { Settings as AuthenticationSettings, Realm } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
 import { Asked } from "../parts/asked.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { Screen } from "../parts/screen.tsx";
@@ -47,8 +48,12 @@ function RealmCard({ realm, settings }: { realm: Realm; settings: Authentication
         <h2 id={realm.id}>Realm “{realm.name}”</h2>
         {settings?.realm_id === realm.id && (
           <div className="stack-tight">
-            <strong>Client id for storefronts</strong>
-            <Copyable text={settings.client_id} what="client id for storefronts" />
+            <strong>Client id for OpenID Connect libraries</strong>
+            <Copyable text={settings.client_id} what="client id for OpenID Connect libraries" />
+            <p className="quiet small">
+              <code>@latchkey/sdk</code> takes the client id of a key instead.{" "}
+              <Link href="/keys">Look at the keys</Link>
+            </p>
           </div>
         )}
       </div>
