@@ -4,6 +4,8 @@ import type { Storage } from "../storage/storage.ts";
 import { findStoreOfOperator, listStores, type Store } from "../stores/store.ts";
 import { withStorage } from "./with-storage.ts";
 
+export const NO_STORES = "there are no stores yet; `latchkey store create --name <name>` makes one";
+
 type Deps = { storage: Storage; clock: Clock };
 
 /** The store that a command names, or why it cannot be worked on. */
@@ -37,7 +39,7 @@ export const fromStore = <T>(
 
 async function findOnly({ storage }: Deps): Promise<string> {
   const [first, second] = await listStores(storage, { limit: 2 });
-  if (!first) throw operatorFault("there are no stores yet; `latchkey store create --name <name>` makes one");
+  if (!first) throw operatorFault(NO_STORES);
   if (second)
     throw usageFault("--store is required, because there are several; `latchkey store list` shows them");
   return first.id;

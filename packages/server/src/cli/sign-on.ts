@@ -1,8 +1,9 @@
 import type { Condition } from "../lib/condition.ts";
 import { isId } from "../lib/ids.ts";
-import { operatorFault, usageFault } from "../lib/operator-fault.ts";
-import { getSignOn, listSignOns, presentMembers } from "../sign-on/list.ts";
+import { usageFault } from "../lib/operator-fault.ts";
+import { listSignOns, presentMembers } from "../sign-on/list.ts";
 import { readReference } from "../sign-on/reference.ts";
+import { findSignOn } from "./find-sign-on.ts";
 import { ifGiven, quoted, readChoice } from "./options.ts";
 import { fromStore } from "./require-store.ts";
 import {
@@ -80,21 +81,17 @@ export async function show({ argument, store, json }: FromStore & { argument: st
     throw usageFault(
       `${quoted(argument)} is no reference: that is eight letters and digits, such as 7K2P-M0XN`,
     );
-  const row = await fromStore(store, async (deps, storeId) => {
-    if (reference === undefined) return getSignOn(deps, storeId, argument);
-    const named: Condition = { field: "reference", operator: "eq", value: reference };
-    const { rows } = await listSignOns(deps, storeId, { limit: 1, offset: 0 }, [named]);
-    return rows[0];
-  });
-  if (!row)
-    throw operatorFault(
-      `no sign-on of this store has the reference ${reference}: it is another store's, was made up, or is no longer kept`,
-    );
-  const record = presentMembers(row);
-  if (json) return console.log(JSON.stringify({ sign_on: record }));
+  const found = await findSignOn(
+    reference === undefined ? { field: "id", value: argument } : { field: "reference", value: reference },
+    store,
+  );
+  const record = presentMembers(found.row);
+  const { id, name } = found.store;
+  if (json) return console.log(JSON.stringify({ sign_on: record, store: { id, name } }));
   printMembers({
     reference: record.reference,
     id: record.id,
+    store: `${id}  ${name}`,
     outcome: record.outcome,
     reason: record.reason,
     means: record.means,

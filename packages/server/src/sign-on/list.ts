@@ -7,6 +7,7 @@ import type * as contract from "../contract/sign-ons.ts";
 import type { EmailDigests } from "../customers/email-digest.ts";
 import { toIso } from "../lib/clock.ts";
 import type { Condition, Page, Place, Sort } from "../lib/condition.ts";
+import { atMost } from "../storage/at-most.ts";
 import { readPage } from "../storage/page.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -63,6 +64,23 @@ export async function getSignOn(
   if (!row) throw new Problem("sign_on_not_found");
   return row;
 }
+
+export type SignOnName = { field: "id" | "reference"; value: string };
+
+/** The records of this name in some stores, newest first. */
+export const findSignOns = (
+  { storage }: Pick<Deps, "storage">,
+  storeIds: readonly string[],
+  { field, value }: SignOnName,
+): Promise<Row[]> =>
+  storage.db
+    .selectFrom("sign_ons")
+    .selectAll()
+    .where("store_id", "in", storeIds)
+    .where(field, "=", value)
+    .orderBy("started_at", "desc")
+    .limit(atMost(100))
+    .execute();
 
 type Where = { publicUrl: string };
 type Members = Output<typeof contract.getSignOn>["data"];

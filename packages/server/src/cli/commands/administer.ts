@@ -258,7 +258,10 @@ export const signOnCommands: Command[] = [
       value: "<reference>",
       says: "what the shopper reads out, in any spelling (7k2p m0xn), or the record's id",
     },
-    options: { ...FROM_STORE, ...jsonOption('{"sign_on": {…}}') },
+    options: {
+      store: { value: "<store>", says: "the store's id; unless given, all stores are looked in" },
+      ...jsonOption('{"sign_on": {…}, "store": {"id", "name"}}'),
+    },
     load: async () => (await import("../sign-on.ts")).show,
   }),
 ];
