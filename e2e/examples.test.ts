@@ -100,8 +100,13 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
     html: (_, clientId) => [staticCopy(clientId), ["serve.js"]],
     express: () => [folderOf("express"), ["server.js"]],
     react: () => [folderOf("react"), ["server.js"]],
-    next: (port) => [folderOf("next"), ["node_modules/next/dist/bin/next", "start", "--port", String(port)]],
+    next: (port) => [folderOf("next"), [...startOfNext(), "--port", String(port)]],
   };
+
+  function startOfNext(): string[] {
+    const { scripts } = JSON.parse(readFileSync(join(folderOf("next"), "package.json"), "utf8"));
+    return scripts.start.replace(/^next/, "node_modules/next/dist/bin/next").split(" ");
+  }
 
   /** Plain files have no environment, so theirs is written into them. */
   function staticCopy(clientId: string): string {
@@ -234,6 +239,12 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
   }
 
   describe.each(installed)("%s", (name) => {
+    test("listens on this machine's own address alone", async () => {
+      // Also this machine's, but what only listens on localhost is not there.
+      const elsewhere = urlOf(name).replace("localhost", "127.0.0.2");
+      await expect(fetch(elsewhere)).rejects.toThrow();
+    });
+
     test("signs a shopper in, shows the name, keeps the code out of the address, and signs out", async () => {
       await page.goto(urlOf(name));
       await page.getByRole("heading", { name: "A stool of ash, for the kitchen" }).waitFor();

@@ -47,4 +47,6 @@ app.use((error, _request, response, _next) => {
   response.status(503).send(failurePage(error));
 });
 
-app.listen(PORT ?? new URL(SHOP_URL).port, () => console.log(`The shop is open: ${SHOP_URL}`));
+const port = PORT ?? new URL(SHOP_URL).port;
+// Only from this machine. In a container, or without a proxy in front, leave the host out.
+app.listen(port, "localhost", () => console.log(`The shop is open: ${SHOP_URL}`));

@@ -14,4 +14,4 @@ createServer(async ({ url }, response) => {
   response.setHeader("Content-Security-Policy", "frame-ancestors 'none'");
   response.setHeader("Content-Type", TYPES[extname(path)]);
   response.end(await readFile(new URL(`.${path}`, import.meta.url)));
-}).listen(port, () => console.log(`The shop is open: http://localhost:${port}/`));
+}).listen(port, "localhost", () => console.log(`The shop is open: http://localhost:${port}/`));

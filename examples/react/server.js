@@ -23,4 +23,6 @@ app.use(express.static("dist"));
 app.get("/{*path}", (_request, response) => response.sendFile(resolve("dist/index.html")));
 
 const { SHOP_URL, PORT } = process.env;
-app.listen(PORT ?? new URL(SHOP_URL).port, () => console.log(`The shop is open: ${SHOP_URL}`));
+const port = PORT ?? new URL(SHOP_URL).port;
+// Only from this machine. In a container, or without a proxy in front, leave the host out.
+app.listen(port, "localhost", () => console.log(`The shop is open: ${SHOP_URL}`));
