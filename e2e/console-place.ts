@@ -21,6 +21,8 @@ export type ConsolePlace = {
   key: Key;
   admin: Admin;
   browser: Browser;
+  /** The file that the service keeps everything in. */
+  database: string;
   /** A program that hears of events. What it answers can be changed. */
   receiver: { url: string; answer: { status: number; text: string } };
   /** The window of the administrator. */
@@ -70,6 +72,7 @@ export function consolePlace({ allow, shoppers = [] }: Options = {}): ConsolePla
       key,
       admin: createAdmin({ baseUrl: place.url, ...key }),
       browser,
+      database: place.env.LATCHKEY_DATABASE_URL?.slice("sqlite:".length),
       receiver: { url, answer },
     });
     for (const who of shoppers) await shopAs(c, who);

@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, expect, test } from "vitest";
 import { until } from "../packages/server/test/support/until.ts";
 import { hasChromium } from "./chromium.ts";
@@ -140,6 +141,52 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await c.page.getByRole("link", { name: /claims\.email_missing/ }).click();
     await heading(c.page, "claims.email_missing");
     await c.page.getByRole("link", { name: new RegExp(failed.reference) }).waitFor();
+  });
+
+  /** A sign-on up to the moment at which the browser is sent back to the shop with its code, and no further. */
+  async function leaveCodeUnused() {
+    const page = await newPage(c);
+    await page.goto(`${c.shop}/sign-in`);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    // Playwright's own routes do not see where a redirect leads.
+    const devtools = await page.context().newCDPSession(page);
+    devtools.on("Fetch.requestPaused", async ({ requestId }) => {
+      await devtools.send("Fetch.failRequest", { requestId, errorReason: "Aborted" });
+      resolve();
+    });
+    await devtools.send("Fetch.enable", { patterns: [{ urlPattern: `${c.shop}/signed-in*` }] });
+    await button(page, "Continue with Practice sign-in").click();
+    await button(page, /Ada/).first().click();
+    await promise;
+    await page.context().close();
+  }
+
+  test("Failures: a code that was never used has words, and its group opens its records", async () => {
+    await leaveCodeUnused();
+    const filter = "eq(outcome,code_issued)";
+    const issued = async () => (await c.admin.signOns.list({ filter })).data;
+    await until(async () => (await issued()).length === 1);
+    const [{ reference, profile_id } = { reference: "", profile_id: "" }] = await issued();
+    // The service does this within a minute and a half, and then counts it; nobody waits for it here.
+    const database = new DatabaseSync(c.database);
+    database.exec(
+      "update sign_ons set outcome = 'expired', reason = 'code_expired' where outcome = 'code_issued'",
+    );
+    database.close();
+    const from = new Date().toISOString();
+    const counted = { from, profile_id, outcomes: { expired: 1 }, reasons: { code_expired: 1 }, idp_ms: {} };
+    const page = await newPage(c);
+    await page.route(/\/v2\/sign-ons\/statistics/, async (route) => {
+      const answer = await route.fetch();
+      const { data } = await answer.json();
+      await route.fulfill({ response: answer, json: { data: [...data, counted] } });
+    });
+    await signInWithKey(c, page, "/failures");
+    const group = page.getByRole("link", { name: /code_expired/ });
+    await group.filter({ hasText: "The storefront did not redeem the code in time." }).click();
+    await heading(page, "code_expired");
+    await page.getByRole("link", { name: new RegExp(reference) }).waitFor();
+    await page.context().close();
   });
 
   test("a member signs in through the provider in the same window; a reload asks nobody; nothing secret is kept", async () => {

@@ -31,11 +31,13 @@ function Groups() {
   const query = useQuery({
     queryKey: ["sign-ons", "failures", range],
     queryFn: async () => {
-      const [statistics, latest] = await Promise.all([
+      const [statistics, failed, expired] = await Promise.all([
         readStatistics(admin, range),
         admin.signOns.list({ filter: "eq(outcome,failed)", limit: EXAMPLES }),
+        // A code that was never used has an outcome of its own, and all of those have one reason.
+        admin.signOns.list({ filter: "eq(outcome,expired)", limit: 1 }),
       ]);
-      return groupFailures(statistics, latest.data);
+      return groupFailures(statistics, [...failed.data, ...expired.data]);
     },
     refetchInterval: 10_000,
   });
@@ -92,7 +94,7 @@ function GroupItem({ group }: { group: Group }) {
 
 function OneGroup({ reason, profileId }: { reason: string; profileId: string | null }) {
   const admin = useAdmin();
-  const conditions = ["eq(outcome,failed)", `eq(reason,${quoted(reason)})`];
+  const conditions = [`eq(reason,${quoted(reason)})`];
   if (profileId) conditions.push(`eq(profile_id,${quoted(profileId)})`);
   const filter = conditions.join(":");
   const query = useListed(["sign-ons", filter], (page) => admin.signOns.list(page), { filter, limit: 25 });
