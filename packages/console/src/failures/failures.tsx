@@ -85,7 +85,7 @@ function GroupItem({ group }: { group: Group }) {
         <br />
         <span className="quiet small">
           <code>{reason}</code> · {profileId ? (name ?? "a provider that was removed") : "no provider"} ·{" "}
-          {ACTORS[whoMustAct({ outcome: "failed", reason })]}
+          {ACTORS[whoMustAct(example ?? { outcome: "failed", reason })]}
         </span>
       </span>
     </Link>

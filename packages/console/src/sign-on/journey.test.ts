@@ -57,11 +57,24 @@ test.each([
   ["failed", "idp_unavailable", "provider"],
   ["failed", "challenge_invalid", "storefront"],
   ["failed", "profile_unknown", "storefront"],
+  ["failed", "request_not_supported", "storefront"],
   ["failed", "profile_disabled", "store"],
+  ["failed", "several_matches", "store"],
+  ["failed", "member_unknown", "store"],
+  ["failed", "member_bound", "store"],
+  ["failed", "member_email_unverified", "provider"],
   ["failed", "callback_replay", "shopper"],
+  ["failed", "session_ended", "shopper"],
   ["expired", null, "storefront"],
   ["exchanged", null, "nobody"],
   ["tested", null, "nobody"],
 ] as const)("%s, %s: %s must act", (outcome, reason, actor) => {
   expect(whoMustAct({ outcome, reason })).toBe(actor);
+});
+
+test("the provider ended it: the shopper must act who pressed Cancel there, and else the provider", () => {
+  const ended = { outcome: "failed", reason: "idp_error" } as const;
+  expect(whoMustAct({ ...ended, error: "access_denied" })).toBe("shopper");
+  expect(whoMustAct({ ...ended, error: "server_error" })).toBe("provider");
+  expect(whoMustAct(ended)).toBe("provider");
 });

@@ -93,14 +93,19 @@ function reachedBy(plan: readonly Plan[], { outcome, reason, checks }: Ended): R
 export type Actor = "provider" | "storefront" | "store" | "shopper" | "nobody";
 
 const STOREFRONT =
-  /^(parameter_|state_|response_type|scope_|challenge_|nonce_|profile_(unknown|direct|unchosen)|redirect_uri|code_|verifier_|client_)/;
+  /^(parameter_|state_|response_type|scope_|challenge_|nonce_|max_age_|request_|registration_|profile_(unknown|direct|unchosen)|redirect_uri|code_|verifier_|client_)/;
 const STORE =
-  /^(profile_(none|disabled)|realm_|email_|link|customer\.|identity\.|provisioning|claims\.email_taken)/;
-const SHOPPER = /^(callback_replay|source_busy|attempt_|browser_)/;
+  /^(profile_(none|disabled)|realm_|email_|link|customer\.|identity\.|provisioning|several_matches|claims\.email_taken|member_(unknown|bound))/;
+const SHOPPER = /^(callback_replay|source_busy|attempt_|browser_|session_ended)/;
 
-export function whoMustAct({ outcome, reason }: Pick<SignOn, "outcome" | "reason">): Actor {
+/** `error`: what the provider called it, where the reason is that the provider ended the sign-on. */
+type Judged = Pick<SignOn, "outcome" | "reason"> & Partial<Pick<SignOn, "error">>;
+
+export function whoMustAct({ outcome, reason, error }: Judged): Actor {
   if (outcome === "exchanged" || outcome === "code_issued" || outcome === "tested") return "nobody";
   if (outcome === "expired" || reason === null) return "storefront";
+  // The shopper pressed Cancel there.
+  if (reason === "idp_error" && error === "access_denied") return "shopper";
   if (STOREFRONT.test(reason)) return "storefront";
   if (STORE.test(reason)) return "store";
   if (SHOPPER.test(reason)) return "shopper";
