@@ -22,8 +22,8 @@ describe.each(engines)("sign-on show on $name", (engine) => {
   const show = (...args: string[]) =>
     run(["sign-on", "show", ...args], { LATCHKEY_DATABASE_URL: database.url });
 
-  async function fail(error: string) {
-    f.idp.hooks.redirect = ({ state = "" }) => ({ state, error });
+  async function fail(error: string, error_description = "") {
+    f.idp.hooks.redirect = ({ state = "" }) => ({ state, error, error_description });
     const { reference } = await f.signOn();
     return f.recordOf(reference);
   }
@@ -41,6 +41,14 @@ describe.each(engines)("sign-on show on $name", (engine) => {
     expect([elsewhere.code, elsewhere.stderr]).toEqual([1, expect.stringContaining("another store's")]);
     const nowhere = await show("ZZZZ-ZZZZ");
     expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining("ZZZZ-ZZZZ: it was made up")]);
+  });
+
+  test.skipIf(!engine.isHere)("shows what the provider said", async () => {
+    const { reference } = await fail("access_denied", "The user pressed Cancel.");
+    const { stdout } = await show(reference);
+    expect(stdout).toMatch(
+      /\nprovider said +at the sign-in itself: access_denied, "The user pressed Cancel\."\n/,
+    );
   });
 
   test.skipIf(!engine.isHere)("asks which store is meant when chance gave one reference in two", async () => {

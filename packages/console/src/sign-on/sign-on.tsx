@@ -11,6 +11,7 @@ import { Screen } from "../parts/screen.tsx";
 import { SkeletonRows } from "../parts/skeleton.tsx";
 import { Words } from "../parts/words.tsx";
 import { useAdmin } from "../session/session.ts";
+import { answerInWords } from "./answer-words.ts";
 import { ACTORS, whoMustAct } from "./journey.ts";
 import { letterOf } from "./letter.ts";
 import { Timeline } from "./timeline.tsx";
@@ -170,18 +171,14 @@ const CALLS = {
   userinfo: "its UserInfo endpoint",
 };
 
-/** A status is an answer; where there is none, what kept it from coming. */
 function IdpAnswer({ answer }: { answer: NonNullable<SignOn["idp_answer"]> }) {
-  const { call, status, fault, error, error_description } = answer;
+  const { call, error, error_description } = answer;
+  const came = answerInWords(answer);
   return (
     <>
-      At {CALLS[call]}: {status === null ? "no answer" : `HTTP ${status}`}
-      {fault && ` (${fault.replaceAll("_", " ")})`}
-      {error && (
-        <>
-          , <code>{error}</code>
-        </>
-      )}
+      At {CALLS[call]}: {came}
+      {came && error && ", "}
+      {error && <code>{error}</code>}
       {error_description && <>: “{error_description}”</>}
     </>
   );

@@ -1,3 +1,4 @@
+import type { IdpAnswer } from "../contract/sign-on-reasons.ts";
 import type { Condition } from "../lib/condition.ts";
 import { isId } from "../lib/ids.ts";
 import { usageFault } from "../lib/operator-fault.ts";
@@ -75,6 +76,20 @@ function readInstant(text: string): number {
   return instant;
 }
 
+const CALLS: Record<IdpAnswer["call"], string> = {
+  discovery: "at its discovery document",
+  authorize: "at the sign-in itself",
+  token: "at its token endpoint",
+  userinfo: "at its UserInfo endpoint",
+};
+
+/** A redirect back has no status, and its error is an answer. */
+function toWords({ call, status, fault, error, error_description }: IdpAnswer): string {
+  const came = status !== null ? `HTTP ${status}` : error === null ? "no answer" : undefined;
+  const said = [came, fault?.replaceAll("_", " "), error, error_description && `"${error_description}"`];
+  return `${CALLS[call]}: ${said.filter(Boolean).join(", ")}`;
+}
+
 export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
   const reference = isId(argument) ? undefined : readReference(argument);
   if (reference === undefined && !isId(argument))
@@ -97,6 +112,7 @@ export async function show({ argument, store, json }: FromStore & { argument: st
     means: record.means,
     "what to do": record.remedy,
     "told to shop": record.error,
+    "provider said": record.idp_answer && toWords(record.idp_answer),
     provider: record.profile_name,
     profile: record.profile_id,
     realm: record.realm_id,
