@@ -2,7 +2,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { afterEach, expect, test, vi } from "vitest";
 import * as admin from "../src/admin/index.ts";
 import * as sdk from "../src/index.ts";
-import { declares, examples, titleOf } from "./support/examples.ts";
+import { declares, examples, tenLines, titleOf } from "./support/examples.ts";
 import { newStorage, openBrowser, openShop, type Shop, signOn } from "./support/shop.ts";
 
 /** What the README tells people to write is run here, against a real service and identity provider. */
@@ -78,9 +78,17 @@ test.each(examples.map((example, index) => [index + 1, titleOf(example), example
   },
 );
 
+test("the ten lines of the repository's README work as printed, and take the used code out of the address", async () => {
+  const addresses: string[] = [];
+  const replaceState = (_state: null, _unused: string, url: string) => void addresses.push(url);
+  vi.stubGlobal("history", { replaceState });
+  expect(await run(await openReadmeShop(), tenLines)).toHaveLength(1);
+  expect(addresses).toEqual([new URL(PAGE).pathname]);
+});
+
 test("a sign-on takes ten lines, administration five", () => {
   const lengthOf = (example: string | undefined) =>
     example?.split("\n").filter((line) => /\w/.test(line)).length;
-  expect(lengthOf(examples[0])).toBeLessThanOrEqual(10);
+  for (const example of [tenLines, examples[0]]) expect(lengthOf(example)).toBeLessThanOrEqual(10);
   expect(lengthOf(examples.find((example) => example.includes("/admin")))).toBeLessThanOrEqual(5);
 });

@@ -1,11 +1,15 @@
 import { readFileSync } from "node:fs";
 
-/** The code blocks of the README. */
-const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
+const codeOf = (page: string): string[] =>
+  [...page.matchAll(/```(?:ts|js)\n([\s\S]*?)```/g)].map((match) => match[1] as string);
 
-export const examples: readonly string[] = [...readme.matchAll(/```(?:ts|js)\n([\s\S]*?)```/g)].map(
-  (match) => match[1] as string,
-);
+/** The code blocks of the README. */
+const readme = read("../../README.md");
+export const examples: readonly string[] = codeOf(readme);
+
+/** The one of the repository's own README. */
+export const [tenLines = ""] = codeOf(read("../../../../README.md"));
 
 /** What the text says before the first example is made: those that follow may use it. */
 export const declares = (example: string, name: string): boolean =>
