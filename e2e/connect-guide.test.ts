@@ -47,6 +47,7 @@ test.skipIf(!hasCurl)(
     const env = {
       PATH: process.env.PATH,
       NO_COLOR: "1",
+      ...place.env,
       CLIENT_ID: shown("client id"),
       CLIENT_SECRET: shown("client secret"),
     };
@@ -62,7 +63,8 @@ test.skipIf(!hasCurl)(
       '"enabled":true',
       '"has_client_secret":true',
       `"issuer":"${keycloak.issuer}"`,
-      '"redirect_uris":["http://localhost:3000/signed-in"]',
+      "http://localhost:3000/signed-in",
+      `${shown("    shop")}/signed-in`,
       '"type":"oidc-profile-checks"',
       '"provider":{"key":"keycloak"',
     ])
