@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -87,7 +87,7 @@ describe.skipIf(!hasCurl)("the commands of", () => {
       /mona@shop\.example +Mona +administrator +invited/,
       /sam@shop\.example +Sam +support +invited/,
       /ada@shop\.example +ada@shop\.example +administrator/,
-      /\/console\//,
+      /\/console\/sign-in\?store=[\w-]+&realm=[\w-]+/,
       /"status":"invited"/,
       /"kind":"application_key"/,
     ])
@@ -103,6 +103,29 @@ describe.skipIf(!hasCurl)("the commands of", () => {
     expect(await run(commandsOf("docs/operations.md"))).toContain("The secret is not shown again.");
   });
 });
+
+test("one instance serves what npm start has made, with the key that docs/operations.md names", async () => {
+  const own = await newPlace();
+  const env = { PORT: own.env.PORT as string };
+  const first = await serve({ ...own, env }, ["dev"]);
+  await bannerOf(first);
+  first.child.kill("SIGINT");
+  expect(await first.exited).toBe(0);
+  const page = readFileSync(new URL("../docs/operations.md", import.meta.url), "utf8");
+  const [script = ""] = /export LATCHKEY_MASTER_KEY=[^`]*npx latchkey serve\n/.exec(page) ?? [];
+  const typed = script.replace("npx latchkey", `exec "${process.execPath}" "${LATCHKEY}"`);
+  const child = spawn("bash", ["-euc", typed], {
+    env: { PATH: process.env.PATH, ...env },
+    cwd: own.folder,
+    stdio: "ignore",
+  });
+  const exited = new Promise((resolve) => child.once("exit", resolve));
+  const isReady = () => fetch(`${own.url}/health/ready`).then(({ ok }) => ok);
+  await until(() => child.exitCode === null && isReady().catch(() => false));
+  child.kill("SIGTERM");
+  expect(await exited).toBe(0);
+  own.leave();
+}, 60_000);
 
 describe.skipIf(!hasCurl)("what docs/guides/webhooks.md says", () => {
   test("works as printed", async () => {
