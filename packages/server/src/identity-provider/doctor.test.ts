@@ -5,7 +5,7 @@ import { limits } from "../contract/limits.ts";
 import type { DocumentReason } from "./discovery.ts";
 import { examine } from "./doctor.ts";
 import { createEgress } from "./egress.ts";
-import { type EgressAnswer, type EgressRequest, egressFault } from "./egress-message.ts";
+import { type EgressAnswer, type EgressReason, type EgressRequest, egressFault } from "./egress-message.ts";
 import { whyUnread } from "./why-unread.ts";
 
 const ISSUER = "https://idp.example";
@@ -213,6 +213,18 @@ describe("a provider that cannot be read", () => {
     ["tls_name", "another host name"],
   ])("because of %s is told what the operator can do: %s", (reason, remedy) => {
     expect(whyUnread({ reason, status: null }, DISCOVERY_URL)).toContain(remedy);
+  });
+
+  test.each<[EgressReason, RegExp | null]>([
+    ["address_not_allowed", null],
+    ["host_not_public", null],
+    ["tls_unknown_authority", null],
+    ["host_unknown", /^Check the address\./],
+    ["too_slow", /^Check the address\./],
+  ])("because of %s: the address is doubted only where nothing else is to do", async (reason, remedy) => {
+    const send = () => Promise.reject(egressFault(reason));
+    const { checks } = await examine({ send, clock: handClock(), allowedOrigins: [] }, DISCOVERY_URL);
+    expect(checks[4]?.remedy ?? null).toEqual(remedy && expect.stringMatching(remedy));
   });
 
   test.each(REASONS)("is reported as such, and why: %s", async (reason) => {

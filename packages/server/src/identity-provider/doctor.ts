@@ -16,8 +16,8 @@ import {
 } from "./discovery.ts";
 import { readKeys, type SigningKey } from "./keys.ts";
 import { attentionTo, inItsWords, recognise } from "./recognise.ts";
-import { type Check, judge, judgeUnread } from "./requirements.ts";
-import { whyUnread } from "./why-unread.ts";
+import { CHECK_ADDRESS, type Check, judge, judgeUnread } from "./requirements.ts";
+import { hasRemedy, whyUnread } from "./why-unread.ts";
 
 /** What an examination of an identity provider found. */
 export type Report = {
@@ -49,6 +49,7 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
       hosts: [],
       checks: judgeUnread(
         `${toDiscoveryUrl(discoveryUrl)} could not be read: ${whyUnread(found, discoveryUrl)}.`,
+        hasRemedy(found) ? null : CHECK_ADDRESS,
       ),
       warnings: [],
       provider: null,

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { readKeys } from "./keys.ts";
-import { judge, judgeUnread, type RequirementId, requirements } from "./requirements.ts";
+import { CHECK_ADDRESS, judge, judgeUnread, type RequirementId, requirements } from "./requirements.ts";
 
 const DISCOVERY_URL = "https://idp.example/.well-known/openid-configuration";
 const IDS = ["R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9"];
@@ -278,7 +278,7 @@ test("evidence does not repeat what else the document says", () => {
 });
 
 test("of a document that could not be read, only that is known", () => {
-  const checks = judgeUnread("It was not there.");
+  const checks = judgeUnread("It was not there.", CHECK_ADDRESS);
   expect(statuses(checks)).toEqual({
     ...Object.fromEntries(IDS.map((id) => [id, "unknown"])),
     R5: "not_met",

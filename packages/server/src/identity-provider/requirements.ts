@@ -76,17 +76,15 @@ export function judge(examined: Examined): Check[] {
   }));
 }
 
+export const CHECK_ADDRESS =
+  "Check the address. It should end in /.well-known/openid-configuration and answer 200 with JSON.";
+
 /** The checks of a provider whose document could not be read: only that is known. */
-export const judgeUnread = (evidence: string): Check[] =>
+export const judgeUnread = (evidence: string, remedy: string | null): Check[] =>
   (Object.keys(requirements) as RequirementId[]).map((id) => ({
     id,
     requirement: requirements[id],
-    ...(id === "R5"
-      ? notMet(
-          evidence,
-          "Check the address. It should end in /.well-known/openid-configuration and answer 200 with JSON.",
-        )
-      : unknown("The discovery document could not be read.")),
+    ...(id === "R5" ? notMet(evidence, remedy) : unknown("The discovery document could not be read.")),
   }));
 
 function judgeCompatible({ discoveryUrl, document, keys, allowedOrigins }: Examined): Judged {
@@ -182,5 +180,5 @@ function judgeList(document: Document, member: string, needed: string, remedy: s
 }
 
 const met = (evidence: string): Judged => ({ status: "met", evidence, remedy: null });
-const notMet = (evidence: string, remedy: string): Judged => ({ status: "not_met", evidence, remedy });
+const notMet = (evidence: string, remedy: string | null): Judged => ({ status: "not_met", evidence, remedy });
 const unknown = (evidence: string): Judged => ({ status: "unknown", evidence, remedy: null });

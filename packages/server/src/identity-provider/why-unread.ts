@@ -27,11 +27,17 @@ const remedies: Partial<Record<DocumentReason, string>> = {
   tls_name: "use the host name that the certificate is for, or have one made for this name",
 };
 
+/** Refused here before anybody was asked. */
+const isBarred = (reason: DocumentReason): boolean =>
+  reason === "address_not_allowed" || reason === "host_not_public";
+
+/** Whether the sentence below says what to do. Then the address is right, and what could be wrong with it would only mislead. */
+export const hasRemedy = ({ reason }: Unread): boolean => isBarred(reason) || remedies[reason] !== undefined;
+
 /** Why a document was not read, in one sentence without its full stop. Nothing that the other side said is in it. */
 export function whyUnread({ reason, status }: Unread, url?: string): string {
   const said = status === null ? "" : ` (HTTP status ${status})`;
-  const remedy =
-    reason === "address_not_allowed" || reason === "host_not_public" ? allow(url) : remedies[reason];
+  const remedy = isBarred(reason) ? allow(url) : remedies[reason];
   return `${reasons[reason]}${said}${remedy === undefined ? "" : `; ${remedy}`}`;
 }
 
