@@ -62,7 +62,8 @@ Exit codes: 0 it was done; 1 it was refused, failed, or what was examined is not
 const FAMILIES: Record<string, string> = {
   store: "Administers stores.",
   key: "Administers a store's application keys.",
-  realm: "Shows a store's realms.",
+  member: "Administers a store's members, who sign in at the console.",
+  realm: "Shows a store's realms, and adds redirect URIs.",
   profile: "Shows the identity providers of a realm.",
   "sign-on": "Shows what became of sign-ons, and why one failed.",
   events: "Verifies a store's log of events, or follows it.",

@@ -29,7 +29,8 @@ describe("every command", () => {
       for (const option of Object.keys(command.options)) expect(help).toContain(`--${option}`);
       expect(command.does).toMatch(/\.$/);
       expect(await command.load()).toBeTypeOf("function");
-      expect(overview(commands)).toContain(name.split(" ")[0]);
+      // With a sentence behind what is typed.
+      expect(overview(commands)).toMatch(new RegExp(`^  ${name.split(" ")[0]}\\b.* {2,}[A-Z]`, "m"));
     },
   );
 
