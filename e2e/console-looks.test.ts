@@ -175,6 +175,19 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     },
   );
 
+  test("in a narrow window the menu closes when a screen is chosen, also the one that is there", async () => {
+    const page = await newPage(c, { viewport: { width: 390, height: 844 } });
+    await signInWithKey(c, page, "/keys");
+    for (const name of ["Keys", "Planner"]) {
+      await button(page, "Menu").click();
+      const link = page.getByRole("navigation").getByRole("link", { name });
+      await link.click();
+      await link.waitFor({ state: "hidden" });
+      await heading(page, name);
+    }
+    await page.context().close();
+  });
+
   /** Each list, and what it says when there is nothing in it. */
   const LISTS: [path: string, list: RegExp, empty: string][] = [
     ["/", /\/v2\/sign-ons\?/, "No sign-on has failed"],

@@ -72,7 +72,12 @@ export function Frame({ children }: { children: ReactNode }) {
               <ul key={label} aria-label={label}>
                 {links.map(([to, name]) => (
                   <li key={to}>
-                    <Link href={to} aria-current={isAt(path, to) ? "page" : undefined}>
+                    {/* The screen that one is at changes no path. */}
+                    <Link
+                      href={to}
+                      aria-current={isAt(path, to) ? "page" : undefined}
+                      onClick={() => setOpen(false)}
+                    >
                       {name}
                     </Link>
                   </li>
