@@ -189,6 +189,21 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("a shopper who pressed Cancel must act, and what the provider said is told without a word of no answer", async () => {
+    const shopper = await newPage(c);
+    await shopper.goto(`${c.shop}/sign-in`);
+    await button(shopper, "Continue with Practice sign-in").click();
+    await button(shopper, "Cancel, and go back to the shop").click();
+    await shopper.waitForURL(`${c.shop}/**`);
+    await shopper.context().close();
+    const cancelled = async () => (await c.admin.signOns.list({ filter: "eq(reason,idp_error)" })).data;
+    await until(async () => (await cancelled()).length > 0);
+    await go(c.page, `/sign-ons/${(await cancelled())[0]?.id}`);
+    const why = c.page.getByRole("region", { name: "Why, and who must act" });
+    await why.getByText("The shopper, by signing in again").waitFor();
+    await why.getByText("At the sign-in itself: access_denied: “The shopper cancelled.”").waitFor();
+  });
+
   test("a member signs in through the provider in the same window; a reload asks nobody; nothing secret is kept", async () => {
     const page = await newPage(c);
     await signInAsMember(c, page, /Mona/);
