@@ -18,7 +18,8 @@ export function faultOfRedirectUri(text: string): string | undefined {
   if (url.username !== "" || url.password !== "") return "it must have no user information before the host";
   const host = /^[a-z]+:\/\/([^/?]*)/i.exec(text)?.[1] ?? "";
   if (/[A-Z]/.test(host)) return "the host must be in lower case, as browsers send it";
-  if (!isHost(url.hostname)) return "the host must be a name of letters, digits, hyphens and underscores, or an address";
+  if (!isHost(url.hostname))
+    return "the host must be a name of letters, digits, hyphens and underscores, or an address";
   const withPath = url.pathname === "/" ? text.replace(url.origin, `${url.origin}/`) : text;
   if (url.href !== text && url.href !== withPath)
     return "it must be written as browsers send it: no default port, no dot segments, scheme and host in lower case";
