@@ -523,14 +523,19 @@ describe.each(engines)("on $name", (engine) => {
   });
 
   test("a list is narrowed, ordered and paged, and its links stay in the same list", async () => {
+    const made: { id: string; name: string }[] = [];
     for (const [index, name] of ["Ada", "Bea", "a_b", "axb", "100%"].entries()) {
       here.clock.set(Date.parse("2026-01-01") + index * 1000);
-      await create({ name, email: `${"Cust"}${index}@Shop.example`, external_ref: `ref:(${index})` }, shop);
+      const data = { name, email: `${"Cust"}${index}@Shop.example`, external_ref: `ref:(${index})` };
+      made.push((await create(data, shop)).body.data);
     }
     const newestFirst = ["100%", "axb", "a_b", "Bea", "Ada"];
-    for (const query of ["", "filter=", "sort=-id", "sort=-created_at"])
+    for (const query of ["", "filter=", "sort=-created_at"])
       expect(await namesOf(query), query).toEqual(newestFirst);
-    expect(await namesOf("sort=id")).toEqual(newestFirst.toReversed());
+    // Ids of one millisecond are in no order.
+    const byId = made.toSorted((one, other) => (one.id < other.id ? -1 : 1)).map(({ name }) => name);
+    expect(await namesOf("sort=id")).toEqual(byId);
+    expect(await namesOf("sort=-id")).toEqual(byId.toReversed());
     for (const [filter, names] of [
       ["eq(email,CUST1@shop.EXAMPLE)", ["Bea"]],
       ["eq(email,cust1)", []],
@@ -570,13 +575,13 @@ describe.each(engines)("on $name", (engine) => {
     }
     expect(seen).toEqual(["100%", "axb", "a_b", "Bea", "Ada"]);
     expect(await namesOf(new URL(links.last).search.slice(1))).toEqual(["Ada"]);
-    const byId: string[] = [];
+    const walked: string[] = [];
     for (let query = "sort=id&page[limit]=2"; query !== ""; ) {
       const page = await list(query);
-      byId.push(...page.data.map((customer: { name: string }) => customer.name));
+      walked.push(...page.data.map((customer: { name: string }) => customer.name));
       query = page.links.next === null ? "" : new URL(page.links.next).search.slice(1);
     }
-    expect(byId).toEqual(newestFirst.toReversed());
+    expect(walked).toEqual(byId);
   });
 
   test("a list has the store's own customers only, whatever it is narrowed by", async () => {
