@@ -222,6 +222,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     const other = await newContext();
     const elsewhere = await other.newPage();
     await signIn(/Ada/, elsewhere);
+    // Else its first look may be the one that finds the session ended, and the second a stranger's.
+    await elsewhere.getByText("ada@shop.example").waitFor();
     await page.getByRole("button", { name: "Sign out everywhere" }).click();
     await page.waitForURL(`${shop}/`);
     await elsewhere.reload();

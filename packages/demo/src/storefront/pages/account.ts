@@ -21,7 +21,6 @@ async function showAccount(customer: Customer, token: CustomerToken): Promise<vo
   const proven = part("profile-proven");
   proven.textContent = customer.email_verified ? "Proven to be yours" : "Not proven yet";
   proven.classList.toggle("badge-good", customer.email_verified);
-  showOnly("account", STATES);
 
   const account = (await latchkey()).customer(token);
   const leave = async (end: () => Promise<void>, goodbye: string): Promise<void> => {
@@ -41,6 +40,8 @@ async function showAccount(customer: Customer, token: CustomerToken): Promise<vo
   part("sign-out-everywhere").addEventListener("click", () =>
     leave(() => account.signOutEverywhere(), "You are signed out everywhere."),
   );
+  // Its buttons work from the moment that they are seen.
+  showOnly("account", STATES);
   await mountSessions(account, (how) => {
     part("profile-how").textContent = how;
   });
