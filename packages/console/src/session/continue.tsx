@@ -33,7 +33,7 @@ export function Continue() {
           <button
             type="button"
             className="button-word"
-            onClick={() => void leaveToSignIn(place, path + location.search, false)}
+            onClick={() => void leaveToSignIn(place, path + location.search)}
           >
             Sign in in this window
           </button>{" "}

@@ -37,8 +37,11 @@ export const isSame = (one: Place, other: Place | undefined): boolean =>
 const read = (storage: Storage): Place | undefined =>
   JSON.parse(storage.getItem(PLACE) ?? "null") ?? undefined;
 
-/** Leaves this page. `silently`: nobody is asked anything, and who has no session at the provider comes back with an error. */
-export async function leaveToSignIn(place: Place, back: string, silently: boolean): Promise<void> {
+/**
+ * Leaves this page. `none`: nobody is asked anything, and who has no session at the provider comes back with an error. `login`: the
+ * provider asks who it is, also where it knows somebody.
+ */
+export async function leaveToSignIn(place: Place, back: string, prompt?: "none" | "login"): Promise<void> {
   sessionStorage.setItem(PLACE, JSON.stringify(place));
   sessionStorage.setItem(BACK, back);
   sessionStorage.removeItem(HERE);
@@ -46,7 +49,7 @@ export async function leaveToSignIn(place: Place, back: string, silently: boolea
     storeId: place.store,
     realmId: place.realm,
     redirectUri: redirectUri(),
-    ...(silently && { prompt: "none" }),
+    prompt,
   });
   location.assign(url);
 }

@@ -26,7 +26,7 @@ export function useRenewal(isOn: boolean): void {
     const renew = () => {
       const place = findPlace("");
       if (!document.hidden && place && isTimeToRenew(expiresAt, Date.now()) && !isBusy())
-        void leaveToSignIn(place, path + location.search, true);
+        void leaveToSignIn(place, path + location.search, "none");
     };
     if (last.current !== path) renew();
     last.current = path;

@@ -22,7 +22,8 @@ export function SignIn({ refused }: { refused: unknown }) {
   const isSilent = refused === undefined && isKept && (isSecond || wasSignedIn());
   useEffect(() => {
     // A second window was opened by a press on its button: there the provider may ask.
-    if (isSilent) void leaveToSignIn(place, isSecond ? back : back + location.search, !isSecond);
+    if (isSilent)
+      void leaveToSignIn(place, isSecond ? back : back + location.search, isSecond ? undefined : "none");
   });
   if (isSilent) return <SkeletonRows rows={6} />;
   return (

@@ -7,8 +7,10 @@ import { findPlace, leaveToSignIn } from "../session/member.ts";
 export function WithMember({ back, error: refused }: { back: string; error: unknown }) {
   const [place] = useState(() => findPlace(location.search));
   const [usual] = useState(() => findPlace(""));
+  const isRefused = refused !== undefined;
   const { isBusy, error, run } = useAct(async () => {
-    if (place) await leaveToSignIn(place, back, false);
+    // The provider still knows who was refused, and would send the same person again.
+    if (place) await leaveToSignIn(place, back, isRefused ? "login" : undefined);
   });
   return (
     <section className="card" aria-labelledby="with-member">
@@ -25,11 +27,14 @@ export function WithMember({ back, error: refused }: { back: string; error: unkn
                 know who sent it to you.
               </p>
             )}
-            {refused !== undefined && <Problem error={refused} />}
+            {isRefused && <Problem error={refused} />}
+            {isRefused && (
+              <p className="quiet">The provider will ask who you are: you can be somebody else.</p>
+            )}
             {error !== undefined && <Problem error={error} />}
             <div className="form-actions">
               <button type="button" className="button" disabled={isBusy} onClick={() => run()}>
-                Sign in as a member
+                {isRefused ? "Sign in again" : "Sign in as a member"}
               </button>
             </div>
           </>
