@@ -95,7 +95,7 @@ function isOf({ subject, idpSession }: EndedSession): RawBuilder<SqlBool> {
   return sql`subject = ${subject} and coalesce(idp_session, ${UNNAMED}) in (${idpSession}, ${UNNAMED})`;
 }
 
-/** An access token is not stored: its attempt is, for longer than it lives. Until then it is revoked, and the store's revision tells all instances. */
+/** An access token is not stored, but its attempt is, for longer than the token lives. The store's revision tells all instances. */
 async function revokeAccessTokens(
   trx: Trx,
   { storeId, id: profileId }: Pick<Profile, "storeId" | "id">,
