@@ -1,5 +1,15 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -147,11 +157,13 @@ export function unprivilegedUser(): { uid: number; gid: number } | undefined {
 
 /**
  * A port for what will be started later. Systems give ports from 32768 up to whoever connects or listens without naming one, which
- * may be in between; nobody is given these. Each process has fifty to begin with, so that two that look at once find different ones.
+ * may be in between; nobody is given these. A file keeps each for who asked first, for an hour: another process would else find it
+ * free until somebody listens, and then talk to that.
  */
 export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < 1000; tries++) {
+  for (let tries = 0; tries < PORTS; tries++) {
     const port = FIRST_PORT + (nextPort++ % PORTS);
+    if (!reserve(port)) continue;
     const probe = createServer();
     const isFree = await new Promise<boolean>((resolve) => {
       probe.once("error", () => resolve(false));
@@ -161,9 +173,24 @@ export async function freePort(): Promise<number> {
     await new Promise((resolve) => probe.close(resolve));
     return port;
   }
-  throw new Error("no port is free");
+  throw new Error(`no port is free; ${RESERVED} says who has had one within the hour`);
 }
 
+function reserve(port: number): boolean {
+  mkdirSync(RESERVED, { recursive: true });
+  const path = join(RESERVED, String(port));
+  try {
+    writeFileSync(path, String(process.pid), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (Date.now() - statSync(path).mtimeMs < 3_600_000) return false;
+    writeFileSync(path, String(process.pid));
+    return true;
+  }
+}
+
+const RESERVED = join(tmpdir(), `latchkey-ports-${process.getuid?.() ?? "all"}`);
 const [FIRST_PORT, PORTS] = [20_000, 12_000];
 let nextPort = process.pid * 50;
 

@@ -60,9 +60,13 @@ export async function startValkey(...flags: string[]): Promise<ValkeyServer> {
   }
   async function start(): Promise<void> {
     server = spawn(executable as string, [...options, ...volatile, ...flags], { stdio: "ignore" });
-    await until(() => say("PING").catch(() => undefined));
+    const { pid } = server;
+    // By its own name: another server may listen there.
+    await until(async () => (await say("INFO server").catch(() => "")).includes(`\nprocess_id:${pid}\r`));
   }
+  const hasEnded = () => server?.exitCode !== null || server.signalCode !== null;
   async function stop(): Promise<void> {
+    if (hasEnded()) throw new Error("the server has ended already, and not by this test");
     const ended = new Promise((resolve) => server?.once("exit", resolve));
     server?.kill("SIGKILL");
     await ended;
@@ -78,7 +82,7 @@ export async function startValkey(...flags: string[]): Promise<ValkeyServer> {
     say,
     pid: () => server?.pid as number,
     async remove() {
-      if (server?.exitCode === null && server.signalCode === null) await stop();
+      if (!hasEnded()) await stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
