@@ -217,9 +217,15 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.reload();
     await heading(page, "Members");
     expect(page.url()).toBe(`${c.url}/console/members`);
+    const bearer = page.waitForRequest((request) => request.headers().authorization !== undefined);
+    await page.getByRole("navigation").getByRole("link", { name: "Sign-ons" }).click();
+    const { authorization = "" } = (await bearer).headers();
+    const me = async () => (await fetch(`${c.url}/v2/me`, { headers: { authorization } })).status;
+    expect(await me()).toBe(200);
     await button(page, "Sign out").click();
     await heading(page, "Sign in to your store");
     expect(await kept()).not.toMatch(/eyJ|verifier|signed-in/);
+    await until(async () => (await me()) === 401);
     await page.context().close();
   });
 

@@ -30,8 +30,8 @@ export type Call = {
   idempotencyKey?: string;
   /** The version that a change is based on. */
   ifMatch?: string;
-  /** The member by which an answer is known to be one of ours. */
-  expects?: string;
+  /** The member by which an answer is known to be one of ours; null where ours is `{}`. */
+  expects?: string | null;
 };
 
 export type Wire = {
@@ -137,7 +137,8 @@ function judge(
   if (!response || text === undefined)
     return refuse("network_failed", "The service could not be reached, or its answer was lost.");
   const body = status === 204 ? {} : parse(text);
-  if (response.ok && (status === 204 || body[expects])) return { body };
+  const isOurs = status === 204 || (expects ? body[expects] : text === "{}");
+  if (response.ok && isOurs) return { body };
   const errors = body.errors as Fault[] | undefined;
   const [fault] = Array.isArray(errors) ? errors : [];
   return !response.ok && fault?.code

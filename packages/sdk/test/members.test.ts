@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { PUBLIC_URL } from "../../server/test/support/app.ts";
 import { CONSOLE, createMembersSide } from "../../server/test/support/members.ts";
-import { createAdmin, redeemMemberCode } from "../src/admin/index.ts";
+import { createAdmin, redeemMemberCode, revokeMemberToken } from "../src/admin/index.ts";
 import { errorOf, openAdmin, openShop } from "./support/shop.ts";
 
 test("members are invited, read, changed and removed", async () => {
@@ -45,6 +45,17 @@ test("a member redeems their code, and administers with that token; one that is 
   shop.f.latchkey.clock.advance(3_600_000);
   expect((await admin.me()).data.id).toBe(id);
   expect(asked).toEqual([undefined, undefined, undefined, first.accessToken]);
+});
+
+test("a member who leaves ends the token, and an error of the service is thrown", async () => {
+  const shop = await openShop();
+  const accessToken = await (await createMembersSide(shop.f)).token("sue@shop.example", "support");
+  const admin = createAdmin({ baseUrl: PUBLIC_URL, fetch: shop.fetch, accessToken: () => accessToken });
+  await admin.me();
+  await revokeMemberToken({ baseUrl: PUBLIC_URL, fetch: shop.fetch }, accessToken);
+  expect((await errorOf(admin.me())).status).toBe(401);
+  const away = { baseUrl: PUBLIC_URL, fetch: () => Promise.reject(new Error("offline")) };
+  await expect(revokeMemberToken(away, accessToken)).rejects.toThrow();
 });
 
 test("a code that is no member's is refused in the service's words", async () => {

@@ -4,6 +4,7 @@ import {
   type ApplicationKey,
   createAdmin,
   type MemberToken,
+  revokeMemberToken,
 } from "@latchkey/sdk/admin";
 import { useSyncExternalStore } from "react";
 import { forgetSignedIn } from "./member.ts";
@@ -18,7 +19,9 @@ export type Session = {
   admin: Admin;
   name: string;
   role: Role;
-  /** Of a member's token, in milliseconds since 1970. A key fetches new ones by itself. */
+  /** Of a member. A key fetches new ones by itself. */
+  accessToken: string | undefined;
+  /** Of that token, in milliseconds since 1970. */
   expiresAt: number | undefined;
   /** The member's token is no longer taken. The screen stays as it is, and rests until they have signed in again. */
   isOver: boolean;
@@ -34,23 +37,32 @@ function set(session: Session | undefined): void {
 }
 
 /** Asks who it is at once, so that a wrong secret is told here and not on the first screen. */
-export const signInWithKey = (clientId: string, clientSecret: string): Promise<void> =>
-  signIn(createAdmin({ baseUrl: location.origin, clientId, clientSecret }), undefined);
+export const signInWithKey = async (clientId: string, clientSecret: string): Promise<void> => {
+  const admin = createAdmin({ baseUrl: location.origin, clientId, clientSecret });
+  set(await open(admin, { accessToken: undefined, expiresAt: undefined }));
+};
 
-export const signInWithToken = ({ accessToken, expiresAt }: MemberToken): Promise<void> =>
-  signIn(createAdmin({ baseUrl: location.origin, accessToken: () => accessToken }), expiresAt);
-
-async function signIn(admin: Admin, expiresAt: number | undefined): Promise<void> {
-  const { name, role, store } = (await admin.me()).data;
-  set({ admin, name, role, store, expiresAt, isOver: false });
-}
+export const signInWithToken = async (token: MemberToken): Promise<void> => {
+  set(await sessionOf(token));
+};
 
 /** With a new token for the same store; what is on the screen stays. */
-export async function continueWithToken({ accessToken, expiresAt }: MemberToken): Promise<void> {
-  const admin = createAdmin({ baseUrl: location.origin, accessToken: () => accessToken });
+export async function continueWithToken(token: MemberToken): Promise<void> {
+  const next = await sessionOf(token);
+  if (next.store.id !== current?.store.id)
+    throw new Error(`That was a member of ${next.store.name}, another store.`);
+  set(next);
+}
+
+const sessionOf = ({ accessToken, expiresAt }: MemberToken): Promise<Session> =>
+  open(createAdmin({ baseUrl: location.origin, accessToken: () => accessToken }), { accessToken, expiresAt });
+
+async function open(
+  admin: Admin,
+  { accessToken, expiresAt }: Pick<Session, "accessToken" | "expiresAt">,
+): Promise<Session> {
   const { name, role, store } = (await admin.me()).data;
-  if (store.id !== current?.store.id) throw new Error(`That was a member of ${store.name}, another store.`);
-  set({ admin, name, role, store, expiresAt, isOver: false });
+  return { admin, name, role, store, accessToken, expiresAt, isOver: false };
 }
 
 export function endSession(): void {
@@ -62,10 +74,16 @@ export function noteRefusal(error: unknown): void {
   if (error instanceof ApiError && error.status === 401) endSession();
 }
 
+/** Nobody waits for the service to end the token: what does not reach it leaves a token that nobody has any more. */
 export function signOut(): void {
+  if (current?.accessToken !== undefined)
+    revokeMemberToken({ baseUrl: location.origin, fetch: askOnLeaving }, current.accessToken).catch(() => {});
   forgetSignedIn();
   set(undefined);
 }
+
+/** Also when the tab is closed at once. */
+const askOnLeaving = (url: string, init: RequestInit) => fetch(url, { ...init, keepalive: true });
 
 export const useMaybeSession = (): Session | undefined =>
   useSyncExternalStore(

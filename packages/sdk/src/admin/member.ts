@@ -35,3 +35,15 @@ export async function redeemMemberCode(
   const { body } = outcome;
   return { accessToken: String(body.access_token), expiresInSeconds: Number(body.expires_in) };
 }
+
+/** Ends the access token of a member who leaves. Without it, the token is good until its time is up. */
+export async function revokeMemberToken(
+  options: Pick<MemberCode, "baseUrl" | "fetch" | "onExchange">,
+  accessToken: string,
+): Promise<void> {
+  const wire = wireOf(options, (_, detail) => detail);
+  const form = { client_id: CLIENT_ID, token: accessToken };
+  const call = { method: "POST", path: "/oauth/revoke", form, expects: null } as const;
+  const outcome = await exchange(wire, call, undefined);
+  if (outcome.error) throw outcome.error;
+}

@@ -1,4 +1,5 @@
 import type * as contract from "../contract/access-tokens.ts";
+import { MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { mayActAs } from "../contract/roles.ts";
 import { deleteToken, findToken } from "../customers/customer-token.ts";
@@ -38,7 +39,7 @@ const presentTimes = ({ storeId, issuedAt, expiresAt, tokenId }: Principal) => (
 
 const presentHolder = ({ holder, grant }: Principal) =>
   holder.type === "member" || grant === "member"
-    ? ({ client_id: "members", sub: holder.id, identifier: "member" } as const)
+    ? ({ client_id: MEMBERS_CLIENT_ID, sub: holder.id, identifier: "member" } as const)
     : { client_id: holder.clientId, sub: holder.id, identifier: grant };
 
 const presentCustomerToken = (
@@ -56,8 +57,8 @@ const presentCustomerToken = (
 });
 
 /**
- * RFC 7009: a key revokes its own tokens, and one with the role `support` a customer's. Any other text is answered with 200
- * too, and nothing is revoked.
+ * RFC 7009: a key revokes its own tokens, and one with the role `support` a customer's. The members' client has no secret, so whoever
+ * has a member's token may end it. Any other text is answered with 200 too, and nothing is revoked.
  */
 export async function revokeToken(
   deps: Deps,
@@ -65,7 +66,13 @@ export async function revokeToken(
   body: Body,
   requestId: string,
 ): Promise<Output<typeof contract.revokeToken>> {
-  const client = await authenticateClient(deps, readCredentials(authorization, body));
+  const credentials = readCredentials(authorization, body);
+  if (credentials.clientId === MEMBERS_CLIENT_ID && credentials.clientSecret === undefined) {
+    const token = await findPrincipal(deps, body.token);
+    if (token?.holder.type === "member") await revokeAccessToken(deps, token);
+    return {};
+  }
+  const client = await authenticateClient(deps, credentials);
   const customerToken = await findToken(deps, client.storeId, body.token);
   if (customerToken) {
     if (!mayActAs(client.role, "support")) throw roleInsufficient(client.role, "support");
@@ -74,17 +81,19 @@ export async function revokeToken(
     return {};
   }
   const token = await findPrincipal(deps, body.token);
-  if (token && token.holder.id === client.keyId && token.storeId === client.storeId) {
-    await changeStore(deps, client.storeId, (trx) =>
-      trx
-        .insertInto("access_token_revocations")
-        .values({ token_id: token.tokenId, store_id: token.storeId, expires_at: token.expiresAt })
-        .onConflict((conflict) => conflict.column("token_id").doNothing())
-        .execute(),
-    );
-  }
+  if (token && token.holder.id === client.keyId && token.storeId === client.storeId)
+    await revokeAccessToken(deps, token);
   return {};
 }
+
+const revokeAccessToken = (deps: Deps, { tokenId, storeId, expiresAt }: Principal) =>
+  changeStore(deps, storeId, (trx) =>
+    trx
+      .insertInto("access_token_revocations")
+      .values({ token_id: tokenId, store_id: storeId, expires_at: expiresAt })
+      .onConflict((conflict) => conflict.column("token_id").doNothing())
+      .execute(),
+  );
 
 /** Revocations of tokens that have expired anyway. True: there are more. */
 export const forgetExpiredRevocations = (deps: Pick<Deps, "storage" | "clock">): Promise<boolean> =>

@@ -7,6 +7,9 @@ import { id } from "./shapes.ts";
 const credential = z.string().max(1024);
 const token = z.string().max(4096);
 
+/** What the console calls itself at the members' realm. It has no secret; customers' storefronts have the client id of the settings. */
+export const MEMBERS_CLIENT_ID = "members";
+
 export const clientFields = {
   client_id: credential.optional().meta({ description: "Unless by HTTP Basic authentication" }),
   client_secret: credential.optional().meta({ description: "Unless by HTTP Basic authentication" }),
@@ -103,7 +106,7 @@ export const introspectToken = operation({
       z.strictObject({
         active: z.literal(true),
         token_type: z.literal("Bearer"),
-        client_id: z.literal("members"),
+        client_id: z.literal(MEMBERS_CLIENT_ID),
         sub: id.describe("The member's id"),
         store_id: id,
         identifier: z.literal("member"),
@@ -133,7 +136,7 @@ export const revokeToken = operation({
   path: "/oauth/revoke",
   summary: "Revoke a token (RFC 7009)",
   description:
-    "Takes the access tokens of the calling application key, and, where the key has at least the role `support`, the customer tokens of its store. Any other token also answers 200, and lives on.",
+    "Takes the access tokens of the calling application key, and, where the key has at least the role `support`, the customer tokens of its store. With `client_id` `members` alone, which has no secret, it takes the access token of a member: whoever has it may end it. Any other token also answers 200, and lives on.",
   access: "client",
   body: { form: true, schema: tokenForm },
   success: { status: 200, description: "The token does not work any more", schema: z.strictObject({}) },

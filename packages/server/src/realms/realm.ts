@@ -40,9 +40,6 @@ export type Realm = {
 /** Who signs in there. It never changes: what a code of the realm is worth follows from it. */
 export type Purpose = "customers" | "members";
 
-/** What the console calls itself at the members' realm; customers have the client id of the settings. */
-export const MEMBERS_CLIENT_ID = "members";
-
 export type DuplicateEmailPolicy = "allowed" | "api_only" | "disallowed";
 
 /** Whether name and e-mail of a customer follow the identity provider at each sign-on, or are taken over at the first alone. */

@@ -1,11 +1,11 @@
 import { writeAnswer } from "../access/issue.ts";
 import type * as contract from "../contract/access-tokens.ts";
+import { MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { hashSecret, isWellFormed } from "../lib/secrets.ts";
 import { settleMember } from "../members/sign-in.ts";
-import { MEMBERS_CLIENT_ID } from "../realms/realm.ts";
 import { statement } from "../storage/statement.ts";
 import { type TradeDeps, tradeCode } from "./trade-code.ts";
 

@@ -1,6 +1,7 @@
+import { MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
 import { type Profile, profileOf } from "../identity-provider/profile.ts";
 import type { GroupCache } from "../lib/cache.ts";
-import { MEMBERS_CLIENT_ID, type Realm, realmOf } from "../realms/realm.ts";
+import { type Realm, realmOf } from "../realms/realm.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import { createStoreCache } from "../storage/store-cache.ts";

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { revokeToken } from "../../src/contract/access-tokens.ts";
 import { createApplicationKey } from "../../src/contract/application-keys.ts";
 import { listEvents } from "../../src/contract/events.ts";
 import {
@@ -49,6 +50,25 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       const { body } = await f.store.call(listEvents, { query: `filter=eq(subject,${id})` });
       return body.data;
     };
+
+    test("whoever has a member's token may end it, without a secret; with that client id no other token is touched (RFC 7009 2.1)", async () => {
+      const [mine, hers] = [
+        await side.token(somebody(), "viewer"),
+        await side.token(somebody(), "administrator"),
+      ];
+      const keys = await f.store.token();
+      const revoke = (token: string, more: object = {}) =>
+        call(f.latchkey.app, revokeToken, { form: { client_id: "members", token, ...more } });
+      const statuses = () =>
+        Promise.all(
+          [mine, hers, keys].map(async (token) => (await call(f.latchkey.app, getMe, { token })).status),
+        );
+      for (const token of [keys, "nonsense", f.implicit]) expect((await revoke(token)).status).toBe(200);
+      expect((await revoke(mine, { client_secret: "x" })).code).toBe("client_id_mistyped");
+      expect(await statuses()).toEqual([200, 200, 200]);
+      for (let i = 0; i < 2; i++) expect((await revoke(mine)).status).toBe(200);
+      expect(await statuses()).toEqual([401, 200, 200]);
+    });
 
     test("201, 200, 200 and 204: invited, read, changed, removed; each is in the log", async () => {
       const email = somebody();
