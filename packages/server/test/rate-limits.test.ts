@@ -222,10 +222,14 @@ test("changing a reservation to and fro mints nothing: the limit holds", async (
   expect(served).toBeLessThanOrEqual(60 + 48 + 2);
 });
 
-test("a good token is served from an address whose bad ones are refused", async () => {
+test("a good token is served from an address whose bad ones are refused, and told by what and until when", async () => {
   const peer = "198.51.100.8";
   for (let i = 0; i < ANONYMOUS.burst + 1; i++) await call(latchkey.app, getStore, { peer, token: "guess" });
-  expect((await call(latchkey.app, getStore, { peer })).status).toBe(429);
+  const { status, headers } = await call(latchkey.app, getStore, { peer });
+  expect(status).toBe(429);
+  const wait = headers.get("retry-after");
+  expect(headers.get("ratelimit-policy")).toBe(`"source";q=${ANONYMOUS.rate};w=1`);
+  expect(headers.get("ratelimit")).toBe(`"source";r=0;t=${wait}`);
   expect((await store.call(getStore, { peer })).status).toBe(200);
 });
 

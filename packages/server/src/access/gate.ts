@@ -33,10 +33,15 @@ export function createGate(deps: Deps): Gate {
   async function enterAnonymous(source: string): Promise<void> {
     const wait = await deps.anonymous.take(source);
     if (wait === undefined) return;
+    const retryAfterSeconds = jittered(wait, deps.random);
     throw new Problem("rate_limit_exceeded", {
       detail: "This address sends too many requests without a good access token.",
       meta: { bucket: "source", rate_limit: ANONYMOUS.rate },
-      retryAfterSeconds: jittered(wait, deps.random),
+      retryAfterSeconds,
+      headers: {
+        "RateLimit-Policy": `"source";q=${ANONYMOUS.rate};w=1`,
+        RateLimit: `"source";r=0;t=${retryAfterSeconds}`,
+      },
     });
   }
 
@@ -64,7 +69,14 @@ export function createGate(deps: Deps): Gate {
     };
     // A 403 takes nothing from the store's limit: anybody can have an implicit token, and could use the limit up.
     const brought = isForCustomers(operation, principal) ? customerToken : undefined;
-    const forbidden = forbid(operation, principal, brought !== undefined);
+    // A gateway's customer token is remembered, so it need not wait for the limit, and a shopper's that has expired takes nothing from it.
+    const remembered =
+      brought !== undefined && isGateway(operation)
+        ? await findRemembered(deps, principal.storeId, brought)
+        : "not asked";
+    const forbidden =
+      forbid(operation, principal, brought !== undefined) ??
+      (remembered === undefined ? new Problem("customer_token_invalid") : undefined);
     if (forbidden) {
       await enterAnonymous(source);
       const headers = rateLimitHeaders(await deps.limiter.look(draw));
@@ -76,8 +88,8 @@ export function createGate(deps: Deps): Gate {
     if (principal.holder.type === "application_key")
       deps.lastUsed.noteKey(principal.storeId, principal.holder.id);
     if (brought === undefined) return { caller, headers, isGood };
-    const find = isGateway(operation) ? findRemembered : findSignedIn;
-    const customer = await find(deps, principal.storeId, brought);
+    const customer =
+      remembered === "not asked" ? await findSignedIn(deps, principal.storeId, brought) : remembered;
     if (!customer) return { caller, headers, isGood, refusal: new Problem("customer_token_invalid") };
     return { caller: { ...caller, customer }, headers, isGood };
   }
@@ -85,7 +97,7 @@ export function createGate(deps: Deps): Gate {
   return { enter, enterAnonymous };
 }
 
-/** A customer token adds the customer's permissions. It is checked after the rate limit, because that reads the database. */
+/** A customer token adds the customer's permissions. At our own routes it is checked after the rate limit, because that reads the database. */
 function forbid(operation: Operation, { grant, role }: Principal, isCustomer: boolean): Problem | undefined {
   const { access } = operation;
   const isAllowed =

@@ -153,7 +153,7 @@ function fieldsOf(
   codes: readonly ProblemCode[],
 ): Record<string, Field> {
   const isOfBearer = typeof operation.access !== "string";
-  const isCounted = isOfBearer && status !== 401;
+  const isCounted = isOfBearer ? status !== 401 : codes.includes("rate_limit_exceeded");
   const isRefusedByToken =
     status === 401 || codes.includes("not_permitted") || codes.includes("role_insufficient");
   return {

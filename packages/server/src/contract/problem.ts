@@ -11,19 +11,26 @@ export type Fault = {
   meta?: Record<string, unknown>;
 };
 
-type Options = Omit<Fault, "code"> & { cause?: unknown; retryAfterSeconds?: number };
+type Options = Omit<Fault, "code"> & {
+  cause?: unknown;
+  retryAfterSeconds?: number;
+  /** Fields that belong on the answer. */
+  headers?: Record<string, string>;
+};
 
 /** A refusal. `detail` and `meta` are for the caller and never repeat what the caller sent; `cause` is for the log. */
 export class Problem extends Error {
   readonly faults: readonly [Fault, ...Fault[]];
   readonly retryAfterSeconds: number | undefined;
+  readonly headers: Record<string, string> | undefined;
 
   constructor(code: ProblemCode, options: Options = {}) {
-    const { cause, retryAfterSeconds, ...fault } = options;
+    const { cause, retryAfterSeconds, headers, ...fault } = options;
     super(code, { cause });
     this.name = "Problem";
     this.faults = [{ code, ...fault }];
     this.retryAfterSeconds = retryAfterSeconds;
+    this.headers = headers;
   }
 
   /** All faults of one request at once, so that a caller corrects them in one go. */

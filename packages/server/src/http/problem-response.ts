@@ -51,7 +51,7 @@ export function oauthProblemBody(problem: Problem, requestId: string) {
 
 /** The fields that a status calls for. `scheme` is how the caller may show who it is at this operation. */
 export function problemHeaders(problem: Problem, scheme: "Bearer" | "Basic"): Record<string, string> {
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { ...problem.headers };
   if (problem.status === 401) headers["WWW-Authenticate"] = challenge(problem, scheme);
   if (scheme === "Bearer" && (problem.code === "not_permitted" || problem.code === "role_insufficient"))
     headers["WWW-Authenticate"] = 'Bearer realm="latchkey", error="insufficient_scope"';

@@ -81,6 +81,18 @@ test("403 for a customer token that is bad, or of another store: an expired shop
   }
 });
 
+test("a bad customer token takes nothing from the store's limit, and is 403 also when that is used up", async () => {
+  const small = await latchkey.createStore(1);
+  const token = await small.token("implicit");
+  const bad = { token, headers: { "x-customer-token": "x" } };
+  for (let i = 0; i < 20; i++) expect((await check(bad)).code).toBe("customer_token_invalid");
+  expect((await check({ token })).status).toBe(204);
+  let last = await check({ token });
+  for (let i = 0; i < 20 && last.status === 204; i++) last = await check({ token });
+  expect(last.code).toBe("rate_limit_exceeded");
+  expect((await check(bad)).code).toBe("customer_token_invalid");
+});
+
 test("?customer=required: 403 without a customer token, 204 with one", async () => {
   const query = "customer=required";
   expect((await check({ token: implicit, query })).code).toBe("customer_token_missing");
