@@ -121,6 +121,17 @@ async function fillRest(storage: Storage, store_id: string, count: number): Prom
   );
   await insertMany(
     storage,
+    "ended_idp_sessions",
+    ids().map((subject, ended_at) => ({
+      store_id,
+      profile_id: "p",
+      subject,
+      idp_session: subject,
+      ended_at,
+    })),
+  );
+  await insertMany(
+    storage,
     "idempotent_answers",
     ids().map((key_hash, expires_at) => ({ key_hash, store_id, sealed_answer: "", expires_at })),
   );

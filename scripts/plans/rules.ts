@@ -45,6 +45,7 @@ export const NARROW: Record<
   customer_identities: ["id", "customer_id", "subject"],
   customer_tokens: ["id", "customer_id", "subject", "idp_session"],
   sign_on_attempts: ["id", "code_hash", "subject", "idp_session"],
+  ended_idp_sessions: ["subject"],
   sign_ons: ["id", "reference", "email_digest", "request_id"],
   // Of one store and step.
   sign_on_statistics: ["starts_at"],

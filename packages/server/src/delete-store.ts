@@ -41,6 +41,11 @@ const REST = [
     ["store_id", "step", "starts_at", "profile_id"],
   ],
   ["sign_on_attempts", "id", ["store_id", "profile_id"]],
+  [
+    "ended_idp_sessions",
+    ["store_id", "profile_id", "subject", "idp_session"],
+    ["store_id", "profile_id", "subject", "idp_session"],
+  ],
   ["deleted_profiles", "id", ["store_id", "id"]],
   ["idempotent_answers", "key_hash", ["store_id"]],
   ["access_token_revocations", "token_id", ["store_id"]],

@@ -22,6 +22,7 @@ import type { LastUsed } from "./rate-limit/last-used.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
 import type { UseLog } from "./rate-limit/use-log.ts";
 import { forgetOldAttempts } from "./sign-on/code.ts";
+import { forgetEndedSessions } from "./sign-on/ended-sessions.ts";
 import { forgetStrangers, tidyRecords } from "./sign-on/forget-records.ts";
 import type { Recorder } from "./sign-on/record.ts";
 import type { RecordLimiter } from "./sign-on/record-limiter.ts";
@@ -135,6 +136,7 @@ const choresOf = (deps: Deps): Record<"whileRunning" | "everySecond" | "everyMin
     customer_tokens: () => forgetExpiredTokens(deps),
     answers: () => forgetOldAnswers(deps),
     attempts: () => forgetOldAttempts(deps),
+    ended_sessions: () => forgetEndedSessions(deps),
     old_statistics: () => forgetOldStatistics(deps),
     old_records: () => tidyRecords(deps, deps),
     strangers: async () =>

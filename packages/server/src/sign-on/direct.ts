@@ -16,6 +16,7 @@ import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { challengeOf } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
 import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./code.ts";
+import { cameWith, isEndedForGood } from "./ended-sessions.ts";
 import { headOf, isRecorded, reasonOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
 import type { RedeemDeps } from "./redeem.ts";
@@ -76,6 +77,8 @@ export async function redeemDirect(
     const identity = await identifyShopper(deps, profile, grant, trail);
     const token = await deps.storage.transact(async (trx) => {
       const place = { ...profile, profileId: profile.id };
+      if (await isEndedForGood(trx, deps, cameWith(place, identity, trail.startedAt)))
+        throw signOnProblem("session_ended");
       const held = await holdIdentity(trx, deps, place, identity);
       const current = await findPlace(trx, place);
       if (!current?.profile?.enabled || current.profile.flow !== "direct")

@@ -10,13 +10,11 @@ import type { Clock } from "../lib/clock.ts";
 import { getRealm } from "../realms/realm.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { touchStore } from "../stores/store.ts";
+import { holdEnding, noteEnded, UNNAMED } from "./ended-sessions.ts";
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
 import { noteRefusedLogout } from "./refused-logout.ts";
 import { recordHead, revokeAccessToken } from "./replay.ts";
-
-/** No session of a provider is called this: theirs have at least one character. */
-const UNNAMED = "";
 
 type Deps = {
   storage: Storage;
@@ -29,8 +27,8 @@ type Deps = {
 
 /**
  * An identity provider says that a session has ended (OpenID Connect Back-Channel Logout). The tokens that came of it go, a
- * customer's and a member's, and so does a code that has not been redeemed yet. Also for a profile that is disabled: ending is
- * always allowed.
+ * customer's and a member's, and so does a code that has not been redeemed yet; a sign-on that is still under way ends without one.
+ * Also for a profile that is disabled: ending is always allowed.
  */
 export async function endIdpSession(
   deps: Deps,
@@ -54,7 +52,10 @@ export async function endIdpSession(
   // A token that is sent again later must not end what began after it. Clocks may be a minute apart.
   const latest = ended.issuedAt + limits.clockSkewSeconds * 1000;
   const isEnded = isOf(ended);
+  const place = { storeId: profile.storeId, profileId: profile.id };
+  await noteEnded(deps, place, ended, Math.min(latest, deps.clock.now()));
   const voided = await deps.storage.transact(async (trx) => {
+    await holdEnding(trx, deps, place);
     // Codes first: whoever is redeeming one at this moment is waited for, and its token is then there to be ended.
     const attempts = await trx
       .updateTable("sign_on_attempts")

@@ -15,6 +15,8 @@ import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { challengeOf, type Place } from "./attempt.ts";
+import { returnedAt } from "./code.ts";
+import { type Came, cameWith, hasEnded } from "./ended-sessions.ts";
 import { signOnProblem } from "./exits.ts";
 import type { Recorder } from "./record.ts";
 import { referenceOf } from "./reference.ts";
@@ -55,6 +57,8 @@ type UsablePlace = {
     Profile,
     "id" | "storeId" | "realmId" | "name" | "clientId" | "provisioning" | "formerIds" | "formerIssuers"
   >;
+  /** The provider has ended the session since the shopper came back. */
+  isEnded: boolean;
 };
 
 /** What the code was traded for. `customerId`: whom the record names. */
@@ -90,9 +94,9 @@ export async function tradeCode<T, A>(deps: TradeDeps, grant: ClientGrant, trade
     const { attempt, place } = burnt;
     const mismatch = mismatchOf(attempt, grant);
     if (mismatch) return fail(trx, attempt, mismatch.reason, new Problem(mismatch.code));
-    const traded = place
-      ? await trade.work(trx, { ...burnt, place })
-      : ({ reason: "profile_disabled" } as const);
+    if (!place) return fail(trx, attempt, "profile_disabled", refusalOf(attempt, "profile_disabled"));
+    if (place.isEnded) return fail(trx, attempt, "session_ended", refusalOf(attempt, "session_ended"));
+    const traded = await trade.work(trx, { ...burnt, place });
     if ("reason" in traded) return fail(trx, attempt, traded.reason, refusalOf(attempt, traded.reason));
     return { ...traded, attempt };
   });
@@ -109,8 +113,9 @@ export async function tradeCode<T, A>(deps: TradeDeps, grant: ClientGrant, trade
 async function findUsable(
   trx: Trx,
   { storeId, realmId, profileId }: Place,
+  came: Came,
 ): Promise<UsablePlace | undefined> {
-  const row = await readUsable.first(trx, { storeId, realmId, profileId });
+  const row = await readUsable.first(trx, { ...came, realmId });
   if (!row) return undefined;
   return {
     realm: rulesOf(row),
@@ -123,10 +128,11 @@ async function findUsable(
       provisioning: row.provisioning as Profile["provisioning"],
       ...formerOf(row),
     },
+    isEnded: row.has_ended === 1,
   };
 }
 
-const readUsable = statement((db, of: Place) =>
+const readUsable = statement((db, of: Came & Pick<Place, "realmId">) =>
   db
     .selectFrom("oidc_profiles as profile")
     .innerJoin("authentication_realms as realm", (join) =>
@@ -140,6 +146,7 @@ const readUsable = statement((db, of: Place) =>
       "profile.former_issuers",
       "realm.duplicate_email_policy",
       "realm.profile_updates",
+      hasEnded(of).as("has_ended"),
     ])
     .where("profile.store_id", "=", of.storeId)
     .where("profile.realm_id", "=", of.realmId)
@@ -192,7 +199,7 @@ async function burnCode<A>(
   const now = clock.now();
   const burning = await burn.firstWithNext(trx, { id, storeId, tokenId, now });
   const asked = await askAlong(trx, at, identity);
-  const place = await findUsable(trx, at);
+  const place = await findUsable(trx, at, cameWith(at, identity, returnedAt(issued)));
   if (!(await burning.row)) return undefined;
   const attempt = { ...issued, state: "exchanged", exchanged_at: now, token_id: tokenId } as const;
   return { attempt, identity, asked, place };

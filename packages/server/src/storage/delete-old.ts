@@ -9,6 +9,7 @@ import type { Tables } from "./tables.ts";
 type Swept = {
   access_token_revocations: "expires_at";
   customer_tokens: "expires_at";
+  ended_idp_sessions: "ended_at";
   idempotent_answers: "expires_at";
   sign_on_attempts: "forget_at";
   sign_on_statistics: "forget_at";

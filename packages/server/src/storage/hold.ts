@@ -23,6 +23,15 @@ const holdBoth = statement(
     sql`select pg_advisory_xact_lock(hashtextextended(${first}, 0)), pg_advisory_xact_lock(hashtextextended(${second}, 0))`,
 );
 
+/** Beside others who hold the name so: whoever wants it alone waits for all of them, and they for whoever has it alone. */
+export async function holdBeside(trx: Trx, { engine }: Pick<Storage, "engine">, name: string): Promise<void> {
+  if (engine === "postgres") await holdShared.later(trx, { name });
+}
+
+const holdShared = statement(
+  (_, { name }: { name: string }) => sql`select pg_advisory_xact_lock_shared(hashtextextended(${name}, 0))`,
+);
+
 /**
  * The same without waiting: false when somebody else has it. Whoever has it and asks nothing for `pausedMs`, because its process
  * is paused or its machine gone, is undone by the database, and the name is free again.

@@ -19,6 +19,7 @@ import { openidProvider } from "./migrations/0015-openid-provider.ts";
 import { providers } from "./migrations/0016-providers.ts";
 import { pages } from "./migrations/0017-pages.ts";
 import { requests } from "./migrations/0018-requests.ts";
+import { endedSessions } from "./migrations/0019-ended-sessions.ts";
 import { newSqlite } from "./new-sqlite.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
@@ -41,6 +42,7 @@ export const migrations: readonly Migration[] = [
   providers,
   pages,
   requests,
+  endedSessions,
 ];
 
 const ADVISORY_LOCK = 4_727_311_002;

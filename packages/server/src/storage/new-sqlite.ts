@@ -100,4 +100,6 @@ export const newSqlite: readonly string[] = [
   `CREATE INDEX "members_administering" on "members" ("store_id", "id") where "role" = 'administrator'`,
   `CREATE TABLE "id_token_keys" ("kid" text primary key, "public_jwk" text not null, "sealed_private_key" text not null, "created_at" bigint not null, "signs_from" bigint not null)`,
   `CREATE INDEX "sign_ons_of_request" on "sign_ons" ("store_id", "request_id", "started_at", "id") where "request_id" is not null`,
+  `CREATE TABLE "ended_idp_sessions" ("store_id" text not null references "stores" ("id") on delete cascade, "profile_id" text not null, "subject" text not null, "idp_session" text not null, "ended_at" bigint not null, constraint "ended_idp_sessions_of_profile" primary key ("store_id", "profile_id", "subject", "idp_session"))`,
+  `CREATE INDEX "ended_idp_sessions_by_age" on "ended_idp_sessions" ("ended_at")`,
 ];

@@ -96,6 +96,13 @@ export type Tables = {
     former_profile_ids: string;
     former_issuers: string | null;
   };
+  ended_idp_sessions: {
+    store_id: string;
+    profile_id: string;
+    subject: string;
+    idp_session: string;
+    ended_at: number;
+  };
   event_erasures: {
     store_id: string;
     person_id: string;

@@ -69,6 +69,7 @@ describe("a good logout token", () => {
       expect([status, body]).toEqual([200, {}]);
       expect(headers.get("cache-control")).toBe("no-store");
       expect(headers.has("access-control-allow-origin")).toBe(false);
+      f.latchkey.clock.advance(1000);
       await signIn();
     }
   });
@@ -266,6 +267,91 @@ describe("a good logout token", () => {
     expect(await isAlive(session)).toBe(true);
     expect((await logOut()).status).toBe(200);
     expect(await isAlive(session)).toBe(false);
+  });
+});
+
+describe("while the provider is asked about a shopper who came back", () => {
+  /** The session ends after the shopper came back, and before the provider says who they are. */
+  function endMeanwhile(changes: object): void {
+    f.idp.hooks.answer = {
+      async "/token"() {
+        f.idp.hooks.answer = {};
+        expect((await logOut(changes)).status).toBe(200);
+        return "honest";
+      },
+    };
+  }
+
+  test.each<[string, object]>([
+    ["by session", { sub: undefined }],
+    ["by subject", { sid: undefined }],
+    ["by both", {}],
+  ])("%s: the code is worth nothing, and the record says why (N116)", async (_, changes) => {
+    endMeanwhile(changes);
+    const answer = await f.redeem(await f.signOn());
+    expect(outcome(answer)).toEqual([400, "sign_on_refused"]);
+    expect(answer.body.errors[0].meta.reason).toBe("session_ended");
+    expect(await f.records()).toMatchObject([{ outcome: "failed", reason: "session_ended" }]);
+    expect(await f.latchkey.storage.db.selectFrom("customers").selectAll().execute()).toEqual([]);
+  });
+
+  test("a shopper whose session the provider never named may be the one that it ended", async () => {
+    f.idp.person = { ...ADA, sid: undefined };
+    endMeanwhile({});
+    expect(outcome(await f.redeem(await f.signOn()))).toEqual([400, "sign_on_refused"]);
+  });
+
+  test.each<[string, object]>([
+    ["another session of the subject", { sid: "session-2" }],
+    ["another session alone", { sub: undefined, sid: "session-2" }],
+    ["another subject", { sub: "bea", sid: undefined }],
+    ["another subject's session of the same name", { sub: "bea" }],
+  ])("%s ends: the code is good", async (_, changes) => {
+    endMeanwhile(changes);
+    expect((await f.redeem(await f.signOn())).status).toBe(200);
+  });
+
+  test("whoever comes back after the session has ended has another one: also when the logout token is sent again", async () => {
+    const made = f.idp.signToken(good({ sid: undefined, exp: nowSeconds() + 600 }));
+    await post(made);
+    f.latchkey.clock.advance(1000);
+    const next = await f.signOn();
+    expect((await f.redeem(next)).status).toBe(200);
+    f.latchkey.clock.advance(120_000);
+    const later = await f.signOn();
+    await post(made);
+    expect((await f.redeem(later)).status).toBe(200);
+  });
+
+  test("a member gets no access token", async () => {
+    const side = await createMembersSide(f);
+    const at = { store: f.store.store.id, realm: side.realmId, profile: side.profileId };
+    const ended = { sub: "subject of ada@shop.example", sid: undefined };
+    f.idp.hooks.answer = {
+      async "/token"() {
+        f.idp.hooks.answer = {};
+        expect((await logOut(ended, { ids: at })).status).toBe(200);
+        return "honest";
+      },
+    };
+    await side.invite("ada@shop.example", "support");
+    const signedOn = await side.signOn({ sub: "subject of ada@shop.example", email: "ada@shop.example" });
+    const refused = await side.redeem(signedOn);
+    expect(outcome(refused)).toEqual([400, "sign_on_refused"]);
+    expect((await f.records())[0]).toMatchObject({ outcome: "failed", reason: "session_ended" });
+  });
+
+  test("is forgotten ten minutes later", async () => {
+    const ended = () => f.latchkey.storage.db.selectFrom("ended_idp_sessions").selectAll().execute();
+    await logOut();
+    await logOut({ jti: "two" });
+    expect(await ended()).toHaveLength(1);
+    f.latchkey.clock.advance(540_000);
+    await f.latchkey.app.tidy();
+    expect(await ended()).toHaveLength(1);
+    f.latchkey.clock.advance(60_000);
+    await f.latchkey.app.tidy();
+    expect(await ended()).toEqual([]);
   });
 });
 

@@ -2,9 +2,11 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { issueCustomerToken } from "../../src/contract/customer-tokens.ts";
 import { getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
 import { updateAuthenticationSettings } from "../../src/contract/realms.ts";
+import { backchannelLogout } from "../../src/contract/sign-on.ts";
 import { newCredential } from "../../src/lib/secrets.ts";
 import { call } from "../support/call.ts";
 import { createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";
+import { ADA } from "../support/hostile-idp.ts";
 
 /** `flow: "direct"`: the storefront sends the shopper to the identity provider itself, and brings its code (seed 4.3). */
 
@@ -109,6 +111,32 @@ test("400 when the verifier does not fit: the identity provider says so, and the
   const wrong = await f.redeem({ ...signedOn, pkce: newPkce() });
   expect([wrong.status, wrong.code]).toEqual([400, "code_invalid"]);
   expect((await f.redeem(signedOn)).status).toBe(400);
+});
+
+test("400 when the provider ends the session while it is asked: no token is made, and none can be had for the code again (N116)", async () => {
+  const signedOn = await signOnDirectly();
+  const now = Math.floor(f.latchkey.clock.now() / 1000);
+  const logoutToken = f.idp.signToken({
+    iss: f.idp.issuer,
+    aud: f.idp.clientId,
+    iat: now,
+    exp: now + 120,
+    jti: "one",
+    sub: ADA.sub,
+    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+  });
+  f.idp.hooks.answer = {
+    async "/token"() {
+      const ids = { store: f.store.store.id, realm: f.realmId, profile: directId };
+      await call(f.latchkey.app, backchannelLogout, { ids, form: { logout_token: logoutToken } });
+      return "honest";
+    },
+  };
+  const answer = await f.redeem(signedOn);
+  expect([answer.status, answer.code]).toEqual([400, "sign_on_refused"]);
+  expect(answer.body.errors[0].meta.reason).toBe("session_ended");
+  expect((await f.redeem(signedOn)).code).toBe("code_invalid");
+  expect(await f.latchkey.storage.db.selectFrom("customer_tokens").selectAll().execute()).toEqual([]);
 });
 
 test("400 for a redirect URI that the realm does not have; the code is not touched", async () => {
