@@ -218,7 +218,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await heading(page, "Members");
     expect(page.url()).toBe(`${c.url}/console/members`);
     const bearer = page.waitForRequest((request) => request.headers().authorization !== undefined);
-    await page.getByRole("navigation").getByRole("link", { name: "Sign-ons" }).click();
+    await page.getByRole("navigation").getByRole("link", { name: "Failures" }).click();
     const { authorization = "" } = (await bearer).headers();
     const me = async () => (await fetch(`${c.url}/v2/me`, { headers: { authorization } })).status;
     expect(await me()).toBe(200);

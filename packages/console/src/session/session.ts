@@ -77,13 +77,10 @@ export function noteRefusal(error: unknown): void {
 /** Nobody waits for the service to end the token: what does not reach it leaves a token that nobody has any more. */
 export function signOut(): void {
   if (current?.accessToken !== undefined)
-    revokeMemberToken({ baseUrl: location.origin, fetch: askOnLeaving }, current.accessToken).catch(() => {});
+    revokeMemberToken({ baseUrl: location.origin }, current.accessToken).catch(() => {});
   forgetSignedIn();
   set(undefined);
 }
-
-/** Also when the tab is closed at once. */
-const askOnLeaving = (url: string, init: RequestInit) => fetch(url, { ...init, keepalive: true });
 
 export const useMaybeSession = (): Session | undefined =>
   useSyncExternalStore(

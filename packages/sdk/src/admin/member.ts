@@ -1,4 +1,4 @@
-import { type Exchange, exchange, type Fetch } from "../exchange.ts";
+import { type Exchange, exchange, type Fetch, type Wire } from "../exchange.ts";
 import { wireOf } from "../wire.ts";
 
 export type MemberCode = {
@@ -42,8 +42,10 @@ export async function revokeMemberToken(
   accessToken: string,
 ): Promise<void> {
   const wire = wireOf(options, (_, detail) => detail);
+  // Also when the page is closed at once.
+  const leaving: Wire = { ...wire, fetch: (url, init) => wire.fetch(url, { ...init, keepalive: true }) };
   const form = { client_id: CLIENT_ID, token: accessToken };
   const call = { method: "POST", path: "/oauth/revoke", form, expects: null } as const;
-  const outcome = await exchange(wire, call, undefined);
+  const outcome = await exchange(leaving, call, undefined);
   if (outcome.error) throw outcome.error;
 }
