@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => f.close());
 
-/** The statements of a piece of work, each by its verb and its table. */
+/** The statements of a piece of work, each by its verb and its table, or all that it reads. */
 async function statementsOf<T>(work: () => Promise<T>): Promise<{ result: T; asked: string[] }> {
   const { storage } = f.latchkey;
   const { db: whole } = storage;
@@ -22,7 +22,10 @@ async function statementsOf<T>(work: () => Promise<T>): Promise<{ result: T; ask
   });
   const asked: string[] = [];
   storage.db = watchStatements(storage, ({ sql }) => {
-    asked.push(`${sql.split(" ")[0]} ${/(?:from|into|update) "?(\w+)"?/.exec(sql)?.[1]}`);
+    const [verb = ""] = sql.split(" ");
+    const found =
+      verb === "select" ? [...sql.matchAll(/from "?(\w+)/g)] : [/(?:from|into|update) "?(\w+)/.exec(sql)];
+    asked.push([verb, ...found.map((at) => at?.[1])].join(" "));
   }).db;
   const result = await work();
   storage.db = whole;
@@ -40,7 +43,7 @@ test("authorize asks nothing of a place that is known, the callback twice, an ex
       "select sign_on_attempts",
       "update sign_on_attempts",
       "select customer_identities",
-      "select oidc_profiles",
+      "select ended_idp_sessions oidc_profiles",
       ...made,
       "insert customer_tokens",
       "insert event_outbox",
