@@ -64,16 +64,24 @@ export const cameWith = (
   since,
 });
 
-/** 1 if that session has ended since. By the same names as `isOf` in logout.ts, from the other side. */
-export const hasEnded = ({ storeId, profileId, subject, idpSession, since }: Came): RawBuilder<0 | 1> =>
-  sql`case when exists (
-    select 1 from ended_idp_sessions as ended
-    where ended.store_id = ${storeId} and ended.profile_id = ${profileId} and ended.ended_at >= ${since}
-      and (
-        (ended.subject = ${subject} and (ended.idp_session in (${idpSession}, ${sql.lit(UNNAMED)}) or ${idpSession} = ${sql.lit(UNNAMED)}))
-        or (ended.subject = ${sql.lit(UNNAMED)} and ended.idp_session = ${idpSession})
-      )
-  ) then 1 else 0 end`;
+/**
+ * 1 if that session has ended since. By the same names as `isOf` in logout.ts, from the other side. Two looks, because PostgreSQL
+ * does not go along the key for either half of an "or".
+ */
+export const hasEnded = (came: Came): RawBuilder<0 | 1> => {
+  const { subject, idpSession } = came;
+  const bySubject = sql`subject = ${subject} and (idp_session in (${idpSession}, ${NOTHING}) or ${idpSession} = ${NOTHING})`;
+  const bySession = sql`subject = ${NOTHING} and idp_session = ${idpSession}`;
+  return sql`case when ${isThere(came, bySubject)} or ${isThere(came, bySession)} then 1 else 0 end`;
+};
+
+const NOTHING = sql.lit(UNNAMED);
+
+const isThere = ({ storeId, profileId, since }: Came, named: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`exists (
+    select 1 from ended_idp_sessions
+    where store_id = ${storeId} and profile_id = ${profileId} and ${named} and ended_at >= ${since}
+  )`;
 
 const readEnded = statement((db, came: Came) => db.selectNoFrom(hasEnded(came).as("has_ended")));
 
