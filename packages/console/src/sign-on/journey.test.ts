@@ -32,6 +32,22 @@ test("a reason of the storefront's request stands at the first step", () => {
   expect(steps.indexOf("failed")).toBe(0);
 });
 
+test.each([
+  ["attempt_expired", 1],
+  ["browser_changed", 1],
+  ["provisioning_off", 5],
+  ["several_matches", 5],
+  ["member_unknown", 5],
+  ["verifier_mismatch", 6],
+  ["redirect_uri_mismatch", 6],
+  ["client_mismatch", 6],
+  ["session_ended", 6],
+])("%s stands at step %d, whatever was checked before", (reason, step) => {
+  const checks = [check("response.iss"), check("id_token.iss"), check("claims.email")];
+  const steps = statuses({ outcome: "failed", reason, checks, timings: {} });
+  expect(steps.indexOf("failed")).toBe(step);
+});
+
 test("a reason of no step's own stands where the checks ended", () => {
   const checks = [check("response.iss"), check("id_token.iss"), check("claims.email")];
   const steps = statuses({ outcome: "failed", reason: "something_new", checks, timings: {} });
@@ -47,7 +63,7 @@ test("a code that was never used fails at the last step; one that may still be u
 test("a test that came through is done to its own end, which is before any code", () => {
   const record = { outcome: "tested", reason: null, checks: [check("claims.email")], timings: {} } as const;
   expect(statuses({ ...record, checks: [...record.checks] }, true)).toEqual(Array(6).fill("done"));
-  const refused = { outcome: "failed", reason: "customer.unknown", checks: [], timings: {} } as const;
+  const refused = { outcome: "failed", reason: "provisioning_off", checks: [], timings: {} } as const;
   expect(statuses({ ...refused, checks: [] }, true).at(-1)).toBe("failed");
 });
 
@@ -63,6 +79,12 @@ test.each([
   ["failed", "member_unknown", "store"],
   ["failed", "member_bound", "store"],
   ["failed", "member_email_unverified", "provider"],
+  ["failed", "token.client_refused", "store"],
+  ["failed", "redirect_uri_unregistered", "store"],
+  ["failed", "redirect_uri_mismatch", "storefront"],
+  ["failed", "sign_on_client_unknown", "storefront"],
+  ["failed", "storage_unavailable", "operator"],
+  ["failed", "internal_error", "operator"],
   ["failed", "callback_replay", "shopper"],
   ["failed", "session_ended", "shopper"],
   ["expired", null, "storefront"],

@@ -22,7 +22,7 @@ const PLAN: readonly Plan[] = [
   {
     leg: 2,
     title: "The shopper went to the provider and came back",
-    owns: ["response.", "idp_", "callback"],
+    owns: ["response.", "idp_", "callback", "attempt_", "browser_"],
     timings: ["discovery"],
   },
   { leg: 2, title: "The provider's code was exchanged", owns: ["token."], timings: ["wait", "token"] },
@@ -36,10 +36,15 @@ const PLAN: readonly Plan[] = [
   {
     leg: 1,
     title: "The storefront was given a code",
-    owns: ["customer.", "link", "email_"],
+    owns: ["email_", "several_matches", "provisioning_", "member_"],
     timings: ["write"],
   },
-  { leg: 1, title: "The storefront exchanged it for a customer token", owns: ["exchange."], timings: [] },
+  {
+    leg: 1,
+    title: "The storefront exchanged it for a customer token",
+    owns: ["redirect_uri_mismatch", "verifier_", "client_mismatch", "code_", "session_ended"],
+    timings: [],
+  },
 ];
 
 /** A test goes the same way, begins here instead of at a storefront, and ends where that would be given a code. */
@@ -90,13 +95,14 @@ function reachedBy(plan: readonly Plan[], { outcome, reason, checks }: Ended): R
 }
 
 /** Who can mend it. */
-export type Actor = "provider" | "storefront" | "store" | "shopper" | "nobody";
+export type Actor = "provider" | "storefront" | "store" | "shopper" | "operator" | "nobody";
 
 const STOREFRONT =
-  /^(parameter_|state_|response_type|scope_|challenge_|nonce_|max_age_|request_|registration_|profile_(unknown|direct|unchosen)|redirect_uri|code_|verifier_|client_)/;
+  /^(parameter_|state_|response_type|scope_|challenge_|nonce_|max_age_|request_|registration_|profile_(unknown|direct|unchosen)|redirect_uri_mismatch|code_|verifier_|client_|sign_on_client_)/;
 const STORE =
-  /^(profile_(none|disabled)|realm_|email_|link|customer\.|identity\.|provisioning|several_matches|claims\.email_taken|member_(unknown|bound))/;
+  /^(profile_(none|disabled)|redirect_uri_unregistered|token\.client_refused|email_|provisioning_|several_matches|member_(unknown|bound))/;
 const SHOPPER = /^(callback_replay|source_busy|attempt_|browser_|session_ended)/;
+const OPERATOR = /^(storage_unavailable|internal_error)/;
 
 /** `error`: what the provider called it, where the reason is that the provider ended the sign-on. */
 type Judged = Pick<SignOn, "outcome" | "reason"> & Partial<Pick<SignOn, "error">>;
@@ -109,6 +115,7 @@ export function whoMustAct({ outcome, reason, error }: Judged): Actor {
   if (STOREFRONT.test(reason)) return "storefront";
   if (STORE.test(reason)) return "store";
   if (SHOPPER.test(reason)) return "shopper";
+  if (OPERATOR.test(reason)) return "operator";
   return "provider";
 }
 
@@ -117,5 +124,6 @@ export const ACTORS: Record<Actor, string> = {
   storefront: "The developers of the storefront",
   store: "You, in this console",
   shopper: "The shopper, by signing in again",
+  operator: "The operator of this service",
   nobody: "Nobody",
 };
