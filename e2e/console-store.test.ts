@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { until } from "../packages/server/test/support/until.ts";
@@ -32,6 +33,23 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await row.getByText("Practice store").waitFor();
     await c.admin.store.update({ name: "Practice store" });
     await page.getByText("Store Practice store updated").first().waitFor();
+  });
+
+  test("Events shows what is left of a log whose beginning is no longer kept", async () => {
+    const { data, lastSequence } = await c.admin.events.list({ limit: 1 });
+    const first = Number(data[0]?.sequence) + 2;
+    expect(first).toBeLessThan(Number(lastSequence));
+    // Retention does this after 90 days.
+    const database = new DatabaseSync(c.database, { timeout: 5000 });
+    database.exec(`delete from events where sequence < ${first}`);
+    database.exec(`update event_heads set first_sequence = ${first}`);
+    database.close();
+    const page = await newPage(c);
+    await signInWithKey(c, page, "/events");
+    await page.getByText(`no. ${lastSequence}`, { exact: true }).waitFor();
+    await page.getByText(`no. ${first}`, { exact: true }).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    await page.context().close();
   });
 
   test("an integration is added with its secret shown once, tried, and what could not be delivered is sent again", async () => {
