@@ -1,4 +1,5 @@
 import { useSearchParams } from "wouter";
+import { listCustomers, named } from "../find/customers-named.ts";
 import { interpret, quoted } from "../find/interpret.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Listing } from "../parts/items.tsx";
@@ -12,14 +13,14 @@ import { CustomerItem } from "./customer-item.tsx";
 function filterOf(asked: string): string | undefined {
   const text = quoted(asked);
   if (text === "") return undefined;
-  return interpret(text)?.kind === "email" ? `eq(email,${text})` : `like(name,*${text}*)`;
+  return interpret(text)?.kind === "email" ? `eq(email,${text})` : named(text);
 }
 
 export function Customers() {
   const admin = useAdmin();
   const [search] = useSearchParams();
   const filter = filterOf(search.get("q") ?? "");
-  const query = useListed(["customers", filter], (page) => admin.customers.list(page), {
+  const query = useListed(["customers", filter], (page) => listCustomers(admin, page), {
     limit: 25,
     ...(filter ? { filter } : { sort: "-created_at" }),
   });
@@ -33,7 +34,8 @@ export function Customers() {
           empty={
             filter ? (
               <Empty title="Nobody found">
-                No customer has this name or address. A part of a name is enough.
+                No customer has this name or address. A part of a name is enough; where there are very many
+                customers, it must be the beginning.
               </Empty>
             ) : (
               <Empty title="No customer yet">

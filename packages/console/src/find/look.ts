@@ -6,6 +6,8 @@ import {
   type Event,
   type SignOn,
 } from "@latchkey/sdk/admin";
+import { readBefore } from "../events/read-before.ts";
+import { listCustomers, named } from "./customers-named.ts";
 import { type Meant, quoted } from "./interpret.ts";
 
 export type Found = {
@@ -26,15 +28,13 @@ export async function look(admin: Admin, meant: Meant): Promise<Found> {
       return byEmail(admin, quoted(meant.email));
     case "id":
       return byId(admin, meant.id);
-    case "client_id": {
-      const { data } = await admin.applicationKeys.list({ limit: 100 });
-      return { ...NOTHING, keys: data.filter(({ client_id }) => client_id === meant.clientId) };
-    }
+    case "client_id":
+      return { ...NOTHING, keys: await keysBy(admin, meant.clientId) };
     case "words": {
       const words = quoted(meant.words);
       if (words === "") return NOTHING;
       const [byName, byRef] = await Promise.all([
-        admin.customers.list({ filter: `like(name,*${words}*)`, limit: MOST }),
+        listCustomers(admin, { filter: named(words), limit: MOST }),
         admin.customers.list({ filter: `eq(external_ref,${words})`, limit: MOST }),
       ]);
       return { ...NOTHING, customers: distinct([...byRef.data, ...byName.data]) };
@@ -60,14 +60,28 @@ async function byId(admin: Admin, id: string): Promise<Found> {
     orNone(admin.applicationKeys.get(id)),
     signOnsBy(admin, `eq(request_id,${id})`),
     admin.events.list({ filter: `eq(request_id,${id})`, limit: MOST }),
-    admin.events.list({ filter: `eq(subject,${id})`, limit: MOST }),
+    eventsOf(admin, id),
   ]);
   const customers = customer ? [customer.data] : [];
   const signOns = signOn ? [signOn.data] : [...failedIn, ...(await signOnsOf(admin, customers))];
-  // What happened to a customer or a sign-on is on their own screens.
-  const isShown = signOn || customer;
-  const events = [...changedIn.data, ...(isShown ? [] : happenedTo.data)];
+  // What happened to a sign-on is on its own screen.
+  const events = [...changedIn.data, ...(signOn ? [] : happenedTo)];
   return { signOns: distinct(signOns), customers, keys: key ? [key.data] : [], events: distinct(events) };
+}
+
+/** No filter finds a client id, so all keys are looked at. */
+async function keysBy(admin: Admin, clientId: string): Promise<ApplicationKey[]> {
+  for await (const key of admin.applicationKeys.list({ limit: 100 }).all())
+    if (key.client_id === clientId) return [key];
+  return [];
+}
+
+/** The newest first. Most things have so few events that one page has them all. */
+async function eventsOf(admin: Admin, subject: string): Promise<Event[]> {
+  const wanted = { filter: `eq(subject,${subject})` };
+  const { data, next } = await admin.events.list({ ...wanted, limit: 100 });
+  const events = next ? (await readBefore(admin, wanted, undefined, MOST)).events : data.reverse();
+  return events.slice(0, MOST);
 }
 
 const signOnsBy = async (admin: Admin, filter: string): Promise<SignOn[]> =>

@@ -1,0 +1,66 @@
+import { type Admin, ApiError, type EventQuery, type ListQuery } from "@latchkey/sdk/admin";
+import { expect, test } from "vitest";
+import { look } from "./look.ts";
+
+/** Only what is asked of it is there; everything else is empty, or nowhere. */
+function adminWith(given: { [Part in keyof Admin]?: object }): Admin {
+  const nowhere = async () => {
+    throw new ApiError("customer_not_found", "There is none.", { status: 404 });
+  };
+  const none = { list: async () => ({ data: [] }), get: nowhere };
+  const parts = { signOns: none, customers: none, applicationKeys: none, events: none };
+  return { ...parts, ...given } as unknown as Admin;
+}
+
+const ID = "01890000-0000-7000-8000-000000000000";
+
+test("a client id is looked for among all keys, however many pages they are", async () => {
+  async function* all() {
+    for (let at = 0; at < 250; at++) yield { id: `${at}`, client_id: `lkid_${at}` };
+  }
+  const list = () => Object.assign(Promise.resolve({ data: [] }), { all });
+  const found = await look(adminWith({ applicationKeys: { list } }), {
+    kind: "client_id",
+    clientId: "lkid_249",
+  });
+  expect(found.keys.map(({ id }) => id)).toEqual(["249"]);
+});
+
+test("a customer's id finds what happened to them, too, the newest first", async () => {
+  const customer = { id: ID, name: "Ada" };
+  const happened = [
+    { id: "created", sequence: "3" },
+    { id: "updated", sequence: "9" },
+  ];
+  const admin = adminWith({
+    customers: { get: async () => ({ data: customer }) },
+    events: {
+      list: async ({ filter }: EventQuery) => ({ data: filter === `eq(subject,${ID})` ? happened : [] }),
+    },
+  });
+  const found = await look(admin, { kind: "id", id: ID });
+  expect(found.customers).toEqual([customer]);
+  expect(found.events.map(({ id }) => id)).toEqual(["updated", "created"]);
+});
+
+test("of what has happened to a thing very often, the latest is found", async () => {
+  const all = Array.from({ length: 300 }, (_, at) => ({ id: `e${at + 1}`, sequence: `${at + 1}` }));
+  const list = async ({ filter, after = "0", limit = 25 }: EventQuery) => {
+    if (filter?.startsWith("eq(request_id")) return { data: [] };
+    const data = all.slice(Number(after), Number(after) + limit);
+    const next = Number(after) + limit < 300 ? { after: data.at(-1)?.sequence } : undefined;
+    return { data, lastSequence: "300", next };
+  };
+  const found = await look(adminWith({ events: { list } }), { kind: "id", id: ID });
+  expect(found.events.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, at) => `e${300 - at}`));
+});
+
+test("where names are too many to be searched, a reference is found all the same, and names that begin so", async () => {
+  const list = async ({ filter }: ListQuery) => {
+    if (filter === "like(name,*ada*)") throw new ApiError("filter_too_wide", "Too many.", { status: 422 });
+    const [id] = { "like(name,ada*)": ["named"], "eq(external_ref,ada)": ["referred"] }[filter ?? ""] ?? [];
+    return { data: id ? [{ id }] : [] };
+  };
+  const found = await look(adminWith({ customers: { list } }), { kind: "words", words: "ada" });
+  expect(found.customers.map(({ id }) => id)).toEqual(["referred", "named"]);
+});
