@@ -13,12 +13,13 @@ import { useAct } from "../parts/use-act.ts";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { DryRun } from "./dry-run.tsx";
+import { readKeys } from "./read-keys.ts";
 
 export function Planner() {
   const admin = useAdmin();
   const query = useQuery({
     queryKey: ["keys", "planner"],
-    queryFn: () => admin.applicationKeys.list({ limit: 100 }),
+    queryFn: () => readKeys(admin),
   });
   const [search, setSearch] = useSearchParams();
   const select = useId();
