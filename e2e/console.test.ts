@@ -168,7 +168,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await until(async () => (await issued()).length === 1);
     const [{ reference, profile_id } = { reference: "", profile_id: "" }] = await issued();
     // The service does this within a minute and a half, and then counts it; nobody waits for it here.
-    const database = new DatabaseSync(c.database);
+    const database = new DatabaseSync(c.database, { timeout: 5000 });
     database.exec(
       "update sign_ons set outcome = 'expired', reason = 'code_expired' where outcome = 'code_issued'",
     );
@@ -226,6 +226,17 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await heading(page, "Sign in to your store");
     expect(await kept()).not.toMatch(/eyJ|verifier|signed-in/);
     await until(async () => (await me()) === 401);
+    await page.context().close();
+  });
+
+  test("who signs in at the address of a screen comes back to it with what it shows", async () => {
+    const page = await newPage(c);
+    await signInAsMember(c, page, /Mona/);
+    const next = await page.context().newPage();
+    await next.goto(`${c.url}/console/find?q=${failed.reference}`);
+    await button(next, "Sign in as a member").click();
+    await next.getByRole("link", { name: new RegExp(failed.reference) }).waitFor();
+    expect(next.url()).toBe(`${c.url}/console/find?q=${failed.reference}`);
     await page.context().close();
   });
 

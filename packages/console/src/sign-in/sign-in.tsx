@@ -15,15 +15,14 @@ import { WithMember } from "./with-member.tsx";
 export function SignIn({ refused }: { refused: unknown }) {
   const [path] = useLocation();
   const isSecond = continuationOf(path + location.search) !== undefined;
-  const back = isSecond ? path + location.search : path === "/sign-in" ? "/" : path;
+  const back = path === "/sign-in" && !isSecond ? "/" : path + location.search;
   const asks = refused instanceof ApiError && mustAsk(refused);
   const place = findPlace(location.search);
   const isKept = place !== undefined && isSame(place, findKept());
   const isSilent = refused === undefined && isKept && (isSecond || wasSignedIn());
   useEffect(() => {
     // A second window was opened by a press on its button: there the provider may ask.
-    if (isSilent)
-      void leaveToSignIn(place, isSecond ? back : back + location.search, isSecond ? undefined : "none");
+    if (isSilent) void leaveToSignIn(place, back, isSecond ? undefined : "none");
   });
   if (isSilent) return <SkeletonRows rows={6} />;
   return (
