@@ -71,9 +71,9 @@ function Groups() {
 }
 
 function GroupItem({ group }: { group: Group }) {
-  const { reason, profileId, count, example } = group;
+  const { reason, profileId, profileName, count, example } = group;
   const providers = useProviders();
-  const name = providers.data?.find(({ id }) => id === profileId)?.name ?? example?.profile_name;
+  const name = providers.data?.find(({ id }) => id === profileId)?.name ?? profileName;
   const search = new URLSearchParams({ reason, ...(profileId && { provider: profileId }) });
   return (
     <Link className="item" href={`/failures?${search}`}>

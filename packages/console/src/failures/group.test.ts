@@ -31,3 +31,18 @@ test("failures are added up by reason and provider, what fails most first, with 
   ]);
   expect(groups.map(({ example }) => example?.reference)).toEqual(["two", undefined, "one", undefined]);
 });
+
+test("a provider has the name of its own records, also where another one's explains the reason", () => {
+  const statistics = {
+    data: [entry("gone", { "id_token.exp": 2 }), entry("other", { "id_token.exp": 1 })],
+  } as unknown as SignOnStatistics;
+  const latest = [{ ...record("one", "id_token.exp", "other"), profile_name: "Other" }];
+  const named = (records: SignOn[]) =>
+    groupFailures(statistics, records).map(({ profileName, example }) => [profileName, example?.reference]);
+  expect(named(latest)).toEqual([
+    [undefined, "one"],
+    ["Other", "one"],
+  ]);
+  const itsOwn = { ...record("two", "claims.email", "gone"), profile_name: "Gone" };
+  expect(named([...latest, itsOwn])[0]).toEqual(["Gone", "one"]);
+});

@@ -4,8 +4,10 @@ import type { SignOn, SignOnStatistics } from "@latchkey/sdk/admin";
 export type Group = {
   reason: string;
   profileId: string | null;
+  /** As its latest record has it: of a provider that was removed, nobody else knows it. */
+  profileName: string | null | undefined;
   count: number;
-  /** One of them, which says in words what the reason means; undefined where none is among the latest. */
+  /** One with this reason, of any provider, which says in words what it means; undefined where none is among the latest. */
   example: SignOn | undefined;
 };
 
@@ -21,7 +23,8 @@ export function groupFailures({ data }: SignOnStatistics, latest: readonly SignO
         const example =
           latest.find((one) => one.reason === reason && one.profile_id === profileId) ??
           latest.find((one) => one.reason === reason);
-        groups.set(key, { reason, profileId, count, example });
+        const profileName = latest.find((one) => one.profile_id === profileId)?.profile_name;
+        groups.set(key, { reason, profileId, profileName, count, example });
       }
     }
   return [...groups.values()].sort((a, b) => b.count - a.count || a.reason.localeCompare(b.reason));
