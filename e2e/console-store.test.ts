@@ -52,6 +52,22 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("who and where one is follows a change while one looks: the store's name, and what one's role offers", async () => {
+    const page = await newPage(c);
+    const key = await keyWithRole(c, "viewer");
+    await signInWithKey(c, page, "/keys", key);
+    await heading(page, "Keys");
+    await page.getByText("This is for administrators.").first().waitFor();
+    await c.admin.store.update({ name: "Alder & Pine" });
+    await page.getByRole("banner").getByText("Alder & Pine").waitFor();
+    await c.admin.store.update({ name: "Practice store" });
+    const keys = (await c.admin.applicationKeys.list({ limit: 100 })).data;
+    const own = keys.find(({ client_id }) => client_id === key.clientId);
+    await c.admin.applicationKeys.update(own?.id ?? "", { name: own?.name ?? "", role: "administrator" });
+    await button(page, "Create a key").waitFor();
+    await page.context().close();
+  });
+
   test("an integration is added with its secret shown once, tried, and what could not be delivered is sent again", async () => {
     const { page } = c;
     await go(page, "/integrations", "Integrations");

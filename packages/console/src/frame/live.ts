@@ -1,6 +1,6 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { useAdmin } from "../session/session.ts";
+import { noteRefusal, refreshSession, useAdmin } from "../session/session.ts";
 
 /**
  * Follows the store's events while the window can be seen, and marks what they changed as stale, so that screens show it without
@@ -64,6 +64,7 @@ function markStale(queries: QueryClient, type: string): void {
   void queries.invalidateQueries({ queryKey: ["events"] });
   const key = staleAfter(type);
   if (key) void queries.invalidateQueries({ queryKey: [key] });
+  if (/^(member|application_key|store)\.updated$/.test(type)) refreshSession().catch(noteRefusal);
 }
 
 const rest = (ms: number, signal: AbortSignal): Promise<void> =>

@@ -65,6 +65,14 @@ async function open(
   return { admin, name, role, store, accessToken, expiresAt, isOver: false };
 }
 
+/** After a change of what the console shows of whoever uses it: their role, their name, the store's. */
+export async function refreshSession(): Promise<void> {
+  const before = current;
+  if (!before) return;
+  const { name, role, store } = (await before.admin.me()).data;
+  if (current === before) set({ ...before, name, role, store });
+}
+
 export function endSession(): void {
   if (current && current.expiresAt !== undefined && !current.isOver) set({ ...current, isOver: true });
 }
