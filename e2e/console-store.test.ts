@@ -68,6 +68,19 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("a provider of members is removed with another warning than one of shoppers", async () => {
+    const { page } = c;
+    const realms = (await c.admin.realms.list()).data;
+    const realm = realms.find(({ purpose }) => purpose === "members");
+    const [profile] = (await c.admin.profiles(realm?.id ?? "").list()).data;
+    await go(page, `/realms/${realm?.id}/providers/${profile?.id}`, profile?.name);
+    await page.getByText("is refused, unless they were invited under Members").waitFor();
+    await button(page, "Remove").click();
+    const remove = page.getByRole("dialog");
+    await remove.getByText(/Members who came through it must be removed and invited again/).waitFor();
+    await remove.getByRole("button", { name: "Cancel" }).click();
+  });
+
   test("an integration is added with its secret shown once, tried, and what could not be delivered is sent again", async () => {
     const { page } = c;
     await go(page, "/integrations", "Integrations");

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import { say } from "../parts/notices.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { useIsForMembers } from "../parts/profiles.ts";
 import { useAct } from "../parts/use-act.ts";
 import { Doctor } from "../providers/doctor.tsx";
 import { TestSignOn } from "../providers/test-sign-on.tsx";
@@ -13,10 +14,11 @@ export function Finish({ realmId, profile }: { realmId: string; profile: Profile
   const admin = useAdmin();
   const queries = useQueryClient();
   const [, go] = useLocation();
+  const isForMembers = useIsForMembers(profile.id);
   const { isBusy, error, run } = useAct(async () => {
     await admin.profiles(realmId).update(profile.id, { enabled: true }, { basedOn: profile });
     await queries.invalidateQueries({ queryKey: ["providers"] });
-    say(`Shoppers can sign in through ${profile.name}.`);
+    say(`${isForMembers ? "Members" : "Shoppers"} can sign in through ${profile.name}.`);
     go(`/realms/${realmId}/providers/${profile.id}`);
   });
   return (

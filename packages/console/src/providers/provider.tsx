@@ -10,7 +10,7 @@ import { NotOffered } from "../parts/not-offered.tsx";
 import { say } from "../parts/notices.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { stateOf } from "../parts/profiles.ts";
+import { stateOf, useIsForMembers } from "../parts/profiles.ts";
 import { Screen } from "../parts/screen.tsx";
 import { SkeletonRows } from "../parts/skeleton.tsx";
 import { useAct } from "../parts/use-act.ts";
@@ -45,6 +45,7 @@ type Props = { realmId: string; profile: Profile; links: ProfileLinks };
 
 function Shown({ realmId, profile, links }: Props) {
   const can = useCan();
+  const isForMembers = useIsForMembers(profile.id);
   const { tone, word } = stateOf(profile);
   return (
     <div className="stack-wide">
@@ -68,9 +69,11 @@ function Shown({ realmId, profile, links }: Props) {
           </dd>
           <dt>Somebody new</dt>
           <dd>
-            {profile.provisioning === "create"
-              ? "becomes a customer when they first sign in"
-              : "is refused: only existing customers may sign in"}
+            {isForMembers
+              ? "is refused, unless they were invited under Members"
+              : profile.provisioning === "create"
+                ? "becomes a customer when they first sign in"
+                : "is refused: only existing customers may sign in"}
           </dd>
           {profile.flow === "direct" && (
             <>
@@ -141,6 +144,7 @@ function Changes({ realmId, profile }: Props) {
   const admin = useAdmin();
   const queries = useQueryClient();
   const [, go] = useLocation();
+  const isForMembers = useIsForMembers(profile.id);
   const [open, setOpen] = useState<"delete" | "move" | "secret">();
   const stale = () => queries.invalidateQueries({ queryKey: ["providers"] });
   const { isBusy, error, run } = useAct(async (change: ProfileChange, done: string) => {
@@ -196,8 +200,10 @@ function Changes({ realmId, profile }: Props) {
           }}
         >
           <p>
-            Everybody who came through it is signed out at once, and nobody can sign in through it any more.
-            The customers stay.
+            Everybody who came through it is signed out at once, and nobody can sign in through it any more.{" "}
+            {isForMembers
+              ? "Members who came through it must be removed and invited again, also where another provider takes its place."
+              : "The customers stay."}
           </p>
         </ConfirmByName>
       )}
