@@ -216,6 +216,24 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await until(async () => !(await names()).includes("Warehouse"));
   });
 
+  test("spaces around a name, and around a secret that was pasted, are in nobody's way", async () => {
+    const { page } = c;
+    await c.admin.applicationKeys.create({ name: " Till " });
+    await go(page, "/keys", "Keys");
+    await button(page, /Delete\s+Till/).click();
+    await page.getByRole("dialog").getByRole("textbox").fill("Till");
+    await button(page, "Delete the key").click();
+    await page.getByText(/Till\s+is deleted\./).waitFor();
+    await openProvider();
+    await button(page, "Change the client secret").click();
+    await page.getByLabel("New client secret").fill(" a new secret ");
+    const sent = page.waitForRequest((request) => request.method() === "PUT");
+    await page.route(/\/oidc-profiles\//, (route) => route.abort(), { times: 1 });
+    await button(page, "Keep the new secret").click();
+    expect((await sent).postDataJSON().data.client_secret_next).toBe("a new secret");
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  });
+
   test("the planner plays the last hour again for a reservation, and applies it", async () => {
     const { page } = c;
     await go(page, "/planner", "Planner");

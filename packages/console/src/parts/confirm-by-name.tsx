@@ -21,7 +21,7 @@ export function ConfirmByName({ title, children, name, what, act, onClose, onCon
   const [typed, setTyped] = useState("");
   const { isBusy, error, run } = useAct(onConfirm, onClose);
   const id = useId();
-  const isMatch = typed.trim() === name;
+  const isMatch = typed.trim() === name.trim();
   return (
     <Modal title={title} onClose={onClose}>
       <div className="stack-tight">{children}</div>

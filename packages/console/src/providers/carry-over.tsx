@@ -53,7 +53,7 @@ const FATES = [
 function CarryOver({ profile, left, onClose, onChosen }: Props) {
   const [fate, setFate] = useState<Fate>("carry");
   const [typed, setTyped] = useState("");
-  const isMatch = typed.trim() === profile.name;
+  const isMatch = typed.trim() === profile.name.trim();
   const { isBusy, error, run } = useAct(
     () =>
       onChosen(

@@ -15,7 +15,9 @@ export function NextSecret({ realmId, profile, onClose, onDone }: Props) {
   const admin = useAdmin();
   const [secret, setSecret] = useState("");
   const { isBusy, error, run } = useAct(async () => {
-    await admin.profiles(realmId).update(profile.id, { client_secret_next: secret }, { basedOn: profile });
+    await admin
+      .profiles(realmId)
+      .update(profile.id, { client_secret_next: secret.trim() }, { basedOn: profile });
     say("The new secret is kept, and will be used.");
     await onDone();
   }, onClose);
