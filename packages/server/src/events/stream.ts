@@ -120,9 +120,11 @@ export function createStreams({ storage, clock }: Deps): Streams {
     async open(request) {
       const { storeId, after } = request;
       const head = await readHead(storage.db, storeId);
-      const start = after === undefined ? head.last_sequence : startAfter(head, after);
+      const last = head.last_sequence;
+      // A restore takes the numbers back: whoever has come further hears what happens from now on, not only from there.
+      const start = after === undefined ? last : Math.min(startAfter(head, after), last);
       take(storeId);
-      note(storeId, head.last_sequence);
+      note(storeId, last);
       let isOver = false;
       const running = pieces(request, start, () => isOver);
       const end = async () => {

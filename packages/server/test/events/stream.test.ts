@@ -106,6 +106,15 @@ describe("a stream of events", () => {
     expect(bad.code).toBe("parameter_invalid");
   });
 
+  test("resumes after the last number for whoever has come further, before a restore took the log back", async () => {
+    const stream = await open("", { "last-event-id": "500" });
+    await until(async () => stream.text() !== "");
+    expect(stream.text()).toBe("retry: 2000\nid: 2\n\n");
+    await rename("one");
+    await until(async () => messages(stream).length === 1);
+    expect(ids(stream)).toEqual(["3"]);
+  });
+
   test("410 for a number that is no longer kept", async () => {
     const first = { first_sequence: 3 };
     await latchkey.storage.db
