@@ -14,7 +14,7 @@ import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { type Format, type IntegrationRow, isEnabled } from "./integration.ts";
 import { shown } from "./present.ts";
-import { graceUntil, newSigningSecret, sealSecret } from "./secret.ts";
+import { graceUntil, newSigningSecret, openSecretKey, sealSecret } from "./secret.ts";
 
 type Deps = { storage: Storage; clock: Clock; keyring: Keyring; allowedOrigins: readonly string[] };
 
@@ -123,7 +123,10 @@ export async function updateIntegration(
 ): Promise<IntegrationRow> {
   refuseFaults(deps, change);
   return changeIntegration(deps, by, id, {
-    secrets: change.secretKey === undefined ? [] : ["configuration.secret_key"],
+    secrets: (before) =>
+      change.secretKey === undefined || change.secretKey === openSecretKey(deps, before)
+        ? []
+        : ["configuration.secret_key"],
     columns: async (trx, before) => ({
       ...(change.name !== undefined && { name: change.name }),
       ...(change.description !== undefined && { description: change.description }),
@@ -163,7 +166,7 @@ async function switched(
 export async function rotateSecret(deps: Deps, by: By, id: string): Promise<WithSecret> {
   const signingSecret = newSigningSecret();
   const row = await changeIntegration(deps, by, id, {
-    secrets: ["signing_secret"],
+    secrets: () => ["signing_secret"],
     columns: async (_, before) => ({
       sealed_secret: sealSecret(deps, id, signingSecret),
       sealed_previous_secret: before.sealed_secret,
@@ -174,8 +177,8 @@ export async function rotateSecret(deps: Deps, by: By, id: string): Promise<With
 }
 
 type Change = {
-  /** Members that were set and are never shown. */
-  secrets: readonly string[];
+  /** Members that are changed and never shown. */
+  secrets(before: IntegrationRow): readonly string[];
   columns(trx: Trx, before: IntegrationRow): Promise<Partial<IntegrationRow>>;
 };
 
@@ -197,7 +200,7 @@ function changeIntegration(deps: Deps, by: By, id: string, change: Change): Prom
       .returningAll()
       .executeTakeFirstOrThrow();
     const resource = shown(deps, after);
-    const changes = changesOf(shown(deps, before), resource, change.secrets);
+    const changes = changesOf(shown(deps, before), resource, change.secrets(before));
     if (changes)
       await noteEvents(trx, deps, by, [{ type: "integration.updated", subject: id, resource, changes }]);
     return after;

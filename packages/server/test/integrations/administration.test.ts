@@ -98,6 +98,19 @@ describe("an integration", () => {
     expect(events.at(-1).data.resource).toEqual({ type: "integration", id });
   });
 
+  test("leaves no event for a secret key that is sent as it was read", async () => {
+    const configuration = { url: hooks.receiver.url, secret_key: "a secret of theirs" };
+    const { id } = await hooks.integrate({ configuration });
+    const { body } = await hooks.store.call(getIntegration, { ids: { id } });
+    expect((await change(id, body.data)).status).toBe(200);
+    await change(id, { configuration: { secret_key: null } });
+    await change(id, { configuration: { secret_key: null } });
+    const [, ...updates] = await eventsOf(id);
+    expect(updates.map(({ data }: { data: { changes: object } }) => data.changes)).toEqual([
+      { "configuration.secret_key": "(changed)" },
+    ]);
+  });
+
   test("has its secrets sealed in the database, each bound to it", async () => {
     const configuration = { url: hooks.receiver.url, secret_key: "a secret of theirs" };
     const made = await hooks.integrate({ configuration });
