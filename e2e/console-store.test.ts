@@ -35,6 +35,23 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.getByText("Store Practice store updated").first().waitFor();
   });
 
+  test("Events shows what happened while its stream was broken off, too", async () => {
+    const page = await newPage(c);
+    const broken = { status: 200, contentType: "text/event-stream", body: "" };
+    const isBroken = page.waitForResponse(/\/v2\/events\/stream/);
+    await page.route(/\/v2\/events\/stream/, (route) => route.fulfill(broken), { times: 1 });
+    await signInWithKey(c, page, "/events");
+    await page
+      .getByText(/created/)
+      .first()
+      .waitFor();
+    await isBroken;
+    await c.admin.store.update({ name: "Birch" });
+    await page.getByText("Store Birch updated").first().waitFor();
+    await c.admin.store.update({ name: "Practice store" });
+    await page.context().close();
+  });
+
   test("Events shows what is left of a log whose beginning is no longer kept", async () => {
     const { data, lastSequence } = await c.admin.events.list({ limit: 1 });
     const first = Number(data[0]?.sequence) + 2;

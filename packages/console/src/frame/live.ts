@@ -35,6 +35,8 @@ export function useLiveEvents(isOn: boolean): void {
     const follow = async (signal: AbortSignal) => {
       while (!signal.aborted) {
         try {
+          // Said from the first time on: otherwise what happens while a stream is opened again would be in none.
+          after ??= (await admin.events.head()).sequence;
           for await (const event of admin.events.stream({ after, signal })) {
             after = event.sequence;
             markStale(queries, event.type);
