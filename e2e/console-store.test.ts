@@ -117,6 +117,11 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await row.click();
     await row.getByText("Answered 500").first().waitFor();
     await row.getByText("out of paper").first().waitFor();
+    await row.getByText(/^Next attempt/).waitFor();
+    await button(page, "Disable").click();
+    await row.getByText("Waits until the integration is enabled.").waitFor();
+    expect(await row.getByText(/^Next attempt/).count()).toBe(0);
+    await button(page, "Enable").click();
     Object.assign(c.receiver.answer, { status: 200, text: "heard" });
     await row.getByRole("button", { name: "Send again" }).click();
     await page.getByText("It is sent again.").waitFor();

@@ -1,4 +1,4 @@
-import type { DeliveryAttempt, IntegrationDelivery } from "@latchkey/sdk/admin";
+import type { DeliveryAttempt, Integration, IntegrationDelivery } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { Empty } from "../parts/empty.tsx";
 import { Instant } from "../parts/instant.tsx";
@@ -11,6 +11,7 @@ import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/use-act.ts";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
+import { whyNoMore } from "./delivery-words.ts";
 
 const STATUS: Record<IntegrationDelivery["status"], { tone: Tone; word: string }> = {
   waiting: { tone: "warn", word: "Waiting" },
@@ -19,7 +20,7 @@ const STATUS: Record<IntegrationDelivery["status"], { tone: Tone; word: string }
 };
 
 /** What was sent, and what the receiver answered, the latest first. */
-export function Deliveries({ id }: { id: string }) {
+export function Deliveries({ of: { id, enabled } }: { of: Integration }) {
   const admin = useAdmin();
   const query = useListed(
     ["integrations", id, "deliveries"],
@@ -38,13 +39,15 @@ export function Deliveries({ id }: { id: string }) {
           </Empty>
         }
       >
-        {(delivery) => <Delivery integrationId={id} delivery={delivery} />}
+        {(delivery) => <Delivery integrationId={id} isEnabled={enabled} delivery={delivery} />}
       </Listing>
     </section>
   );
 }
 
-function Delivery({ integrationId, delivery }: { integrationId: string; delivery: IntegrationDelivery }) {
+type DeliveryProps = { integrationId: string; isEnabled: boolean; delivery: IntegrationDelivery };
+
+function Delivery({ integrationId, isEnabled, delivery }: DeliveryProps) {
   const admin = useAdmin();
   const can = useCan();
   const queries = useQueryClient();
@@ -54,6 +57,7 @@ function Delivery({ integrationId, delivery }: { integrationId: string; delivery
     await queries.invalidateQueries({ queryKey: ["integrations", integrationId] });
   });
   const { tone, word } = STATUS[delivery.status];
+  const noMore = whyNoMore(delivery, isEnabled);
   return (
     <details className="event">
       <summary className="item">
@@ -73,7 +77,8 @@ function Delivery({ integrationId, delivery }: { integrationId: string; delivery
         {delivery.attempts.map((attempt) => (
           <Attempt key={attempt.at} attempt={attempt} />
         ))}
-        {delivery.next_attempt_at && (
+        {noMore && <p className="quiet">{noMore}</p>}
+        {!noMore && delivery.next_attempt_at && (
           <p className="quiet">
             Next attempt <Instant at={delivery.next_attempt_at} />
           </p>

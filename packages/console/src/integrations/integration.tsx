@@ -31,7 +31,7 @@ export function IntegrationScreen() {
           <div className="stack-wide">
             <Facts integration={integration} />
             <Acts integration={integration} />
-            <Deliveries id={id} />
+            <Deliveries of={integration} />
           </div>
         )}
       </Asked>

@@ -47,7 +47,7 @@ export function Integrations() {
         empty={
           <Empty title="No integration yet">
             A newsletter that wants new customers, a till that must hear of ended sessions: give it an
-            address, and choose what it hears of. What could not be delivered is tried again for a day.
+            address, and choose what it hears of. What could not be delivered is tried again for three days.
           </Empty>
         }
       >

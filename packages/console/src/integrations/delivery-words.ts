@@ -1,0 +1,16 @@
+import type { IntegrationDelivery } from "@latchkey/sdk/admin";
+
+const GIVEN_UP: Record<NonNullable<IntegrationDelivery["reason"]>, string> = {
+  attempts_exceeded: "Given up after ten attempts.",
+  gone: "Given up: the receiver said that it is gone (410).",
+  event_forgotten: "Given up: its event is no longer kept, so there is nothing to send.",
+};
+
+/** Why no attempt comes by itself; undefined where one does, or it was delivered. */
+export function whyNoMore(
+  { status, reason }: Pick<IntegrationDelivery, "status" | "reason">,
+  isEnabled: boolean,
+): string | undefined {
+  if (reason !== null) return GIVEN_UP[reason];
+  return status === "waiting" && !isEnabled ? "Waits until the integration is enabled." : undefined;
+}
