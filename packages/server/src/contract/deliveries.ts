@@ -103,7 +103,9 @@ export const replayEvents = operation({
   body: {
     schema: z.object({
       data: z.object({
-        after: sequence.describe("The number before the first; 0: from the beginning"),
+        after: sequence.describe(
+          "The number before the first; 0: from the beginning, while that is kept. `events_gone` says what the oldest is",
+        ),
         before: sequence
           .optional()
           .describe("The last number; if absent, the last event that the integration has come to"),
