@@ -198,6 +198,9 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.getByLabel("Reserved requests a second").fill("7");
     await button(page, "Create the key").click();
     const made = page.getByRole("dialog", { name: "The key of Warehouse" });
+    await made.waitFor();
+    await page.keyboard.press("Escape");
+    await page.mouse.click(2, 2);
     await made.getByRole("button", { name: "Copy client secret" }).click();
     const secret = await page.evaluate(() => navigator.clipboard.readText());
     expect(secret).toMatch(/^lksk_/);

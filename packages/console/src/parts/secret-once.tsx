@@ -11,10 +11,10 @@ type Props = {
   onClose: () => void;
 };
 
-/** A secret is there once: whoever closes the window has copied it, or makes another. */
+/** A secret is there once: neither Escape nor a press beside the window takes it away. */
 export function SecretOnce({ title, values, children, onClose }: Props) {
   return (
-    <Modal title={title} onClose={onClose}>
+    <Modal title={title} isFirm onClose={onClose}>
       <p>The secret is shown here once. Copy it now to where it is needed; nobody can read it later.</p>
       {Object.entries(values).map(([name, value]) => (
         <div key={name} className="stack-tight">
