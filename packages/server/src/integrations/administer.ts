@@ -14,7 +14,7 @@ import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { type Format, type IntegrationRow, isEnabled } from "./integration.ts";
 import { shown } from "./present.ts";
-import { graceUntil, newSigningSecret, openSecretKey, sealSecret } from "./secret.ts";
+import { newSigningSecret, openSecretKey, rotatedOut, sealSecret } from "./secret.ts";
 
 type Deps = { storage: Storage; clock: Clock; keyring: Keyring; allowedOrigins: readonly string[] };
 
@@ -169,8 +169,7 @@ export async function rotateSecret(deps: Deps, by: By, id: string): Promise<With
     secrets: () => ["signing_secret"],
     columns: async (_, before) => ({
       sealed_secret: sealSecret(deps, id, signingSecret),
-      sealed_previous_secret: before.sealed_secret,
-      previous_until: graceUntil(deps.clock.now()),
+      ...rotatedOut(deps, before, deps.clock.now()),
     }),
   });
   return { row, signingSecret };

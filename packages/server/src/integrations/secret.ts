@@ -34,13 +34,37 @@ type Sealed = Pick<
 export const hasPrevious = (row: Pick<Sealed, "sealed_previous_secret" | "previous_until">, now: number) =>
   row.sealed_previous_secret !== null && (row.previous_until ?? 0) > now;
 
-export const graceUntil = (now: number): number => now + limits.secretGraceSeconds * 1000;
-
 /** What messages are signed with now, the newest first. */
-export function openSigningSecrets(deps: Deps, row: Sealed, now: number): string[] {
-  const { sealed_secret, sealed_previous_secret: previous } = row;
-  const sealed = [sealed_secret, ...(previous !== null && hasPrevious(row, now) ? [previous] : [])];
-  return sealed.map((one) => open(deps, row.id, one));
+export const openSigningSecrets = (deps: Deps, row: Sealed, now: number): string[] => [
+  open(deps, row.id, row.sealed_secret),
+  ...openPrevious(deps, row, now).map(({ secret }) => secret),
+];
+
+type Previous = { secret: string; until: number };
+
+/** One stands for itself, until the time of its row; several are a list, newest first, each with its own. */
+function openPrevious(deps: Deps, row: Sealed, now: number): Previous[] {
+  const { id, sealed_previous_secret: sealed, previous_until: until } = row;
+  if (sealed === null || until === null || !hasPrevious(row, now)) return [];
+  const text = open(deps, id, sealed);
+  const all: Previous[] = text.startsWith("[") ? JSON.parse(text) : [{ secret: text, until }];
+  return all.filter((one) => one.until > now);
+}
+
+/** As many as no person rotates in a day. Each has a signature on every message. */
+const PREVIOUS_KEPT = 10;
+
+/** After a rotation: what signed until now goes on for a day, and so does what an earlier rotation had left, to its own end. */
+export function rotatedOut(
+  deps: Deps,
+  row: Sealed,
+  now: number,
+): Pick<Sealed, "sealed_previous_secret" | "previous_until"> {
+  const until = now + limits.secretGraceSeconds * 1000;
+  const earlier = openPrevious(deps, row, now);
+  if (earlier.length === 0) return { sealed_previous_secret: row.sealed_secret, previous_until: until };
+  const all = [{ secret: open(deps, row.id, row.sealed_secret), until }, ...earlier].slice(0, PREVIOUS_KEPT);
+  return { sealed_previous_secret: sealSecret(deps, row.id, JSON.stringify(all)), previous_until: until };
 }
 
 export const openSecretKey = (deps: Deps, { id, sealed_secret_key: sealed }: Sealed): string | null =>

@@ -105,6 +105,31 @@ describe("a message", () => {
     expect(signaturesOf(last)).toEqual([signatureOf(last, fresh)]);
   });
 
+  test("carries a third signature after a second rotation: each secret signs for 24 hours after it was replaced (wire 17)", async () => {
+    const { id, signing_secret: first } = await hooks.integrate();
+    const rotate = async (): Promise<string> =>
+      (await hooks.store.call(rotateIntegrationSecret, { ids: { id } })).body.data.signing_secret;
+    const second = await rotate();
+    await hooks.latchkey.clock.advance(HOUR);
+    const third = await rotate();
+    const signedBy = async () => {
+      hooks.receiver.arrived.length = 0;
+      await hooks.customer();
+      await hooks.deliver();
+      const arrived = only();
+      const names = { first, second, third };
+      return signaturesOf(arrived).map(
+        (signature) =>
+          Object.entries(names).find(([, secret]) => signatureOf(arrived, secret) === signature)?.[0],
+      );
+    };
+    expect(await signedBy()).toEqual(["third", "second", "first"]);
+    hooks.latchkey.clock.advance(DAY - HOUR);
+    expect(await signedBy()).toEqual(["third", "second"]);
+    hooks.latchkey.clock.advance(HOUR);
+    expect(await signedBy()).toEqual(["third"]);
+  });
+
   test("is sent for what is observed, from when the integration was made, and for nothing else", async () => {
     await hooks.customer();
     await hooks.deliver();
