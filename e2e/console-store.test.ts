@@ -52,6 +52,30 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("a crowd of events does not make a screen ask once for each", async () => {
+    const page = await newPage(c);
+    const crowd = Array.from({ length: 300 }, () => ({ type: "customer.created", sequence: "1" }));
+    const body = crowd.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+    const isStream = /\/v2\/events\/stream/;
+    const told = { status: 200, contentType: "text/event-stream", body };
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await page.route(isStream, (route) => held.then(() => route.fulfill(told)), { times: 1 });
+    await signInWithKey(c, page, "/events");
+    await page
+      .getByText(/created/)
+      .first()
+      .waitFor();
+    let asked = 0;
+    page.on("request", (request) => {
+      if (/\/v2\/events\?/.test(request.url())) asked++;
+    });
+    release();
+    // It comes when the crowd was read and five seconds were rested.
+    await page.waitForRequest(isStream);
+    expect(asked).toBeLessThanOrEqual(12);
+    await page.context().close();
+  });
+
   test("Events shows what is left of a log whose beginning is no longer kept", async () => {
     const { data, lastSequence } = await c.admin.events.list({ limit: 1 });
     const first = Number(data[0]?.sequence) + 2;

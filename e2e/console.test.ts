@@ -136,6 +136,17 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await heading(page, "Nothing found");
   });
 
+  test("Find shows what happens while one looks", async () => {
+    const page = await newPage(c);
+    const { data: key } = await c.admin.applicationKeys.create({ name: "Till" });
+    await signInWithKey(c, page, `/find?q=${key.id}`);
+    await page.getByText("Key Till created").waitFor();
+    await c.admin.applicationKeys.update(key.id, { name: "Counter" });
+    await page.getByText("Key Counter updated").waitFor();
+    await c.admin.applicationKeys.delete(key.id);
+    await page.context().close();
+  });
+
   test("Failures are grouped by reason, and a group opens its records", async () => {
     await go(c.page, "/failures", "Failures");
     await c.page.getByRole("link", { name: /claims\.email_missing/ }).click();

@@ -1,6 +1,7 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { noteRefusal, refreshSession, useAdmin } from "../session/session.ts";
+import { gather } from "./gather.ts";
 
 /**
  * Follows the store's events while the window can be seen, and marks what they changed as stale, so that screens show it without
@@ -24,6 +25,8 @@ export const staleAfter = (type: string): string | undefined =>
   STALE.find(([prefix]) => type.startsWith(prefix))?.[1];
 
 const AGAIN_MS = 5000;
+/** However much happens, screens ask anew once in this time at most. */
+const ASK_EVERY_MS = 1000;
 
 export function useLiveEvents(isOn: boolean): void {
   const admin = useAdmin();
@@ -32,6 +35,10 @@ export function useLiveEvents(isOn: boolean): void {
     if (!isOn) return;
     let after: string | undefined;
     let ending: AbortController | undefined;
+    const note = gather<string>(
+      (types) => markStale(queries, types),
+      () => rest(ASK_EVERY_MS),
+    );
     const follow = async (signal: AbortSignal) => {
       while (!signal.aborted) {
         try {
@@ -39,7 +46,7 @@ export function useLiveEvents(isOn: boolean): void {
           after ??= (await admin.events.head()).sequence;
           for await (const event of admin.events.stream({ after, signal })) {
             after = event.sequence;
-            markStale(queries, event.type);
+            note(event.type);
           }
         } catch {
           // Whatever it is, the screens' own questions tell it; here it is tried again.
@@ -62,17 +69,18 @@ export function useLiveEvents(isOn: boolean): void {
   }, [admin, queries, isOn]);
 }
 
-function markStale(queries: QueryClient, type: string): void {
-  void queries.invalidateQueries({ queryKey: ["events"] });
-  const key = staleAfter(type);
-  if (key) void queries.invalidateQueries({ queryKey: [key] });
-  if (/^(member|application_key|store)\.updated$/.test(type)) refreshSession().catch(noteRefusal);
+/** Also what Find has found, which may be any of it. */
+async function markStale(queries: QueryClient, types: readonly string[]): Promise<void> {
+  const keys = new Set(["events", "find", ...types.flatMap((type) => staleAfter(type) ?? [])]);
+  if (types.some((type) => /^(member|application_key|store)\.updated$/.test(type)))
+    refreshSession().catch(noteRefusal);
+  await Promise.all([...keys].map((key) => queries.invalidateQueries({ queryKey: [key] })));
 }
 
-const rest = (ms: number, signal: AbortSignal): Promise<void> =>
+const rest = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
+    signal?.addEventListener("abort", () => {
       clearTimeout(timer);
       resolve();
     });
