@@ -296,6 +296,21 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("what was refused is forgotten when somebody has signed in", async () => {
+    const page = await newPage(c);
+    await page.goto(c.members);
+    await button(page, "Sign in as a member").click();
+    await button(page, /Ada/).first().click();
+    await page.getByRole("alert").filter({ hasText: "Reference" }).waitFor();
+    await page.getByLabel("Client id").fill(c.key.clientId);
+    await page.getByLabel("Client secret").fill(c.key.clientSecret);
+    await button(page, "Sign in with the key").click();
+    await button(page, "Sign out").click();
+    await heading(page, "Sign in to your store");
+    expect(await page.getByRole("alert").count()).toBe(0);
+    await page.context().close();
+  });
+
   test("when a member's token runs out, they go on in a second window, and what was typed is still there", async () => {
     const page = await newPage(c);
     await page.context().clock.install();

@@ -53,6 +53,8 @@ export function Console() {
   const session = useMaybeSession();
   const [path] = useLocation();
   const [refused, setRefused] = useState<unknown>();
+  // Whoever signs in after that, and out again, is somebody else.
+  if (session && refused !== undefined) setRefused(undefined);
   if (path === SCREENS.signedIn) return <SignedIn onRefused={setRefused} />;
   if (!session) return <SignIn refused={refused} />;
   if (path === SCREENS.signIn) return <Redirect to={SCREENS.home} />;
