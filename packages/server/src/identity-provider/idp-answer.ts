@@ -40,7 +40,8 @@ const ABOUT_REDIRECT_URI = /redirect[_ ]?ur[il]|callback ur[il]/i;
 
 /** What an error in the redirect means, where its words are known. */
 export function reasonOfRedirect({ error, description = "" }: Said): SignOnReason {
-  if (/pushed authorization|\bPAR\b|request_uri|request object/i.test(description))
+  // In capitals alone: French for "by" is spelt the same.
+  if (/pushed authorization|request_uri|request object/i.test(description) || /\bPAR\b/.test(description))
     return "idp_error.par_required";
   if (ABOUT_REDIRECT_URI.test(description)) return "idp_error.redirect_uri";
   if (error === "invalid_scope" || /invalid scope/i.test(description)) return "idp_error.scope";

@@ -177,6 +177,17 @@ describe("the next checks show it", () => {
     expect(found?.evidence).toContain(`which anybody can write, said "${error}: ${error_description}"`);
   });
 
+  test("R3 is not in question when a shopper who refused is told so in French, where `par` is a common word", async () => {
+    f.latchkey.clock.advance(1000);
+    await f.signOn();
+    f.latchkey.clock.advance(1000);
+    const error_description = "Accès refusé par l'utilisateur.";
+    f.idp.hooks.redirect = ({ state = "" }) => ({ state, error: "access_denied", error_description });
+    const { reference } = await f.signOn();
+    expect(await f.recordOf(reference)).toMatchObject({ reason: "idp_error", error: "access_denied" });
+    expect(await check("R3")).toMatchObject({ status: "met" });
+  });
+
   test("R8 stays unknown after a sign-on through us, which always has a nonce", async () => {
     f.latchkey.clock.advance(1000);
     await f.signOn();
