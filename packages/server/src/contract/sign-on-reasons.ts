@@ -222,7 +222,7 @@ export const signOnReasons = {
   "token.unavailable": {
     error: "temporarily_unavailable",
     means:
-      "The identity provider's token endpoint gave no usable answer: none in time, a server error, or something that cannot be read.",
+      "The identity provider's token endpoint gave no usable answer: none in time, a server error, too many requests, or something that cannot be read.",
     remedy: "Look at the profile's health and run its checks.",
   },
   "token.type": {

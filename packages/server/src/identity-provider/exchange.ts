@@ -77,14 +77,14 @@ async function request(
   }
 }
 
-/** Whatever a fault of its own has in its body, the provider did not answer the question. */
+/** Whatever a fault of its own or 429 has in its body, the provider did not answer the question. */
 function judge({ status, headers, body }: EgressAnswer, sent: readonly string[]): Exchanged {
   const parsed = isJsonType(headers["content-type"])
     ? parseStrictJson(body, limits.jsonDepth)
     : { fault: "not_json" };
   const document = "value" in parsed && isObject(parsed.value) ? parsed.value : undefined;
   const said = saidIn(document);
-  const refusal = status < 500 ? refusalOf(status, said) : undefined;
+  const refusal = status < 500 && status !== 429 ? refusalOf(status, said) : undefined;
   if (refusal) return { reason: `token.${refusal}`, answer: toIdpAnswer("token", { status }, said, sent) };
   if (status === 200 && document) return { tokens: document };
   const fault = status === 200 ? "not_json" : "status_not_200";

@@ -155,14 +155,25 @@ test("400 with the reason when an ID token is refused, and a record that says wh
   expect(await f.recordOf(reference)).toMatchObject({ outcome: "failed", reason: "id_token.aud" });
 });
 
-test("503 with Retry-After while the identity provider is away, and the same code works when it is back", async () => {
-  const signedOn = await signOnDirectly();
-  f.idp.hooks.answer = { "/token": (_request, response) => void response.writeHead(502).end() };
-  const away = await f.redeem(signedOn);
-  expect([away.status, away.code, away.headers.get("retry-after")]).toEqual([503, "idp_unavailable", "10"]);
-  f.idp.hooks.answer = {};
-  expect((await f.redeem(signedOn)).status).toBe(200);
-});
+test.each([
+  ["is away", 502],
+  ["is asked too often", 429],
+])(
+  "503 with Retry-After while the identity provider %s, and the same code works afterwards",
+  async (_, status) => {
+    const signedOn = await signOnDirectly();
+    f.idp.hooks.answer = {
+      "/token": (_request, response) =>
+        void response
+          .writeHead(status, { "content-type": "application/json" })
+          .end(JSON.stringify({ error: "too_many_requests" })),
+    };
+    const away = await f.redeem(signedOn);
+    expect([away.status, away.code, away.headers.get("retry-after")]).toEqual([503, "idp_unavailable", "10"]);
+    f.idp.hooks.answer = {};
+    expect((await f.redeem(signedOn)).status).toBe(200);
+  },
+);
 
 test("made-up codes leave few records, and what a provider signed always one (A76)", async () => {
   const { pkce } = await signOnDirectly();

@@ -52,6 +52,7 @@ describe("a failure at the token endpoint keeps what the provider said", () => {
     ["token.refused", 400, "invalid_grant", "PKCE verification failed: Code mismatch"],
     ["token.unavailable", 500, "invalid_client", "whatever its body says"],
     ["token.unavailable", 503, "invalid_grant", undefined],
+    ["token.unavailable", 429, "too_many_requests", "Global limit has been reached"],
   ])("%s for %d %s %s", async (reason, status, error, error_description) => {
     sayAt("/token", status, { error, error_description });
     const { reference } = await f.signOn();
