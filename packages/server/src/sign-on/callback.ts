@@ -1,13 +1,9 @@
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
-import { foreseeRefusal } from "../customers/identity.ts";
 import type { Identity } from "../identity-provider/identify.ts";
-import type { Profile } from "../identity-provider/profile.ts";
 import { newId } from "../lib/ids.ts";
 import { newCredential } from "../lib/secrets.ts";
-import { foreseeMember } from "../members/sign-in.ts";
-import type { Realm } from "../realms/realm.ts";
 import { shopOf } from "../realms/shop.ts";
 import type { AskDeps } from "./ask-idp.ts";
 import { type Attempt, digest, openAttempt, type Place } from "./attempt.ts";
@@ -27,7 +23,7 @@ import {
 import { readParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
-import { identifyShopper, isSameBrowser } from "./returned.ts";
+import { foreseeUnwelcome, identifyShopper, isSameBrowser } from "./returned.ts";
 import { type KnownPlaces, recallPlace } from "./sign-on-place.ts";
 import { finishTest, openTestAttempt } from "./test-sign-on.ts";
 
@@ -89,7 +85,9 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
       refuseUnusable(profile);
       const returned = { attempt, idpState, answered, source: request.source };
       const identity = judgeAge(deps, attempt, await identifyShopper(deps, profile, returned, trail), trail);
-      await refuseUnwelcome(deps, profile, realm, identity);
+      // Whom the exchange would refuse is told at once, while there is a storefront's page to tell it on.
+      const refusal = await foreseeUnwelcome(deps, profile, realm, identity);
+      if (refusal) throw signOnProblem(refusal);
       await timed(deps, trail, "write", () => issueCode(deps, place, attempt.id, identity));
       const { checks, timings } = trail;
       deps.recorder.count("code_issued");
@@ -136,17 +134,3 @@ function judgeAge(
 }
 
 const SKEW_MS = limits.clockSkewSeconds * 1000;
-
-/** Whom the exchange would refuse is told at once, while there is a storefront's page to tell it on. */
-async function refuseUnwelcome(
-  { storage }: Deps,
-  profile: Profile,
-  realm: Realm,
-  identity: Identity,
-): Promise<void> {
-  const reason =
-    realm.purpose === "members"
-      ? await foreseeMember(storage.db, profile, identity)
-      : await foreseeRefusal(storage.db, profile, realm, identity);
-  if (reason) throw signOnProblem(reason);
-}

@@ -1,5 +1,6 @@
 import type { BrowserRequest } from "../contract/browser.ts";
-import { isPassedOn } from "../contract/sign-on-reasons.ts";
+import { isPassedOn, type SignOnReason } from "../contract/sign-on-reasons.ts";
+import { foreseeRefusal } from "../customers/identity.ts";
 import type { Metadata } from "../identity-provider/discovery.ts";
 import type { Identity } from "../identity-provider/identify.ts";
 import { reasonOfRedirect, toIdpAnswer } from "../identity-provider/idp-answer.ts";
@@ -7,6 +8,8 @@ import type { Profile } from "../identity-provider/profile.ts";
 import { readCookie } from "../lib/cookie.ts";
 import { hashesEqual } from "../lib/secrets.ts";
 import { show } from "../lib/show.ts";
+import { foreseeMember } from "../members/sign-in.ts";
+import type { Realm } from "../realms/realm.ts";
 import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { type Attempt, browserCookieName, digest, idpSecretsOf } from "./attempt.ts";
 
@@ -79,3 +82,14 @@ function readIdpAnswer(metadata: Metadata, answered: Parameters, trail: Trail): 
     throw signOnProblem("response.code_missing");
   return idpCode;
 }
+
+/** Why the realm would not let this person in now. The decision that counts is made when the code is traded. */
+export const foreseeUnwelcome = (
+  { storage: { db } }: Pick<Deps, "storage">,
+  profile: Profile,
+  realm: Realm,
+  identity: Identity,
+): Promise<SignOnReason | undefined> =>
+  realm.purpose === "members"
+    ? foreseeMember(db, profile, identity)
+    : foreseeRefusal(db, profile, realm, identity);

@@ -4,7 +4,6 @@ import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import { type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import type * as contract from "../contract/test-sign-on.ts";
-import { foreseeRefusal } from "../customers/identity.ts";
 import type { Identity } from "../identity-provider/identify.ts";
 import { judgeSignOn } from "../identity-provider/live-evidence.ts";
 import { presentLinks } from "../identity-provider/present.ts";
@@ -23,7 +22,7 @@ import { idpRequest, knowBrowser } from "./idp-request.ts";
 import { type Parameters, readParameters, withParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 import { referenceOf } from "./reference.ts";
-import { identifyShopper, isSameBrowser } from "./returned.ts";
+import { foreseeUnwelcome, identifyShopper, isSameBrowser } from "./returned.ts";
 import { findPlace, type SignOnPlace } from "./sign-on-place.ts";
 
 /**
@@ -130,7 +129,7 @@ export async function finishTest(deps: Deps, returning: Returning): Promise<Brow
     const profile = testable(found);
     const { source } = request;
     identity = await identifyShopper(deps, profile, { attempt, idpState, answered, source }, trail);
-    const refusal = await foreseeRefusal(deps.storage.db, profile, found.realm, identity);
+    const refusal = await foreseeUnwelcome(deps, profile, found.realm, identity);
     return report(deps, trail, { reason: refusal ?? null, person: personOf(identity) });
   } catch (error) {
     return report(deps, trail, { reason: reasonOf(error), person: [], cause: error });

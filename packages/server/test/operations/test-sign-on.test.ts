@@ -6,6 +6,7 @@ import { getSignOnStatistics } from "../../src/contract/sign-ons.ts";
 import { testSignOn } from "../../src/contract/test-sign-on.ts";
 import { type Answer, call } from "../support/call.ts";
 import { type Browser, COOKIE, createFederation, type Federation } from "../support/federation.ts";
+import { createMembersSide } from "../support/members.ts";
 
 /** A sign-on by an administrator, of which nothing comes but a page and a record (wire 19). */
 
@@ -120,6 +121,22 @@ describe("a test sign-on", () => {
     expect(text).toContain("The test failed");
     expect(text).toContain("ada@shop.example");
     expect(text).toContain("R7 met");
+  });
+
+  test("of the members' realm says what a member would be told, whoever is a customer", async () => {
+    const side = await createMembersSide(f);
+    const ofMembers = { realm: side.realmId, profile: side.profileId };
+    const tested = async (): Promise<string> => {
+      const { body } = await f.store.call(testSignOn, { ids: { realm: side.realmId, id: side.profileId } });
+      const browser: Browser = { cookie: undefined };
+      const begun = await visit(browser, body.data.url, ofMembers);
+      return textOf(await f.comeBack(browser, f.idp.signIn(begun.headers.get("location") ?? "")));
+    };
+    expect(await tested()).toContain("This person is not a member of the store.");
+    await side.invite("ada@shop.example", "support");
+    expect(await tested()).toContain("The test came through This person would be signed in now.");
+    f.idp.person = { ...f.idp.person, email_verified: false };
+    expect(await tested()).toContain("member_email_unverified");
   });
 
   test("of a provider that does not answer says so at once", async () => {

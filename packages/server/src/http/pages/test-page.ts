@@ -34,7 +34,7 @@ const STEPS: Record<string, string> = {
 
 function verdict(failure: TestReport["failure"]): Html {
   if (!failure)
-    return html`<h1>${mark(true)} The test came through</h1><p>A shopper would be signed in now.</p>`;
+    return html`<h1>${mark(true)} The test came through</h1><p>This person would be signed in now.</p>`;
   return html`<h1>${mark(false)} The test failed</h1><p>${inWords(failure.means)}</p><p>${inWords(failure.remedy)}</p><p><code>${failure.reason}</code></p>`;
 }
 
