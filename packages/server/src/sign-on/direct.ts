@@ -155,12 +155,11 @@ async function refuse(deps: DirectDeps, profile: Profile, trail: Trail, error: u
   if (isNoted) note(deps, trail, { outcome: "failed", reason, customerId: null });
   if (!(error instanceof Problem)) return error;
   if (isAway) return new Problem("idp_unavailable", { retryAfterSeconds: 10 });
-  if (reason === "token.refused" || reason === "token.redirect_uri") return new Problem("code_invalid");
+  const found = isNoted ? { reference: referenceOf(trail.id) } : undefined;
+  if (reason === "token.refused" || reason === "token.redirect_uri")
+    return new Problem("code_invalid", found && { meta: found });
   const [{ detail = "" }] = error.faults;
-  return new Problem("sign_on_refused", {
-    detail,
-    meta: { reason, ...(isNoted && { reference: referenceOf(trail.id) }) },
-  });
+  return new Problem("sign_on_refused", { detail, meta: { reason, ...found } });
 }
 
 function note(

@@ -1,5 +1,6 @@
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
+import type { ProblemCode } from "../contract/problems.ts";
 import { tokenHappening } from "../customers/customer-token.ts";
 import { byService } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
@@ -34,13 +35,18 @@ export async function whyNot(
     .executeTakeFirst();
   const isForeign = grant.client !== undefined && attempt?.realm_id !== grant.client.realmId;
   if (!attempt || isForeign || attempt.state === "failed") return { refusal: new Problem("code_invalid") };
-  if (attempt.state === "code_issued") return { refusal: new Problem("code_expired") };
+  if (attempt.state === "code_issued") return { refusal: withReference("code_expired", attempt) };
   const ageMs = deps.clock.now() - (attempt.exchanged_at ?? 0);
   const isTheft = mismatchOf(attempt, grant) !== undefined || ageMs > limits.replaySeconds * 1000;
   const takeBack = grant.purpose === "members" ? takeBackFromMember : takeBackFromCustomer;
   const whose = isTheft ? await takeBack(trx, deps, attempt, grant) : undefined;
-  return { refusal: new Problem("code_already_used"), ...(whose && { replayed: { attempt, ...whose } }) };
+  const refusal = withReference("code_already_used", attempt);
+  return { refusal, ...(whose && { replayed: { attempt, ...whose } }) };
 }
+
+/** Of a sign-on that is known: the reference finds its record. */
+export const withReference = (code: ProblemCode, { id }: Pick<AttemptRow, "id">): Problem =>
+  new Problem(code, { meta: { reference: referenceOf(id) } });
 
 type Whose = { customerId: string | null };
 

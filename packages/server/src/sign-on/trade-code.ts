@@ -20,7 +20,7 @@ import { type Came, cameWith, hasEnded } from "./ended-sessions.ts";
 import { signOnProblem } from "./exits.ts";
 import type { Recorder } from "./record.ts";
 import { referenceOf } from "./reference.ts";
-import { noteUnusable, recordHead, type WhyNot, whyNot } from "./replay.ts";
+import { noteUnusable, recordHead, type WhyNot, whyNot, withReference } from "./replay.ts";
 
 /** What is brought for a code. `client` is set where the request says which client and realm it is for. */
 export type ClientGrant = {
@@ -93,7 +93,7 @@ export async function tradeCode<T, A>(deps: TradeDeps, grant: ClientGrant, trade
     if (!burnt) return whyNot(trx, deps, grant);
     const { attempt, place } = burnt;
     const mismatch = mismatchOf(attempt, grant);
-    if (mismatch) return fail(trx, attempt, mismatch.reason, new Problem(mismatch.code));
+    if (mismatch) return fail(trx, attempt, mismatch.reason, withReference(mismatch.code, attempt));
     if (!place) return fail(trx, attempt, "profile_disabled", refusalOf(attempt, "profile_disabled"));
     if (place.isEnded) return fail(trx, attempt, "session_ended", refusalOf(attempt, "session_ended"));
     const traded = await trade.work(trx, { ...burnt, place });

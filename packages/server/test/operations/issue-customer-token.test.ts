@@ -433,6 +433,26 @@ describe("the second use of a code", () => {
   });
 });
 
+describe("a code that is not taken any more", () => {
+  test.each<[string, number, number, object]>([
+    ["code_expired", 0, 60_000, {}],
+    ["verifier_mismatch", 0, 0, { oauth_code_verifier: newPkce().verifier }],
+    ["redirect_uri_mismatch", 0, 0, { oauth_redirect_uri: `${SHOP}?shop=1` }],
+    ["code_already_used", 1, 0, {}],
+  ])(
+    "400 %s with the reference of its sign-on, which the shopper can tell support",
+    async (code, uses, afterMs, changes) => {
+      const signedOn = await f.signOn();
+      for (let use = 0; use < uses; use++) await f.redeem(signedOn);
+      f.latchkey.clock.advance(afterMs);
+      const answer = await f.redeem(signedOn, changes);
+      expect(outcome(answer)).toEqual([400, code]);
+      const [{ reference }] = await f.records();
+      expect(answer.body.errors[0].meta).toEqual({ reference });
+    },
+  );
+});
+
 describe("what is decided before the code is touched (wire 12)", () => {
   test("401 for a bad bearer token: the same code works with a good one", async () => {
     const signedOn = await f.signOn();

@@ -110,6 +110,7 @@ test("400 when the verifier does not fit: the identity provider says so, and the
   const signedOn = await signOnDirectly();
   const wrong = await f.redeem({ ...signedOn, pkce: newPkce() });
   expect([wrong.status, wrong.code]).toEqual([400, "code_invalid"]);
+  expect((await f.recordOf(wrong.body.errors[0].meta?.reference)).reason).toBe("token.refused");
   expect((await f.redeem(signedOn)).status).toBe(400);
 });
 
