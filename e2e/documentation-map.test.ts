@@ -71,6 +71,18 @@ test("every page is found from docs/README.md, and that from the README", () => 
   expect(pages.filter((page) => !found.has(page))).toEqual([]);
 });
 
+test("a status that stands before codes is that of each of them", () => {
+  const named = papers.flatMap((page) =>
+    [...read(page).matchAll(/\b([45]\d\d) ((?:`\w+`(?:, )?)+)/g)].flatMap(([, status, codes = ""]) =>
+      [...codes.matchAll(/\w+/g)].map(([code]) => ({ page, status: Number(status), code })),
+    ),
+  );
+  const known = new Map(Object.entries(problems).map(([code, { status }]) => [code, status as number]));
+  const ours = named.filter(({ code }) => known.has(code));
+  expect(ours.length).toBeGreaterThan(20);
+  expect(ours.filter(({ code, status }) => known.get(code) !== status)).toEqual([]);
+});
+
 describe("docs/troubleshooting.md", () => {
   const page = read("docs/troubleshooting.md");
   const sources = [
