@@ -265,6 +265,18 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
       await page.getByText(/Continue with Practice sign-in|You are not signed in/).waitFor();
     });
 
+    test("signs out here also when the service cannot be told, and when the button is pressed twice", async () => {
+      await signIn(name);
+      await hello().waitFor();
+      // The page of html asks the service itself; the others have a server that does.
+      await page.route(`${place.url}/v2/customers/*/tokens/*`, (route) => route.abort());
+      await page.getByRole("button", { name: "Sign out" }).dblclick();
+      await page.getByRole("heading", { name: "A stool of ash, for the kitchen" }).waitFor();
+      await page.goto(accountOf(name));
+      await page.getByText(/Continue with Practice sign-in|You are not signed in/).waitFor();
+      expect(await page.getByRole("alert").filter({ visible: true, hasText: /\w/ }).count()).toBe(0);
+    });
+
     test("Back to the used answer ends at the account, not in an error", async () => {
       const answers: string[] = [];
       page.on("request", (request) => {
