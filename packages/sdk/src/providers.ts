@@ -2,7 +2,7 @@ import { type Api, pathOf } from "./access.ts";
 import { readAll } from "./read-all.ts";
 import type { Provider } from "./types.ts";
 
-/** What the service says of the store's sign-on. Settings and providers that were read once are kept. */
+/** What the service says of the store's sign-on. Settings that were read are kept for a while, where a provider is for good. */
 
 type Settings = { id: string; client_id: string; realm_id: string };
 
@@ -21,11 +21,19 @@ type Destination = { endpoint: string | null; issuer: string | null; namesIssuer
 
 const WELL_KNOWN = "/.well-known/openid-configuration";
 
-export function openProviders(api: Api) {
+/** A server's storefront lives for weeks, and the store may be given another realm or client id meanwhile. */
+const KEPT_MS = 5 * 60_000;
+
+export function openProviders(api: Api, now: () => number) {
   const known = new Map<string, Destination>();
   let reading: Promise<Settings> | undefined;
+  let readAt = 0;
 
   function settings(): Promise<Settings> {
+    if (readAt + KEPT_MS <= now()) {
+      reading = undefined;
+      readAt = now();
+    }
     reading ??= api<{ data: Settings }>({
       method: "GET",
       path: "/v2/customer-authentication-settings",

@@ -13,7 +13,7 @@ export function createStorefront(options: StorefrontOptions): Storefront {
   const { now, sleep } = clockOf(options);
   const grant = { grant_type: "implicit", client_id: options.clientId };
   const api = createApi({ ...wireOf(options, tellShopper), grant, now, sleep });
-  const providers = openProviders(api);
+  const providers = openProviders(api, now);
   const slots = openSlots(options.storage, now);
   const complete = openReturns({ api, slots, now });
 

@@ -1,6 +1,15 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { SHOP } from "../../server/test/support/federation.ts";
-import { answer, errorOf, openBrowser, openShop, REDIRECT, type Shop, signOn } from "./support/shop.ts";
+import {
+  answer,
+  errorOf,
+  openAdmin,
+  openBrowser,
+  openShop,
+  REDIRECT,
+  type Shop,
+  signOn,
+} from "./support/shop.ts";
 
 const TOKENS = "/v2/customers/tokens";
 
@@ -97,6 +106,16 @@ describe("a sign-on", () => {
     expect(shop.countOf("/v2/customer-authentication-settings")).toBe(1);
     expect(shop.sent.filter(({ path }) => path.endsWith("/oidc-profiles"))).toHaveLength(2);
     expect(shop.sent.filter(({ path }) => path.endsWith(shop.f.profileId))).toHaveLength(0);
+  });
+
+  test("reads settings again after five minutes: a server's storefront follows the store to another realm", async () => {
+    const server = shop.page();
+    expect(await server.listProviders()).toHaveLength(1);
+    const admin = openAdmin(shop);
+    const { data: realm } = await admin.realms.create({ name: "Next season" });
+    await admin.settings.update({ realm_id: realm.id });
+    shop.f.latchkey.clock.advance(5 * 60_000);
+    expect(await server.listProviders()).toEqual([]);
   });
 
   test("asks for settings again when they could not be read the first time", async () => {
