@@ -58,6 +58,7 @@ export async function redeemDirect(
   const trail = startTrail(newId(), profile, {
     startedAt: deps.clock.now(),
     source: grant.source,
+    userAgent: grant.from?.userAgent,
     requestId: grant.requestId,
   });
   trail.profile = profile;

@@ -58,6 +58,13 @@ test("200: the identity provider's own code is redeemed there, and gives a custo
   expect(record.checks.map(({ check }: { check: string }) => check)).toContain("id_token.aud");
 });
 
+test("the record has the browser that brought the code, in words", async () => {
+  const phone =
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1";
+  await f.redeem(await signOnDirectly(), {}, { headers: { "user-agent": phone } });
+  expect(await f.records()).toMatchObject([{ browser: "Safari 17", operating_system: "iOS 17" }]);
+});
+
 test("the same person is the same customer the next time", async () => {
   const first = await f.redeem(await signOnDirectly());
   const second = await f.redeem(await signOnDirectly());
