@@ -24,10 +24,11 @@ export async function followProvider(
   said: Said,
   known: Row,
 ): Promise<Happening | undefined> {
-  const columns: Partial<Row> = {
-    ...(said.name !== null && said.name !== known.name && { name: said.name }),
-    ...(await emailAfter(trx, deps, realm, said, known)),
-  };
+  const changed = await emailAfter(trx, deps, realm, said, known);
+  // Whose name nobody has said is called by their address (identity.ts): by the one that they have now.
+  const standIn = known.name === known.email ? changed.email : undefined;
+  const name = said.name ?? standIn ?? known.name;
+  const columns: Partial<Row> = { ...(name !== known.name && { name }), ...changed };
   if (Object.keys(columns).length === 0) return undefined;
   const row = await trx
     .updateTable("customers")

@@ -178,6 +178,21 @@ describe("name and e-mail follow the provider", () => {
     expect((await f.store.call(listEvents, { query: "types=customer.updated" })).body.data).toHaveLength(1);
   });
 
+  test("and an address that stands in for a name goes with the new one, until there is a name", async () => {
+    f.idp.person = { ...ADA, name: undefined };
+    const id = await signedOn();
+    expect((await customerOf(id)).name).toBe("ada@shop.example");
+    f.idp.person.email = "ada.king@shop.example";
+    await signedOn();
+    expect((await customerOf(id)).name).toBe("ada.king@shop.example");
+    f.idp.person = { ...ADA, name: "Ada King" };
+    await signedOn();
+    expect(await customerOf(id)).toMatchObject({ name: "Ada King", email: "ada@shop.example" });
+    f.idp.person = { ...ADA, name: undefined, email: "ada.king@shop.example" };
+    await signedOn();
+    expect(await customerOf(id)).toMatchObject({ name: "Ada King", email: "ada.king@shop.example" });
+  });
+
   test("at the first alone where the realm says so", async () => {
     await f.changeRealm({ profile_updates: "first" });
     const id = await signedOn();
