@@ -170,6 +170,15 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.waitForURL(`${shop}/account`);
   });
 
+  test("on a machine whose clock is two days ahead", async () => {
+    await context.addInitScript(() => {
+      const now = Date.now;
+      Date.now = () => now() + 2 * 86_400_000;
+    });
+    await signIn();
+    await page.getByText("ada@shop.example").waitFor();
+  });
+
   test("with third-party cookies blocked", async () => {
     const strict = await launchChromium("--test-third-party-cookie-phaseout");
     try {
