@@ -277,6 +277,24 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
       expect(await page.getByRole("alert").filter({ visible: true, hasText: /\w/ }).count()).toBe(0);
     });
 
+    test("who was signed out elsewhere is a stranger from their next look at the account on", async () => {
+      await signIn(name);
+      await hello().waitFor();
+      const admin = createAdmin({ baseUrl: place.url, ...credentials });
+      const { data } = await admin.customers.list({ filter: "eq(email,ada@shop.example)" });
+      for (const { id } of data) await admin.customerTokens(id).revokeAll();
+      await page.goto(accountOf(name));
+      await page.getByText(/Continue with Practice sign-in|You are not signed in/).waitFor();
+      await page.goto(urlOf(name));
+      await page.getByText("€ 120").waitFor();
+      expect(
+        await page
+          .getByText(/Your account|€ 108/)
+          .filter({ visible: true })
+          .count(),
+      ).toBe(0);
+    });
+
     test("Back to the used answer ends at the account, not in an error", async () => {
       const answers: string[] = [];
       page.on("request", (request) => {

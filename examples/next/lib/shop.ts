@@ -1,4 +1,4 @@
-import { createStorefront } from "@latchkey/sdk";
+import { ApiError, createStorefront } from "@latchkey/sdk";
 import { cookies } from "next/headers";
 import { NextResponse } from "next/server";
 
@@ -39,6 +39,18 @@ export async function keepToken({ token, expiresAt }: { token: string; expiresAt
 }
 
 export const dropToken = async () => (await cookies()).delete({ name: SESSION, ...attributes });
+
+/** Who is signed in. The service checks the token: with one that has ended, nobody is. */
+export async function findCustomer() {
+  const token = await findToken();
+  if (!token) return undefined;
+  try {
+    return await shop.customer(token).get();
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "customer_token_invalid") return undefined;
+    throw error;
+  }
+}
 
 type Notice = { message: string; reference?: string | undefined };
 
