@@ -255,6 +255,23 @@ describe("a name with several addresses", () => {
   });
 });
 
+test("a distant provider with several addresses has half of the time to connect for the first of them, not its part", async () => {
+  const { port } = await rawServer((socket) => socket.write(answerOf("{}")));
+  const tried: string[] = [];
+  const connect = ({ address }: Connection) => {
+    tried.push(address);
+    const socket = connectPlain({ host: "127.0.0.1", port });
+    // As long as a handshake over half the globe takes: more than a third of the time, less than half.
+    socket.once("connect", () => setTimeout(() => socket.emit("secureConnect"), 400));
+    return socket;
+  };
+  const resolve = async () => [PUBLIC, "1.1.1.1", "8.8.8.8"];
+  expect(await reasonOf(send({ allowedOrigins: [], resolve, connect, connectMs: 1000 }, {}))).toBe(
+    "answered",
+  );
+  expect(tried).toEqual([PUBLIC]);
+});
+
 describe("a request", () => {
   test("carries its method, headers and body", async () => {
     const server = createHttp(async (request, response) => {

@@ -84,17 +84,22 @@ export function createEgress(deps: EgressDeps): Egress {
     return { socket, connectedAtMs: performance.now() };
   }
 
-  /** One dead address does not make a provider dead: they are tried in turn, and share the time there is to connect. */
+  /**
+   * One dead address does not make a provider dead: they are tried in turn, and share the time there is to connect. Each has half of what
+   * is left, so that a distant provider is reached at its first, and the last has the rest.
+   */
   async function connectFirst(addresses: readonly string[], url: URL, deadlineMs: number): Promise<Socket> {
     const secure = url.protocol === "https:";
+    const endMs = Math.min(deadlineMs, performance.now() + connectMs);
     let failure: unknown;
-    for (const address of addresses) {
+    for (const [at, address] of addresses.entries()) {
       const socket = connect({ address, port: portOf(url), host: bareHost(url), secure, ca: deps.ca });
       // Whoever waits hears of an error; after that there is nobody left to tell.
       socket.on("error", () => {});
       try {
-        const limitMs = performance.now() + connectMs / addresses.length;
-        await withDeadline(Math.min(deadlineMs, limitMs), connected(socket, secure));
+        const isLast = at === addresses.length - 1;
+        const limitMs = isLast ? endMs : (performance.now() + endMs) / 2;
+        await withDeadline(limitMs, connected(socket, secure));
         return socket;
       } catch (error) {
         socket.destroy();
