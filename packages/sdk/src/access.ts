@@ -1,11 +1,11 @@
-import { type Body, type Call, exchange, openStream, type Wire } from "./exchange.ts";
+import { type Body, type Call, exchange, type Wire } from "./exchange.ts";
 
 /** Calls with an access token that is fetched when it is needed, and repeats of what may be repeated. */
 
 /** Answers with what the service says, or throws an ApiError. */
 export type Api = (<T = Body>(call: Call) => Promise<T>) & {
-  /** For an answer without an end. It is not repeated: who reads it knows where to go on. */
-  stream(call: Call, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+  /** The access token, for what is asked in another way. */
+  bearer(refused: string | undefined): Promise<string>;
 };
 
 type AccessOptions = Wire & {
@@ -82,18 +82,7 @@ export function createApi(options: AccessOptions): Api {
     }
   }
 
-  async function stream(request: Call, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    let refused: string | undefined;
-    for (;;) {
-      const token = await bearer(refused);
-      const outcome = await openStream(options, request, token, signal);
-      if (!outcome.error) return outcome.stream;
-      if (outcome.error.status !== 401 || refused) throw outcome.error;
-      refused = token;
-    }
-  }
-
-  return Object.assign(call, { stream });
+  return Object.assign(call, { bearer });
 }
 
 /** The one place where an id becomes part of a path. An empty one would name the whole list, and delete it. */

@@ -30,22 +30,18 @@ export function openProviders(api: Api, now: () => number) {
   let readAt = 0;
 
   function settings(): Promise<Settings> {
-    if (readAt + KEPT_MS <= now()) {
-      reading = undefined;
-      readAt = now();
-    }
-    reading ??= api<{ data: Settings }>({
+    if (reading && now() - readAt < KEPT_MS) return reading;
+    readAt = now();
+    const asked = api<{ data: Settings }>({
       method: "GET",
       path: "/v2/customer-authentication-settings",
       step: "settings",
-    }).then(
-      ({ data }) => data,
-      (error) => {
-        reading = undefined;
-        throw error;
-      },
-    );
-    return reading;
+    }).then(({ data }) => data);
+    asked.catch(() => {
+      reading = undefined;
+    });
+    reading = asked;
+    return asked;
   }
 
   const profilesPath = async () => `/v2/authentication-realms/${(await settings()).realm_id}/oidc-profiles`;

@@ -46,6 +46,7 @@ const messages: Partial<Record<ErrorCode, string>> = {
   internal_error: "Something went wrong on our side. Please try again.",
   password_by_back_office_only: "You sign in with your other account, so there is no password to set here.",
   password_queue_full: BUSY,
+  profile_not_found: AWAY,
   rate_limit_exceeded: BUSY,
   storage_unavailable: BUSY,
 };

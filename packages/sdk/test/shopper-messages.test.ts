@@ -21,6 +21,7 @@ const met: ErrorCode[] = [
   "idp_unavailable",
   "internal_error",
   "password_queue_full",
+  "profile_not_found",
   "rate_limit_exceeded",
   "sign_in_attempts_exceeded",
   "sign_on_refused",

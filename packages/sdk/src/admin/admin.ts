@@ -1,6 +1,7 @@
 import { type Api, createApi, type GetToken, pathOf } from "../access.ts";
 import type { Exchange, Fetch } from "../exchange.ts";
 import { clockOf, wireOf } from "../wire.ts";
+import { openerOf } from "./event-stream.ts";
 import { events } from "./events.ts";
 import type { SignOnStatistics, StatisticsQuery, StoreUsage } from "./figures.ts";
 import { integrations } from "./integrations.ts";
@@ -38,7 +39,8 @@ export function createAdmin(options: AdminOptions) {
           client_secret: options.clientSecret,
         };
   const clock = clockOf(options);
-  const api = createApi({ ...wireOf(options, (_, detail) => detail), ...clock, grant });
+  const line = wireOf(options, (_, detail) => detail);
+  const api = createApi({ ...line, ...clock, grant });
   return {
     applicationKeys: applicationKeys(api),
     settings: single<wire.Settings, wire.SettingsChange>(
@@ -70,7 +72,7 @@ export function createAdmin(options: AdminOptions) {
       statistics: async (query: StatisticsQuery = {}) =>
         api<SignOnStatistics>({ method: "GET", path: withQuery(`${SIGN_ONS}/statistics`, query) }),
     },
-    events: events(api, clock.sleep),
+    events: events(api, openerOf(line, api), clock.sleep),
     integrations: integrations(api),
     store: {
       ...single<wire.Store, wire.StoreChange, wire.InForce>(api, STORE, "store"),

@@ -1,4 +1,22 @@
+import type { Api } from "../access.ts";
+import { openStream, type Wire } from "../exchange.ts";
 import type { Event } from "./types.ts";
+
+export type Open = (path: string, signal: AbortSignal | undefined) => Promise<ReadableStream<Uint8Array>>;
+
+/** For an answer without an end. It is not repeated: who reads it knows where to go on. */
+export const openerOf =
+  (wire: Wire, { bearer }: Pick<Api, "bearer">): Open =>
+  async (path, signal) => {
+    let refused: string | undefined;
+    for (;;) {
+      const token = await bearer(refused);
+      const outcome = await openStream(wire, { method: "GET", path }, token, signal);
+      if (!outcome.error) return outcome.stream;
+      if (outcome.error.status !== 401 || refused) throw outcome.error;
+      refused = token;
+    }
+  };
 
 /** Server-sent events (WHATWG HTML 9.2.6), as far as the service uses them: each message is one event in its `data`. */
 export async function* readEvents(

@@ -1,5 +1,5 @@
 import type { Api } from "../access.ts";
-import { readEvents } from "./event-stream.ts";
+import { type Open, readEvents } from "./event-stream.ts";
 import { withQuery } from "./listing.ts";
 import type { Event, EventHead } from "./types.ts";
 
@@ -29,7 +29,7 @@ type WireList = { data: Event[]; meta: { last_sequence: string }; links: { next:
 const EVERY_MS = 1000;
 
 /** The log of what happened in the store. */
-export function events(api: Api, sleep: (ms: number) => Promise<unknown>) {
+export function events(api: Api, open: Open, sleep: (ms: number) => Promise<unknown>) {
   async function list(query: EventQuery = {}): Promise<EventPage> {
     const { after, types, filter, limit } = query;
     const parameters = { after, types: types?.join(","), filter, "page[limit]": limit };
@@ -67,8 +67,7 @@ export function events(api: Api, sleep: (ms: number) => Promise<unknown>) {
       options: { after?: string | undefined; signal?: AbortSignal | undefined } = {},
     ): AsyncGenerator<Event, void, undefined> {
       const search = options.after === undefined ? "" : `?after=${encodeURIComponent(options.after)}`;
-      const path = `${PATH}/stream${search}`;
-      yield* readEvents(await api.stream({ method: "GET", path }, options.signal));
+      yield* readEvents(await open(`${PATH}/stream${search}`, options.signal));
     },
     /** The last number and its hash, signed: keep it elsewhere, and the log up to there cannot be rewritten unnoticed. */
     head: async (): Promise<EventHead> =>
