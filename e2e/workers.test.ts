@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { latchkey } from "../packages/server/test/support/command.ts";
 import { postgresEngine, type TestDatabase } from "../packages/server/test/support/engines.ts";
+import { startFaultProxy } from "../packages/server/test/support/fault-proxy.ts";
 import { freePort } from "../packages/server/test/support/postgres-server.ts";
 import { until } from "../packages/server/test/support/until.ts";
 import { newPlace, type Place, type Running, serve } from "./running.ts";
@@ -282,6 +283,24 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
     const nowhere = `postgres://latchkey@127.0.0.1:${await freePort()}/none`;
     const away = await latchkey(["serve", "--workers", "4"], { ...env, LATCHKEY_DATABASE_URL: nowhere });
     expect([away.code, away.stderr.match(/cannot use the database/g)?.length]).toEqual([1, 1]);
+  });
+
+  test("503 while the database swallows everything: no worker can say so within a second, and none is ready", async () => {
+    const line = await startFaultProxy(Number(new URL(database.url).port));
+    const env = { ...place.env, LATCHKEY_DATABASE_URL: line.via(database.url) };
+    running = await serve({ ...place, env }, ["serve", "--workers", String(WORKERS)]);
+    started.push(running);
+    await allServe();
+    line.blackHole();
+    await until(async () => (await ask("/health/ready")).status === 503);
+    for (let round = 0; round < 3; round++) {
+      const { status, text } = await ask("/health/ready");
+      expect([status, text]).toEqual([503, expect.stringContaining("the database does not answer")]);
+    }
+    line.mend();
+    await until(async () => (await ask("/health/ready")).status === 200);
+    await stop();
+    await line.close();
   });
 
   test("health and metrics on a port of their own are answered for all as well", async () => {
