@@ -61,7 +61,7 @@ export function openConnections(
   const names = createNames();
   let isPooler = false;
   let silentAtMs = 0;
-  let heardAtMs = Number.NEGATIVE_INFINITY;
+  let heardAtMs = performance.now();
   let heldMs = 0;
   let shed = 0;
 
@@ -112,6 +112,9 @@ export function openConnections(
   async function connect(): Promise<PostgresPoolClient> {
     const startedMs = performance.now();
     if (inUse() >= max && pool.waitingCount >= mayWait()) {
+      // All of them wait for a server that says nothing: readiness must not take that for being busy.
+      if (startedMs - heardAtMs > LIMITS.acquireMs)
+        throw new Error("Connection terminated: nothing is heard from the server");
       shed++;
       throw crowded();
     }

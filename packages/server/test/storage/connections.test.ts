@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createStore, type NewStore } from "../../src/create-store.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage, Trx } from "../../src/storage/storage.ts";
-import { isUnavailable } from "../../src/storage/storage.ts";
+import { isCrowded, isUnavailable } from "../../src/storage/storage.ts";
 import { changeStore } from "../../src/stores/store.ts";
 import { handClock } from "../support/clock.ts";
 import { postgresEngine, type TestDatabase } from "../support/engines.ts";
@@ -139,6 +139,33 @@ describe("connections to PostgreSQL", () => {
         return error === undefined;
       }, 10_000);
     expect(await seenName(store.id)).toBe("name 11");
+  });
+
+  test("a server that nobody hears from is away, and not too busy, however many want a connection", async () => {
+    const storage = await open();
+    const { store } = await newStore(storage);
+    const failures: unknown[] = [];
+    let served = 0;
+    let isOver = false;
+    const asking = Array.from({ length: 80 }, async () => {
+      while (!isOver) {
+        const error = await failure(rename(storage, store.id, "asked for"));
+        if (error) failures.push(error);
+        else served++;
+        // Who was refused at once would not let anybody else have a turn.
+        await new Promise(setImmediate);
+      }
+    });
+    await until(() => served > 200);
+    proxy.blackHole();
+    // More than were under way: nothing was heard for the time that an answer may take.
+    await until(() => failures.filter((error) => !isCrowded(error)).length > 20);
+    for (let round = 0; round < 3; round++) {
+      const error = await failure(storage.ping());
+      expect([isUnavailable(error), isCrowded(error)]).toEqual([true, false]);
+    }
+    isOver = true;
+    await Promise.all(asking);
   });
 
   test("an instance that is paused inside a transaction holds its store for less than ten seconds", async () => {
