@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { engines, type TestDatabase } from "../packages/server/test/support/engines.ts";
 import { freePort } from "../packages/server/test/support/postgres-server.ts";
@@ -105,9 +106,12 @@ describe.each(engines)("on $name", (engine) => {
       expect(new Set(messages.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
   }, 240_000);
 
-  test("SIGTERM ends it in good order while a receiver does not answer, and the next start sends it again", async () => {
+  test("SIGTERM ends it in good order while a receiver does not answer and a request never ends, and the next start sends it again", async () => {
     await integrate();
     receiver.answer(() => {});
+    const half = connect(Number(new URL(place.url).port), "127.0.0.1");
+    half.on("error", () => {});
+    half.write("POST /v2/customers HTTP/1.1\r\nHost: localhost\r\n");
     await post("/v2/customers", { type: "customer", name: "Ada", email: "ada@shop.example" });
     await until(() => receiver.open().now === 1);
     const [service] = running;

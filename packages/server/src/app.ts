@@ -24,6 +24,8 @@ export type App = Tidying & {
   readiness: Readiness;
   /** Streams of events have no end of their own: nothing else keeps a connection for longer than a request takes. */
   endStreams(): void;
+  /** No webhook is begun any more; those under way have a moment. */
+  endDeliveries(): Promise<void>;
   /** When no webhook is under way. */
   delivered(): Promise<void>;
   /** For what is refused before there is a request to route. */
@@ -62,6 +64,7 @@ export function createApp(options: AppOptions): App {
     fetch: toFetch(serve),
     readiness: deps.readiness,
     endStreams: deps.streams.close,
+    endDeliveries: deps.deliverer.stop,
     delivered: deps.deliverer.idle,
     onRefused: (problem, requestId, peer) =>
       onAnswered({

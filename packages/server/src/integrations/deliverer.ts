@@ -23,7 +23,7 @@ export type Deliverer = {
   onNumbered(): void;
   /** When nothing is under way. */
   idle(): Promise<void>;
-  /** Takes no more, and waits for a moment for what is under way; the rest is sent again by whoever comes next. */
+  /** Takes no more, and waits for a moment, once, for what is under way; the rest is sent again by whoever comes next. */
   stop(): Promise<void>;
   /** Looks how many integrations fail. */
   count(): Promise<void>;
@@ -47,6 +47,7 @@ export function createDeliverer(deps: Deps): Deliverer {
   let looking: Promise<void> | undefined;
   let isStarted = false;
   let isStopping = false;
+  let stopping: Promise<void> | undefined;
   let isMarked = false;
   let behindMs = 0;
   let failing = 0;
@@ -100,6 +101,18 @@ export function createDeliverer(deps: Deps): Deliverer {
   const all = () => [...running.quick.values(), ...running.slow.values()];
   const works = () => all().map(({ work }) => work);
 
+  async function end(): Promise<void> {
+    isStopping = true;
+    let timer: NodeJS.Timeout | undefined;
+    const enough = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, STOP_WITHIN_MS);
+    });
+    await Promise.race([Promise.allSettled([looking, ...works()]), enough]);
+    clearTimeout(timer);
+    // Others may have at once what is not done by now.
+    for (const { integration } of all()) await release(deps, integration).catch(() => {});
+  }
+
   return {
     look,
     start() {
@@ -119,16 +132,9 @@ export function createDeliverer(deps: Deps): Deliverer {
         await Promise.allSettled(works());
       }
     },
-    async stop() {
-      isStopping = true;
-      let timer: NodeJS.Timeout | undefined;
-      const enough = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, STOP_WITHIN_MS);
-      });
-      await Promise.race([Promise.allSettled([looking, ...works()]), enough]);
-      clearTimeout(timer);
-      // Others may have at once what is not done by now.
-      for (const { integration } of all()) await release(deps, integration).catch(() => {});
+    stop() {
+      stopping ??= end();
+      return stopping;
     },
     async count() {
       failing = await countFailing(deps.storage.db);
