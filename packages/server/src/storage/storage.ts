@@ -90,23 +90,27 @@ export const isCrowded = (error: unknown): boolean => (error as { code?: unknown
 // PostgreSQL: connection exceptions (08), resources (53), intervention and cancellation (57), system errors (58), read-only
 // (25006), a transaction that was paused for too long (25P03), a lock not had in time (55P03), undone for another (40).
 const POSTGRES_DOWN = /^(08...|53...|57...|58...|25006|25P03|55P03|40001|40P01)$/;
+// Of a connection that was there; and of several addresses that were tried in vain, which has no `syscall`.
 const SOCKET_DOWN = new Set([
-  "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
   "ETIMEDOUT",
-  "ENOTFOUND",
+  "ECONNREFUSED",
   "EHOSTUNREACH",
-  "EAI_AGAIN",
+  "ENETUNREACH",
 ]);
+/** What makes a connection: whatever has failed there (no route, no such name, no socket file), nobody was asked anything. */
+const TO_CONNECT = new Set<unknown>(["connect", "getaddrinfo"]);
 // SQLite: BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. Extended codes keep the primary one in the low byte.
 const SQLITE_DOWN = new Set([5, 6, 8, 10, 13, 14]);
 
 /** True when the database is away, full or overloaded: nothing was changed, and the same request may work later. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { code, errcode, message } = error as Error & { code?: unknown; errcode?: unknown };
+  const { code, errcode, syscall, message } = error as Error &
+    Record<"code" | "errcode" | "syscall", unknown>;
   if (typeof errcode === "number") return SQLITE_DOWN.has(errcode & 0xff);
+  if (TO_CONNECT.has(syscall)) return true;
   if (typeof code === "string" && (SOCKET_DOWN.has(code) || POSTGRES_DOWN.test(code))) return true;
   return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/.test(
     message,

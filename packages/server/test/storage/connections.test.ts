@@ -1,7 +1,7 @@
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createStore, type NewStore } from "../../src/create-store.ts";
-import { openStorage } from "../../src/storage/open.ts";
+import { connectStorage, openStorage } from "../../src/storage/open.ts";
 import type { Storage, Trx } from "../../src/storage/storage.ts";
 import { isCrowded, isUnavailable } from "../../src/storage/storage.ts";
 import { changeStore } from "../../src/stores/store.ts";
@@ -166,6 +166,14 @@ describe("connections to PostgreSQL", () => {
     }
     isOver = true;
     await Promise.all(asking);
+  });
+
+  test("a server that has taken its socket of Unix with it is away, as one whose port is closed", async () => {
+    for (const url of ["postgres:///latchkey?host=/nowhere", "postgres://127.0.0.1:1/latchkey"]) {
+      const storage = await connectStorage(url);
+      opened.push(storage);
+      expect(isUnavailable(await failure(storage.ping())), url).toBe(true);
+    }
   });
 
   test("an instance that is paused inside a transaction holds its store for less than ten seconds", async () => {
