@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { latchkey } from "../packages/server/test/support/command.ts";
 import { postgresEngine } from "../packages/server/test/support/engines.ts";
@@ -170,6 +171,40 @@ describe("what cannot be done is said in words that name the option", () => {
     expect(stderr).not.toContain("    at ");
   });
 });
+
+test.skipIf(!postgresEngine.isHere)(
+  "what keeps a command from a PostgreSQL is said in words, with where its address stands",
+  async () => {
+    await createStore(place);
+    const database = await postgresEngine.create();
+    const admin = new pg.Client({ connectionString: database.url });
+    await admin.connect();
+    await admin.query("revoke create on schema public from public");
+    await admin.query("create role stranger login");
+    const other = (change: Partial<URL>) => Object.assign(new URL(database.url), change).href;
+    const refused = [
+      [other({ pathname: "/none_such" }), "does not exist"],
+      [other({ search: "?sslmode=verify-full" }), "does not support SSL"],
+      [other({ search: "?sslmode=verify-full&sslrootcert=/none.pem" }), "/none.pem"],
+      [other({ search: "?host=/nowhere" }), "/nowhere"],
+    ] as const;
+    const notMine = [other({ username: "stranger" }), "permission denied"] as const;
+    const type = async (args: string[], env: Record<string, string>, ...words: string[]) => {
+      const { code, stdout, stderr } = await latchkey(args, env);
+      expect([code, stdout], stderr).toEqual([1, ""]);
+      for (const word of words) expect(stderr).toContain(word);
+      expect(stderr).not.toContain("    at ");
+    };
+    for (const [LATCHKEY_DATABASE_URL, why] of [...refused, notMine])
+      for (const args of [["migrate"], ["store", "create", "--name", "x"]])
+        await type(args, { LATCHKEY_DATABASE_URL }, why, "LATCHKEY_DATABASE_URL");
+    for (const [url, why] of refused)
+      await type(["after-restore", "--replaced", url], place.env, why, "--replaced");
+    await admin.query("drop role stranger");
+    await admin.end();
+    await database.drop();
+  },
+);
 
 test("deleting a store says how far it is on standard error, and its result on standard output", async () => {
   const made = await createStore(place);

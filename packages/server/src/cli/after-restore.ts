@@ -5,7 +5,7 @@ import { type CarriedOver, carryOver } from "../carry-over.ts";
 import { readDatabaseUrlOf } from "../config.ts";
 import { byOperator } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
-import { connectStorage, refuseMissingFile } from "../storage/open.ts";
+import { connectStorage, inWords, refuseMissingFile } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { confirm } from "./confirm.ts";
 import { ifGiven } from "./options.ts";
@@ -52,6 +52,9 @@ export async function carryFrom(deps: Deps, replacedUrl: string): Promise<Carrie
   if (replacedUrl.startsWith("sqlite:")) refuseMissingFile(replacedUrl.slice("sqlite:".length));
   const replaced = await connectStorage(replacedUrl);
   try {
+    await replaced.ping().catch((error) => {
+      throw inWords(error, replacedUrl, "--replaced");
+    });
     const carried = await carryOver(deps, replaced);
     if (!carried) console.error(NOT_THE_SAME);
     return carried;

@@ -80,21 +80,25 @@ export async function migrateUrl(
   const patient = await connectPostgres(databaseUrl, { patient: true });
   try {
     return await migrate({ storage: patient, clock });
+  } catch (error) {
+    throw inWords(error, databaseUrl);
   } finally {
     await patient.close();
   }
 }
 
-/** What an operator meets most: no server, no such database, a wrong password. Never the URL, which has the password. */
-function inWords(error: unknown, databaseUrl: string): unknown {
+/** Who we are (28), no such database (3D), a schema that is not ours (42501); certificates, and their files. */
+const REFUSED = /^(28...|3D...|42501|ENOENT|EACCES|.*CERT.*|UNABLE_TO_.*|ERR_(SSL|TLS)_.*)$/;
+const NO_TLS = "The server does not support SSL connections";
+
+/** What an operator meets most, with where the address stands. Never the URL, which has the password. */
+export function inWords(error: unknown, databaseUrl: string, name = "LATCHKEY_DATABASE_URL"): unknown {
   if (isOperatorFault(error) || databaseUrl.startsWith("sqlite:")) return error;
   const { code, message } = error as Error & { code?: string };
-  const isRefused =
-    code?.startsWith("28") || code?.startsWith("3D") || code === "ENOTFOUND" || isUnavailable(error);
-  if (!isRefused) return error;
+  if (!REFUSED.test(code ?? "") && message !== NO_TLS && !isUnavailable(error)) return error;
   const { host, pathname } = new URL(databaseUrl);
   return operatorFault(
-    `cannot use the database ${pathname.slice(1)} at ${host} (LATCHKEY_DATABASE_URL): ${message}`,
+    `cannot use the database ${pathname.slice(1)} at ${host} (${name}): ${message}`,
     error,
   );
 }
