@@ -304,6 +304,20 @@ describe("a restore", () => {
     database.close();
   }, 40_000);
 
+  test("after-restore ends nothing when --replaced names another database: the right one can still be named", async () => {
+    const made = await createStore(place);
+    const wrong = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${join(place.folder, "wrong.db")}` };
+    await createStore({ env: wrong });
+    const url = wrong.LATCHKEY_DATABASE_URL;
+    const { code, stdout, stderr } = await run("after-restore", "--replaced", url);
+    expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("Nothing was changed")]);
+    const database = new DatabaseSync(inDatabase(), { readOnly: true });
+    expect(database.prepare("select tokens_from from stores where id = ?").get(made.store.id)).toEqual({
+      tokens_from: null,
+    });
+    database.close();
+  });
+
   test("shows the new secrets also where the database of before was read", async () => {
     await createStore(place);
     const { code, stdout } = await run(

@@ -5,6 +5,7 @@ import { type CarriedOver, carryOver } from "../carry-over.ts";
 import { readDatabaseUrlOf } from "../config.ts";
 import { byOperator } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
+import { operatorFault } from "../lib/operator-fault.ts";
 import { connectStorage, inWords, refuseMissingFile } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { confirm } from "./confirm.ts";
@@ -24,6 +25,9 @@ export async function afterRestore(given: Given): Promise<void> {
     );
   await withStorage(async (deps) => {
     const carried = replaced === undefined ? undefined : await carryFrom(deps, replaced);
+    // What is ended below makes the two differ for good: after that the right one would be refused, too.
+    if (replaced !== undefined && !carried)
+      throw operatorFault(`${NOT_THE_SAME}. Nothing was changed; without --replaced nothing is carried over`);
     const ended = await endAll(deps);
     const secrets = given["rotate-secrets"] ? await rotateAll(deps) : undefined;
     if (given.json) {
@@ -47,7 +51,7 @@ export async function endAll(deps: Deps): Promise<Ended> {
   return ended;
 }
 
-/** What was carried over, or undefined, with the reason on standard error. */
+/** What was carried over; undefined where the backup was not made of that database. */
 export async function carryFrom(deps: Deps, replacedUrl: string): Promise<CarriedOver | undefined> {
   if (replacedUrl.startsWith("sqlite:")) refuseMissingFile(replacedUrl.slice("sqlite:".length));
   const replaced = await connectStorage(replacedUrl);
@@ -55,9 +59,7 @@ export async function carryFrom(deps: Deps, replacedUrl: string): Promise<Carrie
     await replaced.ping().catch((error) => {
       throw inWords(error, replacedUrl, "--replaced");
     });
-    const carried = await carryOver(deps, replaced);
-    if (!carried) console.error(NOT_THE_SAME);
-    return carried;
+    return await carryOver(deps, replaced);
   } finally {
     await replaced.close();
   }
@@ -86,8 +88,8 @@ const formatSecrets = (secrets: NewSecret[]): string =>
     secrets.map((secret) => Object.values(secret)),
   );
 
-const NOT_THE_SAME =
-  "the database of before is not the one that this backup was made of, or was itself restored since: nothing was carried over";
+export const NOT_THE_SAME =
+  "the database of before is not the one that this backup was made of, or one of the two was restored since";
 
 export const NOT_KNOWN =
   "Keys that were deleted and secrets that were rotated out after the backup work again, and so do passwords that were\n" +

@@ -15,6 +15,7 @@ import {
   endAll,
   endedAsJson,
   NOT_KNOWN,
+  NOT_THE_SAME,
 } from "./after-restore.ts";
 import { chooseSqliteFile } from "./with-storage.ts";
 
@@ -70,7 +71,9 @@ async function tryCarry(
   path: string,
 ): Promise<CarriedOver | undefined> {
   try {
-    return await carryFrom(deps, `sqlite:${path}`);
+    const carried = await carryFrom(deps, `sqlite:${path}`);
+    if (!carried) console.error(`${NOT_THE_SAME}: nothing was carried over`);
+    return carried;
   } catch (error) {
     console.error(`the database of before cannot be read: ${(error as Error).message}`);
     return undefined;
