@@ -94,6 +94,11 @@ const PAGE = 100;
 
 export async function tail(given: FromStore & { after: string | undefined; once: boolean }): Promise<void> {
   const after = ifGiven(given.after, (text) => readWhole(text, "--after", 0, Number.MAX_SAFE_INTEGER));
+  let isRead = true;
+  // Whoever reads has left (`| head -1`): without a listener that would end in a stack.
+  process.stdout.on("error", () => {
+    isRead = false;
+  });
   await fromStore(given.store, async ({ storage }, storeId) => {
     const head = await readHead(storage.db, storeId);
     const last = Math.max(startAfter(head, undefined), head.last_sequence - SHOWN_FIRST);
@@ -103,8 +108,8 @@ export async function tail(given: FromStore & { after: string | undefined; once:
       const rows = await readAfter.all(storage.db, { storeId, from, to, limit: PAGE });
       for (const row of rows) console.log(given.json ? JSON.stringify(presentEvent(row)) : inWords(row));
       from = rows.at(-1)?.sequence ?? from;
-      if (rows.length === PAGE) continue;
-      if (given.once) return;
+      if (rows.length === PAGE && isRead) continue;
+      if (given.once || !isRead) return;
       await sleep(LOOK_EVERY_MS);
     }
   });

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -6,8 +8,9 @@ import { jwks } from "../../src/contract/sign-on.ts";
 import { updateStore } from "../../src/contract/store.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
-import { type Finished, latchkey as run } from "../support/command.ts";
+import { type Finished, LATCHKEY, latchkey as run } from "../support/command.ts";
 import { sqliteEngine, type TestDatabase } from "../support/engines.ts";
+import { until } from "../support/until.ts";
 
 let database: TestDatabase;
 let latchkey: TestApp;
@@ -76,4 +79,24 @@ test("tail: one line an event, in words or as JSON", async () => {
   const json = await command("tail", "--store", store.store.id, "--after", "3", "--once", "--json");
   expect(JSON.parse(json.stdout)).toMatchObject({ specversion: "1.0", sequence: "4", type: "store.updated" });
   expect((await command("tail", "--store", "nobody", "--once")).code).toBe(1);
+});
+
+test("tail: ends with the next event when whoever reads has left, as with `| head -1`", async () => {
+  const child = spawn(process.execPath, [LATCHKEY, "events", "tail", "--store", store.store.id], {
+    env: { PATH: process.env.PATH, LATCHKEY_DATABASE_URL: database.url },
+  });
+  const exited = once(child, "exit");
+  let said = "";
+  child.stderr.on("data", (chunk) => {
+    said += chunk;
+  });
+  await once(child.stdout, "data");
+  child.stdout.destroy();
+  await until(async () => {
+    await store.call(updateStore, { json: { data: { type: "store", name: "More" } } });
+    await store.call(updateStore, { json: { data: { type: "store", name: "Less" } } });
+    await latchkey.app.tidy();
+    return child.exitCode !== null;
+  });
+  expect([await exited, said]).toEqual([[0, null], `database: ${database.url}\n`]);
 });
