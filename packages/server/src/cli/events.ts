@@ -24,13 +24,23 @@ export async function verify({
   const verdict = await fromStore(store, async ({ storage }, storeId) => {
     const witnessed = head === undefined ? undefined : await readWitnessed(storage, storeId, head, keys);
     const progress = createProgress("verifying");
-    return verifyLog({ storage }, storeId, witnessed, progress.show).finally(progress.end);
+    const found = await verifyLog({ storage }, storeId, witnessed, progress.show).finally(progress.end);
+    if (found.isWhole && witnessed) refuseForgotten(found, witnessed);
+    return found;
   });
   if (json) console.log(JSON.stringify(toJson(verdict)));
   if (!verdict.isWhole) {
     if (!json) throw operatorFault(describeFault(verdict));
     process.exitCode = 1;
   } else if (!json) console.log(describeWhole(verdict));
+}
+
+/** Else it would be enough to move the beginning of a log behind what the witness has seen. */
+function refuseForgotten({ head }: Extract<Verdict, { isWhole: true }>, { sequence }: Witnessed): void {
+  if (sequence >= head.first_sequence - 1) return;
+  throw operatorFault(
+    `--head is sequence ${sequence}, and the log is kept from ${head.first_sequence} on: there is nothing to compare it with. Give a younger head`,
+  );
 }
 
 /** What a witness has kept, if one of our keys has signed it for this store. */

@@ -23,7 +23,7 @@ export async function verifyLog(
   witnessed?: Witnessed,
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<Verdict> {
-  const head = await readHead(db, storeId);
+  let head = await readHead(db, storeId);
   let { sequence, hash } = startOf(head);
   let [events, erased] = [0, 0];
   for (;;) {
@@ -33,9 +33,10 @@ export async function verifyLog(
     const rows = await readAfter.all(db, { storeId, from: sequence, to: head.last_sequence, limit: PAGE });
     if (rows[0]?.sequence !== sequence + 1) {
       // Retention may have taken them away meanwhile, and moved the beginning with them.
-      const start = startOf(await readHead(db, storeId));
-      if (start.sequence <= sequence) return { isWhole: false, sequence: sequence + 1, what: "removed" };
-      ({ sequence, hash } = start);
+      const { first_sequence, forgotten_hash } = await readHead(db, storeId);
+      if (first_sequence <= sequence + 1) return { isWhole: false, sequence: sequence + 1, what: "removed" };
+      head = { ...head, first_sequence, forgotten_hash };
+      ({ sequence, hash } = startOf(head));
       continue;
     }
     for (const row of rows) {

@@ -53,6 +53,30 @@ test("verify: exit 0 for a log that is whole, also to a witness; 1 with the firs
   expect((await verify()).stderr).toContain("sequence 2 was removed");
 });
 
+test("verify: a head from before what is kept proves nothing, and that is said: the log may have been rewritten and its beginning moved", async () => {
+  const second = await latchkey.createStore();
+  const rename = (name: string) => second.call(updateStore, { json: { data: { type: "store", name } } });
+  await latchkey.app.tidy();
+  const witnessed = (await second.call(getEventHead)).body.data;
+  for (const name of ["one", "two", "three"]) await rename(name);
+  await latchkey.app.tidy();
+  const { db } = latchkey.storage;
+  const forget = async (last: number) => {
+    const kept = db.selectFrom("events").select("hash").where("store_id", "=", second.store.id);
+    const { hash } = await kept.where("sequence", "=", last).executeTakeFirstOrThrow();
+    const beginning = { first_sequence: last + 1, forgotten_hash: hash };
+    await db.updateTable("event_heads").set(beginning).where("store_id", "=", second.store.id).execute();
+    const gone = db.deleteFrom("events").where("store_id", "=", second.store.id);
+    await gone.where("sequence", "<=", last).execute();
+  };
+  const verifySecond = () => command("verify", "--store", second.store.id, "--head", witnessed.signature);
+  await forget(Number(witnessed.sequence));
+  expect((await verifySecond()).code).toBe(0);
+  await forget(Number(witnessed.sequence) + 1);
+  const { code, stdout, stderr } = await verifySecond();
+  expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("nothing to compare it with")]);
+});
+
 test("verify: a head that nobody of us has signed, or whose key is gone, is refused with the remedy", async () => {
   const [header = "", payload = "", signed = ""] = signature.split(".");
   const claims = { ...JSON.parse(Buffer.from(payload, "base64url").toString()), sequence: "3" };

@@ -85,7 +85,7 @@ export const lookCommands: Command[] = [
       ),
     },
     notes: `Exit code 1 with the first sequence that was removed, altered or put elsewhere. What was erased verifies by its digest,
-what was forgotten by the hash that it left.`,
+what was forgotten by the hash that it left. A head that is older than what is kept is refused.`,
     load: async () => (await import("../events.ts")).verify,
   }),
   command({
