@@ -154,9 +154,24 @@ describe.each(engines)("a service on $name", (engine) => {
     expect(lines.join("\n")).not.toContain(made.application_key.client_secret);
   });
 
+  here(
+    "says of an address at which no latchkey is that, and not that it runs on another database",
+    async () => {
+      const url = `${place.url}/docs`;
+      const { code, stderr } = await latchkey(
+        ["prove-limits", "--store", made.store.id, "--url", url],
+        place.env,
+      );
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`${url} answers 404`)]);
+    },
+  );
+
   here("proves its limits: neither one key's flood nor one stranger's takes from the others", async () => {
     const prove = () =>
-      latchkey(["prove-limits", "--store", made.store.id, "--seconds", "2", "--url", place.url], place.env);
+      latchkey(
+        ["prove-limits", "--store", made.store.id, "--seconds", "2", "--url", `${place.url}/`],
+        place.env,
+      );
     let { code, stdout, stderr } = await prove();
     // On a busy machine what was sent evenly may arrive in a heap, which no bucket takes.
     for (let rounds = 0; rounds < 4 && code !== 0; rounds++) ({ code, stdout, stderr } = await prove());

@@ -1,5 +1,6 @@
 import { createApplicationKey, deleteApplicationKey } from "../application-keys/administer.ts";
 import type { KeyWithSecret } from "../application-keys/application-key.ts";
+import { readPublicUrl } from "../config.ts";
 import type { Grant } from "../contract/permissions.ts";
 import { byOperator } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -30,8 +31,7 @@ type Given = { store: string; seconds: string; url: string | undefined; json: bo
 export async function proveLimits(given: Given): Promise<void> {
   const { store: storeId, json } = given;
   const seconds = readWhole(given.seconds, "--seconds", 1);
-  const url =
-    (given.url ?? process.env.LATCHKEY_PUBLIC_URL) || `http://localhost:${process.env.PORT || 4000}`;
+  const url = (given.url ?? readPublicUrl(process.env)).replace(/\/+$/, "");
   await withStorage(async (deps) => {
     const store = await requireStore(deps, storeId);
     const free = store.rateLimit - store.totalReserved;
@@ -129,11 +129,13 @@ async function getToken(url: string, { created }: Made, grant: Grant): Promise<s
   const answer = await fetch(`${url}/oauth/access_token`, { method: "POST", body }).catch((cause) => {
     throw operatorFault(`no latchkey answers at ${url}; start it, or say where it is with --url`, cause);
   });
-  const granted = (await answer.json()) as { access_token?: string };
-  if (!granted.access_token) {
+  if (answer.status === 401)
     throw operatorFault(`the service at ${url} does not know the key just made: it runs on another database`);
-  }
-  return granted.access_token;
+  if (!answer.ok)
+    throw operatorFault(
+      `${url} answers ${answer.status} to a request for an access token; say where the service is with --url`,
+    );
+  return ((await answer.json()) as { access_token: string }).access_token;
 }
 
 const sumOf = (provers: readonly Prover[], what: "served" | "refused"): number =>
