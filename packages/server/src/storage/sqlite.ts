@@ -86,18 +86,25 @@ export function openSqlite(given: string): Storage {
   };
 }
 
+/** Waits for another process that makes the file, or brings its log into it as the last to close it. */
 function openFile(path: string): DatabaseSync {
-  try {
-    if (path !== ":memory:") keepPrivate(path);
-    const file = new DatabaseSync(path, { timeout: BLOCK_MS, enableForeignKeyConstraints: true });
-    // WAL lets the command line read and write beside the service; FULL makes an acknowledged write survive a power cut.
-    file.exec("pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off;");
-    // What a savepoint sets aside, which would go to a file when it is more than a few pages.
-    file.exec("pragma temp_store = memory");
-    file.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-    return file;
-  } catch (cause) {
-    throw operatorFault(`cannot open the SQLite database ${path}: ${(cause as Error).message}`, cause);
+  const untilMs = performance.now() + BUSY_MS;
+  for (;;) {
+    let file: DatabaseSync | undefined;
+    try {
+      if (path !== ":memory:") keepPrivate(path);
+      file = new DatabaseSync(path, { timeout: BLOCK_MS, enableForeignKeyConstraints: true });
+      // WAL lets the command line read and write beside the service; FULL makes an acknowledged write survive a power cut.
+      file.exec("pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off;");
+      // What a savepoint sets aside, which would go to a file when it is more than a few pages.
+      file.exec("pragma temp_store = memory");
+      file.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+      return file;
+    } catch (cause) {
+      file?.close();
+      if (primaryCodeOf(cause) === SQLITE_BUSY && performance.now() < untilMs) continue;
+      throw operatorFault(`cannot open the SQLite database ${path}: ${(cause as Error).message}`, cause);
+    }
   }
 }
 

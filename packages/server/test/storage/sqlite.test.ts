@@ -2,10 +2,12 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { statement } from "../../src/storage/statement.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
+import { latchkey as run } from "../support/command.ts";
 
 let folder: string;
 let path: string;
@@ -91,4 +93,16 @@ test("nothing is left beside the file of SQLite when the storage is closed", asy
   await latchkey.close();
   expect([path, `${path}-wal`, `${path}-shm`].map((file) => existsSync(file))).toEqual([true, false, false]);
   latchkey = await createTestApp({ databaseUrl: `sqlite:${path}` });
+});
+
+test("a file that another process has to itself, while it makes it or closes it, is waited for", async () => {
+  const other = join(folder, "other.db");
+  const maker = new DatabaseSync(other);
+  maker.exec("begin exclusive");
+  const running = run(["migrate"], { LATCHKEY_DATABASE_URL: `sqlite:${other}` });
+  // Shorter than it waits, longer than a process takes to come to the file.
+  await Promise.race([running, sleep(1500)]);
+  maker.exec("rollback");
+  maker.close();
+  expect(await running).toMatchObject({ code: 0, stdout: expect.stringContaining("applied: ") });
 });
