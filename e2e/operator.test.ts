@@ -119,6 +119,13 @@ test("`latchkey dev` on another database of the folder, and --reset of that, lea
   }
 });
 
+test("`latchkey dev` ends, in words, when its shop cannot be set up because LATCHKEY_PUBLIC_URL leads elsewhere", async () => {
+  const env = { ...place.env, LATCHKEY_PUBLIC_URL: "http://localhost:1" };
+  const { code, stderr } = await latchkey(["dev"], env, place.folder);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("at http://localhost:1 (LATCHKEY_PUBLIC_URL)")]);
+  expect(stderr).not.toContain("    at ");
+}, 30_000);
+
 test("`latchkey dev --reset` does not reset a PostgreSQL, says so and changes nothing", async () => {
   const env = { LATCHKEY_DATABASE_URL: "postgres://127.0.0.1:1/x" };
   const { code, stderr } = await latchkey(["dev", "--reset"], env, place.folder);

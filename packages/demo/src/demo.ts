@@ -48,8 +48,10 @@ const DORA = {
 export async function startDemo({ apiUrl, clientId, clientSecret, ports }: DemoOptions): Promise<Demo> {
   const idp = await startPracticeIdp({ port: ports.idp, quiet: true });
   const knobsUrl = `${idp.origin}/knobs`;
+  let shop: Awaited<ReturnType<typeof startStorefront>> | undefined;
+  const close = async () => void (await Promise.all([shop?.close(), idp.close()]));
   try {
-    const shop = await startStorefront({ port: ports.shop, apiUrl, clientId, knobsUrl });
+    shop = await startStorefront({ port: ports.shop, apiUrl, clientId, knobsUrl });
     idp.setShop(shop.origin);
     const admin = createAdmin({ baseUrl: apiUrl, clientId, clientSecret });
     const profile = await seed(admin, shop.origin, idp.discoveryUrl);
@@ -69,12 +71,10 @@ export async function startDemo({ apiUrl, clientId, clientSecret, ports }: DemoO
       idpUrl: idp.origin,
       knobsUrl,
       hooksUrl: `${shop.origin}/webhooks`,
-      async close() {
-        await Promise.all([shop.close(), idp.close()]);
-      },
+      close,
     };
   } catch (error) {
-    await idp.close();
+    await close();
     throw error;
   }
 }

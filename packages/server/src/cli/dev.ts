@@ -51,7 +51,13 @@ export async function dev({ reset, yes }: { reset: boolean; yes: boolean }): Pro
   if (!credentials) return;
   // Only here: what serves in production does not know of the demo.
   const { startDemo } = await import("@latchkey/demo");
-  demo = await startDemo({ apiUrl: config.publicUrl, ...credentials, ports });
+  demo = await startDemo({ apiUrl: config.publicUrl, ...credentials, ports }).catch(async (cause: Error) => {
+    await service.stop(0);
+    throw operatorFault(
+      `the practice shop cannot be set up at ${config.publicUrl} (LATCHKEY_PUBLIC_URL): ${cause.message} If its key is gone, \`latchkey dev --reset\` begins anew.`,
+      cause,
+    );
+  });
   console.log(banner(config, credentials, demo, await hasConsole(config)));
 }
 
