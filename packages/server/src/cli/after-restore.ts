@@ -6,6 +6,7 @@ import { readDatabaseUrlOf } from "../config.ts";
 import { byOperator } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
+import { hasTables } from "../storage/migrate.ts";
 import { connectStorage, inWords, refuseMissingFile } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { confirm } from "./confirm.ts";
@@ -56,7 +57,7 @@ export async function carryFrom(deps: Deps, replacedUrl: string): Promise<Carrie
   if (replacedUrl.startsWith("sqlite:")) refuseMissingFile(replacedUrl.slice("sqlite:".length));
   const replaced = await connectStorage(replacedUrl);
   try {
-    await replaced.ping().catch((error) => {
+    await hasTables(replaced).catch((error) => {
       throw inWords(error, replacedUrl, "--replaced");
     });
     return await carryOver(deps, replaced);

@@ -72,7 +72,11 @@ export function openPostgres(url: string, options: PostgresOptions & { patient?:
       const now = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
       const others = sql<number>`(select count(*) from pg_stat_activity where datname = current_database()
         and application_name like ${`${LISTENER} _%`} and application_name <> ${name})`;
-      const row = await db.selectNoFrom([now.as("now"), others.as("others")]).executeTakeFirstOrThrow();
+      // A standby answers what is read, and refuses what is written.
+      const isReadOnly = sql<boolean>`current_setting('transaction_read_only')::boolean`;
+      const asked = [now.as("now"), others.as("others"), isReadOnly.as("isReadOnly")] as const;
+      const row = await db.selectNoFrom(asked).executeTakeFirstOrThrow();
+      if (row.isReadOnly) throw readOnly();
       return { nowMs: row.now, otherInstances: row.others };
     },
     async close() {
@@ -80,6 +84,9 @@ export function openPostgres(url: string, options: PostgresOptions & { patient?:
     },
   };
 }
+
+/** PostgreSQL's own code for a write that it refuses. */
+const readOnly = (): Error => Object.assign(new Error("the server only reads"), { code: "25006" });
 
 /** PostgreSQL's own code for a lock that was not had in time. */
 const notItsTurn = (): Error =>

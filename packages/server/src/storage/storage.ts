@@ -28,7 +28,7 @@ export type Storage = {
   claim(): void;
   /** What its connections are doing, where it has some. */
   pool?(): Pool;
-  /** Answers when the database does, with the database's own time where it has one, and how many other instances use it. */
+  /** Answers when the database does and takes writes, with its own time where it has one, and how many other instances use it. */
   ping(): Promise<{ nowMs: number | undefined; otherInstances: number }>;
   close(): Promise<void>;
 };

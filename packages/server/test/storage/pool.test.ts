@@ -102,6 +102,23 @@ describe("a pool of PostgreSQL", () => {
     });
   });
 
+  test("503 not_ready on a server that only reads, such as one that another has taken over from; ready again when it writes", async () => {
+    const standby = (is: "on" | "off") =>
+      sql.raw(`set default_transaction_read_only = ${is}`).execute(storage.db);
+    clock.set(Date.now());
+    const look = async () => {
+      clock.advance(1000);
+      const { status, body } = await call(latchkey.app, ready);
+      return [status, body.errors?.[0].meta.reasons];
+    };
+    expect(await look()).toEqual([200, undefined]);
+    // One after the other, they all have the same connection.
+    await standby("on");
+    expect(await look()).toEqual([503, [expect.stringContaining("cannot be written to")]]);
+    await standby("off");
+    expect(await look()).toEqual([200, undefined]);
+  });
+
   test("changes of one store wait for their turn on one connection: another store's requests are served", async () => {
     const [held, other] = [await latchkey.createStore(), await latchkey.createStore()];
     await witness.query("begin");
