@@ -259,8 +259,8 @@ function isNameRefused(error: unknown): boolean {
   );
 }
 
-/** Without a code of SQL nobody answered; with these the session was cancelled or ended, or the server is not well. */
-const leavesInDoubt = (error: unknown): boolean => /^(08|57|58|XX|25P03)/.test(codeOf(error) ?? "08");
+/** Without a code of SQL nobody answered; with these the session was cancelled or ended, or the server is not well, or only reads (25006). */
+const leavesInDoubt = (error: unknown): boolean => /^(08|57|58|XX|25006|25P03)/.test(codeOf(error) ?? "08");
 
 const SILENCE = "Connection terminated: a statement was not answered in time";
 

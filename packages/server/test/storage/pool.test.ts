@@ -8,6 +8,7 @@ import { openStorage } from "../../src/storage/open.ts";
 import { ask, askWithBegin, prepareBegin } from "../../src/storage/postgres-query.ts";
 import { statement } from "../../src/storage/statement.ts";
 import { isUnavailable, type Storage } from "../../src/storage/storage.ts";
+import { touchStore } from "../../src/stores/store.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
@@ -117,6 +118,17 @@ describe("a pool of PostgreSQL", () => {
     expect(await look()).toEqual([503, [expect.stringContaining("cannot be written to")]]);
     await standby("off");
     expect(await look()).toEqual([200, undefined]);
+  });
+
+  test("a connection to a server that only reads is not used again after a write: the next may lead to the one that has taken over", async () => {
+    const { store } = await latchkey.createStore();
+    const write = () =>
+      storage.db.updateTable("stores").set({ name: "x" }).where("id", "=", store.id).execute();
+    for (const refused of [write, () => storage.transact((trx) => touchStore(trx, store.id))]) {
+      await sql`set default_transaction_read_only = on`.execute(storage.db);
+      expect(isUnavailable((await settled([refused()]))[0])).toBe(true);
+      await write();
+    }
   });
 
   test("changes of one store wait for their turn on one connection: another store's requests are served", async () => {
