@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OUTCOMES } from "../src/contract/sign-ons.ts";
 import { latchkey as run } from "./support/command.ts";
 import { engines, type TestDatabase } from "./support/engines.ts";
 import { createFederation, type Federation } from "./support/federation.ts";
@@ -49,6 +50,18 @@ describe.each(engines)("sign-on show on $name", (engine) => {
     expect(stdout).toMatch(
       /\nprovider said +at the sign-in itself: access_denied, "The user pressed Cancel\."\n/,
     );
+  });
+
+  test.skipIf(!engine.isHere)("sign-on list takes every outcome that a record may have", async () => {
+    const { id } = await fail("access_denied");
+    const { db } = f.latchkey.storage;
+    for (const outcome of OUTCOMES) {
+      await db.updateTable("sign_ons").set({ outcome }).where("id", "=", id).execute();
+      const args = ["sign-on", "list", "--store", f.store.store.id, "--outcome", outcome, "--json"];
+      const { code, stdout, stderr } = await run(args, { LATCHKEY_DATABASE_URL: database.url });
+      expect(code, stderr).toBe(0);
+      expect(JSON.parse(stdout).sign_ons).toContainEqual(expect.objectContaining({ id, outcome }));
+    }
   });
 
   test.skipIf(!engine.isHere)("asks which store is meant when chance gave one reference in two", async () => {

@@ -1,4 +1,5 @@
 import type { IdpAnswer } from "../contract/sign-on-reasons.ts";
+import { OUTCOMES } from "../contract/sign-ons.ts";
 import type { Condition } from "../lib/condition.ts";
 import { isId } from "../lib/ids.ts";
 import { usageFault } from "../lib/operator-fault.ts";
@@ -19,8 +20,6 @@ import { formatTable } from "./table.ts";
 
 type FromStore = { store: string | undefined; json: boolean };
 type Narrowed = Record<"outcome" | "reason" | "profile" | "customer" | "since", string | undefined>;
-
-const OUTCOMES = ["code_issued", "exchanged", "failed", "expired", "tested"] as const;
 
 export async function list(given: FromStore & PageGiven & Narrowed): Promise<void> {
   const page = readPageGiven(given);

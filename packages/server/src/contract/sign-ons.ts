@@ -3,8 +3,18 @@ import { filterParameter, instant, instantParameter, sortParameter, text } from 
 import { operation } from "./operation.ts";
 import { id, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
 
+/** What a record may say became of a sign-on. */
+export const OUTCOMES = [
+  "code_issued",
+  "exchanged",
+  "failed",
+  "expired",
+  "tested",
+  "logout_refused",
+] as const;
+
 const outcome = z
-  .enum(["code_issued", "exchanged", "failed", "expired", "tested", "logout_refused"])
+  .enum(OUTCOMES)
   .describe(
     "code_issued: the storefront has yet to redeem its code; expired: it never did; tested: a test sign-on that came through; logout_refused: no sign-on, but a logout token that was refused",
   );

@@ -241,7 +241,10 @@ export const signOnCommands: Command[] = [
     does: "Shows the records of sign-ons, newest first.",
     options: {
       ...FROM_STORE,
-      outcome: { value: "<outcome>", says: "code_issued, exchanged, failed or expired" },
+      outcome: {
+        value: "<outcome>",
+        says: "code_issued, exchanged, failed, expired, tested or logout_refused",
+      },
       reason: { value: "<reason>", says: "why it failed, as in docs/errors.md" },
       profile: { value: "<profile>", says: "the id of an identity provider's profile" },
       customer: { value: "<customer>", says: "the id of a customer" },
