@@ -232,6 +232,11 @@ describe("the unit", () => {
       expect([...known]).toContain(name);
   });
 
+  test("is started again and again: a database that is away for a minute at boot does not keep it down for good", () => {
+    expect(unit).toMatch(/^Restart=on-failure$/m);
+    expect(unit).toMatch(/^StartLimitIntervalSec=0$/m);
+  });
+
   test.skipIf(!isSystemdHere)(
     "has only options that systemd knows, and leaves a service little to do harm with",
     () => {
