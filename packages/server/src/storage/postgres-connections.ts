@@ -1,7 +1,7 @@
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";
 import { type Connection, createNames, greet, watched } from "./postgres-connection.ts";
-import { CROWDED, type Pool } from "./storage.ts";
+import { CROWDED, isCrowded, type Pool } from "./storage.ts";
 
 /**
  * Limits of the pool. Waiting for a connection and then for a statement (postgres-connection.ts) takes two seconds.
@@ -92,6 +92,9 @@ export function openConnections(
     return max * Math.min(LIMITS.waiting.most, Math.max(LIMITS.waiting.least, served));
   };
 
+  /** All connections wait for a server that says nothing, or it has none for us: readiness must not take that for being busy. */
+  const isUnheard = () => performance.now() - heardAtMs > LIMITS.acquireMs;
+
   async function take(startedMs: number): Promise<Connection> {
     for (;;) {
       const client = await pool.connect();
@@ -112,13 +115,12 @@ export function openConnections(
   async function connect(): Promise<PostgresPoolClient> {
     const startedMs = performance.now();
     if (inUse() >= max && pool.waitingCount >= mayWait()) {
-      // All of them wait for a server that says nothing: readiness must not take that for being busy.
-      if (startedMs - heardAtMs > LIMITS.acquireMs)
-        throw new Error("Connection terminated: nothing is heard from the server");
+      if (isUnheard()) throw unheard();
       shed++;
       throw crowded();
     }
     const connection = await take(startedMs).catch((error) => {
+      if (isCrowded(error) && isUnheard()) throw unheard(error);
       // The others hear from the server, so it is not away: there are too many of us.
       const isCrowd = inUse() >= max && heardAtMs > startedMs;
       if (!isCrowd) throw error;
@@ -154,6 +156,9 @@ export function openConnections(
 
 const crowded = (cause?: unknown): Error =>
   Object.assign(new Error("every connection to the database is in use", { cause }), { code: CROWDED });
+
+const unheard = (cause?: unknown): Error =>
+  new Error("Connection terminated: nothing is heard from the server", { cause });
 
 /** Our bigints are milliseconds and counts, all below 2^53: numbers, as SQLite gives them. */
 function parserOf(oid: number, format?: "text" | "binary"): (value: string) => unknown {

@@ -168,6 +168,25 @@ describe("connections to PostgreSQL", () => {
     await Promise.all(asking);
   });
 
+  test("a server that has no connection left for us is away, and not too busy: whoever has one may be better off", async () => {
+    // One to listen on, and one.
+    await witness.query("create role crowded login connection limit 2");
+    const url = Object.assign(new URL(database.url), { username: "crowded" }).href;
+    const holders = [0, 1].map(() => new pg.Client({ connectionString: url }));
+    for (const holder of holders) await holder.connect();
+    const storage = await connectStorage(url);
+    opened.push(storage);
+    await until(async () => {
+      const error = await failure(storage.ping());
+      expect(isUnavailable(error)).toBe(true);
+      return !isCrowded(error);
+    }, 10_000);
+    for (const holder of holders) await holder.end();
+    await until(async () => (await failure(storage.ping())) === undefined);
+    await storage.close();
+    await witness.query("drop role crowded");
+  });
+
   test("a server that has taken its socket of Unix with it is away, as one whose port is closed", async () => {
     for (const url of ["postgres:///latchkey?host=/nowhere", "postgres://127.0.0.1:1/latchkey"]) {
       const storage = await connectStorage(url);
