@@ -8,7 +8,7 @@ import { readPublicKeys, type Verdict, verifyLog, type Witnessed } from "../even
 import { toIso } from "../lib/clock.ts";
 import { readJws } from "../lib/jws.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
-import type { Storage } from "../storage/storage.ts";
+import { isUnavailable, type Storage } from "../storage/storage.ts";
 import { ifGiven, readWhole } from "./options.ts";
 import { createProgress } from "./progress.ts";
 import { fromStore } from "./require-store.ts";
@@ -115,7 +115,12 @@ export async function tail(given: FromStore & { after: string | undefined; once:
     let from = after === undefined ? last : startAfter(head, after);
     for (;;) {
       const to = Number.MAX_SAFE_INTEGER;
-      const rows = await readAfter.all(storage.db, { storeId, from, to, limit: PAGE });
+      const page = readAfter.all(storage.db, { storeId, from, to, limit: PAGE });
+      // Whoever follows waits for a database that is away as for the next event.
+      const rows = await page.catch((error) => {
+        if (given.once || !isUnavailable(error)) throw error;
+        return [];
+      });
       for (const row of rows) console.log(given.json ? JSON.stringify(presentEvent(row)) : inWords(row));
       from = rows.at(-1)?.sequence ?? from;
       if (rows.length === PAGE && isRead) continue;

@@ -9,7 +9,8 @@ import { updateStore } from "../../src/contract/store.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { type Finished, LATCHKEY, latchkey as run } from "../support/command.ts";
-import { sqliteEngine, type TestDatabase } from "../support/engines.ts";
+import { postgresEngine, sqliteEngine, type TestDatabase } from "../support/engines.ts";
+import { startFaultProxy } from "../support/fault-proxy.ts";
 import { until } from "../support/until.ts";
 
 let database: TestDatabase;
@@ -123,4 +124,40 @@ test("tail: ends with the next event when whoever reads has left, as with `| hea
     return child.exitCode !== null;
   });
   expect([await exited, said]).toEqual([[0, null], `database: ${database.url}\n`]);
+});
+
+test("tail: goes on where it was when the database has been away", async ({ skip }) => {
+  if (!postgresEngine.isHere) skip("PostgreSQL is not installed");
+  const server = await postgresEngine.create();
+  const line = await startFaultProxy(Number(new URL(server.url).port));
+  const app = await createTestApp({ databaseUrl: server.url });
+  const followed = await app.createStore();
+  const rename = async (name: string) => {
+    await followed.call(updateStore, { json: { data: { type: "store", name } } });
+    await app.app.tidy();
+  };
+  await rename("before");
+  const child = spawn(process.execPath, [LATCHKEY, "events", "tail", "--store", followed.store.id], {
+    env: { PATH: process.env.PATH, LATCHKEY_DATABASE_URL: line.via(server.url) },
+  });
+  const exited = once(child, "exit");
+  let shown = "";
+  child.stdout.on("data", (chunk) => {
+    shown += chunk;
+  });
+  await until(() => shown.includes('"before"'));
+  line.refuse();
+  line.cut();
+  await rename("meanwhile");
+  const opened = line.opened();
+  // It has asked in vain.
+  await until(() => line.opened() > opened + 5 || child.exitCode !== null);
+  line.mend();
+  await until(() => shown.includes('"meanwhile"') || child.exitCode !== null);
+  expect([child.exitCode, shown.match(/"meanwhile"/g)]).toEqual([null, ['"meanwhile"']]);
+  child.kill("SIGTERM");
+  await exited;
+  await app.close();
+  await line.close();
+  await server.drop();
 });
