@@ -311,6 +311,11 @@ describe("a restore", () => {
     const url = wrong.LATCHKEY_DATABASE_URL;
     const { code, stdout, stderr } = await run("after-restore", "--replaced", url);
     expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("Nothing was changed")]);
+    const itself = await run("after-restore", "--replaced", place.env.LATCHKEY_DATABASE_URL as string);
+    expect([itself.code, itself.stderr]).toEqual([
+      2,
+      expect.stringContaining("--replaced names the database itself"),
+    ]);
     const database = new DatabaseSync(inDatabase(), { readOnly: true });
     expect(database.prepare("select tokens_from from stores where id = ?").get(made.store.id)).toEqual({
       tokens_from: null,
@@ -320,10 +325,12 @@ describe("a restore", () => {
 
   test("shows the new secrets also where the database of before was read", async () => {
     await createStore(place);
+    const before = join(place.folder, "before.db");
+    await run("backup", before);
     const { code, stdout } = await run(
       "after-restore",
       "--replaced",
-      `sqlite:${inDatabase()}`,
+      `sqlite:${before}`,
       "--rotate-secrets",
       "--yes",
     );

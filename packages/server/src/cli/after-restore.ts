@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Ended, endWhatCameBack } from "../after-restore.ts";
 import { rotateSecret } from "../application-keys/secret.ts";
 import { type CarriedOver, carryOver } from "../carry-over.ts";
-import { readDatabaseUrlOf } from "../config.ts";
+import { readDatabaseUrl, readDatabaseUrlOf } from "../config.ts";
 import { byOperator } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
-import { operatorFault } from "../lib/operator-fault.ts";
+import { operatorFault, usageFault } from "../lib/operator-fault.ts";
 import { hasTables } from "../storage/migrate.ts";
 import { connectStorage, inWords, refuseMissingFile } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -19,6 +19,10 @@ type Given = { replaced: string | undefined; "rotate-secrets": boolean; yes: boo
 
 export async function afterRestore(given: Given): Promise<void> {
   const replaced = ifGiven(given.replaced, (url) => readDatabaseUrlOf("--replaced", url));
+  if (replaced === readDatabaseUrl(process.env))
+    throw usageFault(
+      "--replaced names the database itself, and not the one that was there before the restore",
+    );
   if (given["rotate-secrets"])
     await confirm(
       "This gives every application key of every store a new secret. Programs with the old ones are refused at once.",
