@@ -62,6 +62,8 @@ export function openConnections(
   let isPooler = false;
   let silentAtMs = 0;
   let heardAtMs = performance.now();
+  /** When somebody asked after all had been answered. */
+  let askedAtMs = heardAtMs;
   let heldMs = 0;
   let shed = 0;
 
@@ -92,8 +94,11 @@ export function openConnections(
     return max * Math.min(LIMITS.waiting.most, Math.max(LIMITS.waiting.least, served));
   };
 
-  /** All connections wait for a server that says nothing, or it has none for us: readiness must not take that for being busy. */
-  const isUnheard = () => performance.now() - heardAtMs > LIMITS.acquireMs;
+  /**
+   * All connections wait for a server that says nothing, or it has none for us: readiness must not take that for being busy. While
+   * nobody asked there was nothing to hear: after a quiet time a crowd is a crowd.
+   */
+  const isUnheard = () => performance.now() - Math.max(heardAtMs, askedAtMs) > LIMITS.acquireMs;
 
   async function take(startedMs: number): Promise<Connection> {
     for (;;) {
@@ -114,6 +119,7 @@ export function openConnections(
 
   async function connect(): Promise<PostgresPoolClient> {
     const startedMs = performance.now();
+    if (inUse() === 0 && heardAtMs >= askedAtMs) askedAtMs = startedMs;
     if (inUse() >= max && pool.waitingCount >= mayWait()) {
       if (isUnheard()) throw unheard();
       shed++;

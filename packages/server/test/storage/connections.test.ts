@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createStore, type NewStore } from "../../src/create-store.ts";
@@ -139,6 +140,22 @@ describe("connections to PostgreSQL", () => {
         return error === undefined;
       }, 10_000);
     expect(await seenName(store.id)).toBe("name 11");
+  });
+
+  test("a crowd after a quiet time is a crowd, although nothing was heard from the server lately", async () => {
+    const storage = await open();
+    const { store } = await newStore(storage);
+    await Promise.all(Array.from({ length: 10 }, () => rename(storage, store.id, "all are connected")));
+    // Longer than an answer may take.
+    await sleep(1100);
+    const ask = (times: number) => Array.from({ length: times }, () => failure(storage.ping()));
+    const first = ask(10);
+    // They have the connections, and no answer yet.
+    await new Promise(process.nextTick);
+    const asked = await Promise.all([...first, ...ask(2000)]);
+    const failures = asked.filter((error) => error !== undefined);
+    expect(failures.length).toBeGreaterThan(0);
+    for (const error of failures) expect((error as Error).message).not.toContain("nothing is heard");
   });
 
   test("a server that nobody hears from is away, and not too busy, however many want a connection", async () => {
