@@ -32,8 +32,9 @@ export async function add(given: New): Promise<void> {
   const name = ifGiven(given.name, readName);
   const publicUrl = readPublicUrl(process.env);
   const made = await ofStore(given.store, async (deps, storeId) => {
-    const created = await createMember(deps, byOperator(storeId), { name, email, role });
+    // The realm first: whoever is interrupted can say the same again, and a member is made once.
     const realm = await makeRealm({ ...deps, publicUrl }, storeId);
+    const created = await createMember(deps, byOperator(storeId), { name, email, role });
     return {
       created,
       realm,
