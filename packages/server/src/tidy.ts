@@ -73,6 +73,7 @@ export function createTidying(deps: Deps): Tidying {
   let forgotAtMs = clock.monotonicMs();
   let underWay: Promise<void> | undefined;
   let preparing: Promise<unknown> | undefined;
+  let isStopping = false;
 
   async function tidy(): Promise<void> {
     await doAll(log, whileRunning);
@@ -82,7 +83,8 @@ export function createTidying(deps: Deps): Tidying {
   async function write(): Promise<void> {
     await doAll(log, everySecond);
     if (clock.monotonicMs() - forgotAtMs < FORGET_EVERY_MS) return;
-    const isBehind = await doAll(log, everyMinute);
+    // Whoever stops has seconds left, and needs them for what is in memory: what is over can be forgotten after the next start.
+    const isBehind = await doAll(log, everyMinute, () => isStopping);
     if (!isBehind) forgotAtMs = clock.monotonicMs();
   }
 
@@ -102,6 +104,7 @@ export function createTidying(deps: Deps): Tidying {
       preparing = doAll(log, { signing_keys: deps.signingKeys.prepare });
     },
     async stop() {
+      isStopping = true;
       for (const timer of timers) clearInterval(timer);
       await Promise.all([underWay, preparing]);
       await deps.deliverer.stop();
@@ -150,9 +153,10 @@ const choresOf = (deps: Deps): Record<"whileRunning" | "everySecond" | "everyMin
 });
 
 /** One chore that fails must not keep the others from being done. True: one of them has more to do. */
-async function doAll(log: Logger, chores: Chores): Promise<boolean> {
+async function doAll(log: Logger, chores: Chores, isEnough = () => false): Promise<boolean> {
   let isBehind = false;
   for (const [chore, work] of Object.entries(chores)) {
+    if (isEnough()) return true;
     try {
       if ((await work()) === true) isBehind = true;
     } catch (error) {

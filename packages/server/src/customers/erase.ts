@@ -6,6 +6,7 @@ import { beginErasure, type Erasure, eraseSome, isInLog, listErasures } from "..
 import { byCaller } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
+import { inOneRound } from "../storage/delete-old.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { EmailDigests } from "./email-digest.ts";
 import { eraseRecords, findRecord } from "./erase-records.ts";
@@ -70,5 +71,5 @@ async function eraseAll(deps: Deps, erasure: Erasure): Promise<{ events: number;
 
 /** Goes on with erasures that requests have begun. */
 export async function goOnErasing(deps: Deps): Promise<void> {
-  for (const erasure of await listErasures(deps)) await eraseAll(deps, erasure);
+  await inOneRound(deps, await listErasures(deps), (erasure) => eraseAll(deps, erasure));
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
-import { ROUND } from "../storage/delete-old.ts";
+import { inOneRound, ROUND } from "../storage/delete-old.ts";
 import { forChange } from "../storage/for-change.ts";
 import type { Storage } from "../storage/storage.ts";
 
@@ -23,12 +23,10 @@ export async function forgetOldEvents(deps: Deps, { eventDays }: { eventDays: nu
     .orderBy("oldest_time")
     .limit(atMost(STORES_AT_ONCE))
     .execute();
-  let isBehind = stores.length === STORES_AT_ONCE;
-  for (const { store_id } of stores) {
-    const { isDone } = await inBatches(deps, (limit) => forgetSome(deps, store_id, untilMs, limit), ROUND);
-    isBehind ||= !isDone;
-  }
-  return isBehind;
+  const isDone = await inOneRound(deps, stores, ({ store_id }) =>
+    inBatches(deps, (limit) => forgetSome(deps, store_id, untilMs, limit), ROUND),
+  );
+  return !isDone || stores.length === STORES_AT_ONCE;
 }
 
 function forgetSome({ storage }: Deps, storeId: string, untilMs: number, limit: number): Promise<number> {

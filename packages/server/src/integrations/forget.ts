@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
-import { deleteOld, ROUND } from "../storage/delete-old.ts";
+import { deleteOld, inOneRound, ROUND } from "../storage/delete-old.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 
 type Deps = { storage: Storage; clock: Clock };
@@ -21,19 +21,18 @@ export async function forgetDeletedIntegrations(deps: Deps): Promise<boolean> {
     .orderBy("id")
     .limit(atMost(DELETED_AT_ONCE))
     .execute();
-  let isBehind = deleted.length === DELETED_AT_ONCE;
-  for (const { id, store_id } of deleted) {
+  const isDone = await inOneRound(deps, deleted, async ({ id, store_id }) => {
     const of = { storeId: store_id, id };
-    const { isDone } = await inBatches(deps, (limit) => forgetSome(db, of, limit), ROUND);
-    isBehind ||= !isDone;
-    if (isDone)
+    const forgotten = await inBatches(deps, (limit) => forgetSome(db, of, limit), ROUND);
+    if (forgotten.isDone)
       await db
         .deleteFrom("deleted_integrations")
         .where("store_id", "=", store_id)
         .where("id", "=", id)
         .execute();
-  }
-  return isBehind;
+    return forgotten;
+  });
+  return !isDone || deleted.length === DELETED_AT_ONCE;
 }
 
 async function forgetSome(db: Database, of: { storeId: string; id: string }, limit: number): Promise<number> {

@@ -21,6 +21,20 @@ type Swept = {
 export const ROUND = { maxRows: 20_000, withinMs: 200 } as const;
 
 type Deps = { storage: Storage; clock: Clock };
+
+/** Goes through several of which each may take a round, until together they have taken one. False: some are left, or a part of one. */
+export async function inOneRound<T>(
+  { clock }: Pick<Deps, "clock">,
+  several: readonly T[],
+  work: (one: T) => Promise<{ isDone: boolean }>,
+): Promise<boolean> {
+  const untilMs = clock.monotonicMs() + ROUND.withinMs;
+  for (const one of several) {
+    if (clock.monotonicMs() >= untilMs || !(await work(one)).isDone) return false;
+  }
+  return true;
+}
+
 type Key<T extends keyof Tables> = keyof Tables[T] & string;
 
 /** Deletes rows that are over, as many as fit into a round. True: there are more. */

@@ -1,13 +1,16 @@
 import { type CompiledQuery, sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { getStore } from "../../src/contract/store.ts";
+import { forgetOldEvents } from "../../src/events/forget.ts";
+import { ROUND } from "../../src/storage/delete-old.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
-import { insertCrowd } from "../support/many-rows.ts";
+import { insertCrowd, insertEvents } from "../support/many-rows.ts";
 import { planOf, watchStatements } from "../support/statements.ts";
 
 const BACKLOG = 25_000;
 const MINUTE = 60_000;
+const DAY = 86_400_000;
 
 describe.each(engines)("forgetting on $name", (engine) => {
   let database: TestDatabase;
@@ -47,6 +50,32 @@ describe.each(engines)("forgetting on $name", (engine) => {
       expect((await store.call(getStore)).status).toBe(200);
     }
     expect(await left("sign_on_attempts")).toBe(0);
+  });
+
+  test("of many stores takes the time of one round together, so that what is in memory is written every second", async () => {
+    const { storage, clock } = latchkey;
+    const stores: string[] = [];
+    for (let at = 0; at < 20; at++) stores.push((await latchkey.createStore()).store.id);
+    // Each has a log that was written long ago, and nothing new.
+    await storage.db.deleteFrom("event_outbox").execute();
+    for (const storeId of stores) await insertEvents(storage, storeId, 60);
+    clock.advance(100 * DAY);
+    let elapsedMs = 0;
+    // Each look at the clock finds it a little later, however quick the machine is.
+    const passing = { ...clock, monotonicMs: () => (elapsedMs += 4) };
+    expect(await forgetOldEvents({ storage, clock: passing }, { eventDays: 90 })).toBe(true);
+    expect(elapsedMs).toBeLessThan(2 * ROUND.withinMs);
+    while (await forgetOldEvents({ storage, clock: passing }, { eventDays: 90 }));
+    expect(await left("events")).toBe(0);
+  });
+
+  test("is left for the next start by whoever stops: there is time for what is in memory, and for no more", async () => {
+    const { storage, clock, app } = latchkey;
+    const tables = ["sign_on_attempts"];
+    await insertCrowd(storage, { storeId: store.store.id, count: 100, overAt: clock.now(), tables });
+    clock.advance(2 * MINUTE);
+    await app.stop();
+    expect(await left("sign_on_attempts")).toBe(100);
   });
 
   test("finds all that is over by an index, and sorts nothing: a table that is read whole stops the service", async () => {

@@ -34,6 +34,32 @@ export async function insertCrowd(
   }
 }
 
+/** A log of so many events of before 1971, made by the database. */
+export async function insertEvents(storage: Storage, storeId: string, count: number): Promise<void> {
+  const chunk = CHUNK[storage.engine];
+  for (let from = 0; from < count; from += chunk)
+    await sql`
+      insert into events (store_id, sequence, id, type, subject, source, time, latest_time, digest, previous_hash, hash, data)
+      with recursive numbers (i) as (
+        select cast(${from} as bigint) union all select i + 1 from numbers where i + 1 < ${Math.min(count, from + chunk)}
+      )
+      select ${storeId}, i + 1, 'event ' || i, 'customer.updated', 'customer ' || i, 's', 1, 1, 'd', 'p', 'h', '{}' from numbers`.execute(
+      storage.db,
+    );
+  const head = {
+    last_sequence: count,
+    last_hash: "h",
+    latest_time: 1,
+    first_sequence: 1,
+    forgotten_hash: "",
+  };
+  await storage.db
+    .insertInto("event_heads")
+    .values({ store_id: storeId, ...head, oldest_time: 1 })
+    .onConflict((conflict) => conflict.column("store_id").doUpdateSet({ ...head, oldest_time: 1 }))
+    .execute();
+}
+
 function rowsOf(storeId: string, overAt: number): Record<string, Record<string, string>> {
   const store_id = `'${storeId}'`;
   const id = (kind: string) =>
