@@ -2,6 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { ROUND } from "../storage/delete-old.ts";
+import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import { ERASED } from "./event.ts";
 
@@ -68,7 +69,7 @@ export async function eraseSome(
       .returning("sequence")
       .execute();
     await eraseAnswers(
-      db,
+      deps.storage,
       storeId,
       erased.map(({ sequence }) => sequence),
     );
@@ -102,10 +103,12 @@ export const listErasures = ({ storage: { db } }: Pick<Deps, "storage">): Promis
 
 /**
  * What receivers of webhooks have answered may repeat what they were sent. After the events: whoever writes an answer from now on sees
- * that its event was erased (integrations/settle.ts).
+ * that its event was erased (integrations/settle.ts). A commit for each integration: one for each delivery would wait for the disk
+ * thousands of times.
  */
-async function eraseAnswers(db: Database, storeId: string, sequences: readonly number[]): Promise<void> {
+async function eraseAnswers(storage: Storage, storeId: string, sequences: readonly number[]): Promise<void> {
   if (sequences.length === 0) return;
+  const { db } = storage;
   const integrations = await db
     .selectFrom("integrations")
     .select("id")
@@ -119,16 +122,23 @@ async function eraseAnswers(db: Database, storeId: string, sequences: readonly n
       .where("integration_id", "=", integration.id)
       .where("sequence", "in", sequences)
       .execute();
-    for (const { id, attempts } of rows)
-      await db
-        .updateTable("integration_deliveries")
-        .set({ attempts: withoutAnswers(attempts) })
-        .where("store_id", "=", storeId)
-        .where("id", "=", id)
-        .where("attempts", "=", attempts)
-        .execute();
+    const answered = rows.filter(({ attempts }) => withoutAnswers(attempts) !== attempts);
+    if (answered.length === 0) continue;
+    await storage.transact(async (trx) => {
+      for (const { id, attempts } of answered)
+        await eraseAnswer.all(trx, { storeId, id, attempts, erased: withoutAnswers(attempts) });
+    });
   }
 }
+
+const eraseAnswer = statement((db, of: { storeId: string; id: string; attempts: string; erased: string }) =>
+  db
+    .updateTable("integration_deliveries")
+    .set({ attempts: of.erased })
+    .where("store_id", "=", of.storeId)
+    .where("id", "=", of.id)
+    .where("attempts", "=", of.attempts),
+);
 
 /** The attempts of a delivery, without what was answered. */
 export const withoutAnswers = (attempts: string): string =>

@@ -5,9 +5,11 @@ import { eraseCustomer } from "../../src/contract/customers.ts";
 import { redeliver, replayEvents, testIntegration } from "../../src/contract/deliveries.ts";
 import { listEvents } from "../../src/contract/events.ts";
 import { rotateIntegrationSecret, updateIntegration } from "../../src/contract/integrations.ts";
+import { eraseSome } from "../../src/events/erase.ts";
 import { DELAYS_MS } from "../../src/integrations/schedule.ts";
 import { type Hooks, openHooks } from "../support/hooks.ts";
 import type { Arrived } from "../support/receiver.ts";
+import { mostInOneTurn } from "../support/statements.ts";
 
 type Delivery = { attempts: { answer: string | null }[] };
 
@@ -514,5 +516,19 @@ describe("what is kept", () => {
     expect(JSON.stringify(await hooks.deliveries(id))).not.toContain("Ada Lovelace");
     await hooks.pass(HOUR);
     expect(hooks.receiver.arrived.at(-1)?.body).not.toContain("Ada Lovelace");
+  });
+
+  test("of many answers is taken away integration by integration, and others have their turn in between", async () => {
+    const ids: string[] = [];
+    for (let at = 0; at < 5; at++) ids.push((await hooks.integrate()).id);
+    hooks.receiver.answer((response, { body }) => response.writeHead(200).end(body));
+    const ada = await hooks.customer("Ada Lovelace");
+    for (let at = 0; at < 19; at++) await hooks.rename(ada, `Ada Lovelace ${at}`);
+    await hooks.deliver();
+    const person = { storeId: hooks.store.store.id, personId: ada };
+    const { storage, clock } = hooks.latchkey;
+    const most = await mostInOneTurn(storage, (watched) => eraseSome({ storage: watched, clock }, person));
+    expect(most).toBeLessThan(50);
+    for (const id of ids) expect(JSON.stringify(await hooks.deliveries(id))).not.toContain("Ada");
   });
 });

@@ -43,6 +43,26 @@ const watchConnection = (
 /** What only holds a transaction together. */
 const FRAME = /^(begin|commit|rollback)/;
 
+/** The most statements that were sent in one turn of the event loop. On SQLite nobody else is served meanwhile. */
+export async function mostInOneTurn(
+  storage: Storage,
+  work: (watched: Storage) => Promise<unknown>,
+): Promise<number> {
+  let [sent, most, isOver] = [0, 0, false];
+  const onTurn = () => {
+    sent = 0;
+    if (!isOver) setImmediate(onTurn);
+  };
+  setImmediate(onTurn);
+  await work(
+    watchStatements(storage, () => {
+      most = Math.max(most, ++sent);
+    }),
+  );
+  isOver = true;
+  return most;
+}
+
 /** How the database would go about a statement. */
 export async function planOf({ engine, db }: Storage, statement: CompiledQuery): Promise<string> {
   const explain = engine === "sqlite" ? "explain query plan" : "explain";
