@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
@@ -119,6 +120,8 @@ export async function findPlannedKeys(
   for (let from = 0; from < keyIds.length; from += AT_ONCE) {
     const some = keyIds.slice(from, from + AT_ONCE);
     found.push(...(await plannedKeys(storage, storeId).where("id", "in", some).execute()));
+    // There may be a hundred thousand, and on SQLite nothing above has waited for anything.
+    await setImmediate();
   }
   return found;
 }

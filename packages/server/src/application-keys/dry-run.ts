@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { refusedIn } from "../rate-limit/foresee.ts";
@@ -9,6 +8,7 @@ import type { Storage } from "../storage/storage.ts";
 import { getStore } from "../stores/administer.ts";
 import { type KeyChange, refuseOverLimit } from "./administer.ts";
 import { findPlannedKeys, listReservingKeys, type PlannedKey } from "./application-key.ts";
+import { createRest } from "./rest.ts";
 
 type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog };
 
@@ -67,15 +67,12 @@ export async function dryRun(
 const byAge = (a: PlannedKey, b: PlannedKey): number =>
   a.createdAt - b.createdAt || (a.keyId < b.keyId ? -1 : 1);
 
-/** How many entries or seconds are looked at before other requests have their turn. */
-const AT_A_TIME = 50;
-
 async function play({ clock, useLog }: Deps, storeId: string, plans: { before: Plan; after: Plan }) {
   const thisSecond = Math.floor(clock.monotonicMs() / 1000);
   const bySecond = new Map<number, Map<string, number>>();
-  let pieces = 0;
+  const rest = createRest();
   for await (const { keyIds, seconds, asked } of useLog.read(storeId)) {
-    if (++pieces % AT_A_TIME === 0) await setImmediate();
+    await rest(keyIds.length);
     for (const [at, keyId] of keyIds.entries()) {
       const second = seconds[at] as number;
       if (second < thisSecond - USE_LOG_SECONDS) continue;
@@ -86,9 +83,8 @@ async function play({ clock, useLog }: Deps, storeId: string, plans: { before: P
   }
   const total = new Map<string, number>();
   const refused = { before: new Map<string, number>(), after: new Map<string, number>() };
-  let turn = 0;
   for (const ofSecond of bySecond.values()) {
-    if (++turn % AT_A_TIME === 0) await setImmediate();
+    await rest(ofSecond.size);
     for (const [keyId, count] of ofSecond) add(total, keyId, count);
     for (const when of ["before", "after"] as const) {
       for (const { keyId, refused: count } of refusedIn(ofSecond, plans[when]))

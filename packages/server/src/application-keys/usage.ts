@@ -1,10 +1,10 @@
-import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../lib/clock.ts";
 import type { Limiter } from "../rate-limit/limiter.ts";
 import type { UseLog } from "../rate-limit/use-log.ts";
 import type { Storage } from "../storage/storage.ts";
 import { getStore } from "../stores/administer.ts";
 import { findPlannedKeys, listReservingKeys, type PlannedKey } from "./application-key.ts";
+import { createRest } from "./rest.ts";
 
 type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog };
 
@@ -70,17 +70,14 @@ async function keysByUse(deps: Deps, span: Span): Promise<PlannedKey[]> {
   return keys.sort((a, b) => use(b) - use(a) || b.reserved - a.reserved || a.createdAt - b.createdAt);
 }
 
-/** How many pieces of the log are looked at before other requests have their turn. */
-const AT_A_TIME = 50;
-
 async function walk(
   { useLog }: Deps,
   { storeId, firstSecond, seconds }: Span,
   visit: (keyId: string, place: number, asked: number, refused: number) => void,
 ): Promise<void> {
-  let pieces = 0;
+  const rest = createRest();
   for await (const uses of useLog.read(storeId, firstSecond)) {
-    if (++pieces % AT_A_TIME === 0) await setImmediate();
+    await rest(uses.keyIds.length);
     for (const [at, keyId] of uses.keyIds.entries()) {
       const place = (uses.seconds[at] as number) - firstSecond;
       if (place < 0 || place >= seconds) continue;

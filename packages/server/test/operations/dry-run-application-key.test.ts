@@ -1,12 +1,18 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { findPlannedKeys } from "../../src/application-keys/application-key.ts";
+import { dryRun as playHour } from "../../src/application-keys/dry-run.ts";
 import {
   createApplicationKey,
   dryRunApplicationKey,
   getApplicationKey,
 } from "../../src/contract/application-keys.ts";
 import { getStore } from "../../src/contract/store.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { createLimiter } from "../../src/rate-limit/limiter.ts";
+import { createUseLog } from "../../src/rate-limit/use-log.ts";
 import { createTestApp, getToken, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
+import { mostInOneTurn } from "../support/statements.ts";
 
 const latchkey: TestApp = await createTestApp();
 let store: TestStore;
@@ -84,4 +90,31 @@ test("409 for a body that was meant for another key", async () => {
 test("404 for another store's key", async () => {
   const other = await latchkey.createStore();
   expect((await dryRun(other.key.id, 1)).code).toBe("application_key_not_found");
+});
+
+test("many keys that asked are looked up some hundred at a time, and other requests have their turn in between", async () => {
+  const ids = Array.from({ length: 2000 }, newId);
+  const most = await mostInOneTurn(latchkey.storage, (watched) =>
+    findPlannedKeys(watched, store.store.id, ids),
+  );
+  expect(most).toBe(1);
+});
+
+test("a busy hour is played a few seconds at a time, and other requests have their turn in between", async () => {
+  const { storage, clock } = latchkey;
+  const useLog = createUseLog();
+  const deps = { storage, clock, useLog, limiter: createLimiter({ clock, useLog }) };
+  const second = Math.floor(clock.monotonicMs() / 1000);
+  for (let ago = 1; ago <= 40; ago++)
+    for (let at = 0; at < 1000; at++) useLog.add(store.store.id, `key ${at}`, second - ago, 1);
+  let turns = 0;
+  const onTurn = () => {
+    turns++;
+    turning = setImmediate(onTurn);
+  };
+  let turning = setImmediate(onTurn);
+  await playHour(deps, store.store.id, store.key.id, { name: "Tried", reservedRateLimit: 1 });
+  clearImmediate(turning);
+  // 40,000 entries are read, and then played, two thousand at a time.
+  expect(turns).toBeGreaterThanOrEqual(38);
 });
