@@ -43,27 +43,8 @@ async function fanOutReplay(deps: Deps, integration: IntegrationRow): Promise<bo
   const left = to >= before ? { replay_after: null, replay_before: null } : { replay_after: to };
   const isOurs = await deps.storage.transact(async (trx) => {
     const held = await hold(trx, { id, storeId, lease: lease ?? "" }, left);
-    if (!held) return false;
-    for (const row of await rowsOf(trx, deps, integration, events))
-      await trx
-        .insertInto("integration_deliveries")
-        .values(row)
-        .onConflict((conflict) =>
-          conflict
-            .columns(["store_id", "integration_id", "sequence"])
-            .doUpdateSet({
-              status: "waiting",
-              reason: null,
-              tries: 0,
-              next_attempt_at: row.next_attempt_at,
-              forget_at: null,
-              updated_at: row.updated_at,
-            })
-            // What waits already has its place.
-            .where("integration_deliveries.status", "!=", "waiting"),
-        )
-        .execute();
-    return true;
+    if (held && events.length > 0) await replayDeliveries(trx, await rowsOf(trx, deps, integration, events));
+    return held;
   });
   if (isOurs) Object.assign(integration, left);
   return isOurs;
@@ -177,7 +158,7 @@ const findAny = statement((db, of: { storeId: string; id: string }) =>
     .limit(atMost(1)),
 );
 
-const insertDeliveries = insertRows("integration_deliveries", [
+const COLUMNS = [
   "id",
   "store_id",
   "integration_id",
@@ -193,4 +174,15 @@ const insertDeliveries = insertRows("integration_deliveries", [
   "forget_at",
   "created_at",
   "updated_at",
-]);
+] as const;
+
+const insertDeliveries = insertRows("integration_deliveries", COLUMNS);
+
+/** What waits already has its place. */
+const replayDeliveries = insertRows(
+  "integration_deliveries",
+  COLUMNS,
+  sql`on conflict (store_id, integration_id, sequence) do update set status = excluded.status, reason = null, tries = 0,
+    next_attempt_at = excluded.next_attempt_at, forget_at = null, updated_at = excluded.updated_at
+  where integration_deliveries.status <> 'waiting'`,
+);

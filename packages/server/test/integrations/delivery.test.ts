@@ -7,9 +7,10 @@ import { listEvents } from "../../src/contract/events.ts";
 import { rotateIntegrationSecret, updateIntegration } from "../../src/contract/integrations.ts";
 import { eraseSome } from "../../src/events/erase.ts";
 import { DELAYS_MS } from "../../src/integrations/schedule.ts";
+import { createTestApp } from "../support/app.ts";
 import { type Hooks, openHooks } from "../support/hooks.ts";
 import type { Arrived } from "../support/receiver.ts";
-import { mostInOneTurn } from "../support/statements.ts";
+import { mostInOneTurn, watchStatements } from "../support/statements.ts";
 
 type Delivery = { attempts: { answer: string | null }[] };
 
@@ -423,6 +424,24 @@ describe("again", () => {
     expect((await hooks.store.call(replayEvents, { ids: { id }, json: { data } })).code).toBe(
       "integration_disabled",
     );
+  });
+
+  test("a replay writes what it sends again by the page: a statement for each would hold the service up", async () => {
+    const { id } = await hooks.integrate();
+    for (let at = 0; at < 20; at++) await hooks.customer();
+    await hooks.deliver();
+    await hooks.store.call(replayEvents, { ids: { id }, json: { data: { after: 0 } } });
+    const { storage, clock, keyring } = hooks.latchkey;
+    let writes = 0;
+    const watched = watchStatements(storage, ({ sql }) => {
+      if (/^insert into "integration_deliveries"/.test(sql)) writes++;
+    });
+    const allowedOrigins = [hooks.receiver.origin];
+    const { app } = await createTestApp({ storage: watched, clock, keyring, allowedOrigins });
+    await app.tidy();
+    await app.delivered();
+    expect(hooks.receiver.arrived).toHaveLength(40);
+    expect(writes).toBeLessThan(8);
   });
 
   test("a replay of what is no longer kept is 410, and one of nothing does nothing", async () => {
