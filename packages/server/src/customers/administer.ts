@@ -22,6 +22,7 @@ import {
 import { tokenHappening } from "./customer-token.ts";
 import type { Passwords } from "./password.ts";
 import { presentMembers } from "./present.ts";
+import { thinOutTokens } from "./thin-out-tokens.ts";
 
 type Deps = { storage: Storage; clock: Clock; passwords: Passwords };
 
@@ -117,6 +118,7 @@ export async function deleteCustomer(
   customerId: string,
 ): Promise<undefined> {
   refuseOthers(caller, customerId);
+  await thinOutTokens(deps, { storeId: caller.storeId, customerId });
   await deps.storage.transact(async (trx) => {
     const { numDeletedRows } = await trx
       .deleteFrom("customers")

@@ -10,6 +10,7 @@ import { inOneRound } from "../storage/delete-old.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { EmailDigests } from "./email-digest.ts";
 import { eraseRecords, findRecord } from "./erase-records.ts";
+import { thinOutTokens } from "./thin-out-tokens.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
@@ -28,6 +29,7 @@ export async function eraseCustomer(
   // Made before the transaction: the digest's key may have to be read first, and a transaction does not wait for that.
   const email = await findEmail(storage, person);
   const emailDigest = email === undefined ? null : await emailDigests.of(person.storeId, email);
+  await thinOutTokens(deps, { storeId: caller.storeId, customerId });
   const erasure = await storage.transact(async (trx): Promise<Erasure> => {
     const { numDeletedRows } = await trx
       .deleteFrom("customers")
