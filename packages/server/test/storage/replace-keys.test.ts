@@ -1,12 +1,15 @@
+import { randomBytes } from "node:crypto";
 import { decodeProtectedHeader } from "jose";
+import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { getCustomer } from "../../src/contract/customers.ts";
 import { jwks } from "../../src/contract/sign-on.ts";
 import { addNextKey, replaceKeys } from "../../src/customers/key-rows.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { createTestApp, type TestApp } from "../support/app.ts";
+import { createTestApp, PUBLIC_URL, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
+import { latchkey } from "../support/command.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { until } from "../support/until.ts";
@@ -87,5 +90,24 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     await storage.db.insertInto("customer_tokens").values(row).execute();
     await until(async () => (await kidsAt(f.latchkey)).join() === kid, 1000);
     expect(await outcomeAt(f.latchkey, session)).toBe("customer_token_invalid");
+  });
+
+  test("counting what that ends must not keep an operator from it: where it takes too long, it is done without", async ({
+    skip,
+  }) => {
+    if (engine.name === "sqlite") skip("a statement may take any time there");
+    const holder = new pg.Client({ connectionString: database.url });
+    await holder.connect();
+    // As long as the table is held, a count of it comes to no end within the time of a statement.
+    await holder.query("begin; lock table customer_tokens");
+    const env = {
+      LATCHKEY_DATABASE_URL: database.url,
+      LATCHKEY_MASTER_KEY: randomBytes(32).toString("base64url"),
+      LATCHKEY_PUBLIC_URL: PUBLIC_URL,
+    };
+    const { stderr } = await latchkey(["rotate-keys", "--signing", "--now"], env);
+    await holder.end();
+    expect(stderr).toContain("It ends all live customer tokens of all stores");
+    expect(stderr).toContain("say --yes if you mean it");
   });
 });
