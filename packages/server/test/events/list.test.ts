@@ -4,11 +4,13 @@ import { createCustomer, updateCustomer } from "../../src/contract/customers.ts"
 import { getEventHead, listEvents } from "../../src/contract/events.ts";
 import { jwks } from "../../src/contract/sign-on.ts";
 import { updateStore } from "../../src/contract/store.ts";
-import { byService } from "../../src/events/event.ts";
+import { byService, EVENT_TYPES } from "../../src/events/event.ts";
 import { noteEvents } from "../../src/events/note.ts";
+import { listEvents as readEvents } from "../../src/events/read.ts";
 import { canonicalJson } from "../../src/lib/canonical-json.ts";
 import { toIso } from "../../src/lib/clock.ts";
 import { newId } from "../../src/lib/ids.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { type Answer, call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
@@ -123,6 +125,49 @@ describe.each(engines)("the list of events on $name", (engine) => {
     const meant = all.filter(({ type }) => isMeant(type));
     expect(await readLog(latchkey, store, query)).toEqual(meant);
     expect((await list(`${query}&page[limit]=1`)).data).toEqual(meant.slice(0, 1));
+  });
+
+  /** The same storage, whose answers are seen before they come. */
+  const seeing = (onRows: (rows: readonly object[]) => Promise<void> | void): Storage => ({
+    ...latchkey.storage,
+    db: latchkey.storage.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        await onRows(result.rows as object[]);
+        return result;
+      },
+    }),
+  });
+
+  test("of many types a page of events is read, and not a page for each", async () => {
+    let read = 0;
+    const storage = seeing((rows) => {
+      read += rows.filter((row) => "data" in row).length;
+    });
+    const asked = { types: [...EVENT_TYPES], limit: 3 };
+    const { rows } = await readEvents({ storage }, store.store.id, asked);
+    expect(rows.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+    expect(read).toBe(4);
+  });
+
+  test("a page from which retention takes events while it is read is no last page", async () => {
+    const { store: other } = await latchkey.createStore();
+    const by = byService(other.id);
+    const about = { subject: other.id, resource: { type: "store", id: other.id } };
+    const { storage, clock } = latchkey;
+    for (let at = 0; at < 6; at++)
+      await storage.transact((trx) => noteEvents(trx, { clock }, by, [{ type: "store.updated", ...about }]));
+    await latchkey.app.tidy();
+    let isTaken = false;
+    const losing = seeing(async (rows) => {
+      if (isTaken || !rows.some((row) => "sequence" in row && !("data" in row))) return;
+      isTaken = true;
+      const old = storage.db.deleteFrom("events").where("store_id", "=", other.id);
+      await old.where("sequence", "<=", 4).execute();
+    });
+    const asked = { types: ["store.updated", "application_key.created"], limit: 2 };
+    const { rows, next } = await readEvents({ storage: losing }, other.id, asked);
+    expect([isTaken, rows.map(({ sequence }) => sequence), next]).toEqual([true, [5, 6], 6]);
   });
 
   test("filter by subject and by actor", async () => {
