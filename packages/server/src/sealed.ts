@@ -5,6 +5,7 @@ import { resealWebhookSecrets } from "./integrations/secret.ts";
 import type { Keyring } from "./lib/keyring.ts";
 import { operatorFault } from "./lib/operator-fault.ts";
 import { keyIdOfSealed } from "./lib/seal.ts";
+import { atMost } from "./storage/at-most.ts";
 import type { Storage } from "./storage/storage.ts";
 
 /** What is kept sealed under the master key: client secrets of providers, secrets of webhooks, our signing keys, the key for e-mail addresses. */
@@ -24,31 +25,59 @@ export async function resealAll(deps: Deps): Promise<{ resealed: number; kept: n
 
 /** A service that cannot open what it has would fail at the first sign-on; it refuses to start instead. */
 export async function refuseMissingKeys({ storage: { db }, keyring }: Deps): Promise<void> {
-  const secrets = await db
-    .selectFrom("oidc_profiles")
-    .select(["sealed_client_secret as sealed", "sealed_client_secret_next as next"])
-    .execute();
-  const webhooks = await db
-    .selectFrom("integrations")
-    .select(["sealed_secret as sealed", "sealed_previous_secret as previous", "sealed_secret_key as key"])
-    .execute();
+  const ids = new Set<string>();
+  const note = (sealed: string | null) => {
+    if (sealed) ids.add(keyIdOfSealed(sealed));
+  };
+  await eachOf(
+    (after) =>
+      db
+        .selectFrom("oidc_profiles")
+        .select(["id", "sealed_client_secret as sealed", "sealed_client_secret_next as next"])
+        .where("id", ">", after)
+        .orderBy("id")
+        .limit(atMost(PAGE))
+        .execute(),
+    ({ sealed, next }) => [sealed, next].forEach(note),
+  );
+  await eachOf(
+    (after) =>
+      db
+        .selectFrom("integrations")
+        .select(["id", "sealed_secret as sealed", "sealed_previous_secret as previous"])
+        .select("sealed_secret_key as key")
+        .where("id", ">", after)
+        .orderBy("id")
+        .limit(atMost(PAGE))
+        .execute(),
+    ({ sealed, previous, key }) => [sealed, previous, key].forEach(note),
+  );
   const keys = await db
     .selectFrom("signing_keys")
     .select("sealed_private_key as sealed")
     .unionAll(db.selectFrom("id_token_keys").select("sealed_private_key as sealed"))
     .unionAll(db.selectFrom("sealed_keys").select("sealed_key as sealed"))
     .execute();
-  const sealed = [
-    ...secrets.flatMap(({ sealed, next }) => [sealed, ...(next ? [next] : [])]),
-    ...webhooks.flatMap(({ sealed, previous, key }) => [sealed, previous, key].filter((one) => one !== null)),
-    ...keys.map((key) => key.sealed),
-  ];
-  const ids = new Set(sealed.map(keyIdOfSealed));
+  for (const { sealed } of keys) note(sealed);
   const missing = [...ids].filter((id) => !keyring.find("client-secret", Buffer.from(id, "hex")));
   if (missing.length > 0) {
     throw operatorFault(
       `client secrets, webhook secrets or signing keys are sealed with a master key that is not in LATCHKEY_MASTER_KEY (key id ${missing.join(", ")}). ` +
         "Add that key to the end of the list, run `latchkey rotate-keys`, then take it away.",
     );
+  }
+}
+
+/** The webhooks of ten thousand stores are more than one statement may take the time for. */
+const PAGE = 5000;
+
+async function eachOf<T extends { id: string }>(
+  read: (after: string) => Promise<T[]>,
+  visit: (row: T) => void,
+): Promise<void> {
+  for (let after: string | undefined = ""; after !== undefined; ) {
+    const rows: T[] = await read(after);
+    rows.forEach(visit);
+    after = rows.at(-1)?.id;
   }
 }
