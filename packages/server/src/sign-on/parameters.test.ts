@@ -63,6 +63,13 @@ describe("a parameter is read", () => {
     );
   });
 
+  test("among the first five hundred, and not beyond: anybody may send thousands (T38)", () => {
+    const first = readParameters(`${"a=1&".repeat(499)}state=abc`);
+    expect([first.get("state"), first.isRepeated("a")]).toEqual(["abc", true]);
+    const beyond = readParameters(`${"a=1&".repeat(500)}state=abc`);
+    expect([beyond.get("state"), beyond.asSent("state")]).toEqual([undefined, undefined]);
+  });
+
   test("a name that begins with a question mark is another name, and is nobody's (R5)", () => {
     const parameters = readParameters("state=abc&?state=evil");
     expect(parameters.get("state")).toBe("abc");

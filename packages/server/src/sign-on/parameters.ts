@@ -15,13 +15,18 @@ export type Parameters = {
  */
 const UNSENDABLE = /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!$'()*+,:@/?=%]/gu;
 
+/** Many more than any request has. What comes after them is not read: each must be decoded, and thousands fit into a form. */
+const MAX_READ = 500;
+
 export function readParameters(search: string): Parameters {
   const found = new Map<string, { value: string; sent: string }[]>();
-  for (const pair of search.split("&")) {
+  for (const pair of search.split("&", MAX_READ)) {
     const [name, value] = readPair(pair);
     if (value === "") continue;
-    const sent = pair.slice(pair.indexOf("=") + 1);
-    found.set(name, [...(found.get(name) ?? []), { value, sent }]);
+    const one = { value, sent: pair.slice(pair.indexOf("=") + 1) };
+    const before = found.get(name);
+    if (before) before.push(one);
+    else found.set(name, [one]);
   }
   const first = (name: string) => found.get(name)?.[0];
   return {
