@@ -38,4 +38,13 @@ describe("the language of a page", () => {
   ])("ui_locales %j goes before Accept-Language %j: %s", (uiLocales, acceptLanguage, language) => {
     expect(languageOf({ uiLocales, acceptLanguage })).toBe(language);
   });
+
+  test("is looked for in as much as a browser would send, and no further (T38)", () => {
+    const others = Array<string>(300).fill("it");
+    expect(languageOf({ acceptLanguage: [...others, "de"].join(",") })).toBe("de");
+    expect(languageOf({ uiLocales: [...others, "de"].join(" ") })).toBe("de");
+    const tooMany = [...others, ...others, "de"];
+    expect(languageOf({ acceptLanguage: tooMany.join(",") })).toBe("en");
+    expect(languageOf({ uiLocales: tooMany.join(" ") })).toBe("en");
+  });
 });

@@ -7,18 +7,22 @@ export type Language = (typeof LANGUAGES)[number];
  * the order of wish, Accept-Language (RFC 9110 12.5.4) tags with weights.
  */
 export function languageOf({ uiLocales = "", acceptLanguage = "" }: Wishes): Language {
-  for (const tag of [...uiLocales.split(" "), ...byWeight(acceptLanguage)]) {
+  for (const tag of [...uiLocales.slice(0, MAX_LENGTH).split(" "), ...byWeight(acceptLanguage)]) {
     const known = LANGUAGES.find((language) => language === tag.toLowerCase().split("-")[0]);
     if (known) return known;
   }
   return LANGUAGES[0];
 }
 
+/** Longer than any that browsers send. What is beyond is not read: anybody may send 16 KB of commas. */
+const MAX_LENGTH = 1024;
+
 type Wishes = { uiLocales?: string | undefined; acceptLanguage?: string | undefined };
 
 /** The most wanted first, and of equals the one that stands first; what has no weight above zero is not wanted. */
 export const byWeight = (field: string): string[] =>
   field
+    .slice(0, MAX_LENGTH)
     .split(",")
     .map((part) => {
       const [value = "", ...parameters] = part.split(";").map((text) => text.trim());
