@@ -95,7 +95,7 @@ function errorsPage(): string {
 
 # Errors
 
-Every refusal has this form. There is one entry for each fault found, and all faults are found at once.
+Every refusal has this form. There is one entry for each fault found, and all faults are found at once, up to a hundred.
 
 \`\`\`json
 {

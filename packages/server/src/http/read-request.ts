@@ -90,8 +90,11 @@ function refuseOtherGrant({ grants }: NonNullable<Operation["body"]>, sent: unkn
   throw new Problem("grant_unsupported", { detail, source: { pointer: "/grant_type" } });
 }
 
+/** More than anybody corrects at once. Each is an entry of the answer and a word in one line of the log, which both have an end. */
+const MAX_FAULTS = 100;
+
 function throwAny(faults: Fault[]): void {
-  const [first, ...others] = faults;
+  const [first, ...others] = faults.slice(0, MAX_FAULTS);
   if (first) throw Problem.of([first, ...others]);
 }
 

@@ -113,6 +113,17 @@ test.each(["customer=require", "custmer=required", "grant=implicit", "customer=r
   },
 );
 
+test("400: of thousands of strange conditions a hundred are told, which fit into a line of the log (T38)", async () => {
+  const query = Array.from({ length: 2500 }, (_, at) => `c${at}`)
+    .join("&")
+    .slice(0, 8000);
+  const { status, body } = await check({ token: implicit, query });
+  expect(status).toBe(400);
+  expect(body.errors).toHaveLength(100);
+  // What several processes write to one pipe is not torn up to this length.
+  expect(JSON.stringify(latchkey.logLines.at(-1)).length).toBeLessThan(4096);
+});
+
 describe("below the path", () => {
   test.each(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])(
     "%s is answered, whatever the path",
