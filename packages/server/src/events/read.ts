@@ -32,6 +32,8 @@ type EventPage = { rows: EventRow[]; last: number; next: number | undefined; ask
 /** How many events a page may look at one by one where only some of them are meant. */
 const LOOKED_AT = 5000;
 const SLICE = 500;
+/** Of several types: each gives as many, of which all but so many are thrown away. */
+const SLICE_OF_TYPES = 100;
 
 /**
  * One page in the order of the numbers. What is asked for leads along one index; what else it says is looked at event by event, up to a
@@ -53,7 +55,8 @@ export async function listEvents(
   from = Math.max(from, (await findTime(db, storeId, conditions, head)) - 1);
   const walk = walkFor(storeId, types, conditions);
   for (let lookedAt = 0; ; ) {
-    const limit = lookedAt === 0 || types ? asked.limit + 1 : SLICE;
+    const slice = types ? SLICE_OF_TYPES : SLICE;
+    const limit = lookedAt === 0 ? asked.limit + 1 : slice;
     const found = await walk(db, { from, to: last, limit });
     for (const row of found) {
       if (!isMeant(row, types, conditions)) continue;
