@@ -1,6 +1,7 @@
 import { limits } from "../contract/limits.ts";
 import { createMemo } from "../lib/memo.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
+import { isAllowedUrl } from "./address-rules.ts";
 import {
   type EgressAnswer,
   type EgressReason,
@@ -116,14 +117,18 @@ export function toMetadata(document: Document): Metadata {
   };
 }
 
-/** Only beside the authorization endpoint: an administrator has seen that host, and browsers are sent there already. */
+/**
+ * Only beside the authorization endpoint: an administrator has seen that host, and browsers are sent there already. By the rules of
+ * the other endpoints: a line break, which the URL parser passes over, cannot stand in the header that sends them.
+ */
 function endSessionOf(document: Document): string | undefined {
   const [url = "", beside = ""] = [
     textOf(document, "end_session_endpoint"),
     textOf(document, "authorization_endpoint"),
   ];
   if (!URL.canParse(url) || !URL.canParse(beside)) return undefined;
-  return new URL(url).origin === new URL(beside).origin ? url : undefined;
+  const { origin } = new URL(beside);
+  return new URL(url).origin === origin && isAllowedUrl(url, [origin]) ? url : undefined;
 }
 
 /** Asymmetric ones only: whoever can check a token must not be able to make one. */

@@ -655,7 +655,7 @@ describe("end_session_endpoint", () => {
       expect((await return_(state)).status).toBe(200);
     });
 
-    test("stays here where the profile does not say so, the provider has no such endpoint, or it is on a host that nobody has seen", async () => {
+    test("stays here where the profile does not say so, the provider has no such endpoint, or it is on a host that nobody has seen or no plain address", async () => {
       const straight = async (profile = f.profileId) => {
         const { id_token } = await signIn({ profile });
         const answer = await end({ id_token_hint: id_token, post_logout_redirect_uri: SHOP });
@@ -664,6 +664,8 @@ describe("end_session_endpoint", () => {
       await allow();
       expect(await straight()).toBe(SHOP);
       expect(await straight(await withEndSession("https://evil.example/end"))).toBe(SHOP);
+      for (const odd of ["/end\r\nSet-Cookie: x=y", "/end\n", "/abmelden-\u20ac", "/end#here"])
+        expect(await straight(await withEndSession(`${f.idp.origin}${odd}`)), odd).toBe(SHOP);
       const quiet = await withEndSession(`${f.idp.origin}/end`);
       const change = { ids: { realm: f.realmId, id: quiet } };
       await f.store.call(updateProfile, {
