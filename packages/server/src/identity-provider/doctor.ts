@@ -1,6 +1,7 @@
 import type { KnownProvider } from "../contract/known-providers.ts";
 import { limits } from "../contract/limits.ts";
 import type { Clock } from "../lib/clock.ts";
+import { show } from "../lib/show.ts";
 import {
   fetchDiscovery,
   fetchDocument,
@@ -39,6 +40,9 @@ export type Report = {
 
 type Deps = { send: Send; clock: Clock; allowedOrigins: readonly string[] };
 
+/** As long as an address may be. */
+const MAX_ISSUER_LENGTH = 2048;
+
 /** Reads its documents and judges them against the nine requirements. Two requests, no credentials. */
 export async function examine(deps: Deps, discoveryUrl: string): Promise<Report> {
   const found = await fetchDiscovery(deps.send, discoveryUrl);
@@ -62,7 +66,8 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
   }
   const { document, elapsedMs, dateMs } = found;
   // Keys are asked for only where the document is the issuer's own.
-  const isOwn = isIssuerOf(textOf(document, "issuer") ?? "", discoveryUrl);
+  const issuer = textOf(document, "issuer");
+  const isOwn = isIssuerOf(issuer ?? "", discoveryUrl);
   const keys = isOwn ? await fetchKeys(deps.send, textOf(document, "jwks_uri")) : undefined;
   const checks = judge({ discoveryUrl, document, keys, allowedOrigins: deps.allowedOrigins });
   const provider = recognise(document);
@@ -71,7 +76,8 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
   const clockOffsetSeconds = dateMs === undefined ? null : Math.round((dateMs - deps.clock.now()) / 1000);
   return {
     discoveryUrl,
-    issuer: textOf(document, "issuer") ?? null,
+    // Kept, shown and printed also where it is none that could be gone by: then it may be any text, of any length.
+    issuer: issuer === undefined ? null : show(issuer, MAX_ISSUER_LENGTH),
     hosts: metadata ? [...hostsOf(metadata)] : [],
     checks: inItsWords(provider, checks),
     warnings: [

@@ -15,6 +15,7 @@ import { updateStore } from "../../src/contract/store.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
+import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
 
 /** Texts that one engine would keep and the other would not: neither gets to see them. */
 
@@ -25,17 +26,20 @@ describe.each(engines)("on $name", (engine) => {
   let latchkey: TestApp;
   let store: TestStore;
   let realmId: string;
+  let idp: HostileIdp;
 
   beforeAll(async () => {
     if (!engine.isHere) return;
     database = await engine.create();
-    latchkey = await createTestApp({ databaseUrl: database.url });
+    idp = await startHostileIdp();
+    latchkey = await createTestApp({ databaseUrl: database.url, allowedOrigins: [idp.origin] });
     store = await latchkey.createStore(10_000);
     realmId = (await store.call(getAuthenticationSettings)).body.data.realm_id;
   });
   afterAll(async () => {
     await latchkey?.close();
     await database?.drop();
+    await idp?.close();
   });
 
   const here = test.skipIf(!engine.isHere);
@@ -148,4 +152,28 @@ describe.each(engines)("on $name", (engine) => {
       expect((await call(latchkey.app, issueAccessToken, { raw, headers })).status).toBe(400);
     }
   });
+
+  here(
+    "what a provider calls itself is kept without a NUL, and no longer than an address may be",
+    async () => {
+      idp.hooks.discovery = (document) => ({ ...document, issuer: `\0\u001b[2J${"x".repeat(9000)}` });
+      const data = {
+        type: "oidc-profile",
+        name: "P",
+        enabled: false,
+        discovery_url: idp.discoveryUrl,
+        client_id: "c",
+      };
+      const { status, body } = await store.call(createProfile, { ids: { realm: realmId }, json: { data } });
+      expect(status).toBe(201);
+      expect(body.data.meta.issuer_found.issuer).toMatch(/^\ufffd\ufffd\[2Jx+$/);
+      const { issuer_found } = await latchkey.storage.db
+        .selectFrom("oidc_profiles")
+        .select("issuer_found")
+        .where("store_id", "=", store.store.id)
+        .where("id", "=", body.data.id)
+        .executeTakeFirstOrThrow();
+      expect(issuer_found).toHaveLength(2048);
+    },
+  );
 });
