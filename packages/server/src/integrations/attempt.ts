@@ -62,7 +62,7 @@ export async function attemptOnce(
     });
     const isDelivered = status >= 200 && status < 300;
     return {
-      attempt: end(status, isDelivered ? null : "status", beginningOf(body)),
+      attempt: end(status, isDelivered ? null : "status", beginningOf(body, secretKey)),
       retryAfterMs: isDelivered ? undefined : readRetryAfter(answered["retry-after"], at),
     };
   } catch (error) {
@@ -71,6 +71,16 @@ export async function attemptOnce(
   }
 }
 
-/** As text, whatever it is; PostgreSQL cannot keep NUL. */
-const beginningOf = (body: Buffer): string =>
-  body.subarray(0, limits.webhookAnswerKeptBytes).toString("utf8").toWellFormed().replaceAll("\0", "\uFFFD");
+/** A shorter one guards nothing, and may be a word of the answer. */
+const LEAST_SECRET_LENGTH = 8;
+
+/**
+ * As text, whatever it is; PostgreSQL cannot keep NUL. Some receivers say back what they were sent, and whoever may read the answer
+ * need not be an administrator, who alone is shown the secret key.
+ */
+function beginningOf(body: Buffer, secretKey: string | null): string {
+  const text = body.toString("utf8").toWellFormed().replaceAll("\0", "\uFFFD");
+  const isTold = secretKey !== null && secretKey.length >= LEAST_SECRET_LENGTH;
+  const shown = isTold ? text.replaceAll(secretKey, "(left out)") : text;
+  return Buffer.from(shown).subarray(0, limits.webhookAnswerKeptBytes).toString("utf8");
+}

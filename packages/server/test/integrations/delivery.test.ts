@@ -324,6 +324,20 @@ describe("a receiver that does not take it", () => {
     expect(sent).toBeLessThan(10_000_000);
   });
 
+  test("may say back what it was sent: the secret key, which is for administrators, is left out of what is kept", async () => {
+    const secret_key = "correct horse battery staple";
+    const { id } = await hooks.integrate({ configuration: { url: hooks.receiver.url, secret_key } });
+    hooks.receiver.answer((response, { headers }) =>
+      response.writeHead(200).end(`${"x".repeat(1010)} ${headers["x-moltin-secret-key"]} ${secret_key}`),
+    );
+    await hooks.customer();
+    await hooks.deliver();
+    const [{ attempts }] = await hooks.deliveries(id);
+    expect(attempts[0].answer).toBe(`${"x".repeat(1010)} (left out) (l`);
+    const { body } = await hooks.store.call(testIntegration, { ids: { id } });
+    expect(body.data.attempt.answer).not.toContain("correct");
+  });
+
   test("may answer with bytes that are no text, compressed, or with nothing", async () => {
     const { id } = await hooks.integrate();
     for (const [body, headers] of [
