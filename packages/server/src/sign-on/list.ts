@@ -126,8 +126,15 @@ export const presentMembers = (row: Row): Members => ({
 export function presentForLog(row: Row): object {
   const { browser: _, operating_system: _too, network: _also, ...rest } = presentMembers(row);
   const { idp_answer: answer } = rest;
-  return { ...rest, idp_answer: answer && { ...answer, error: null, error_description: null } };
+  return {
+    ...rest,
+    redirect_uri: MADE_UP.has(row.reason) ? null : rest.redirect_uri,
+    idp_answer: answer && { ...answer, error: null, error_description: null },
+  };
 }
+
+/** Refused before the redirect URI was found to be one of the realm's: it may be any text, with an address of somebody in it. */
+const MADE_UP: ReadonlySet<string | null> = new Set(["sign_on_client_unknown", "redirect_uri_unregistered"]);
 
 export const presentSignOn = (where: Where, row: Row): Output<typeof contract.getSignOn> => ({
   data: presentMembers(row),

@@ -166,6 +166,17 @@ describe.each(engines)("records on $name", (engine) => {
     expect(data[0].data.resource).toMatchObject({ reason: "scope_incomplete", redirect_uri: SHOP });
     expect(JSON.stringify(data)).not.toMatch(/203\.0\.113|Safari|iOS/);
   });
+
+  test("of failures are events without a redirect URI that is none of the realm's: anybody may write anybody into it", async () => {
+    const redirect_uri = "https://shop.example/signed-in?email=grace@shop.example";
+    await begin({ redirect_uri }, "203.0.113.77");
+    await begin({ redirect_uri, client_id: "nobody" }, "203.0.113.77");
+    await f.latchkey.app.tidy();
+    expect(await find("eq(reason,redirect_uri_unregistered)")).toMatchObject([{ redirect_uri }]);
+    const { data } = (await f.store.call(listEvents, { query: "types=sign_on.failed" })).body;
+    expect(data).toHaveLength(2);
+    expect(JSON.stringify(data)).not.toContain("grace");
+  });
 });
 
 describe("every reference that is shown finds a record", () => {
