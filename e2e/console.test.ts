@@ -363,6 +363,22 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("a screen whose file is gone, as after an upgrade, says so; the others stay, and the page can be loaded again", async () => {
+    const page = await newPage(c);
+    await signInWithKey(c, page, "/settings");
+    await heading(page, "Settings");
+    await page.route(/\/assets\/planner-/, (route) => route.fulfill({ status: 404 }));
+    await go(page, "/planner", "This screen could not be loaded");
+    await page.getByRole("navigation").getByRole("link", { name: "Settings" }).click();
+    await heading(page, "Settings");
+    await page.unrouteAll();
+    await go(page, "/planner", "This screen could not be loaded");
+    await button(page, "Load the page again").click();
+    await heading(page, "Sign in to your store");
+    expect(page.url()).toBe(`${c.url}/console/planner`);
+    await page.context().close();
+  });
+
   test("live figures are asked for at most once a second, and nothing at all while nobody can see them", async () => {
     const page = await newPage(c);
     await page.clock.install();

@@ -7,6 +7,7 @@ import { SignIn } from "../sign-in/sign-in.tsx";
 import { SignedIn } from "../sign-in/signed-in.tsx";
 import { Frame } from "./frame.tsx";
 import { NotHere } from "./not-here.tsx";
+import { Unshown } from "./unshown.tsx";
 
 /** Every screen is a file of its own, loaded when one goes there. */
 const screens: [path: string, screen: ComponentType][] = [
@@ -60,18 +61,20 @@ export function Console() {
   if (path === SCREENS.signIn) return <Redirect to={SCREENS.home} />;
   return (
     <Frame>
-      <Suspense fallback={<SkeletonRows rows={6} />}>
-        <Switch>
-          {screens.map(([at, Screen]) => (
-            <Route key={at} path={at}>
-              <Screen key={path} />
+      <Unshown key={path}>
+        <Suspense fallback={<SkeletonRows rows={6} />}>
+          <Switch>
+            {screens.map(([at, Screen]) => (
+              <Route key={at} path={at}>
+                <Screen key={path} />
+              </Route>
+            ))}
+            <Route>
+              <NotHere />
             </Route>
-          ))}
-          <Route>
-            <NotHere />
-          </Route>
-        </Switch>
-      </Suspense>
+          </Switch>
+        </Suspense>
+      </Unshown>
     </Frame>
   );
 }

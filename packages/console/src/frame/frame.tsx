@@ -6,6 +6,7 @@ import { useEnd } from "../session/end.ts";
 import { useRenewal } from "../session/renewal.ts";
 import { useSession } from "../session/session.ts";
 import { useLiveEvents } from "./live.ts";
+import { Unshown } from "./unshown.tsx";
 
 /** With its dialog, which most visits never need. */
 const Continue = lazy(async () => ({ default: (await import("../session/continue.tsx")).Continue }));
@@ -93,9 +94,11 @@ export function Frame({ children }: { children: ReactNode }) {
       </main>
       <Notices />
       {isOver && (
-        <Suspense>
-          <Continue />
-        </Suspense>
+        <Unshown>
+          <Suspense>
+            <Continue />
+          </Suspense>
+        </Unshown>
       )}
     </div>
   );

@@ -1,0 +1,28 @@
+import { Component, type ReactNode } from "react";
+import { Screen } from "../parts/screen.tsx";
+
+/**
+ * Stands in for a screen whose file could not be loaded. A file's name has a hash of what is in it, so a service that was upgraded since
+ * the page was opened no longer has it; and React takes everything off the window for what nobody catches.
+ */
+export class Unshown extends Component<{ children: ReactNode }, { isUnshown: boolean }> {
+  override state = { isUnshown: false };
+
+  static getDerivedStateFromError() {
+    return { isUnshown: true };
+  }
+
+  override render() {
+    if (!this.state.isUnshown) return this.props.children;
+    return (
+      <Screen
+        title="This screen could not be loaded"
+        lead="The service was upgraded since this page was opened, or it could not be reached. Whoever signed in with a key enters it again."
+      >
+        <button type="button" className="button" onClick={() => location.reload()}>
+          Load the page again
+        </button>
+      </Screen>
+    );
+  }
+}
