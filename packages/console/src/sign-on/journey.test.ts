@@ -67,6 +67,14 @@ test("a test that came through is done to its own end, which is before any code"
   expect(statuses({ ...refused, checks: [] }, true).at(-1)).toBe("failed");
 });
 
+test("a logout token that was refused is no journey of a shopper: its checks stand at the one step that there is", () => {
+  const checks = [check("logout_token.alg"), check("logout_token.key", false)];
+  const record = { outcome: "logout_refused", reason: "logout_token.key", test: false, timings: {} } as const;
+  const steps = timelineOf({ ...record, checks });
+  expect(steps.map(({ status, checks }) => [status, checks.length])).toEqual([["failed", 2]]);
+  expect(whoMustAct(record)).toBe("provider");
+});
+
 test.each([
   ["failed", "id_token.aud", "provider"],
   ["failed", "token.unavailable", "provider"],

@@ -60,10 +60,15 @@ const TEST_PLAN: readonly Plan[] = [
   },
 ];
 
+/** No sign-on, and so none of its steps. */
+const LOGOUT_PLAN: readonly Plan[] = [
+  { leg: 2, title: "The provider's logout token was examined", owns: ["logout_token."], timings: [] },
+];
+
 type Ended = Pick<SignOn, "outcome" | "reason" | "checks" | "test">;
 
 export function timelineOf(signOn: Ended & Pick<SignOn, "timings">): Step[] {
-  const plan = signOn.test ? TEST_PLAN : PLAN;
+  const plan = planOf(signOn);
   const reached = reachedBy(plan, signOn);
   return plan.map(({ leg, title, owns, timings }, at) => {
     const taken = timings.map((name) => signOn.timings[name]).filter((ms) => ms !== undefined);
@@ -76,6 +81,11 @@ export function timelineOf(signOn: Ended & Pick<SignOn, "timings">): Step[] {
       checks: signOn.checks.filter(({ check }) => owns.some((prefix) => check.startsWith(prefix))),
     };
   });
+}
+
+function planOf({ outcome, test }: Ended): readonly Plan[] {
+  if (outcome === "logout_refused") return LOGOUT_PLAN;
+  return test ? TEST_PLAN : PLAN;
 }
 
 type Reached = { step: number; status: Step["status"] };
