@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { duration, inWords } from "./instants.ts";
+import { duration, exactly, inWords } from "./instants.ts";
 
 const now = Date.parse("2026-11-16T12:00:00.000Z");
 
@@ -12,6 +12,11 @@ test.each([
   ["2026-11-01T12:00:00.000Z", "15 days ago"],
 ])("%s is %s", (at, words) => {
   expect(inWords(at, now)).toBe(words);
+});
+
+test("an exact time says in which zone it is", () => {
+  expect(exactly("2026-11-16T12:00:00.000Z")).toMatch(/2026.* [A-Z]{2,5}([+-]\d+(:\d+)?)?$/);
+  expect(exactly("2026-11-16T12:00:00.000Z")).not.toMatch(/[AP]M$/);
 });
 
 test.each([

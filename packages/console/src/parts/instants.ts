@@ -18,7 +18,8 @@ export function inWords(at: string | number, nowMs: number): string {
   return differenceMs > 0 ? "in a moment" : "just now";
 }
 
-const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
+/** With the zone: records, logs and letters have UTC, and whoever is on the telephone may have another. */
+const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long" });
 
 export const exactly = (at: string | number): string => exact.format(new Date(at));
 
