@@ -363,6 +363,25 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("a screen that was seen before begins at its top, and on the way back one is where one was", async () => {
+    const page = await newPage(c, { viewport: { width: 1280, height: 400 } });
+    await signInWithKey(c, page, "/events");
+    await page
+      .getByText(/created/)
+      .first()
+      .waitFor();
+    await go(page, "/settings", "The store");
+    const scrolled = () => page.evaluate(() => scrollY);
+    await page.evaluate(() => scrollTo(0, 300));
+    await page.getByRole("navigation").getByRole("link", { name: "Events" }).click();
+    await heading(page, "Events");
+    expect(await scrolled()).toBe(0);
+    await page.goBack();
+    await heading(page, "The store");
+    await until(async () => (await scrolled()) === 300);
+    await page.context().close();
+  });
+
   test("a screen whose file is gone, as after an upgrade, says so; the others stay, and the page can be loaded again", async () => {
     const page = await newPage(c);
     await signInWithKey(c, page, "/settings");

@@ -49,6 +49,7 @@ export function Frame({ children }: { children: ReactNode }) {
   useRenewal(!isOver);
   // biome-ignore lint/correctness/useExhaustiveDependencies: going somewhere closes the menu
   useEffect(() => setOpen(false), [path]);
+  useTop();
   return (
     <div className="shell">
       <a className="skip button" href="#main">
@@ -102,6 +103,15 @@ export function Frame({ children }: { children: ReactNode }) {
       )}
     </div>
   );
+}
+
+/** Going on begins at the top, which wouter tells of by this event; going back, the browser finds the place again by itself. */
+function useTop(): void {
+  useEffect(() => {
+    const toTop = () => scrollTo(0, 0);
+    addEventListener("pushState", toTop);
+    return () => removeEventListener("pushState", toTop);
+  }, []);
 }
 
 /** A screen below another keeps the other's place marked. */
