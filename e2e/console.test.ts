@@ -46,8 +46,10 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.reload();
     await heading(page, "Sign in to your store");
     await signInWithKey(c, page);
+    await until(async () => (await page.title()) === "Home · Latchkey");
     await button(page, "Sign out").click();
     await heading(page, "Sign in to your store");
+    expect(await page.title()).toBe("Sign in · Latchkey");
     await page.context().close();
   });
 
@@ -94,6 +96,18 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     }
     await find("ada");
     await page.getByRole("link", { name: /ada@shop\.example/ }).waitFor();
+  });
+
+  test("Customers: the field says what is looked for, also when that has changed by Back or by the menu", async () => {
+    const { page } = c;
+    await go(page, "/customers", "Customers");
+    await find("Ada");
+    await page.getByText("1 in all").waitFor();
+    await page.getByRole("navigation").getByRole("link", { name: "Customers" }).click();
+    const field = page.getByRole("searchbox");
+    await until(async () => (await field.inputValue()) === "");
+    await page.goBack();
+    await until(async () => (await field.inputValue()) === "Ada");
   });
 
   test("Find: an address that was refused is found although nobody became a customer", async () => {

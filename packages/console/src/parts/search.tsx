@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useSearchParams } from "wouter";
 
 type Props = { label: string; placeholder: string; isFirst?: boolean };
@@ -6,7 +6,10 @@ type Props = { label: string; placeholder: string; isFirst?: boolean };
 /** What is looked for stands in the address as `q`, so that it can be sent to somebody. */
 export function Search({ label, placeholder, isFirst = false }: Props) {
   const [search, setSearch] = useSearchParams();
-  const [typed, setTyped] = useState(search.get("q") ?? "");
+  const asked = search.get("q") ?? "";
+  const [typed, setTyped] = useState(asked);
+  // Back, or a link to the screen itself, asks for something else than was typed.
+  useEffect(() => setTyped(asked), [asked]);
   return (
     <search>
       <form

@@ -24,6 +24,9 @@ export function SignIn({ refused }: { refused: unknown }) {
     // A second window was opened by a press on its button: there the provider may ask.
     if (isSilent) void leaveToSignIn(place, back, isSecond ? undefined : "none");
   });
+  useEffect(() => {
+    document.title = "Sign in · Latchkey";
+  }, []);
   if (isSilent) return <SkeletonRows rows={6} />;
   return (
     <div className="alone">
