@@ -30,6 +30,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       ["Storefront", 20, "viewer"],
       ["Warehouse", 10, "support"],
       ["Newsletter", 0, "viewer"],
+      ["Donaudampfschifffahrtselektrizitätenhauptbetriebswerk", 5, "viewer"],
     ] as const)
       await admin.applicationKeys.create({ name, reserved_rate_limit: reserved, role });
     const hook = { integration_type: "webhook" as const, observes: ["store.*", "application_key.*"] };
