@@ -267,6 +267,9 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       email: "grace@shop.example",
     });
     await go(page, `/customers/${gone.id}`, "Grace Gone");
+    // Made by a program, without a password, and no provider knows her: nothing says that she could sign in.
+    await page.getByText("none: cannot sign in with e-mail").waitFor();
+    await page.getByText("This person has never come through a provider.").waitFor();
     await button(page, "Erase this customer").click();
     await page.getByRole("dialog").getByRole("textbox").fill("grace@shop.example");
     await button(page, "Erase for good").click();

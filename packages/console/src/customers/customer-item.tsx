@@ -9,11 +9,10 @@ export function CustomerItem({ customer }: { customer: Customer }) {
         <span className="item-name">{customer.name}</span> <span className="quiet">{customer.email}</span>
       </span>
       <span className="item-side">
+        <span>{customer.password ? "with a password" : "without a password"}</span>
         <span>
-          {customer.authentication_mechanism === "oidc" ? "through a provider" : "e-mail and password"}
-        </span>
-        <span>
-          came <Instant at={customer.meta.timestamps.created_at} />
+          {customer.authentication_mechanism === "oidc" ? "came through a provider" : "came"}{" "}
+          <Instant at={customer.meta.timestamps.created_at} />
         </span>
       </span>
     </Link>

@@ -40,8 +40,8 @@ function Shown({ customer }: { customer: Customer }) {
           <dd>
             {customer.email} {customer.email_verified ? "(proven)" : "(not proven)"}
           </dd>
-          <dt>Signs in</dt>
-          <dd>{waysIn(customer)}</dd>
+          <dt>Password</dt>
+          <dd>{customer.password ? "set" : "none: cannot sign in with e-mail"}</dd>
           {customer.external_ref && (
             <>
               <dt>External reference</dt>
@@ -66,12 +66,6 @@ function Shown({ customer }: { customer: Customer }) {
       <Erase customer={customer} />
     </div>
   );
-}
-
-function waysIn({ authentication_mechanism, password }: Customer): string {
-  if (authentication_mechanism === "oidc")
-    return password ? "through a provider, or with e-mail and password" : "through a provider";
-  return "with e-mail and password";
 }
 
 function SignOns({ customerId }: { customerId: string }) {

@@ -18,11 +18,7 @@ export function Identities({ customerId }: { customerId: string }) {
       <Asked
         query={query}
         empty={(list) =>
-          list.length === 0 && (
-            <Empty title="To none">
-              This person has an e-mail and a password here, and has never come through a provider.
-            </Empty>
-          )
+          list.length === 0 && <Empty title="To none">This person has never come through a provider.</Empty>
         }
       >
         {(list) => (
