@@ -124,7 +124,7 @@ function GroupHead({ found }: { found: Grown<SignOn> }) {
           <p>
             <Words of={`${example.means ?? ""} ${example.remedy ?? ""}`} />
           </p>
-          <p className="quiet small">{ACTORS[whoMustAct(example)]} must act.</p>
+          <p className="quiet small">Who must act: {ACTORS[whoMustAct(example)]}</p>
         </div>
       )}
       <p className="quiet">{countOf(found)} in all</p>
