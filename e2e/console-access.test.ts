@@ -89,9 +89,17 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.getByLabel("Address").fill(c.idp);
     await button(page, "Go on").click();
     await heading(page, "Register this callback at the provider");
+    await page.getByRole("link", { name: "removed" }).click();
+    await heading(page, "Second door");
+    await button(page, "Remove").waitFor();
+    await go(page, "/", /sign in/);
+    await page.getByRole("link", { name: /Second door/ }).click();
+    await heading(page, "Register this callback at the provider");
     await button(page, "Copy callback").click();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/\/profiles\/[^/]+\/callback$/);
-    await button(page, "It is registered").click();
+    await button(page, "It is registered").press("Enter");
+    const inFocus = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+    await until(async () => (await inFocus()) === "Secret");
     await page.getByLabel("Client id").fill("latchkey");
     await page.getByLabel("Client secret").fill("practice");
     await button(page, "Go on").click();

@@ -1,6 +1,7 @@
 import type { Profile, ProfileLinks } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
-import { useSearchParams } from "wouter";
+import { type ReactNode, useEffect, useRef } from "react";
+import { Link, useSearchParams } from "wouter";
 import { Asked } from "../parts/asked.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { UNREGISTERED } from "../parts/profiles.ts";
@@ -62,6 +63,12 @@ function Begun({ realmId, profileId, recipe, step, to }: Begun) {
         return (
           <Framed at={at}>
             <Step at={at} realmId={realmId} profile={data} links={links} recipe={recipe} to={to} />
+            {at < 3 && (
+              <p className="quiet small">
+                Begun by mistake? It can be{" "}
+                <Link href={`/realms/${realmId}/providers/${profileId}`}>removed</Link>.
+              </p>
+            )}
           </Framed>
         );
       }}
@@ -91,7 +98,12 @@ function Step({ at, realmId, profile, links, recipe, to }: StepProps) {
   return <Finish realmId={realmId} profile={profile} />;
 }
 
-function Framed({ at, children }: { at: At; children: React.ReactNode }) {
+function Framed({ at, children }: { at: At; children: ReactNode }) {
+  const step = useRef<HTMLElement>(null);
+  // The button that was pressed is gone with its step, and the focus with it.
+  useEffect(() => {
+    if (at > 0) step.current?.focus();
+  }, [at]);
   return (
     <>
       <ol className="steps" aria-label="Steps">
@@ -101,7 +113,7 @@ function Framed({ at, children }: { at: At; children: React.ReactNode }) {
           </li>
         ))}
       </ol>
-      <section className="card" aria-label={STEPS[at]}>
+      <section className="card stack" aria-label={STEPS[at]} ref={step} tabIndex={-1}>
         {children}
       </section>
     </>

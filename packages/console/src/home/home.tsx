@@ -7,7 +7,7 @@ import { duration } from "../parts/instants.ts";
 import { Items } from "../parts/items.tsx";
 import { SignOnItem } from "../parts/outcome.tsx";
 import { Pill } from "../parts/pill.tsx";
-import { stateOf, useProviders } from "../parts/profiles.ts";
+import { pathOf, stateOf, useProviders } from "../parts/profiles.ts";
 import { RangeChoice } from "../parts/range-choice.tsx";
 import { type Range, useRange, useStatistics } from "../parts/ranges.ts";
 import { Screen } from "../parts/screen.tsx";
@@ -91,7 +91,7 @@ function Providers({ query, statistics }: ProvidersProps) {
               const ms = statistics && latestMs(statistics, provider.id);
               return (
                 <li key={provider.id}>
-                  <Link className="item" href={`/realms/${provider.realm.id}/providers/${provider.id}`}>
+                  <Link className="item" href={pathOf(provider)}>
                     <span className="item-words">
                       <span className="item-name">{provider.name}</span>{" "}
                       <span className="quiet">{provider.realm.name}</span>

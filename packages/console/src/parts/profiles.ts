@@ -30,6 +30,12 @@ export const useIsForMembers = (profileId: string): boolean =>
 /** A client id that stands for none yet, until the provider's administrator has given one. */
 export const UNREGISTERED = "not-registered-yet";
 
+/** One that is not finished is gone on with; what there is to do with it is there. */
+export const pathOf = ({ id, client_id, realm }: Provider): string =>
+  client_id === UNREGISTERED
+    ? `/providers/add?realm=${realm.id}&profile=${id}`
+    : `/realms/${realm.id}/providers/${id}`;
+
 export type State = { tone: Tone; word: string };
 
 export function stateOf({ client_id, enabled, meta }: Profile): State {

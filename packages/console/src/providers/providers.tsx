@@ -5,7 +5,7 @@ import { Instant } from "../parts/instant.tsx";
 import { Items } from "../parts/items.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { Pill } from "../parts/pill.tsx";
-import { type Provider, stateOf, UNREGISTERED, useProviders } from "../parts/profiles.ts";
+import { type Provider, pathOf, stateOf, useProviders } from "../parts/profiles.ts";
 import { Screen } from "../parts/screen.tsx";
 import { useCan } from "../session/can.ts";
 
@@ -45,18 +45,13 @@ export function Providers() {
 
 function ProviderItem({ provider }: { provider: Provider }) {
   const { tone, word } = stateOf(provider);
-  const { id, realm } = provider;
-  const to =
-    provider.client_id === UNREGISTERED
-      ? `/providers/add?realm=${realm.id}&profile=${id}`
-      : `/realms/${realm.id}/providers/${id}`;
   return (
-    <Link className="item" href={to}>
+    <Link className="item" href={pathOf(provider)}>
       <span className="item-words">
         <span className="item-name">{provider.name}</span>
         <br />
         <span className="quiet small">
-          {provider.meta.issuer ?? provider.discovery_url} · {realm.name}
+          {provider.meta.issuer ?? provider.discovery_url} · {provider.realm.name}
         </span>
       </span>
       <span className="item-side">
