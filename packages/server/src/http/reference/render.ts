@@ -103,14 +103,17 @@ const problemLinks = (description: string): Html =>
       html`<li><a href="#problem-${code}"><code>${code}</code></a> ${problemEntry(code as ProblemCode).means}</li>`,
   )}</ul>`;
 
+const EVENTS = "text/event-stream";
+
 function tryForm(placed: Placed, example: Example, baseUrl: string): Html {
   const { method, path, operation } = placed;
   const { operationId, parameters = [], summary, responses } = operation;
   const shown = Object.entries(needs(operation)).flatMap(([name, isShown]) => (isShown ? [name] : []));
   const field = ({ name, in: where, required }: Parameter) =>
     html`<label>${name} <input name="${name}" data-in="${where}" placeholder="${required ? placeholderOf({ name }) : ""}" autocomplete="off" spellcheck="false"></label>`;
-  // A browser does not show a script where a redirect leads.
-  const isForBrowsers = "303" in responses || "302" in responses;
+  // A browser does not show a script where a redirect leads, and an answer without an end is never there to be shown.
+  const isOnlyCopied =
+    "303" in responses || "302" in responses || EVENTS in (responses["200"]?.content ?? {});
   return html`<form class="try" data-method="${method}" data-path="${path}" data-type="${example.mediaType ?? ""}" data-shows="${shown.join(" ")}">
 <details hidden><summary>Fill in</summary>
 <div class="fields">
@@ -119,7 +122,7 @@ ${example.body === undefined ? "" : html`<label class="wide">Body <textarea name
 </div>
 </details>
 <pre tabindex="0" aria-label="Command: ${summary}"><code>${curlOf(placed, example, baseUrl)}</code></pre>
-<p class="acts" hidden><button type="button" data-act="copy" aria-label="Copy the command: ${summary}">Copy</button>${isForBrowsers ? "" : html`<button type="submit" aria-label="Send ${method}: ${summary}" aria-controls="answer-${operationId}">Send ${method}</button>`}</p>
+<p class="acts" hidden><button type="button" data-act="copy" aria-label="Copy the command: ${summary}">Copy</button>${isOnlyCopied ? "" : html`<button type="submit" aria-label="Send ${method}: ${summary}" aria-controls="answer-${operationId}">Send ${method}</button>`}</p>
 <output id="answer-${operationId}"></output>
 </form>`;
 }
