@@ -26,7 +26,7 @@ describe.skipIf(!hasChromium)("the API reference, in Chromium", () => {
 
   test.each([
     ["light", 1440],
-    ["dark", 390],
+    ["dark", 360],
   ] as const)(
     "has no barrier that axe finds, %s and %i wide, and does not scroll sideways",
     async (colorScheme, width) => {
