@@ -480,6 +480,30 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await look(listening, "webhooks-refused");
   });
 
+  test("what the shop hears shows also after the shop was started anew, and each once", async () => {
+    const sent = [
+      { number: 7, at: "2026-11-17T10:00:00.000Z", refused: "the seventh of before" },
+      { number: 1, at: "2026-11-17T10:00:05.000Z", refused: "the first of now" },
+    ].map((one) => `data: ${JSON.stringify({ id: "", again: false, ...one })}\n\n`);
+    const parts = [sent[0], sent[0], sent[1], sent[1]];
+    // Each answer ends at once, and the page connects again.
+    await page.route(/\/webhooks\/live/, (route) =>
+      parts.length > 0
+        ? route.fulfill({ contentType: "text/event-stream", body: `retry: 50\n\n${parts.shift()}` })
+        : route.abort(),
+    );
+    await page.goto(`${shop}/webhooks`);
+    await page.getByText("the first of now").waitFor();
+    await until(() => parts.length === 0);
+    expect(
+      await page
+        .getByRole("list", { name: /Messages/ })
+        .getByRole("listitem")
+        .count(),
+    ).toBe(2);
+    await page.unrouteAll();
+  });
+
   test("the bar on a phone covers nothing: it stands below everything, until it is opened", async () => {
     const phone = await newContext(browser, { viewport: { width: 390, height: 844 } });
     const small = await phone.newPage();

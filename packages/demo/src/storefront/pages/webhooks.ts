@@ -8,16 +8,16 @@ mountFrame(visitor());
 
 const SHOWN = 50;
 const list = part("hooks-list");
-let last = 0;
+let last: Pick<Received, "number" | "at"> = { number: 0, at: "" };
 
 const live = new EventSource("/webhooks/live");
 live.addEventListener("open", () => showState("Listening", true));
 live.addEventListener("error", () => showState("Not connected, trying again…", false));
 live.addEventListener("message", ({ data }) => {
   const received: Received = JSON.parse(data);
-  // After a reconnection what is kept comes again.
-  if (received.number <= last) return;
-  last = received.number;
+  // After a reconnection what is kept comes again; a shop that was started anew counts from one again.
+  if (received.number <= last.number && received.at <= last.at) return;
+  last = received;
   part("hooks-empty").hidden = true;
   list.hidden = false;
   list.prepend(toItem(received));
