@@ -12,6 +12,7 @@ test.each([
   [[provider("A", "up"), provider("B", "degraded")], "Shoppers can sign in, some with trouble."],
   [[provider("A", "up"), provider("B", "down")], "Some shoppers cannot sign in."],
   [[provider("A", "down"), provider("B", "down")], "Shoppers cannot sign in."],
+  [[provider("A", "up"), provider("B", "unknown")], "Shoppers can sign in, as far as is known."],
 ])("the verdict goes by the providers that are used (%#)", (providers, says) => {
   expect(verdictOf(providers).says).toBe(says);
 });
@@ -25,6 +26,7 @@ test("one that is disabled, or not finished, neither helps nor harms", () => {
   expect(verdictOf(idle).tone).toBe("warn");
 });
 
-test("those that do not answer are named", () => {
+test("those that do not answer are named, and those that nobody has asked", () => {
+  expect(verdictOf([provider("A", "up"), provider("B", "unknown")]).because).toBe("B was not asked lately.");
   expect(verdictOf([provider("A", "down"), provider("B", "down")]).because).toBe("A and B do not answer.");
 });

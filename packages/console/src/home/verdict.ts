@@ -34,6 +34,13 @@ export function verdictOf(providers: readonly Provider[]): Verdict {
       says: "Shoppers can sign in, some with trouble.",
       because: `${namesOf(slow)} failed lately, and ${slow.length === 1 ? "is" : "are"} being watched.`,
     };
+  const unasked = used.filter(({ meta }) => meta.health.status === "unknown");
+  if (unasked.length > 0)
+    return {
+      tone: "good",
+      says: "Shoppers can sign in, as far as is known.",
+      because: `${namesOf(unasked)} ${unasked.length === 1 ? "was" : "were"} not asked lately.`,
+    };
   return {
     tone: "good",
     says: "Shoppers can sign in.",
