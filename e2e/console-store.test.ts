@@ -187,6 +187,9 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await saveShown.click();
     await until(async () => (await read()).home_url === "https://shop.example/");
     expect((await read()).accent_color).toBe("#0b5f52");
+    // As the service decides it: by who has proven the address, not by who has it.
+    await page.getByText("Where the provider has not verified it, they are refused.").waitFor();
+    await page.getByText("An address that nobody has proven keeps nobody out.").waitFor();
     await page.getByText("The second one is refused").click();
     await button(page, "Save the policy").click();
     await until(async () => (await read()).duplicate_email_policy === "disallowed");

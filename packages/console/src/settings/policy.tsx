@@ -18,12 +18,12 @@ const DUPLICATES = [
   {
     value: "api_only",
     label: "They are one, where the address was proven",
-    why: "Somebody new whose e-mail the provider has verified is let into the existing account with the same proven address.",
+    why: "Somebody new whose e-mail the provider has verified is let into the existing account with the same proven address. Where the provider has not verified it, they are refused.",
   },
   {
     value: "disallowed",
     label: "The second one is refused",
-    why: "Somebody new whose e-mail is taken cannot sign in, and is told why. Support has to sort it out.",
+    why: "Somebody new whose e-mail an existing customer has proven cannot sign in, and is told why. Support has to sort it out. An address that nobody has proven keeps nobody out.",
   },
 ] as const;
 
