@@ -32,7 +32,7 @@ type EventPage = { rows: EventRow[]; last: number; next: number | undefined; ask
 /** How many events a page may look at one by one where only some of them are meant. */
 const LOOKED_AT = 5000;
 const SLICE = 500;
-/** Of several types: each gives as many, of which all but so many are thrown away. */
+/** Of several types: each gives as many numbers, of which all but so many are thrown away. */
 const SLICE_OF_TYPES = 100;
 
 /**
