@@ -67,7 +67,6 @@ export function createGate(deps: Deps): Gate {
       allowance: principal.allowance,
       administration: isAdministration(operation, principal),
     };
-    // A 403 takes nothing from the store's limit: anybody can have an implicit token, and could use the limit up.
     const brought = isForCustomers(operation, principal) ? customerToken : undefined;
     // A gateway's customer token is remembered, so it need not wait for the limit, and a shopper's that has expired takes nothing from it.
     const remembered =
@@ -77,6 +76,7 @@ export function createGate(deps: Deps): Gate {
     const forbidden =
       forbid(operation, principal, brought !== undefined) ??
       (remembered === undefined ? new Problem("customer_token_invalid") : undefined);
+    // A 403 takes nothing from the store's limit: anybody can have an implicit token, and could use the limit up.
     if (forbidden) {
       await enterAnonymous(source);
       const headers = rateLimitHeaders(await deps.limiter.look(draw));
