@@ -18,7 +18,7 @@ type Deps = { storage: Storage; clock: Clock };
 const REMEMBERED_MS = 3_600_000;
 
 /** An attempt opens for ten minutes, in which it must be known that it came back. Written once: a change would move its entry in the index. */
-const KNOWN_MS = limits.attemptSeconds * 1000 + REMEMBERED_MS;
+export const KNOWN_MS = limits.attemptSeconds * 1000 + REMEMBERED_MS;
 const forgetAt = (clock: Clock): number => clock.now() + KNOWN_MS;
 
 /** When the attempt came back. */

@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
-import { limits } from "../contract/limits.ts";
 import type { EndedSession } from "../identity-provider/logout-token.ts";
 import type { Clock } from "../lib/clock.ts";
 import { deleteOld } from "../storage/delete-old.ts";
 import { hold, holdBeside } from "../storage/hold.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
+import { KNOWN_MS } from "./code.ts";
 
 /**
  * Sessions that identity providers have ended lately. Whose shopper we were still asking about when the session ended has
@@ -17,9 +17,6 @@ type OfProfile = { storeId: string; profileId: string };
 
 /** No session and no subject of a provider is called this: theirs have at least one character. */
 export const UNNAMED = "";
-
-/** A code is asked for within seconds of the callback and lives minutes; an attempt may be used for no longer. */
-const KEPT_MS = limits.attemptSeconds * 1000;
 
 /** Committed before anything is taken back: whoever does not see it has what is then taken back. */
 export async function noteEnded(
@@ -104,12 +101,12 @@ export const holdEnding = (trx: Trx, { storage }: Pick<Deps, "storage">, of: OfP
 
 const nameOf = ({ storeId, profileId }: OfProfile): string => `sessions ${storeId} ${profileId}`;
 
-/** True: there are more. */
+/** With the attempts that came back before: none of their codes is good any more. True: there are more. */
 export const forgetEndedSessions = (deps: Deps): Promise<boolean> =>
   deleteOld(
     deps,
     "ended_idp_sessions",
     ["store_id", "profile_id", "subject", "idp_session"],
     "ended_at",
-    deps.clock.now() - KEPT_MS,
+    deps.clock.now() - KNOWN_MS,
   );

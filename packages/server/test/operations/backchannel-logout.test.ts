@@ -341,12 +341,31 @@ describe("while the provider is asked about a shopper who came back", () => {
     expect((await f.records())[0]).toMatchObject({ outcome: "failed", reason: "session_ended" });
   });
 
-  test("is forgotten ten minutes later", async () => {
+  test("however long codes live, the session is remembered for longer", async () => {
+    await f.close();
+    f = await createFederation({ codeSeconds: 600 });
+    f.idp.hooks.answer = {
+      async "/token"() {
+        f.idp.hooks.answer = {};
+        expect((await logOut()).status).toBe(200);
+        // So long the provider takes: the code is as much younger than the end of the session.
+        f.latchkey.clock.advance(10_000);
+        return "honest";
+      },
+    };
+    const signedOn = await f.signOn();
+    f.latchkey.clock.advance(595_000);
+    await f.latchkey.app.tidy();
+    const token = await f.store.token("implicit");
+    expect(outcome(await f.redeem(signedOn, {}, { token }))).toEqual([400, "sign_on_refused"]);
+  });
+
+  test("is forgotten with the attempts of before", async () => {
     const ended = () => f.latchkey.storage.db.selectFrom("ended_idp_sessions").selectAll().execute();
     await logOut();
     await logOut({ jti: "two" });
     expect(await ended()).toHaveLength(1);
-    f.latchkey.clock.advance(540_000);
+    f.latchkey.clock.advance(4_140_000);
     await f.latchkey.app.tidy();
     expect(await ended()).toHaveLength(1);
     f.latchkey.clock.advance(60_000);
