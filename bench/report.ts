@@ -41,7 +41,8 @@ export function updatePage(results: Results): void {
 }
 
 type Cells = readonly string[];
-type Table = { title: string; head: Cells; rows: Cells[] };
+/** `sum` is what somebody would count in it. */
+type Table = { title: string; sum?: string; head: Cells; rows: Cells[] };
 
 const name = ({ workload, engine }: Comparison): Cells => [workload, words.engineNames[engine]];
 
@@ -103,7 +104,12 @@ function latencyTable({ comparisons }: Results): Table {
     "p99",
     "p99 of p50 (spread), goal: below 5",
   ];
-  return { title: "Throughput, and latency at half of it", head, rows };
+  const isBelow = ({ halfLoad }: Standing) => halfLoad.p99OfP50.median < GOALS.p99OfP50;
+  const all = comparisons.flatMap(({ standings }) => standings);
+  const us = all.filter(({ contestant }) => contestant === "latchkey");
+  const bare = all.filter(({ contestant }) => contestant === "limit" || contestant === "hono");
+  const sum = `Below 5: Latchkey in ${countOf(us, isBelow)} rows, the limit and bare Hono in ${countOf(bare, isBelow)}.`;
+  return { title: "Throughput, and latency at half of it", sum, head, rows };
 }
 
 function serviceTable({ start, memory, comparisons }: Results): Table {
@@ -161,8 +167,13 @@ function growthTable({ growth = [] }: Results): Table {
     "ratio (spread)",
     "within 15 %",
   ];
-  return { title: `Growth (${growth[0]?.rows})`, head, rows };
+  const isFlat = (row: GrowthRow) => "ratio" in row && row.ratio.median <= GOALS.growth;
+  const sum = `Within 15 %: ${countOf(growth, isFlat)} rows.`;
+  return { title: `Growth (${growth[0]?.rows})`, sum, head, rows };
 }
+
+const countOf = <T>(all: readonly T[], isCounted: (one: T) => boolean): string =>
+  `${all.filter(isCounted).length} of ${all.length}`;
 
 const tablesOf = (results: Results): Table[] =>
   [costTable(results), latencyTable(results), serviceTable(results), growthTable(results)].filter(
@@ -186,15 +197,23 @@ function headline({ machine, seconds, startedAt, load, isQuick, skipped, compari
 
 export function toMarkdown(results: Results, heading = "##"): string {
   const row = (cells: Cells) => `| ${cells.join(" | ")} |`;
-  const tables = tablesOf(results).map(({ title, head, rows }) =>
-    [`${heading} ${title}`, "", row(head), row(head.map(() => "---")), ...rows.map(row), ""].join("\n"),
+  const tables = tablesOf(results).map(({ title, sum, head, rows }) =>
+    [
+      `${heading} ${title}`,
+      "",
+      ...(sum ? [sum, ""] : []),
+      row(head),
+      row(head.map(() => "---")),
+      ...rows.map(row),
+      "",
+    ].join("\n"),
   );
   return [headline(results), "", ...tables].join("\n");
 }
 
 /** The same for a terminal: columns as wide as their widest cell. */
 export function toText(results: Results): string {
-  const tables = tablesOf(results).map(({ title, head, rows }) => {
+  const tables = tablesOf(results).map(({ title, sum, head, rows }) => {
     const widths = head.map((_, column) =>
       Math.max(...[head, ...rows].map((cells) => cells[column]?.length ?? 0)),
     );
@@ -203,7 +222,7 @@ export function toText(results: Results): string {
         .map((cell, column) => cell.padEnd(widths[column] as number))
         .join("  ")
         .trimEnd();
-    return [title, "", line(head), ...rows.map(line), ""].join("\n");
+    return [title, "", line(head), ...rows.map(line), ...(sum ? [sum] : []), ""].join("\n");
   });
   return [headline(results), "", ...tables].join("\n");
 }
