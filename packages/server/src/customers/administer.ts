@@ -87,12 +87,8 @@ export async function updateCustomer(
     const isNewPassword = passwordHash !== undefined;
     const ended = isNewPassword ? await endOtherSessions(trx, caller, customerId) : [];
     const [was, is] = [fromRow(before), fromRow(row)];
-    const { password: _, ...members } = presentMembers(is);
-    const changes = changesOf(
-      isNewPassword ? { ...presentMembers(was), password: undefined } : presentMembers(was),
-      isNewPassword ? members : presentMembers(is),
-      isNewPassword ? ["password"] : [],
-    );
+    const secrets = isNewPassword ? ["password"] : [];
+    const changes = changesOf(presentMembers(was), presentMembers(is), secrets);
     const updated = changes && { ...customerHappening("customer.updated", is), changes };
     await noteEvents(trx, deps, byCaller(caller), [...(updated ? [updated] : []), ...ended]);
     return is;
