@@ -4,11 +4,10 @@ import type { ProblemCode } from "../contract/problems.ts";
 import { tokenHappening } from "../customers/customer-token.ts";
 import { byService } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
-import { hashSecret } from "../lib/secrets.ts";
 import type { Trx } from "../storage/storage.ts";
 import { touchStore } from "../stores/store.ts";
 import { referenceOf } from "./reference.ts";
-import { type AttemptRow, type ClientGrant, hasPurpose, mismatchOf, type TradeDeps } from "./trade-code.ts";
+import { type AttemptRow, type ClientGrant, findByCode, mismatchOf, type TradeDeps } from "./trade-code.ts";
 
 /** A refusal, and whose token was taken back with it. */
 export type WhyNot = { refusal: Problem; replayed?: { attempt: AttemptRow; customerId: string | null } };
@@ -21,18 +20,9 @@ export async function whyNot(
   trx: Trx,
   deps: Pick<TradeDeps, "clock">,
   grant: ClientGrant,
-  codeHash = hashSecret(grant.clientCode),
+  codeHash: string,
 ): Promise<WhyNot> {
-  const attempt = await trx
-    .selectFrom("sign_on_attempts as attempt")
-    .leftJoin("authentication_realms as realm", (join) =>
-      join.onRef("realm.store_id", "=", "attempt.store_id").onRef("realm.id", "=", "attempt.realm_id"),
-    )
-    .selectAll("attempt")
-    .where("attempt.code_hash", "=", codeHash)
-    .where("attempt.store_id", "=", grant.storeId)
-    .where(hasPurpose(grant.purpose))
-    .executeTakeFirst();
+  const attempt = await findByCode.first(trx, { codeHash, ...grant });
   const isForeign = grant.client !== undefined && attempt?.realm_id !== grant.client.realmId;
   if (!attempt || isForeign || attempt.state === "failed") return { refusal: new Problem("code_invalid") };
   if (attempt.state === "code_issued") return { refusal: withReference("code_expired", attempt) };

@@ -87,10 +87,10 @@ export async function tradeCode<T, A>(deps: TradeDeps, grant: ClientGrant, trade
   const { storeId, purpose } = grant;
   const codeHash = hashSecret(grant.clientCode);
   const ending = await deps.storage.transact(async (trx): Promise<Ending<T>> => {
-    const issued = await findIssued.first(trx, { codeHash, storeId, purpose });
+    const issued = await findByCode.first(trx, { codeHash, storeId, purpose });
     if (issued) deps.traces?.join("redeem", issued.id);
     const burnt = issued && (await burnCode(trx, deps, grant, issued, trade.askAlong));
-    if (!burnt) return whyNot(trx, deps, grant);
+    if (!burnt) return whyNot(trx, deps, grant, codeHash);
     const { attempt, place } = burnt;
     const mismatch = mismatchOf(attempt, grant);
     if (mismatch) return fail(trx, attempt, mismatch.reason, withReference(mismatch.code, attempt));
@@ -157,7 +157,8 @@ const readUsable = statement((db, of: Came & Pick<Place, "realmId">) =>
 
 type OfCode = { codeHash: string; storeId: string; purpose: Purpose };
 
-const findIssued = statement((db, { codeHash, storeId, purpose }: OfCode) =>
+/** Whatever became of the code. One whose realm is gone is worth nothing, which its customers' exchange then says. */
+export const findByCode = statement((db, { codeHash, storeId, purpose }: OfCode) =>
   db
     .selectFrom("sign_on_attempts as attempt")
     .leftJoin("authentication_realms as realm", (join) =>
@@ -166,12 +167,8 @@ const findIssued = statement((db, { codeHash, storeId, purpose }: OfCode) =>
     .selectAll("attempt")
     .where("attempt.code_hash", "=", codeHash)
     .where("attempt.store_id", "=", storeId)
-    .where(hasPurpose(purpose)),
+    .where(sql<SqlBool>`coalesce(realm.purpose, 'customers') = ${purpose}`),
 );
-
-/** Of an attempt joined with its realm. One whose realm is gone is worth nothing, which its customers' exchange then says. */
-export const hasPurpose = (purpose: Purpose) =>
-  sql<SqlBool>`coalesce(realm.purpose, 'customers') = ${purpose}`;
 
 type Burnt<A> = {
   /** The row of before, as it is now. What the identity provider said is no longer in the database. */
