@@ -60,7 +60,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
     if (Array.isArray(profile)) {
       // Nobody may be asked anything (OpenID Connect Core 3.1.2.1).
       if (asked.get("prompt") === "none")
-        throw signOnProblem("profile_unchosen", { idpError: "interaction_required" });
+        throw signOnProblem("profile_unchosen", { error: "interaction_required" });
       return offerChoice(deps, realm, asked, profile);
     }
     trail.profile = profile;

@@ -159,8 +159,7 @@ async function refuse(deps: DirectDeps, profile: Profile, trail: Trail, error: u
   const found = isNoted ? { reference: referenceOf(trail.id) } : undefined;
   if (reason === "token.refused" || reason === "token.redirect_uri")
     return new Problem("code_invalid", found && { meta: found });
-  const [{ detail = "" }] = error.faults;
-  return new Problem("sign_on_refused", { detail, meta: { reason, ...found } });
+  return signOnProblem(reason, found);
 }
 
 function note(

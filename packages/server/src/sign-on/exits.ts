@@ -87,12 +87,12 @@ export async function timed<T>(
   }
 }
 
-/** A sign-on that cannot go on. `idpError` is the identity provider's own code, where it is one that storefronts know. */
-export const signOnProblem = (reason: SignOnReason, options: { idpError?: string } = {}): Problem =>
-  new Problem("sign_on_refused", {
-    detail: signOnReasonEntry(reason).means,
-    meta: { reason, ...(options.idpError !== undefined && { error: options.idpError }) },
-  });
+/** A sign-on that cannot go on. `error`: the identity provider's own code, where it is one that storefronts know. */
+export const signOnProblem = (
+  reason: SignOnReason,
+  more: { error?: string; reference?: string } = {},
+): Problem =>
+  new Problem("sign_on_refused", { detail: signOnReasonEntry(reason).means, meta: { reason, ...more } });
 
 export function reasonOf(error: unknown): SignOnReason {
   const reason = error instanceof Problem ? error.faults[0].meta?.reason : undefined;

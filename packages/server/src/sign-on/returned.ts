@@ -12,7 +12,6 @@ import { foreseeMember } from "../members/sign-in.ts";
 import type { Realm } from "../realms/realm.ts";
 import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { type Attempt, browserCookieName, digest, idpSecretsOf } from "./attempt.ts";
-
 import { unavailable } from "./authorize.ts";
 import { signOnProblem, type Trail, timed } from "./exits.ts";
 import { callbackUrl } from "./idp-request.ts";
@@ -75,7 +74,7 @@ function readIdpAnswer(metadata: Metadata, answered: Parameters, trail: Trail): 
   if (error !== undefined) {
     const said = { error, description: answered.get("error_description") };
     trail.idpAnswer = toIdpAnswer("authorize", {}, said);
-    throw signOnProblem(reasonOfRedirect(said), { idpError: isPassedOn(error) ? error : "server_error" });
+    throw signOnProblem(reasonOfRedirect(said), { error: isPassedOn(error) ? error : "server_error" });
   }
   const idpCode = answered.get("code");
   if (idpCode === undefined || idpCode.length > MAX_IDP_CODE_LENGTH)

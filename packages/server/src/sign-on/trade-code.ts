@@ -94,10 +94,10 @@ export async function tradeCode<T, A>(deps: TradeDeps, grant: ClientGrant, trade
     const { attempt, place } = burnt;
     const mismatch = mismatchOf(attempt, grant);
     if (mismatch) return fail(trx, attempt, mismatch.reason, withReference(mismatch.code, attempt));
-    if (!place) return fail(trx, attempt, "profile_disabled", refusalOf(attempt, "profile_disabled"));
-    if (place.isEnded) return fail(trx, attempt, "session_ended", refusalOf(attempt, "session_ended"));
+    if (!place) return fail(trx, attempt, "profile_disabled");
+    if (place.isEnded) return fail(trx, attempt, "session_ended");
     const traded = await trade.work(trx, { ...burnt, place });
-    if ("reason" in traded) return fail(trx, attempt, traded.reason, refusalOf(attempt, traded.reason));
+    if ("reason" in traded) return fail(trx, attempt, traded.reason);
     return { ...traded, attempt };
   });
   if ("attempt" in ending) noteEnding(deps, ending, grant.requestId);
@@ -236,7 +236,7 @@ async function fail(
   trx: Trx,
   attempt: AttemptRow,
   reason: SignOnReason,
-  refusal: Problem,
+  refusal = signOnProblem(reason, { reference: referenceOf(attempt.id) }),
 ): Promise<Ending<never>> {
   await trx
     .updateTable("sign_on_attempts")
@@ -245,12 +245,6 @@ async function fail(
     .where("id", "=", attempt.id)
     .execute();
   return { refusal, reason, attempt };
-}
-
-function refusalOf(attempt: AttemptRow, reason: SignOnReason): Problem {
-  const { faults } = signOnProblem(reason);
-  const [{ detail = "" }] = faults;
-  return new Problem("sign_on_refused", { detail, meta: { reason, reference: referenceOf(attempt.id) } });
 }
 
 function noteEnding(
