@@ -10,8 +10,8 @@ import { type Attempt, digest, openAttempt, type Place } from "./attempt.ts";
 import { refuseUnusable } from "./authorize.ts";
 import { claimAttempt, failAttempt, issueCode } from "./code.ts";
 import {
-  headOf,
   type PageCode,
+  recordOf,
   redirectProblemsTo,
   redirectToClient,
   refuseWithPage,
@@ -89,16 +89,8 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
       const refusal = await foreseeUnwelcome(deps, profile, realm, identity);
       if (refusal) throw signOnProblem(refusal);
       await timed(deps, trail, "write", () => issueCode(deps, place, attempt.id, identity));
-      const { checks, timings } = trail;
       deps.recorder.count("code_issued");
-      deps.recorder.note({
-        ...headOf(trail),
-        outcome: "code_issued",
-        reason: null,
-        error: null,
-        checks,
-        timings,
-      });
+      deps.recorder.note({ ...recordOf(trail), outcome: "code_issued", reason: null, error: null });
       return { location: redirectToClient(deps, place, client, { code: clientCode }) };
     } catch (error) {
       await failAttempt(deps, place, attempt.id);

@@ -17,7 +17,7 @@ import { challengeOf } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
 import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./code.ts";
 import { cameWith, isEndedForGood } from "./ended-sessions.ts";
-import { headOf, isRecorded, reasonOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
+import { isRecorded, reasonOf, recordOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
 import type { RedeemDeps } from "./redeem.ts";
 import { referenceOf } from "./reference.ts";
@@ -175,8 +175,8 @@ function note(
     customerId: string | null;
   },
 ): void {
-  const { checks, timings } = trail;
-  recorder.note({ ...headOf(trail), outcome, reason, error: null, checks, timings });
+  const record = { ...recordOf(trail), outcome, reason };
+  recorder.note({ ...record, error: null });
   // What failed is told once: the record above says all there is.
-  if (outcome === "exchanged") recorder.noteExchange({ ...headOf(trail), outcome, reason, customerId });
+  if (outcome === "exchanged") recorder.noteExchange({ ...record, customerId });
 }

@@ -100,7 +100,8 @@ export function reasonOf(error: unknown): SignOnReason {
   return isUnavailable(error) ? "storage_unavailable" : "internal_error";
 }
 
-export const headOf = (trail: Trail) => ({
+/** What a record takes from the trail. */
+export const recordOf = (trail: Trail) => ({
   id: trail.id,
   storeId: trail.storeId,
   realmId: trail.realmId,
@@ -111,6 +112,8 @@ export const headOf = (trail: Trail) => ({
   facts: trail.facts,
   idpAnswer: trail.idpAnswer,
   requestId: trail.requestId,
+  checks: trail.checks,
+  timings: trail.timings,
 });
 
 type ExitDeps = { publicUrl: string; recorder: Recorder; recordLimiter: RecordLimiter };
@@ -141,13 +144,12 @@ export async function redirectProblemsTo(
     const entry = signOnReasonEntry(reason);
     const idpError = cause instanceof Problem ? cause.faults[0].meta?.error : undefined;
     const error = typeof idpError === "string" ? idpError : entry.error;
-    const { checks, timings } = trail;
     const reference = referenceOf(trail.id);
     deps.recorder.count("failed", reason);
     // Coming back twice is not another sign-on: the record of the first time is the one to look at.
     const isReplay = reason === "callback_replay";
     const isNoted = !isReplay && (await isRecorded(deps, trail));
-    if (isNoted) deps.recorder.note({ ...headOf(trail), outcome: "failed", reason, error, checks, timings });
+    if (isNoted) deps.recorder.note({ ...recordOf(trail), outcome: "failed", reason, error });
     const location = redirectToClient(deps, trail, client, {
       error,
       error_description: entry.means,
@@ -175,11 +177,9 @@ export async function refuseWithPage(
   problem: Problem,
 ): Promise<never> {
   const { code } = problem;
-  const { checks, timings } = trail;
   deps.recorder.count("failed", code);
   const isNoted = await isRecorded(deps, trail);
-  if (isNoted)
-    deps.recorder.note({ ...headOf(trail), outcome: "failed", reason: code, error: null, checks, timings });
+  if (isNoted) deps.recorder.note({ ...recordOf(trail), outcome: "failed", reason: code, error: null });
   // Only a reference that finds something is shown.
   throw new Problem(code, {
     ...(isNoted && { meta: { reference: referenceOf(trail.id) } }),

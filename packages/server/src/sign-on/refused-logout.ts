@@ -3,7 +3,7 @@ import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Storage } from "../storage/storage.ts";
-import { headOf, isRecorded, startTrail } from "./exits.ts";
+import { isRecorded, recordOf, startTrail } from "./exits.ts";
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
 
@@ -25,10 +25,8 @@ export async function noteRefusedLogout(
   const trail = startTrail(newId(), profile, { startedAt: deps.clock.now(), source });
   trail.profile = profile;
   trail.checks.push(...checks);
-  if (await isRecorded(deps, trail)) {
-    const { timings } = trail;
-    deps.recorder.note({ ...headOf(trail), outcome: "logout_refused", reason, error: null, checks, timings });
-  }
+  if (await isRecorded(deps, trail))
+    deps.recorder.note({ ...recordOf(trail), outcome: "logout_refused", reason, error: null });
   if (isSigned) await showOnProfile(deps, profile, reason);
 }
 

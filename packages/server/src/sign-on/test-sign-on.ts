@@ -17,7 +17,7 @@ import type { AskDeps } from "./ask-idp.ts";
 import type { Attempt, Place } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
 import { claimAttempt, failAttempt } from "./code.ts";
-import { headOf, type PageCode, reasonOf, signOnProblem, startTrail, type Trail } from "./exits.ts";
+import { type PageCode, reasonOf, recordOf, signOnProblem, startTrail, type Trail } from "./exits.ts";
 import { idpRequest, knowBrowser } from "./idp-request.ts";
 import { type Parameters, readParameters, withParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
@@ -174,17 +174,15 @@ const personOf = ({ email, emailVerified, name, subject }: Identity): TestReport
 type Ended = { reason: SignOnReason | null; person: TestReport["person"]; cause?: unknown };
 
 function report({ recorder }: Deps, trail: Trail, { reason, person, cause }: Ended): BrowserAnswer {
-  const { checks, timings } = trail;
-  const reference = referenceOf(trail.id);
+  const record = recordOf(trail);
+  const { reference, checks, timings } = record;
   const entry = reason === null ? undefined : signOnReasonEntry(reason);
   recorder.note({
-    ...headOf(trail),
+    ...record,
     isTest: true,
     outcome: reason === null ? "tested" : "failed",
     reason,
     error: entry?.error ?? null,
-    checks,
-    timings,
   });
   const shown: TestReport = {
     profileName: trail.profile?.name ?? "",
