@@ -46,18 +46,17 @@ export const contextOf = ({ storeId, realmId, profileId }: Place) => `${storeId}
 export const sealAttempt = (keyring: Keyring, place: Place, attempt: Attempt): string =>
   seal(keyring, PURPOSE, contextOf(place), JSON.stringify(attempt));
 
-type Opened = { attempt: Attempt; isExpired: boolean };
-
-export function openAttempt(
-  { keyring, clock }: { keyring: Keyring; clock: Clock },
-  place: Place,
-  idpState: string,
-): Opened | undefined {
+export function openAttempt(keyring: Keyring, place: Place, idpState: string): Attempt | undefined {
   const text = unseal(keyring, PURPOSE, contextOf(place), idpState);
-  if (text === undefined) return undefined;
-  const attempt: Attempt = JSON.parse(text);
-  return { attempt, isExpired: clock.now() >= attempt.startedAt + limits.attemptSeconds * 1000 };
+  return text === undefined ? undefined : JSON.parse(text);
 }
+
+/** Its ten minutes have passed, or it was begun before `endedBefore`, as a restore sets it. */
+export const isOver = (
+  { clock }: { clock: Clock },
+  { startedAt }: Pick<Attempt, "startedAt">,
+  endedBefore: number,
+): boolean => clock.now() >= startedAt + limits.attemptSeconds * 1000 || startedAt < endedBefore;
 
 /**
  * The nonce and the PKCE verifier of the second leg follow from the attempt's id and the master key that sealed it, so

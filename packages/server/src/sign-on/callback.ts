@@ -6,7 +6,7 @@ import { newId } from "../lib/ids.ts";
 import { newCredential } from "../lib/secrets.ts";
 import { shopOf } from "../realms/shop.ts";
 import type { AskDeps } from "./ask-idp.ts";
-import { type Attempt, digest, openAttempt, type Place } from "./attempt.ts";
+import { type Attempt, digest, isOver, openAttempt, type Place } from "./attempt.ts";
 import { refuseUnusable } from "./authorize.ts";
 import { claimAttempt, failAttempt, issueCode } from "./code.ts";
 import {
@@ -48,26 +48,25 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   if (!found) throw new Problem("realm_not_found");
   const { realm, profile, endedBefore } = found;
   request.cameFrom(shopOf(deps, realm));
-  const idpState = answered.get("state") ?? "";
-  const opened = answered.isRepeated("state") ? undefined : openAttempt(deps, place, idpState);
+  const idpState = answered.isRepeated("state") ? "" : (answered.get("state") ?? "");
+  const attempt = openAttempt(deps.keyring, place, idpState);
   // A page has a record of its own: whoever comes without the browser, or too late, must not write over what became of
   // the attempt.
   const refusePage = (code: PageCode) => {
     const pageTrail = startTrail(newId(), place, { ...request, startedAt: deps.clock.now() });
     return refuseWithPage(deps, pageTrail, new Problem(code));
   };
-  if (!opened) {
+  if (!attempt) {
     const test = openTestAttempt(deps, place, idpState);
-    if (test && !answered.isRepeated("state"))
+    if (test)
       return finishTest(deps, { place, found, attempt: test, idpState, answered, request, refusePage });
     // What belongs to no attempt of ours leaves no record, and so has no reference.
     deps.recorder.count("failed", "attempt_invalid");
     throw new Problem("attempt_invalid");
   }
-  const { attempt } = opened;
   request.cameFrom(shopOf(deps, realm), attempt.uiLocales);
   deps.traces?.join("callback", attempt.id);
-  if (opened.isExpired || attempt.startedAt < endedBefore) return refusePage("attempt_expired");
+  if (isOver(deps, attempt, endedBefore)) return refusePage("attempt_expired");
   if (!isSameBrowser(deps, attempt, request)) return refusePage("browser_changed");
   // The URI is still registered, or there is nowhere to go back to.
   const clientRedirectUri = realm.redirectUris.find((uri) => digest(uri) === attempt.clientRedirectDigest);

@@ -14,7 +14,7 @@ import type { Keyring } from "../lib/keyring.ts";
 import { seal, unseal } from "../lib/seal.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { AskDeps } from "./ask-idp.ts";
-import type { Attempt, Place } from "./attempt.ts";
+import { type Attempt, contextOf, isOver, type Place } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
 import { claimAttempt, failAttempt } from "./code.ts";
 import { type PageCode, reasonOf, recordOf, signOnProblem, startTrail, type Trail } from "./exits.ts";
@@ -35,8 +35,6 @@ type Deps = AskDeps & { publicUrl: string; recorder: Recorder };
 /** `attemptId`: of the attempt that it begins, so that whoever asked can look for its record. Absent in one of the release before. */
 type Ticket = { id: string; attemptId?: string; expiresAt: number };
 type TestAttempt = Pick<Attempt, "id" | "startedAt" | "browserDigest" | "idpIssuer">;
-
-const contextOf = ({ storeId, realmId, profileId }: Place) => `${storeId}/${realmId}/${profileId}`;
 
 /** The address holds all there is to it; which of them were used, the database knows from the first use on. */
 export async function offerTest(
@@ -119,8 +117,7 @@ type Returning = {
 export async function finishTest(deps: Deps, returning: Returning): Promise<BrowserAnswer> {
   const { place, found, attempt, idpState, answered, request, refusePage } = returning;
   deps.traces?.join("callback", attempt.id);
-  const isExpired = deps.clock.now() >= attempt.startedAt + limits.attemptSeconds * 1000;
-  if (isExpired || attempt.startedAt < found.endedBefore) return refusePage("attempt_expired");
+  if (isOver(deps, attempt, found.endedBefore)) return refusePage("attempt_expired");
   if (!isSameBrowser(deps, attempt, request)) return refusePage("browser_changed");
   if (!(await claim(deps, place, attempt.id))) throw new Problem("test_sign_on_over");
   const trail = trailOf(place, found, request, attempt);
