@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../contract/problem.ts";
 import { signOnReasonEntry } from "../contract/sign-on-reasons.ts";
-import { type IssuedToken, issueToken } from "../customers/customer-token.ts";
+import { type From, type IssuedToken, issueToken } from "../customers/customer-token.ts";
 import { settleIdentity } from "../customers/identity.ts";
 import { holdIdentity } from "../customers/linked.ts";
 import type { By } from "../events/event.ts";
@@ -31,7 +31,7 @@ import type { ClientGrant } from "./trade-code.ts";
  * storefront's business; PKCE ties the code to the storefront, which must show the verifier.
  */
 export type DirectDeps = RedeemDeps & AskDeps & { recordLimiter: RecordLimiter };
-type DirectGrant = Omit<ClientGrant, "purpose"> & { source: string; by: By };
+type DirectGrant = Omit<ClientGrant, "purpose"> & { from: From; by: By };
 
 type DirectPlace = { profile: Profile; realm: Realm };
 
@@ -55,12 +55,8 @@ export async function redeemDirect(
   if (!realm.redirectUris.includes(grant.clientRedirectUri))
     throw new Problem("redirect_uri_mismatch", { detail: "The redirect URI is not one of the realm's." });
   const signer = await deps.signingKeys.current();
-  const trail = startTrail(newId(), profile, {
-    startedAt: deps.clock.now(),
-    source: grant.source,
-    userAgent: grant.from?.userAgent,
-    requestId: grant.requestId,
-  });
+  const { from, requestId } = grant;
+  const trail = startTrail(newId(), profile, { ...from, startedAt: deps.clock.now(), requestId });
   trail.profile = profile;
   trail.facts.redirectUri = grant.clientRedirectUri;
   deps.traces?.join("direct", trail.id);
@@ -93,7 +89,7 @@ export async function redeemDirect(
         clientId: profile.clientId,
         customerId: settled.customerId,
         mechanism: "oidc",
-        from: grant.from,
+        from,
         through: {
           profileId: profile.id,
           profileName: profile.name,
@@ -142,7 +138,8 @@ async function identifyShopper(
     idpVerifier: grant.clientVerifier,
     idpRedirectUri: grant.clientRedirectUri,
   };
-  return askIdp(deps, profile, metadata, { grant: idpGrant, nonce: "not_sent", source: grant.source }, trail);
+  const { source } = grant.from;
+  return askIdp(deps, profile, metadata, { grant: idpGrant, nonce: "not_sent", source }, trail);
 }
 
 /** A provider that gave no answer may be asked again; whatever else went wrong, the code has been used. */

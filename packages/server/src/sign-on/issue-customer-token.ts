@@ -48,7 +48,6 @@ async function withCode(
   const { storeId, requestId } = caller;
   const grant = {
     storeId,
-    source,
     from: { source, userAgent },
     requestId,
     by: byCaller(caller),
