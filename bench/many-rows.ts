@@ -99,7 +99,7 @@ async function measureForgetting(engine: string, place: Where): Promise<void> {
     "customer tokens": () => forgetExpiredTokens({ storage, clock }),
     attempts: () => forgetOldAttempts({ storage, clock }),
     "records of sign-ons": () =>
-      tidyRecords({ storage, clock, recorder: { count() {} } }, { codeSeconds: 60, recordDays: 30 }),
+      tidyRecords({ storage, clock, recorder: { count() {} }, codeSeconds: 60, recordDays: 30 }),
   };
   for (const [name, chore] of Object.entries(chores)) {
     const startedMs = performance.now();

@@ -5,7 +5,6 @@ import { forgetExpiredTokens } from "./customers/customer-token.ts";
 import { goOnErasing } from "./customers/erase.ts";
 import type { SigningKeys } from "./customers/signing-keys.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
-
 import { forgetOldEvents } from "./events/forget.ts";
 import type { Sequencer } from "./events/sequencer.ts";
 import { describeCause } from "./http/observe.ts";
@@ -122,7 +121,7 @@ const choresOf = (deps: Deps): Record<"whileRunning" | "everySecond" | "everyMin
     records: deps.recorder.flush,
     // After the records: what they change in the figures is there by then.
     statistics: () => addUpTallies(deps),
-    use: () => deps.useLog.flush(),
+    use: deps.useLog.flush,
     health: () => tellHealth(deps),
     // After those that note something.
     events: deps.sequencer.run,
@@ -141,10 +140,10 @@ const choresOf = (deps: Deps): Record<"whileRunning" | "everySecond" | "everyMin
     attempts: () => forgetOldAttempts(deps),
     ended_sessions: () => forgetEndedSessions(deps),
     old_statistics: () => forgetOldStatistics(deps),
-    old_records: () => tidyRecords(deps, deps),
+    old_records: () => tidyRecords(deps),
     strangers: async () =>
       (await countUncounted(deps)) || forgetStrangers(deps, deps.recorder.takeStrangerStores()),
-    old_events: () => forgetOldEvents(deps, deps),
+    old_events: () => forgetOldEvents(deps),
     old_deliveries: () => forgetOldDeliveries(deps),
     deleted_integrations: () => forgetDeletedIntegrations(deps),
     failing_integrations: deps.deliverer.count,

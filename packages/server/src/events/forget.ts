@@ -14,8 +14,8 @@ const STORES_AT_ONCE = 20;
  * head, so that the rest still verifies. An event that is old but stands behind a younger one, because a clock went wrong, waits for
  * that one. True: there are more.
  */
-export async function forgetOldEvents(deps: Deps, { eventDays }: { eventDays: number }): Promise<boolean> {
-  const untilMs = deps.clock.now() - eventDays * 86_400_000;
+export async function forgetOldEvents(deps: Deps & { eventDays: number }): Promise<boolean> {
+  const untilMs = deps.clock.now() - deps.eventDays * 86_400_000;
   const stores = await deps.storage.db
     .selectFrom("event_heads")
     .select("store_id")

@@ -17,9 +17,9 @@ type Deps = { storage: Storage; clock: Clock };
  * more.
  */
 export async function tidyRecords(
-  deps: Deps & { recorder: Pick<Recorder, "count"> },
-  { codeSeconds, recordDays }: { codeSeconds: number; recordDays: number },
+  deps: Deps & { recorder: Pick<Recorder, "count">; codeSeconds: number; recordDays: number },
 ): Promise<boolean> {
+  const { codeSeconds, recordDays } = deps;
   const now = deps.clock.now();
   const { db } = deps.storage;
   const expireSome = async (limit: number) => {

@@ -63,9 +63,9 @@ describe.each(engines)("forgetting on $name", (engine) => {
     let elapsedMs = 0;
     // Each look at the clock finds it a little later, however quick the machine is.
     const passing = { ...clock, monotonicMs: () => (elapsedMs += 4) };
-    expect(await forgetOldEvents({ storage, clock: passing }, { eventDays: 90 })).toBe(true);
+    expect(await forgetOldEvents({ storage, clock: passing, eventDays: 90 })).toBe(true);
     expect(elapsedMs).toBeLessThan(2 * ROUND.withinMs);
-    while (await forgetOldEvents({ storage, clock: passing }, { eventDays: 90 }));
+    while (await forgetOldEvents({ storage, clock: passing, eventDays: 90 }));
     expect(await left("events")).toBe(0);
   });
 
