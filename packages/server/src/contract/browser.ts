@@ -26,7 +26,7 @@ export type BrowserAnswer = (
   | { report: TestReport }
   | { page: "signed_out" }
 ) & {
-  setCookie?: string;
+  setCookies?: string[];
   /** For the log, where the sign-on failed. */
   failure?: { reference: string; reason: string; cause?: unknown };
 };

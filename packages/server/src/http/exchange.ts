@@ -166,7 +166,7 @@ export async function refuseUnread(
 }
 
 /** A text, and what comes in pieces, is sent as it is; anything else as JSON. */
-export function respond(status: number, body: unknown, headers: Record<string, string>): Answer {
+export function respond(status: number, body: unknown, headers: Answer["headers"]): Answer {
   if (body === undefined) return { status, headers, body };
   return {
     status,

@@ -11,7 +11,11 @@ export type Fetch = (request: Request, env?: Env) => Promise<Response>;
 export const toFetch =
   (serve: Serve): Fetch =>
   async (request, { incoming } = {}) => {
-    const { status, headers, body } = await serve({
+    const {
+      status,
+      headers: fields,
+      body,
+    } = await serve({
       method: request.method,
       target: incoming?.url ?? request.url,
       headers: Object.fromEntries(request.headers),
@@ -19,6 +23,9 @@ export const toFetch =
       isGone: () => incoming?.socket?.writable === false,
       readBytes: () => readBytes(request),
     });
+    const headers = Object.entries(fields).flatMap(([name, values]) =>
+      [values].flat().map((value): [string, string] => [name, value]),
+    );
     if (typeof body !== "object" || Buffer.isBuffer(body))
       return new Response(request.method === "HEAD" ? null : body, { status, headers });
     if (request.method === "HEAD") {

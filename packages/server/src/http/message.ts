@@ -20,7 +20,8 @@ export type Pieces = AsyncIterableIterator<string>;
 
 export type Answer = {
   status: number;
-  headers: Record<string, string>;
+  /** A field with several values is sent as often: cookies cannot be joined. */
+  headers: Record<string, string | string[]>;
   body: string | Buffer<ArrayBuffer> | Pieces | undefined;
 };
 

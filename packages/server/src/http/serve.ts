@@ -179,7 +179,7 @@ async function serve(
 /** 303 and no other: a browser then asks with GET, whatever it came with (RFC 9700 4.12). */
 function respondToBrowser(answer: BrowserAnswer, received: Received, state: Exchange): Answer {
   if (answer.failure) state.failure = answer.failure;
-  const headers: Record<string, string> = answer.setCookie ? { "Set-Cookie": answer.setCookie } : {};
+  const headers: Answer["headers"] = answer.setCookies ? { "Set-Cookie": answer.setCookies } : {};
   if ("location" in answer) return respond(303, undefined, { ...headers, Location: answer.location });
   const reader = "report" in answer ? ADMINISTRATOR : readerOf(received, state);
   return respond(200, pageOf(answer, reader), { ...headers, ...pageHeaders(reader) });

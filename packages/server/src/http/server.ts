@@ -68,7 +68,7 @@ const TAKEN_WITHIN_MS = 10_000;
 async function sendPieces(
   outgoing: ServerResponse,
   status: number,
-  headers: Record<string, string>,
+  headers: Answer["headers"],
   pieces: Pieces,
 ): Promise<void> {
   const end = () => void pieces.return?.();

@@ -8,8 +8,8 @@ import { createKeyring } from "../lib/keyring.ts";
 import { seal } from "../lib/seal.ts";
 import {
   type Attempt,
-  browserCookie,
   browserCookieName,
+  browserCookies,
   challengeOf,
   digest,
   idpSecretsOf,
@@ -266,21 +266,19 @@ describe("the browser's cookie", () => {
 
   test("cannot be planted by another host, read by a script or sent along by another site (A22)", () => {
     expect(browserCookieName("https://keys.example")).toBe("__Host-latchkey");
-    expect(browserCookie("https://keys.example", "v").split("; ")).toEqual([
-      "__Host-latchkey=v",
-      "Path=/",
-      "HttpOnly",
-      "SameSite=Lax",
-      "Secure",
-    ]);
+    const attributes = ["Path=/", "HttpOnly", "SameSite=Lax", "Secure"];
+    expect(browserCookies("https://keys.example", "v", "digest").map((cookie) => cookie.split("; "))).toEqual(
+      [
+        ["__Host-latchkey=v", ...attributes],
+        ["__Host-latchkey-d=v", ...attributes],
+      ],
+    );
   });
 
   test("works on this machine without TLS, under a plain name", () => {
-    expect(browserCookie("http://localhost:4000", "v").split("; ")).toEqual([
-      "latchkey=v",
-      "Path=/",
-      "HttpOnly",
-      "SameSite=Lax",
+    expect(browserCookies("http://localhost:4000", "v", "digest")).toEqual([
+      "latchkey=v; Path=/; HttpOnly; SameSite=Lax",
+      "latchkey-d=v; Path=/; HttpOnly; SameSite=Lax",
     ]);
   });
 });

@@ -90,7 +90,19 @@ export const isBrowserValue = (text: string | undefined): text is string =>
 export const browserCookieName = (publicUrl: string): string =>
   publicUrl.startsWith("https:") ? "__Host-latchkey" : "latchkey";
 
-export function browserCookie(publicUrl: string, value: string): string {
+/**
+ * Where the value with this digest is kept: under the name that all values share, and under one of its own. When two tabs begin at
+ * once in a browser that has no value yet, the answer that comes second takes the shared name from the first. There are 64 names
+ * of the second kind, so that whoever sends a browser here again and again does not fill it with cookies.
+ */
+export const browserCookieNames = (publicUrl: string, browserDigest: string): string[] => {
+  const shared = browserCookieName(publicUrl);
+  return [shared, `${shared}-${browserDigest.slice(0, 1)}`];
+};
+
+export function browserCookies(publicUrl: string, value: string, browserDigest: string): string[] {
   const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
-  return `${browserCookieName(publicUrl)}=${value}; Path=/; HttpOnly; SameSite=Lax${secure}`;
+  return browserCookieNames(publicUrl, browserDigest).map(
+    (name) => `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${secure}`,
+  );
 }

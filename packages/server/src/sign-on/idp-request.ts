@@ -4,8 +4,8 @@ import { readCookie } from "../lib/cookie.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import {
-  browserCookie,
   browserCookieName,
+  browserCookies,
   challengeOf,
   digest,
   idpSecretsOf,
@@ -22,11 +22,12 @@ type Deps = { publicUrl: string; keyring: Keyring };
 export function knowBrowser(
   { publicUrl }: Pick<Deps, "publicUrl">,
   cookieHeader: string | undefined,
-): { digest: string; answer: { setCookie?: string } } {
+): { digest: string; answer: { setCookies?: string[] } } {
   const sent = readCookie(cookieHeader, browserCookieName(publicUrl));
   if (isBrowserValue(sent)) return { digest: digest(sent), answer: {} };
   const made = newBrowserValue();
-  return { digest: digest(made), answer: { setCookie: browserCookie(publicUrl, made) } };
+  const madeDigest = digest(made);
+  return { digest: madeDigest, answer: { setCookies: browserCookies(publicUrl, made, madeDigest) } };
 }
 
 /** What the identity provider is asked; it brings `idpState` back. */

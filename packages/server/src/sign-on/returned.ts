@@ -11,7 +11,7 @@ import { show } from "../lib/show.ts";
 import { foreseeMember } from "../members/sign-in.ts";
 import type { Realm } from "../realms/realm.ts";
 import { type AskDeps, askIdp } from "./ask-idp.ts";
-import { type Attempt, browserCookieName, digest, idpSecretsOf } from "./attempt.ts";
+import { type Attempt, browserCookieNames, digest, idpSecretsOf } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
 import { signOnProblem, type Trail, timed } from "./exits.ts";
 import { callbackUrl } from "./idp-request.ts";
@@ -27,8 +27,10 @@ export function isSameBrowser(
   { browserDigest }: Pick<Attempt, "browserDigest">,
   { cookie }: BrowserRequest,
 ): boolean {
-  const value = readCookie(cookie, browserCookieName(publicUrl));
-  return value !== undefined && hashesEqual(digest(value), browserDigest);
+  return browserCookieNames(publicUrl, browserDigest).some((name) => {
+    const value = readCookie(cookie, name);
+    return value !== undefined && hashesEqual(digest(value), browserDigest);
+  });
 }
 
 type Returned = {

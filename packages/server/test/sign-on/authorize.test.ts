@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { checkProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
 import { createRealm } from "../../src/contract/realms.ts";
-import { authorize, callback, realmMetadata } from "../../src/contract/sign-on.ts";
+import { authorize, authorizeByForm, callback, realmMetadata } from "../../src/contract/sign-on.ts";
 import { type SignOnReason, signOnReasonEntry, signOnReasons } from "../../src/contract/sign-on-reasons.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { newId } from "../../src/lib/ids.ts";
@@ -879,13 +879,70 @@ describe("it writes nothing", () => {
 });
 
 describe("the browser's cookie", () => {
-  const given = (answer: Answer) => answer.headers.get("set-cookie");
+  /** The one that it is looked for first; the second has the same value. */
+  const given = (answer: Answer) => answer.headers.getSetCookie()[0] ?? null;
 
   test("is for this host alone, over TLS alone, out of reach of scripts and of other sites' requests (A22)", async () => {
-    const cookie = given(await f.begin(nobody())) ?? "";
-    const [pair = "", ...attributes] = cookie.split("; ");
-    expect(pair).toMatch(/^__Host-latchkey=[A-Za-z0-9_-]{43}$/);
-    expect(attributes.sort()).toEqual(["HttpOnly", "Path=/", "SameSite=Lax", "Secure"]);
+    const cookies = (await f.begin(nobody())).headers.getSetCookie();
+    expect(cookies).toHaveLength(2);
+    for (const cookie of cookies) {
+      const [pair = "", ...attributes] = cookie.split("; ");
+      expect(pair).toMatch(/^__Host-latchkey(-[A-Za-z0-9_-])?=[A-Za-z0-9_-]{43}$/);
+      expect(attributes.sort()).toEqual(["HttpOnly", "Path=/", "SameSite=Lax", "Secure"]);
+    }
+  });
+
+  /** As a browser keeps them: a later one takes the place of an earlier one with its name. */
+  const jarOf = (...answers: Answer[]) =>
+    new Map(
+      answers
+        .flatMap(({ headers }) => headers.getSetCookie())
+        .map((cookie) => cookie.slice(0, cookie.indexOf(";")).split("=") as [string, string]),
+    );
+  const comeBackWith = (jar: ReadonlyMap<string, string>, begun: Answer) => {
+    const back = idp.signIn(locationOf(begun));
+    const ids = { ...idsOfRealm(), profile: f.profileId };
+    const cookie = [...jar].map((pair) => pair.join("=")).join("; ");
+    return call(f.latchkey.app, callback, {
+      ids,
+      query: back.slice(back.indexOf("?") + 1),
+      headers: { cookie },
+    });
+  };
+  /** Two that differ also in the name that each has of its own: one in 64 times they do not. */
+  const beginTwo = async (second = () => f.begin(nobody())): Promise<[Answer, Answer]> => {
+    for (;;) {
+      const two: [Answer, Answer] = [await f.begin(nobody()), await second()];
+      if (jarOf(...two).size !== 2) return two;
+    }
+  };
+
+  test.each([
+    ["was answered first", (two: Answer[]) => two],
+    ["was answered last", (two: Answer[]) => two.toReversed()],
+  ])(
+    "lets two tabs finish where neither brought one, as when a browser opens both at once, also the one that %s",
+    async (_, answered) => {
+      const two = await beginTwo();
+      const jar = jarOf(...answered(two));
+      for (const begun of two) expect(told(await comeBackWith(jar, begun)).code).toMatch(/^lkac_/);
+    },
+  );
+
+  test("of a tab that is open goes on to count when a form of another site begins a sign-on, which brings none", async () => {
+    const byForm = () => call(f.latchkey.app, authorizeByForm, { ids: idsOfRealm(), form: f.parameters() });
+    const [open, posted] = await beginTwo(byForm);
+    const jar = jarOf(open, posted);
+    for (const begun of [open, posted]) expect(told(await comeBackWith(jar, begun)).code).toMatch(/^lkac_/);
+  });
+
+  test("of another browser opens nothing under either name (A22, N96)", async () => {
+    const [mine, stranger] = await beginTwo();
+    expect((await comeBackWith(jarOf(stranger), mine)).code).toBe("browser_changed");
+    const [, [own = "", value = ""] = []] = [...jarOf(stranger)];
+    const [, [nameOfMine = ""] = []] = [...jarOf(mine)];
+    expect((await comeBackWith(new Map([[nameOfMine, value]]), mine)).code).toBe("browser_changed");
+    expect((await comeBackWith(new Map([[own, value]]), mine)).code).toBe("browser_changed");
   });
 
   test("is made once and kept: a second tab does not push out the first", async () => {
