@@ -1,6 +1,7 @@
 import { type SqlBool, sql } from "kysely";
 import type { Clock } from "./lib/clock.ts";
 import { deleteAlong } from "./storage/delete-along.ts";
+import { laterThan } from "./storage/later-than.ts";
 import type { Storage } from "./storage/storage.ts";
 
 type Deps = { storage: Storage; clock: Clock };
@@ -30,9 +31,11 @@ export async function endWhatCameBack(
   const now = deps.clock.now();
   // An access token knows the second in which it was issued: the whole of this one counts as before.
   const from = (Math.floor(now / 1000) + 1) * 1000;
+  // By the time of day, because nobody knows how often the replaced database had changed: Valkey, and instances that went on
+  // running, would take limits with a lower revision than theirs for older ones.
   const { numUpdatedRows: stores } = await db
     .updateTable("stores")
-    .set(({ eb }) => ({ tokens_from: from, revision: eb("revision", "+", 1) }))
+    .set({ tokens_from: from, revision: laterThan("revision", now) })
     .executeTakeFirst();
   const { numUpdatedRows: secrets } = await db
     .updateTable("application_key_secrets")

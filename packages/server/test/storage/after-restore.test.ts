@@ -122,6 +122,21 @@ describe.each(engines)("after a restore on $name", (engine) => {
     expect((await secretOf(clientSecret)).status).toBe(200);
   });
 
+  test("the limits of the backup are in force, also where those of the replaced database were known, which had changed more often", async () => {
+    const limitIs = (rate_limit: number, revision: number) =>
+      operator.db.updateTable("stores").set({ rate_limit, revision }).execute();
+    const told = async () => {
+      f.latchkey.clock.advance(1000);
+      const token = await getToken(f.latchkey.app, f.store, "client_credentials");
+      return (await call(f.latchkey.app, getStore, { token })).headers.get("ratelimit-policy");
+    };
+    await limitIs(5000, 40);
+    await until(async () => (await told())?.includes("q=5000"));
+    await limitIs(700, 30);
+    await end();
+    await until(async () => (await told())?.includes("q=700"));
+  });
+
   describe("where the replaced database can be read", () => {
     let backup: TestDatabase;
     let restored: Storage;
