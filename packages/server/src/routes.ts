@@ -31,11 +31,7 @@ import * as store from "./contract/store.ts";
 import * as test from "./contract/test-sign-on.ts";
 import { createCustomer, deleteCustomer, updateCustomer } from "./customers/administer.ts";
 import { getCustomer, listCustomers } from "./customers/customer.ts";
-import {
-  listTokens,
-  revokeAllTokens,
-  revokeToken as revokeCustomerToken,
-} from "./customers/customer-token.ts";
+import { listTokens, revokeToken as revokeCustomerToken } from "./customers/customer-token.ts";
 import { eraseCustomer } from "./customers/erase.ts";
 import { listIdentities } from "./customers/list-identities.ts";
 import {
@@ -45,6 +41,7 @@ import {
   toCustomerChange,
   toNewCustomer,
 } from "./customers/present.ts";
+import { revokeAllTokens } from "./customers/revoke-many-tokens.ts";
 import type { Deps } from "./deps.ts";
 import { byCaller } from "./events/event.ts";
 import { signHead } from "./events/head.ts";

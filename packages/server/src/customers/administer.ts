@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from "kysely";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Caller } from "../contract/caller.ts";
 import { isBackOffice } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
@@ -22,6 +22,7 @@ import {
 import { tokenHappening } from "./customer-token.ts";
 import type { Passwords } from "./password.ts";
 import { presentMembers } from "./present.ts";
+import { thinOutForRevocation } from "./revoke-many-tokens.ts";
 import { thinOutTokens } from "./thin-out-tokens.ts";
 
 type Deps = { storage: Storage; clock: Clock; passwords: Passwords };
@@ -62,6 +63,7 @@ export async function updateCustomer(
   refuseOthers(caller, customerId);
   if (change.password !== undefined) await refuseOwnPassword(deps, caller, customerId);
   const passwordHash = await hashOf(deps, caller, change);
+  if (passwordHash !== undefined) await thinOutOtherSessions(deps, caller, customerId, change);
   return refuseTakenEmail(deps, async (trx) => {
     const rows = trx
       .selectFrom("customers")
@@ -159,12 +161,30 @@ function emailVerifiedAfter(
   return { email_verified: sql<number>`case when email_key = ${email.key} then email_verified else 0 end` };
 }
 
+/** Where the address may be somebody else's, the change may be refused, and then it ends no session. */
+async function thinOutOtherSessions(
+  deps: Deps,
+  caller: Caller,
+  customerId: string,
+  { email }: CustomerChange,
+): Promise<void> {
+  const customer = await findCustomer(deps.storage.db, caller.storeId, customerId);
+  const mayBeTaken = email !== undefined || customer?.passwordHash === null;
+  if (customer && !mayBeTaken)
+    await thinOutForRevocation(deps, byCaller(caller), isOtherSession(caller, customerId));
+}
+
+const isOtherSession = ({ customer }: Caller, customerId: string): RawBuilder<SqlBool> =>
+  customer
+    ? sql`customer_id = ${customerId} and id <> ${customer.tokenId}`
+    : sql`customer_id = ${customerId}`;
+
 async function endOtherSessions(trx: Trx, caller: Caller, customerId: string): Promise<Happening[]> {
-  let others = trx
+  const ended = await trx
     .deleteFrom("customer_tokens")
     .where("store_id", "=", caller.storeId)
-    .where("customer_id", "=", customerId);
-  if (caller.customer) others = others.where("id", "!=", caller.customer.tokenId);
-  const ended = await others.returningAll().execute();
+    .where(isOtherSession(caller, customerId))
+    .returningAll()
+    .execute();
   return ended.map((token) => tokenHappening("customer_token.revoked", token));
 }

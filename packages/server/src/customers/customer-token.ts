@@ -10,7 +10,6 @@ import { type Signer, signJws } from "../lib/jws.ts";
 import { subnetOf } from "../lib/source-address.ts";
 import { describeUserAgent } from "../lib/user-agent.ts";
 import { issuerOf } from "../realms/issuer.ts";
-import { atMost } from "../storage/at-most.ts";
 import { deleteOld } from "../storage/delete-old.ts";
 import { readPage } from "../storage/page.ts";
 import { statement } from "../storage/statement.ts";
@@ -257,27 +256,7 @@ export async function deleteToken(deps: ListDeps, by: By, tokenId: string): Prom
   });
 }
 
-/** So many in one transaction, with an event for each: a few milliseconds. */
-const REVOKED_AT_ONCE = 200;
-
-export async function revokeAllTokens(
-  deps: ListDeps,
-  caller: Caller,
-  customerId: string,
-): Promise<undefined> {
-  await refuseUnknown(deps.storage, caller, customerId);
-  const revokeSome = async (trx: Trx) => {
-    const some = sql<string>`(select id from customer_tokens where store_id = ${caller.storeId}
-      and customer_id = ${customerId} order by created_at, id limit ${atMost(REVOKED_AT_ONCE)})`;
-    const ofStore = trx.deleteFrom("customer_tokens").where("store_id", "=", caller.storeId);
-    const revoked = await ofStore.where("id", "in", some).returningAll().execute();
-    await noteRevoked(trx, deps, byCaller(caller), revoked);
-    return revoked.length;
-  };
-  while ((await deps.storage.transact(revokeSome)) === REVOKED_AT_ONCE);
-}
-
-async function refuseUnknown({ db }: Storage, caller: Caller, customerId: string): Promise<void> {
+export async function refuseUnknown({ db }: Storage, caller: Caller, customerId: string): Promise<void> {
   refuseOthers(caller, customerId);
   if (!(await findCustomer(db, caller.storeId, customerId))) throw new Problem("customer_not_found");
 }

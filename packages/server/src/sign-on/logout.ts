@@ -2,6 +2,7 @@ import { type NotNull, type RawBuilder, type SqlBool, sql } from "kysely";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import { noteRevoked } from "../customers/customer-token.ts";
+import { thinOutForRevocation } from "../customers/revoke-many-tokens.ts";
 import { byProvider } from "../events/event.ts";
 import type { Directory } from "../identity-provider/directory.ts";
 import { type EndedSession, verifyLogoutToken } from "../identity-provider/logout-token.ts";
@@ -54,6 +55,9 @@ export async function endIdpSession(
   const isEnded = isOf(ended);
   const place = { storeId: profile.storeId, profileId: profile.id };
   await noteEnded(deps, place, ended, Math.min(latest, deps.clock.now()));
+  const by = byProvider(profile, requestId);
+  const cameOfIt = sql<SqlBool>`profile_id = ${profile.id} and created_at <= ${latest} and ${isEnded}`;
+  await thinOutForRevocation(deps, by, cameOfIt);
   const voided = await deps.storage.transact(async (trx) => {
     await holdEnding(trx, deps, place);
     // Codes first: whoever is redeeming one at this moment is waited for, and its token is then there to be ended.
@@ -70,12 +74,10 @@ export async function endIdpSession(
     const revoked = await trx
       .deleteFrom("customer_tokens")
       .where("store_id", "=", profile.storeId)
-      .where("profile_id", "=", profile.id)
-      .where("created_at", "<=", latest)
-      .where(isEnded)
+      .where(cameOfIt)
       .returningAll()
       .execute();
-    await noteRevoked(trx, deps, byProvider(profile, requestId), revoked);
+    await noteRevoked(trx, deps, by, revoked);
     if (isOfMembers) await revokeAccessTokens(trx, profile, latest, isEnded);
     return attempts;
   });

@@ -1,12 +1,22 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { revokeCustomerTokens } from "../../src/contract/customer-tokens.ts";
-import { createCustomer, deleteCustomer, eraseCustomer } from "../../src/contract/customers.ts";
+import {
+  createCustomer,
+  deleteCustomer,
+  eraseCustomer,
+  updateCustomer,
+} from "../../src/contract/customers.ts";
+import { backchannelLogout } from "../../src/contract/sign-on.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { openStorage } from "../../src/storage/open.ts";
+import type { Tables } from "../../src/storage/tables.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
+import { call } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
-import { watchStatements } from "../support/statements.ts";
+import { createFederation, type Federation } from "../support/federation.ts";
+import { ADA } from "../support/hostile-idp.ts";
+import { watchDatabase, watchStatements } from "../support/statements.ts";
 
 const TOKENS = 2000;
 
@@ -27,7 +37,12 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
     });
     latchkey = await createTestApp({ storage, clock });
     store = await latchkey.createStore();
-    const data = { type: "customer", name: "Monitor", email: "monitor@shop.example" };
+    const data = {
+      type: "customer",
+      name: "Monitor",
+      email: "monitor@shop.example",
+      password: "a long password",
+    };
     customer = (await store.call(createCustomer, { json: { data } })).body.data.id;
     await insertTokens();
     deletions = 0;
@@ -60,6 +75,29 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
     expect(deletions).toBeGreaterThanOrEqual(TOKENS / 200);
   });
 
+  test("200: a new password ends them some at a time, with an event for each", async () => {
+    const noted = await count("event_outbox");
+    const json = { data: { type: "customer", password: "another long one" } };
+    expect((await store.call(updateCustomer, { ids: { id: customer }, json })).status).toBe(200);
+    expect(await count("customer_tokens")).toBe(0);
+    // And the one that the customer was changed.
+    expect((await count("event_outbox")) - noted).toBe(TOKENS + 1);
+    expect(deletions).toBeGreaterThanOrEqual(TOKENS / 200);
+  });
+
+  test("409: a new password that is refused, because the address is another's, ends none of them", async () => {
+    const other = {
+      type: "customer",
+      name: "Other",
+      email: "other@shop.example",
+      password: "a long password",
+    };
+    await store.call(createCustomer, { json: { data: other } });
+    const json = { data: { type: "customer", password: "another long one", email: other.email } };
+    expect((await store.call(updateCustomer, { ids: { id: customer }, json })).code).toBe("email_taken");
+    expect(await count("customer_tokens")).toBe(TOKENS);
+  });
+
   test.each([
     ["204", deleteCustomer],
     ["200", eraseCustomer],
@@ -68,5 +106,53 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
     expect(String(answer.status)).toBe(status);
     expect(await count("customer_tokens")).toBe(0);
     expect(deletions).toBeGreaterThan(1);
+  });
+});
+
+describe.each(engines)("thousands of tokens of one subject, on $name", (engine) => {
+  let database: TestDatabase;
+  let f: Federation;
+
+  beforeEach(async ({ skip }) => {
+    if (!engine.isHere) skip("this engine is not installed");
+    database = await engine.create();
+    f = await createFederation({ databaseUrl: database.url });
+  });
+  afterEach(async () => {
+    await f?.close();
+    await database?.drop();
+  });
+
+  test("200: a logout token that names the subject alone ends them some at a time, and nobody else's", async () => {
+    const { storage, clock } = f.latchkey;
+    const mine = (await f.redeem(await f.signOn())).body.data;
+    const [row] = await storage.db.selectFrom("customer_tokens").selectAll().execute();
+    const copies = Array.from(
+      { length: TOKENS },
+      () => ({ ...row, id: newId() }) as Tables["customer_tokens"],
+    );
+    for (let from = 0; from < TOKENS; from += 500)
+      await storage.db
+        .insertInto("customer_tokens")
+        .values(copies.slice(from, from + 500))
+        .execute();
+    f.idp.person = { ...ADA, sub: "bea", email: "bea@shop.example" };
+    const other = (await f.redeem(await f.signOn())).body.data;
+    expect(other.customer_id).not.toBe(mine.customer_id);
+    let deletions = 0;
+    storage.db = watchDatabase(storage.db, ({ sql }) => {
+      if (/^delete from "customer_tokens"/.test(sql)) deletions++;
+    });
+    const iat = Math.floor(clock.now() / 1000);
+    const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
+    const claims = { iss: f.idp.issuer, aud: f.idp.clientId, iat, exp: iat + 120, jti: "one", events };
+    const answer = await call(f.latchkey.app, backchannelLogout, {
+      ids: { store: f.store.store.id, realm: f.realmId, profile: f.profileId },
+      form: { logout_token: f.idp.signToken({ ...claims, sub: ADA.sub }) },
+    });
+    expect(answer.status).toBe(200);
+    const left = await storage.db.selectFrom("customer_tokens").select("id").execute();
+    expect(left).toEqual([{ id: other.id }]);
+    expect(deletions).toBeGreaterThanOrEqual(TOKENS / 200);
   });
 });
