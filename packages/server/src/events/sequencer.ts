@@ -32,10 +32,13 @@ type Deps = {
   clock: Clock;
   publicUrl: string;
   /** In the same transaction, as the last of it: who must not miss that these stores have new numbers. */
-  mark?: (trx: Trx, storeIds: readonly string[]) => Promise<void>;
+  mark?: (trx: Trx, numberedOf: ReadonlyMap<string, Numbered>) => Promise<void>;
   /** After the commit: the last number of each store that has new ones. */
   onNumbered?: (lastByStore: ReadonlyMap<string, number>) => void;
 };
+
+/** What is new of a store: the types of its events, and the last number. */
+export type Numbered = { types: ReadonlySet<string>; last: number };
 
 /** Sign-ons commit one by one, and each round here takes a transaction of its own: those of a tenth of a second share one. */
 const GATHER_MS = 100;
@@ -122,12 +125,21 @@ async function numberSome({ storage, publicUrl, mark, onNumbered }: Deps, limit:
     const numbered = chain(waiting, heads, source);
     await insertEvents(trx, numbered);
     await writeHeads(trx, [...heads.values()]);
-    if (heads.size > 0) await mark?.(trx, [...heads.keys()]);
+    if (heads.size > 0) await mark?.(trx, byStore(numbered));
     return { taken: waiting.length, heads: [...heads.values()] };
   });
   if (done.heads.length > 0)
     onNumbered?.(new Map(done.heads.map((head) => [head.store_id, head.last_sequence])));
   return done.taken;
+}
+
+function byStore(numbered: readonly EventRow[]): Map<string, Numbered> {
+  const ofStores = Map.groupBy(numbered, (event) => event.store_id);
+  const newOf = (events: EventRow[]): Numbered => ({
+    types: new Set(events.map(({ type }) => type)),
+    last: events.at(-1)?.sequence ?? 0,
+  });
+  return new Map([...ofStores].map(([storeId, events]) => [storeId, newOf(events)]));
 }
 
 type Waiting = Tables["event_outbox"];

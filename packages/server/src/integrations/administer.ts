@@ -8,11 +8,12 @@ import { isAllowedUrl } from "../identity-provider/address-rules.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
+import { atMost } from "../storage/at-most.ts";
 import { forChange } from "../storage/for-change.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
-import { type Format, type IntegrationRow, isEnabled } from "./integration.ts";
+import { type Format, type IntegrationRow, isEnabled, isMeant } from "./integration.ts";
 import { shown } from "./present.ts";
 import { newSigningSecret, openSecretKey, rotatedOut, sealSecret } from "./secret.ts";
 
@@ -109,11 +110,9 @@ function refuseFaults({ allowedOrigins }: Deps, given: IntegrationChange): void 
   if (first) throw Problem.of([first, ...others]);
 }
 
-/** The types that are meant, each once: `customer.*` stands for all that begin so. */
+/** The types that are meant, each once. */
 export const typesOf = (observes: readonly string[]): string[] =>
-  EVENT_TYPES.filter((type) =>
-    observes.some((one) => (one.endsWith(".*") ? type.startsWith(one.slice(0, -1)) : type === one)),
-  );
+  EVENT_TYPES.filter((type) => observes.some((pattern) => isMeant(pattern, type)));
 
 export async function updateIntegration(
   deps: Deps,
@@ -130,7 +129,10 @@ export async function updateIntegration(
     columns: async (trx, before) => ({
       ...(change.name !== undefined && { name: change.name }),
       ...(change.description !== undefined && { description: change.description }),
-      ...(change.observes !== undefined && { observes: JSON.stringify(change.observes) }),
+      ...(change.observes !== undefined && {
+        observes: JSON.stringify(change.observes),
+        sequence: await passedOver(trx, before),
+      }),
       ...(change.url !== undefined && { url: change.url }),
       ...(change.format !== undefined && { format: change.format }),
       ...(change.secretKey !== undefined && {
@@ -141,6 +143,23 @@ export async function updateIntegration(
       ...(await switched(trx, deps, before, change.enabled)),
     }),
   });
+}
+
+/** What happened before it was observed is of the past: it goes on with the first event that it has to tell of, or from now. */
+async function passedOver(trx: Trx, before: IntegrationRow): Promise<number> {
+  const { store_id, sequence, observes } = before;
+  // Its place does not move while it is disabled, and enabling it moves it to the end of the log.
+  if (!isEnabled(before)) return sequence;
+  const first = await trx
+    .selectFrom("events")
+    .select("sequence")
+    .where("store_id", "=", store_id)
+    .where("sequence", ">", sequence)
+    .where("type", "in", typesOf(JSON.parse(observes)))
+    .orderBy("sequence")
+    .limit(atMost(1))
+    .executeTakeFirst();
+  return first ? first.sequence - 1 : (await readHead(trx, store_id)).last_sequence;
 }
 
 /** Enabled again, it goes on from now, and with what it had not delivered; what happened meanwhile it does not hear of. */

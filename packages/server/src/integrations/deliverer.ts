@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Numbered } from "../events/sequencer.ts";
 import { createTurns } from "../lib/turns.ts";
 import type { Trx } from "../storage/storage.ts";
 import type { AttemptDeps } from "./attempt.ts";
@@ -18,7 +19,7 @@ export type Deliverer = {
   /** From now on as soon as this process has numbered events. `look` once a second finds what others have numbered. */
   start(): void;
   /** Called in the transaction that numbers events of these stores. */
-  mark(trx: Trx, storeIds: readonly string[]): Promise<void>;
+  mark(trx: Trx, numberedOf: ReadonlyMap<string, Numbered>): Promise<void>;
   /** Called after that transaction. */
   onNumbered(): void;
   /** When nothing is under way. */
@@ -118,8 +119,8 @@ export function createDeliverer(deps: Deps): Deliverer {
     start() {
       isStarted = true;
     },
-    async mark(trx, storeIds) {
-      if (await markStores(trx, storeIds, deps.clock.now())) isMarked = true;
+    async mark(trx, numberedOf) {
+      if (await markStores(trx, deps.storage, numberedOf, deps.clock.now())) isMarked = true;
     },
     onNumbered() {
       if (isMarked) wake();

@@ -23,6 +23,10 @@ export type LastDelivery = { at: number; status: number | null; reason: string |
 
 export const isEnabled = ({ enabled }: Pick<IntegrationRow, "enabled">): boolean => enabled === 1;
 
+/** What an integration observes: a type, or `customer.*` for all that begin so. */
+export const isMeant = (pattern: string, type: string): boolean =>
+  pattern.endsWith(".*") ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
+
 const findIntegration = statement((db, of: { storeId: string; id: string }) =>
   db.selectFrom("integrations").selectAll().where("store_id", "=", of.storeId).where("id", "=", of.id),
 );

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { deleteCustomer } from "../../src/contract/customers.ts";
 import { redeliver } from "../../src/contract/deliveries.ts";
+import { updateIntegration } from "../../src/contract/integrations.ts";
+import { createSequencer } from "../../src/events/sequencer.ts";
+import type { Deliverer } from "../../src/integrations/deliverer.ts";
+import { markStores } from "../../src/integrations/due.ts";
 import { takeDue } from "../../src/integrations/lease.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
@@ -68,6 +73,67 @@ describe.each(engines)("on $name", (engine) => {
     expect(await hooks.deliveries(id, "filter=eq(status,delivered)")).toHaveLength(15);
     const byType = await hooks.deliveries(id, "filter=eq(type,customer.created):eq(status,delivered)");
     expect(byType).toHaveLength(3);
+  });
+
+  describe("an integration that observes little", () => {
+    let id: string;
+    beforeEach(async () => {
+      ({ id } = await hooks.integrate({ observes: ["customer.deleted"] }));
+      await hooks.deliver();
+    });
+    const sequenceOf = async () => {
+      const rows = hooks.latchkey.storage.db.selectFrom("integrations").select("sequence");
+      return (await rows.where("id", "=", id).executeTakeFirstOrThrow()).sequence;
+    };
+    const headOf = async () =>
+      (await hooks.latchkey.storage.db.selectFrom("event_heads").selectAll().executeTakeFirstOrThrow())
+        .last_sequence;
+
+    test("is not woken for anything else, and hears of what it observes at once", async () => {
+      const before = await sequenceOf();
+      const customer = await hooks.customer();
+      await hooks.rename(customer, "Grace");
+      await hooks.deliver();
+      expect(await sequenceOf()).toBe(before);
+      await hooks.store.call(deleteCustomer, { ids: { id: customer } });
+      await hooks.deliver();
+      expect(hooks.receiver.arrived.map(({ json }) => json.type)).toEqual(["customer.deleted"]);
+      expect(await sequenceOf()).toBe(await headOf());
+    });
+
+    test("is woken all the same when it is a thousand events behind", async () => {
+      const behind = { sequence: (await headOf()) - 1000 };
+      await hooks.latchkey.storage.db.updateTable("integrations").set(behind).execute();
+      await hooks.customer();
+      await hooks.deliver();
+      expect(await sequenceOf()).toBe(await headOf());
+    });
+
+    test("hears of what it begins to observe from then on, and of nothing that happened before", async () => {
+      const customer = await hooks.customer();
+      await hooks.deliver();
+      const json = { data: { type: "integration", observes: ["customer.*"] } };
+      await hooks.store.call(updateIntegration, { ids: { id }, json });
+      await hooks.deliver();
+      expect(hooks.receiver.arrived).toEqual([]);
+      await hooks.rename(customer, "Grace");
+      await hooks.deliver();
+      expect(hooks.receiver.arrived.map(({ json }) => json.type)).toEqual(["customer.updated"]);
+    });
+
+    test("hears of what it observed, also where it was numbered just before it observes something else", async () => {
+      const customer = await hooks.customer();
+      await hooks.store.call(deleteCustomer, { ids: { id: customer } });
+      // Numbered by an instance that delivers nothing.
+      const { storage, clock } = hooks.latchkey;
+      const mark = async (...[trx, numberedOf]: Parameters<Deliverer["mark"]>) =>
+        void (await markStores(trx, storage, numberedOf, clock.now()));
+      await createSequencer({ storage, clock, publicUrl: "https://keys.example", mark }).run();
+      const json = { data: { type: "integration", observes: ["customer.deleted", "customer.created"] } };
+      await hooks.store.call(updateIntegration, { ids: { id }, json });
+      await hooks.deliver();
+      expect(hooks.receiver.arrived.map(({ json }) => json.type)).toEqual(["customer.deleted"]);
+    });
   });
 
   test("an instance that dies while it delivers holds an integration up for half a minute; then all is sent, with the same ids", async () => {
