@@ -20,10 +20,14 @@ const links = z.strictObject({ self: url });
 const customer = z.strictObject(customerMembers).meta({ id: "Customer" });
 const customerAnswer = z.strictObject({ data: customer, links });
 
-const newPassword = z.string().min(8).max(limits.passwordLength).describe("8 to 128 characters");
+const newPassword = z
+  .string()
+  .min(8)
+  .max(limits.passwordLength)
+  .meta({ description: "8 to 128 characters", examples: ["correct horse battery"] });
 
 const writable = {
-  password: newPassword.optional().meta({ examples: ["correct horse battery"] }),
+  password: newPassword.optional(),
   external_ref: z
     .string()
     .min(1)
@@ -38,6 +42,14 @@ const writable = {
       "Counts only from `client_credentials`; a changed e-mail is unproven unless this says otherwise",
     ),
 };
+
+/** Whoever sends back what was read sends back whether there is a password, which says nothing of a new one. */
+const changedPassword = z
+  .preprocess(
+    (given: string | undefined) => (typeof given === "boolean" ? undefined : given),
+    newPassword.optional(),
+  )
+  .optional();
 
 const ids = { id: "customer_not_found" } as const;
 const busy = ["password_queue_full"] as const;
@@ -121,7 +133,7 @@ export const updateCustomer = operation({
   path: "/v2/customers/{id}",
   summary: "Change a customer",
   description:
-    "Members that are absent stay as they are. A new password ends the customer's other sessions: every customer token but the one that this request came with. Whose `authentication_mechanism` is `oidc` gets a password from the back office only.",
+    "Members that are absent stay as they are, and so does a password of which only true or false is said, as answers do. A new password ends the customer's other sessions: every customer token but the one that this request came with. Whose `authentication_mechanism` is `oidc` gets a password from the back office only.",
   access: ["customers", "own"],
   role: "administrator",
   ids,
@@ -132,6 +144,7 @@ export const updateCustomer = operation({
         name: name.optional(),
         email: emailAddress.optional(),
         ...writable,
+        password: changedPassword,
       }),
     }),
   },

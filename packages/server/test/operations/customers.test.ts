@@ -251,6 +251,16 @@ describe("changing", () => {
     expect(await read(data.id)).toEqual(cleared);
   });
 
+  test("200 for a customer that is sent back whole, with what was read and a new name: the password stays", async () => {
+    for (const password of [PASSWORD, undefined]) {
+      const { data } = (await create({ password })).body;
+      const sent = await update(data.id, { ...data, name: "Countess" });
+      expect(sent.body.data).toMatchObject({ name: "Countess", password: password !== undefined });
+      if (password) await signIn(data.email);
+    }
+    expect((await create({ password: true })).status).toBe(400);
+  });
+
   test("409 for a body that names another customer; an empty id names none", async () => {
     const { id } = (await create()).body.data;
     expect((await update(id, { id: UNKNOWN })).code).toBe("id_mismatch");
