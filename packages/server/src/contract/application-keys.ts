@@ -132,7 +132,7 @@ export const updateApplicationKey = operation({
     description: "The key as it is now",
     schema: z.strictObject({ data: key, meta: inForce, links }),
   },
-  problems: ["id_mismatch", "reservation_exceeds_store_limit"],
+  problems: ["reservation_exceeds_store_limit"],
 });
 
 export const deleteApplicationKey = operation({
@@ -223,5 +223,5 @@ export const dryRunApplicationKey = operation({
       links,
     }),
   },
-  problems: ["id_mismatch", "reservation_exceeds_store_limit"],
+  problems: ["reservation_exceeds_store_limit"],
 });

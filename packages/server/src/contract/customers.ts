@@ -149,7 +149,7 @@ export const updateCustomer = operation({
     }),
   },
   success: { status: 200, description: "The customer as it is now", schema: customerAnswer },
-  problems: ["id_mismatch", "email_taken", "password_by_back_office_only", ...busy],
+  problems: ["email_taken", "password_by_back_office_only", ...busy],
 });
 
 export const deleteCustomer = operation({

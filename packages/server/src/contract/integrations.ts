@@ -211,7 +211,7 @@ export const updateIntegration = operation({
   ids,
   body: { schema: changeable },
   success: { status: 200, description: "The integration as it is now", schema: one },
-  problems: [...refusals, "id_mismatch"],
+  problems: refusals,
 });
 
 export const deleteIntegration = operation({

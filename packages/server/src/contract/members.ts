@@ -139,7 +139,7 @@ export const updateMember = operation({
     }),
   },
   success: { status: 200, description: "The member as it is now", schema: memberAnswer },
-  problems: ["id_mismatch", "member_exists", "last_administrator"],
+  problems: ["member_exists", "last_administrator"],
 });
 
 export const deleteMember = operation({

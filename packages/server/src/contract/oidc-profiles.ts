@@ -202,7 +202,7 @@ export const updateProfile = operation({
     }),
   },
   success: { status: 200, description: "The profile as it is now", ...versioned },
-  problems: ["id_mismatch", "client_secret_required", "profile_changed", ...moveProblems, ...saveProblems],
+  problems: ["client_secret_required", "profile_changed", ...moveProblems, ...saveProblems],
 });
 
 export const deleteProfile = operation({
@@ -251,5 +251,5 @@ export const approveDrift = operation({
     schema: z.object({ data: z.object({ digest: z.string().min(1).max(64), ...moveChoice }) }),
   },
   success: { status: 200, description: "The profile as it is now", ...versioned },
-  problems: ["id_mismatch", "no_pending_change", "drift_changed", "direct_pkce_missing", ...moveProblems],
+  problems: ["no_pending_change", "drift_changed", "direct_pkce_missing", ...moveProblems],
 });

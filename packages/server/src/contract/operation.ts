@@ -132,6 +132,7 @@ export function problemsOf(operation: Operation): ProblemCode[] {
       "media_type_unsupported",
     );
   }
+  if (operation.body && operation.ids?.id) codes.push("id_mismatch");
   if (!isService) codes.push("internal_error");
   return [...new Set(codes)].sort(
     (a, b) => problemEntry(a).status - problemEntry(b).status || a.localeCompare(b),

@@ -278,7 +278,7 @@ export const updateRealm = operation({
     }),
   },
   success: { status: 200, description: "The realm as it is now", schema: realmAnswer },
-  problems: ["id_mismatch", "redirect_uri_invalid", "shown_url_invalid", "realm_purpose_fixed"],
+  problems: ["redirect_uri_invalid", "shown_url_invalid", "realm_purpose_fixed"],
 });
 
 export const deleteRealm = operation({

@@ -272,6 +272,12 @@ describe("rotate", () => {
     },
   );
 
+  test("409 for a body that was meant for another key, which the contract declares, and no secret changes", async () => {
+    const key = (await create({ name: "Kept" })).body.data;
+    expect((await rotate(key.id, { data: { id: store.key.id } })).code).toBe("id_mismatch");
+    expect((await rotate(key.id, { data: { id: key.id } })).body.data.meta.secrets).toHaveLength(2);
+  });
+
   test("404 for a key that is not there", async () => {
     expect((await rotate("01890000-0000-7000-8000-000000000000")).status).toBe(404);
   });
