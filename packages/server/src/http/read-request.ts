@@ -136,7 +136,10 @@ function expected(issue: z.core.$ZodIssue): string {
     case "too_big":
       return issue.origin === "string" ? `at most ${issue.maximum} characters` : `at most ${issue.maximum}`;
     case "invalid_value":
-      return issue.values.map((value) => JSON.stringify(value)).join(" or ");
+      return anyOf(issue.values);
+    case "invalid_union":
+      // Of a shape that depends on one of its members: what that one may be.
+      return "options" in issue && issue.options ? anyOf(issue.options) : "another value";
     case "invalid_format":
     case "custom":
       return issue.message;
@@ -144,6 +147,13 @@ function expected(issue: z.core.$ZodIssue): string {
       return "another value";
   }
 }
+
+/** One that may be absent too goes without saying. */
+const anyOf = (values: readonly unknown[]): string =>
+  values
+    .filter((value) => value !== undefined)
+    .map((value) => JSON.stringify(value))
+    .join(" or ");
 
 /** A body that names another thing than its path was meant for another request. Empty ids come from form-like clients. */
 function refuseOtherId(pathId: string | undefined, sent: unknown): void {

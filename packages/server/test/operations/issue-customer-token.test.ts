@@ -943,6 +943,20 @@ describe("e-mail and password", () => {
     },
   );
 
+  test("400 for a mechanism that there is not, with those that there are", async () => {
+    const { body } = await ask({
+      authentication_mechanism: "passwordless",
+      email: EMAIL,
+      password: PASSWORD,
+    });
+    expect(body.errors).toMatchObject([
+      {
+        detail: '`authentication_mechanism`: expected "oidc" or "email" or "password".',
+        source: { pointer: "/data/authentication_mechanism" },
+      },
+    ]);
+  });
+
   test("200 for the e-mail in any case, and by the back office's token too", async () => {
     const id = await newCustomer();
     const { body } = await withPassword("ADA@SHOP.EXAMPLE", PASSWORD, { token: await f.store.token() });
