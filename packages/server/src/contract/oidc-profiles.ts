@@ -153,9 +153,10 @@ export const createProfile = operation({
           ...writable,
           adopt_identities_of: adoptDeleted,
         })
-        .superRefine(({ enabled, client_secret }, context) => {
-          if (enabled === false || client_secret !== undefined) return;
-          context.addIssue({ code: "custom", path: ["client_secret"] });
+        .refine(({ enabled, client_secret }) => enabled === false || client_secret !== undefined, {
+          path: ["client_secret"],
+          // Also where other members are missing, so that all faults are told at once; not where there are no members at all.
+          when: ({ issues }) => issues.every(({ path = [] }) => path.length > 0),
         }),
     }),
   },

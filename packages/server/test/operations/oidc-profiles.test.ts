@@ -253,6 +253,18 @@ describe("secrets", () => {
     expect(answer.body.errors[0].source).toEqual({ pointer: "/data/client_secret" });
   });
 
+  test("400 names a secret that is missing beside whatever else is wrong", async () => {
+    const faults = async (data: unknown) => {
+      const { body } = await store.call(createProfile, { ids: { realm }, json: { data } });
+      return body.errors.map(({ source }: { source: { pointer: string } }) => source.pointer).sort();
+    };
+    const members = ["client_id", "client_secret", "discovery_url", "name"].map((name) => `/data/${name}`);
+    expect(await faults({ type: "oidc-profile" })).toEqual(members);
+    expect(await faults({ type: "oidc-profile", enabled: false })).not.toContain("/data/client_secret");
+    expect(await faults({ ...given(), client_secret: 7 })).toEqual(["/data/client_secret"]);
+    for (const data of [null, 7, []]) expect(await faults(data)).toEqual(["/data"]);
+  });
+
   test("are in no answer, no log line and not in the database as they are (T27, A56)", async () => {
     const { id } = await created({ client_secret_next: "marker next" });
     const answers = [await read(id), (await store.call(listProfiles, { ids: { realm } })).body];
