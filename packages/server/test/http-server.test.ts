@@ -50,6 +50,17 @@ test("500 for an answer that cannot be written, and the next one is", async () =
   await until(() => heard().includes("X-Good: yes"));
 });
 
+test("a request that expects what nobody knows is answered like any other", async () => {
+  const { socket, heard } = await listen(async ({ method }) => ({
+    status: 200,
+    headers: { "X-Request-Id": "ours" },
+    body: method,
+  }));
+  socket.write("GET / HTTP/1.1\r\nHost: localhost\r\nExpect: something\r\n\r\n");
+  await until(() => heard().includes("\r\n\r\n"));
+  expect(heard()).toMatch(/^HTTP\/1.1 200 .*X-Request-Id: ours.*GET$/s);
+});
+
 test.each([
   ["in the middle of a body", post(10, "half")],
   ["after all of it", post(4, "half")],

@@ -46,6 +46,8 @@ export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
         if (!incoming.complete) readOn(incoming);
       });
   });
+  // Node would refuse an expectation that it does not know by itself, without an id and without a line in the log.
+  server.on("checkExpectation", (incoming, outgoing) => server.emit("request", incoming, outgoing));
   server.on("clientError", (error: Error & { code?: string }, socket: Socket) => {
     // An answer that is under way on this connection must not be written over.
     if (!socket.writable || error.code === "ECONNRESET" || (answering.get(socket) ?? 0) > 0) socket.destroy();
