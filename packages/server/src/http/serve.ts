@@ -49,8 +49,8 @@ export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: re
     paths.add(page.path, { place: placeAt(page.path), page, routes: new Map() }, page.andBelow);
   for (const path of new Set(routes.flatMap(pathsOf))) {
     const here = routes.filter((route) => pathsOf(route).includes(path));
-    const isForPeople = here.some(({ operation }) => operation.access === "browser");
-    const place = placeAt(path, path, isForPeople ? "browser" : undefined);
+    // Who comes with another method hears so in the form of this path: on a page, as an OAuth client, or as JSON.
+    const place = placeAt(path, path, here[0]?.operation.access);
     const placed = here.map((route): [string, Placed] => {
       const { method, path: name, access } = route.operation;
       return [method, { route, place: placeAt(path, name, access) }];

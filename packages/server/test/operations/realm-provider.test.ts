@@ -162,11 +162,17 @@ describe("caching and CORS", () => {
     }
   });
 
-  test("405 for any other method at the token endpoint", async () => {
-    for (const method of ["GET", "PUT", "DELETE"]) {
-      const { status, headers } = await send(method, pathOf("/token"));
-      expect([status, headers.get("allow")]).toEqual([405, "POST"]);
-    }
+  test("405 for any other method at the OAuth endpoints, as RFC 6749 5.2 says it", async () => {
+    for (const path of [pathOf("/token"), "/oauth/access_token", "/oauth/introspect", "/oauth/revoke"])
+      for (const method of ["GET", "PUT", "DELETE"]) {
+        const answer = await send(method, path);
+        expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+        expect(await answer.json()).toMatchObject({
+          error: "invalid_request",
+          error_description: "This path does not take this method.",
+          errors: [{ code: "method_not_allowed" }],
+        });
+      }
   });
 });
 
