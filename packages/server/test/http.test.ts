@@ -311,7 +311,11 @@ describe("the service's own answers", () => {
     const loaded = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map((match) => match[1] as string);
     expect(loaded).toContain("/docs/page.js");
     expect(page).not.toMatch(/(?:src|href)="https?:/);
-    for (const path of loaded) expect((await fetch(path)).status).toBe(200);
+    for (const path of ["/docs", ...loaded]) {
+      const { status, headers } = await fetch(path);
+      // After an upgrade nobody reads the page of before (wire 1).
+      expect([path, status, headers.get("cache-control")]).toEqual([path, 200, "no-store"]);
+    }
     expect((await fetch("/docs")).headers.get("content-security-policy")).toContain("default-src 'none'");
   });
 });

@@ -26,7 +26,6 @@ function page(path: string, mediaType: string, read: () => string | Promise<stri
       body ??= read();
       const headers = {
         "Content-Type": `${mediaType}; charset=utf-8`,
-        "Cache-Control": "no-cache",
         "Content-Security-Policy": POLICY,
       };
       return { status: 200, headers, body: await body };
