@@ -92,10 +92,12 @@ function openFile(path: string): DatabaseSync {
   for (;;) {
     let file: DatabaseSync | undefined;
     try {
-      if (path !== ":memory:") keepPrivate(path);
+      if (path !== ":memory:") closeSync(openSync(path, "a", 0o600));
       file = new DatabaseSync(path, { timeout: BLOCK_MS, enableForeignKeyConstraints: true });
       // WAL lets the command line read and write beside the service; FULL makes an acknowledged write survive a power cut.
       file.exec("pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off;");
+      // Only now: a path that was mistyped may lead to a file of somebody else's, whose mode is none of our business.
+      if (path !== ":memory:") keepPrivate(path);
       // What a savepoint sets aside, which would go to a file when it is more than a few pages.
       file.exec("pragma temp_store = memory");
       file.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);

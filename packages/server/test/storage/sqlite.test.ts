@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -105,4 +105,17 @@ test("a file that another process has to itself, while it makes it or closes it,
   maker.exec("rollback");
   maker.close();
   expect(await running).toMatchObject({ code: 0, stdout: expect.stringContaining("applied: ") });
+});
+
+test("a database becomes its owner's alone when it is opened, with the files beside it; a file that is none stays as it is", async () => {
+  const modeOf = (file: string) => statSync(file).mode & 0o777;
+  const ours = [path, `${path}-wal`, `${path}-shm`];
+  const notes = join(folder, "notes.txt");
+  writeFileSync(notes, "longer than the header of a database: ".repeat(10));
+  for (const file of [...ours, notes]) chmodSync(file, 0o644);
+  await run(["store", "list"], { LATCHKEY_DATABASE_URL: `sqlite:${path}` });
+  expect(ours.map(modeOf)).toEqual([0o600, 0o600, 0o600]);
+  const { code, stderr } = await run(["store", "list"], { LATCHKEY_DATABASE_URL: `sqlite:${notes}` });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("file is not a database")]);
+  expect(modeOf(notes)).toBe(0o644);
 });
