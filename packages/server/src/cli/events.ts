@@ -1,4 +1,4 @@
-import { createPublicKey, type JsonWebKey } from "node:crypto";
+import { createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type EventRow, presentEvent } from "../events/event.ts";
@@ -7,13 +7,14 @@ import { readAfter, startAfter } from "../events/read.ts";
 import { readPublicKeys, type Verdict, verifyLog, type Witnessed } from "../events/verify.ts";
 import { toIso } from "../lib/clock.ts";
 import { readJws } from "../lib/jws.ts";
-import { operatorFault } from "../lib/operator-fault.ts";
+import { operatorFault, usageFault } from "../lib/operator-fault.ts";
 import { isUnavailable, type Storage } from "../storage/storage.ts";
 import { ifGiven, readWhole } from "./options.ts";
 import { createProgress } from "./progress.ts";
 import { fromStore } from "./require-store.ts";
 
 type FromStore = { store: string | undefined; json: boolean };
+type Jwk = Record<string, unknown>;
 
 export async function verify({
   store,
@@ -21,6 +22,8 @@ export async function verify({
   keys,
   json,
 }: FromStore & { head: string | undefined; keys: string | undefined }): Promise<void> {
+  if (keys !== undefined && head === undefined)
+    throw usageFault("--keys is for checking the signature of --head: say both");
   const verdict = await fromStore(store, async ({ storage }, storeId) => {
     const witnessed = head === undefined ? undefined : await readWitnessed(storage, storeId, head, keys);
     const progress = createProgress("verifying");
@@ -59,20 +62,33 @@ async function readWitnessed(
       `the key ${JSON.stringify(jws.kid)} that signed this head is not in ${keysFile ?? "the database"}: keys go when they were replaced. ` +
         "Give --keys with the key set that the witness has kept",
     );
-  if (!jws.isSignedBy(createPublicKey({ key: jwk as JsonWebKey, format: "jwk" })))
+  if (!jws.isSignedBy(toPublicKey(jwk, keysFile)))
     throw operatorFault("the signature of this head is not right: it was made up, or changed");
   const { store, sequence, hash } = jws.claims;
   if (store !== storeId) throw operatorFault("this head is another store's");
   return { sequence: Number(sequence), hash: String(hash) };
 }
 
-function readKeySet(file: string): Record<string, unknown>[] {
+function readKeySet(file: string): Jwk[] {
   try {
-    return JSON.parse(readFileSync(file, "utf8")).keys;
+    const { keys } = JSON.parse(readFileSync(file, "utf8"));
+    if (!Array.isArray(keys)) throw new Error("it has no list of keys");
+    return keys.filter((key) => typeof key === "object" && key !== null);
   } catch (cause) {
-    throw operatorFault(`cannot read a key set from ${file}: ${(cause as Error).message}`, cause);
+    throw unreadable(file, cause);
   }
 }
+
+function toPublicKey(jwk: Jwk, file = "the database"): KeyObject {
+  try {
+    return createPublicKey({ key: jwk as JsonWebKey, format: "jwk" });
+  } catch (cause) {
+    throw unreadable(file, cause);
+  }
+}
+
+const unreadable = (file: string, cause: unknown): Error =>
+  operatorFault(`cannot read a key set from ${file}: ${(cause as Error).message}`, cause);
 
 const describeFault = ({ sequence, what }: Extract<Verdict, { isWhole: false }>): string =>
   what === "removed"

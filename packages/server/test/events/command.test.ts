@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { getEventHead } from "../../src/contract/events.ts";
@@ -92,6 +92,20 @@ test("verify: a head that nobody of us has signed, or whose key is gone, is refu
   expect((await verify("--head", signature, "--keys", "/nowhere.json")).stderr).toContain(
     "cannot read a key set",
   );
+});
+
+test("verify: a file that is no key set is refused in words, and so is one that there is no head to check with", async () => {
+  const file = keys.replace("keys.json", "others.json");
+  const kept = JSON.parse(readFileSync(keys, "utf8")).keys;
+  const spoilt = kept.map((key: object) => ({ ...key, x: "AA", y: "AA" }));
+  for (const set of [{}, [], { keys: "x" }, { keys: [null] }, { keys: spoilt }]) {
+    writeFileSync(file, JSON.stringify(set));
+    const { code, stdout, stderr } = await verify("--head", signature, "--keys", file);
+    expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining(file)]);
+    expect(stderr).not.toContain("    at ");
+  }
+  const alone = await verify("--keys", keys);
+  expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining("say both")]);
 });
 
 test("tail: one line an event, in words or as JSON", async () => {
