@@ -175,8 +175,13 @@ describe.each([
     expect(new Set(await walk("key", "list", "--store", first)).size).toBe(3);
     const shown = await latchkey(["store", "list", "--limit", "1"], own.env);
     expect(shown.stderr).toContain(`there are more: say --after ${stores.toSorted()[0]}`);
-    const unfit = await latchkey(["key", "list", "--store", first, "--after", "nonsense"], own.env);
-    expect([unfit.code, unfit.stderr]).toEqual([2, expect.stringContaining("--after is not")]);
+    for (const list of [
+      ["key", "list", "--store", first],
+      ["store", "list"],
+    ]) {
+      const unfit = await latchkey([...list, "--after", "nonsense"], own.env);
+      expect([unfit.code, unfit.stderr]).toEqual([2, expect.stringContaining("--after is not")]);
+    }
     const several = await latchkey(["key", "list"], own.env);
     expect([several.code, several.stderr]).toEqual([2, expect.stringContaining("there are several")]);
     own.leave();

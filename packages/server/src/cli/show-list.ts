@@ -49,14 +49,16 @@ export async function refuseInWords<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     if (!(error instanceof ListRefused)) throw error;
+    if (error.reason === "cursor_unfit") throw unfitCursor(error);
     throw usageFault(
-      error.reason === "cursor_unfit"
-        ? "--after is not what this list has ended with: say it with the same options as before"
-        : "too many would have to be looked at one by one: name fewer of the options together, or --since",
+      "too many would have to be looked at one by one: name fewer of the options together, or --since",
       error,
     );
   }
 }
+
+export const unfitCursor = (cause?: unknown): Error =>
+  usageFault("--after is not what this list has ended with: say it with the same options as before", cause);
 
 /** What one thing is, a line for each of its members. What is not there is left out. */
 export function printMembers(members: Record<string, string | number | null | undefined>): void {

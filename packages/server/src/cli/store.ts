@@ -4,6 +4,7 @@ import { createStore } from "../create-store.ts";
 import { deleteStore } from "../delete-store.ts";
 import { byOperator } from "../events/event.ts";
 import { toIso } from "../lib/clock.ts";
+import { isId } from "../lib/ids.ts";
 import { operatorFault, usageFault } from "../lib/operator-fault.ts";
 import { updateStoreAsOperator } from "../stores/administer.ts";
 import { presentMembers } from "../stores/present.ts";
@@ -12,7 +13,7 @@ import { confirm } from "./confirm.ts";
 import { ifGiven, readName, readWhole } from "./options.ts";
 import { createProgress } from "./progress.ts";
 import { requireStore } from "./require-store.ts";
-import { type PageGiven, printList, printMembers, readLimit } from "./show-list.ts";
+import { type PageGiven, printList, printMembers, readLimit, unfitCursor } from "./show-list.ts";
 import { withStorage } from "./with-storage.ts";
 
 type Json = { json: boolean };
@@ -48,6 +49,7 @@ The secret is not shown again.`);
 
 export async function list(given: Json & PageGiven): Promise<void> {
   const limit = readLimit(given);
+  if (given.after !== undefined && !isId(given.after)) throw unfitCursor();
   const found = await withStorage(({ storage }) =>
     listStores(storage, { limit: limit + 1, after: given.after }),
   );
