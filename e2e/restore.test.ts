@@ -233,6 +233,7 @@ describe("a restore", () => {
   test("is refused from what is no sound database of latchkey, and changes nothing", async () => {
     const bad = join(place.folder, "bad.db");
     await expectRefused("there is no file", join(place.folder, "missing.db"));
+    await expectRefused("cannot copy", place.folder);
     writeFileSync(bad, "not a database at all".repeat(100));
     await expectRefused("is not a sound SQLite database", bad);
     const bytes = readFileSync(inBackup());

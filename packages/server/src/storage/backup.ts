@@ -51,8 +51,13 @@ export function prepareCopy(file: string, path: string): string {
   }
   const copy = `${path}.restoring`;
   removeDatabase(copy);
-  copyFileSync(file, copy);
-  chmodSync(copy, 0o600);
+  try {
+    copyFileSync(file, copy);
+    chmodSync(copy, 0o600);
+  } catch (cause) {
+    removeDatabase(copy);
+    throw operatorFault(`cannot copy ${file} to ${copy}: ${(cause as Error).message}`, cause);
+  }
   const fault = faultOf(copy);
   if (fault === undefined) return copy;
   removeDatabase(copy);
