@@ -238,9 +238,9 @@ async function passGate(
   };
 }
 
-/** The second name is the one that existing clients send. */
+/** The second name is the one that existing clients send. A field that is empty is none: some proxies send those. */
 const customerTokenOf = (received: Received): string | undefined =>
-  (headerOf(received, "x-customer-token") ?? headerOf(received, "x-moltin-customer-token")) || undefined;
+  headerOf(received, "x-customer-token") || headerOf(received, "x-moltin-customer-token") || undefined;
 
 function idempotencyKeyOf(received: Received): string | undefined {
   const key = headerOf(received, "idempotency-key");

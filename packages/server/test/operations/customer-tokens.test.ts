@@ -336,6 +336,19 @@ describe("the header", () => {
     },
   );
 
+  test.each([
+    ["x-customer-token", "x-moltin-customer-token"],
+    ["x-moltin-customer-token", "x-customer-token"],
+  ])("200 with %s beside an empty %s", async (name, empty) => {
+    const session = await signIn();
+    const answer = await call(f.latchkey.app, listCustomerTokens, {
+      token: f.implicit,
+      ids: { customer: session.customer },
+      headers: { [name]: session.token, [empty]: "" },
+    });
+    expect(answer.status).toBe(200);
+  });
+
   test("401 when there is no bearer token beside it, or when it comes as one (R51, R58)", async () => {
     const session = await signIn();
     for (const token of [undefined, session.token]) expect((await list(session, { token })).status).toBe(401);
