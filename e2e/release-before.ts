@@ -20,6 +20,14 @@ if (!hasReleaseBefore && process.env.CI)
 if (!hasReleaseBefore)
   console.warn(`Skipped: the release before, because ${commit} is not here. To run: ${REMEDY}.`);
 
+/** A file as that release had it. */
+export const readReleaseBefore = (path: string): string =>
+  execFileSync("git", ["show", `${commit}:${path}`], {
+    cwd: root,
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
+
 export function unpackReleaseBefore(): ReleaseBefore {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-before-"));
   const archive = execFileSync("git", ["archive", commit], { cwd: root, maxBuffer: 256 * 1024 * 1024 });

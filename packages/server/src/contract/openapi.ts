@@ -25,7 +25,8 @@ export function openapiDocument(publicUrl: string) {
       version: "2",
       description:
         "The sign-on and key service behind storefronts. Unknown members of a request are ignored; within /v2 changes " +
-        "only add. Limits: body 16 KB, header block 16 KB, URL 8 KB, JSON depth 8.",
+        "only add. What will go away is announced by the fields `Deprecation` and `Sunset` of its answers and in the changelog, " +
+        "at least 180 days before. Limits: body 16 KB, header block 16 KB, URL 8 KB, JSON depth 8.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: publicUrl }],
