@@ -112,7 +112,7 @@ const table = {
   databasePool: variable("LATCHKEY_DATABASE_POOL", whole(1, 1000), String(DEFAULT_CONNECTIONS), "connections to PostgreSQL at most, of each process"),
   databaseDirectUrl: secret(variable("LATCHKEY_DATABASE_DIRECT_URL", directUrl.optional(), undefined, "the same PostgreSQL with no pooler between, to hear of other instances' changes", "none: LATCHKEY_DATABASE_URL")),
   masterKeys: secret(variable("LATCHKEY_MASTER_KEY", masterKeys, undefined, "32 bytes in base64url; several, comma-separated: the first one seals new values, any of them can open old ones", "none; serve needs one, dev keeps its own beside the database")),
-  allowedOrigins: variable("LATCHKEY_EGRESS_ALLOW", listOf(origin), "", "comma-separated origins of identity providers that may be asked although they are http or not public"),
+  allowedOrigins: variable("LATCHKEY_EGRESS_ALLOW", listOf(origin), "", "comma-separated origins of identity providers and webhooks that may be asked although they are http or not public"),
   trustedProxies: variable("LATCHKEY_TRUST_PROXY", listOf(network), "", "comma-separated networks (CIDR) whose X-Forwarded-For is believed"),
   customerTokenSeconds: variable("LATCHKEY_CUSTOMER_TOKEN_SECONDS", whole(60, 31_536_000), "86400", "how long a customer token lives"),
   codeSeconds: variable("LATCHKEY_CODE_SECONDS", whole(5, 600), "60", "how long a storefront may take to redeem a code"),
