@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { latchkey } from "../packages/server/test/support/command.ts";
@@ -312,10 +312,21 @@ describe("a restore", () => {
     const url = wrong.LATCHKEY_DATABASE_URL;
     const { code, stdout, stderr } = await run("after-restore", "--replaced", url);
     expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("Nothing was changed")]);
-    const itself = await run("after-restore", "--replaced", place.env.LATCHKEY_DATABASE_URL as string);
-    expect([itself.code, itself.stderr]).toEqual([
+    const link = join(place.folder, "link.db");
+    symlinkSync(inDatabase(), link);
+    for (const spelling of [inDatabase(), relative(process.cwd(), inDatabase()), link]) {
+      const itself = await run("after-restore", "--replaced", `sqlite:${spelling}`);
+      expect([itself.code, itself.stderr]).toEqual([
+        2,
+        expect.stringContaining("--replaced names the database itself"),
+      ]);
+    }
+    const missing = await run("after-restore", "--replaced", `sqlite:${join(place.folder, "missing.db")}`);
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("--replaced says which one")]);
+    const mistyped = await run("after-restore", "--replaced", inDatabase());
+    expect([mistyped.code, mistyped.stderr]).toEqual([
       2,
-      expect.stringContaining("--replaced names the database itself"),
+      expect.stringContaining("--replaced must be sqlite:<path>"),
     ]);
     const database = new DatabaseSync(inDatabase(), { readOnly: true });
     expect(database.prepare("select tokens_from from stores where id = ?").get(made.store.id)).toEqual({

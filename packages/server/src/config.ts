@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { operatorFault } from "./lib/operator-fault.ts";
+import { operatorFault, usageFault } from "./lib/operator-fault.ts";
 import { DEFAULT_CONNECTIONS } from "./storage/storage.ts";
 
 /** The environment, read once and checked as a whole: every fault is reported, not only the first. */
@@ -168,9 +168,12 @@ function faultOf(
 export const readOpenConfig = (env: Environment): Omit<Config, "masterKeys"> =>
   readConfig({ ...env, LATCHKEY_MASTER_KEY: "A".repeat(43) });
 
-/** A database that is named elsewhere than in the environment, by the same rule. */
-export const readDatabaseUrlOf = (name: string, given: string): string =>
-  readOne({ ...table.databaseUrl, name, fallback: given }, {});
+/** A database that is named by an option of a command, by the same rule. */
+export function readDatabaseUrlOf(name: string, given: string): string {
+  const { data, error } = databaseUrl.safeParse(given);
+  if (error) throw usageFault(faultOf({ ...table.databaseUrl, name }, given, error));
+  return data;
+}
 
 export const readDatabaseUrl = (env: Environment): string => readOne(table.databaseUrl, env);
 export const readPublicUrl = (env: Environment): string => {

@@ -7,7 +7,7 @@ import { byOperator } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { operatorFault, usageFault } from "../lib/operator-fault.ts";
 import { hasTables } from "../storage/migrate.ts";
-import { connectStorage, inWords, refuseMissingFile } from "../storage/open.ts";
+import { connectStorage, inWords, isSameDatabase, refuseMissingFile } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { confirm } from "./confirm.ts";
 import { ifGiven } from "./options.ts";
@@ -19,7 +19,7 @@ type Given = { replaced: string | undefined; "rotate-secrets": boolean; yes: boo
 
 export async function afterRestore(given: Given): Promise<void> {
   const replaced = ifGiven(given.replaced, (url) => readDatabaseUrlOf("--replaced", url));
-  if (replaced === readDatabaseUrl(process.env))
+  if (replaced !== undefined && isSameDatabase(replaced, readDatabaseUrl(process.env)))
     throw usageFault(
       "--replaced names the database itself, and not the one that was there before the restore",
     );
@@ -58,7 +58,8 @@ export async function endAll(deps: Deps): Promise<Ended> {
 
 /** What was carried over; undefined where the backup was not made of that database. */
 export async function carryFrom(deps: Deps, replacedUrl: string): Promise<CarriedOver | undefined> {
-  if (replacedUrl.startsWith("sqlite:")) refuseMissingFile(replacedUrl.slice("sqlite:".length));
+  if (replacedUrl.startsWith("sqlite:"))
+    refuseMissingFile(replacedUrl.slice("sqlite:".length), "--replaced says which one is meant");
   const replaced = await connectStorage(replacedUrl);
   try {
     await hasTables(replaced).catch((error) => {

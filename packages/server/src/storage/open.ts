@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
 import { hasTables, migrate } from "./migrate.ts";
-import { openSqlite } from "./sqlite.ts";
+import { openSqlite, toRealPath } from "./sqlite.ts";
 import { writeStatistics } from "./sqlite-statistics.ts";
 import { isUnavailable, type PostgresOptions, type Storage } from "./storage.ts";
 
@@ -59,8 +59,17 @@ const IN_MEMORY = "sqlite::memory:";
 const HOW_TO_MAKE =
   "LATCHKEY_DATABASE_URL says which database is meant. `latchkey store create`, `serve`, `dev` and `migrate` make one.";
 
-export function refuseMissingFile(path: string): void {
-  if (!existsSync(path)) throw operatorFault(`there is no database ${resolve(path)}; ${HOW_TO_MAKE}`);
+export function refuseMissingFile(path: string, remedy = HOW_TO_MAKE): void {
+  if (!existsSync(path)) throw operatorFault(`there is no database ${resolve(path)}; ${remedy}`);
+}
+
+/** Whether two addresses lead to one database, as far as they themselves can tell. */
+export const isSameDatabase = (one: string, other: string): boolean => toPlace(one) === toPlace(other);
+
+function toPlace(databaseUrl: string): string {
+  if (databaseUrl.startsWith("sqlite:")) return resolve(toRealPath(databaseUrl.slice("sqlite:".length)));
+  const { hostname, port, pathname } = new URL(databaseUrl);
+  return `${hostname}:${port || 5432}${pathname}`;
 }
 
 /** For people, and without the password: parameters may hold one, too. */
