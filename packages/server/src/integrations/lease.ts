@@ -102,17 +102,19 @@ const findWaiting = statement((db, of: { isSlow: number; now: number }) =>
 
 const MOST_COUNTED = 1000;
 
+/** Those that fail now. One that was disabled keeps since when it had failed, and is sent nothing: it comes behind those that have begun to fail since. */
 export async function countFailing(db: Database): Promise<number> {
   const some = db
     .selectFrom("integrations")
-    .select("id")
+    .select("enabled")
     .where("failing_since", "is not", null)
-    .orderBy("failing_since")
+    .orderBy("failing_since", "desc")
     .limit(atMost(MOST_COUNTED))
     .as("some");
   const counted = await db
     .selectFrom(some)
     .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("enabled", "=", 1)
     .executeTakeFirstOrThrow();
   return counted.count;
 }

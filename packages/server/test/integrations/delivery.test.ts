@@ -5,9 +5,12 @@ import { eraseCustomer } from "../../src/contract/customers.ts";
 import { redeliver, replayEvents, testIntegration } from "../../src/contract/deliveries.ts";
 import { listEvents } from "../../src/contract/events.ts";
 import { rotateIntegrationSecret, updateIntegration } from "../../src/contract/integrations.ts";
+import { metrics } from "../../src/contract/service.ts";
 import { eraseSome } from "../../src/events/erase.ts";
 import { DELAYS_MS } from "../../src/integrations/schedule.ts";
 import { createTestApp } from "../support/app.ts";
+import { call } from "../support/call.ts";
+import { readExposition } from "../support/exposition.ts";
 import { type Hooks, openHooks } from "../support/hooks.ts";
 import type { Arrived } from "../support/receiver.ts";
 import { mostInOneTurn, watchStatements } from "../support/statements.ts";
@@ -229,6 +232,23 @@ describe("a receiver that does not take it", () => {
     await hooks.deliver();
     const [delivery] = await hooks.deliveries(id);
     expect(Date.parse(delivery.next_attempt_at) - hooks.latchkey.clock.now()).toBe(100 * SECOND);
+  });
+
+  test("counts as failing in the metrics while it is enabled, and no longer when it was disabled for that", async () => {
+    const failing = async () => {
+      await hooks.pass(60 * SECOND);
+      hooks.latchkey.clock.advance(2 * SECOND);
+      const { body } = await call(hooks.latchkey.app, metrics);
+      return readExposition(body).sumOf("latchkey_webhooks_failing");
+    };
+    const [first, second] = [await hooks.integrate(), await hooks.integrate()];
+    hooks.receiver.answer(500);
+    await hooks.customer();
+    await hooks.deliver();
+    expect(await failing()).toBe(2);
+    await change(first.id, { enabled: false });
+    expect(await failing()).toBe(1);
+    expect((await hooks.see(second.id)).meta.status).toBe("failing");
   });
 
   test("410 disables it at once, with an event (wire 17)", async () => {
