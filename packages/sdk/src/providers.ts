@@ -83,9 +83,11 @@ export function openProviders(api: Api, now: () => number) {
     return note(data, links);
   }
 
-  /** Where to go when the shopper has yet to choose. */
+  /** Where to go when the shopper has yet to choose. Kept by the realm's id: the store may be given another one. */
   async function realm(): Promise<Destination> {
     const { id, realm_id } = await settings();
+    const before = known.get(realm_id);
+    if (before) return before;
     const document = await api<{ issuer: string; authorization_endpoint: string }>({
       method: "GET",
       path: `/sign-on/stores/${id}/realms/${realm_id}${WELL_KNOWN}`,
@@ -93,13 +95,13 @@ export function openProviders(api: Api, now: () => number) {
       expects: "issuer",
     });
     const { issuer, authorization_endpoint: endpoint } = document;
-    return keep("", { endpoint, issuer, namesIssuer: true });
+    return keep(realm_id, { endpoint, issuer, namesIssuer: true });
   }
 
   return {
     settings,
     list,
-    destinationOf: async (id = ""): Promise<Destination> => known.get(id) ?? (id ? find(id) : realm()),
+    destinationOf: async (id?: string): Promise<Destination> => (id ? (known.get(id) ?? find(id)) : realm()),
   };
 }
 

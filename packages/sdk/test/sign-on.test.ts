@@ -118,6 +118,17 @@ describe("a sign-on", () => {
     expect(await server.listProviders()).toEqual([]);
   });
 
+  test("without a provider begins at the realm that the store has now, also from a storefront that has begun at another", async () => {
+    const server = shop.page();
+    await server.beginSignOn(undefined, REDIRECT);
+    const admin = openAdmin(shop);
+    const { data: realm } = await admin.realms.create({ name: "Next season" });
+    await admin.settings.update({ realm_id: realm.id });
+    shop.f.latchkey.clock.advance(5 * 60_000);
+    const { url } = await server.beginSignOn(undefined, REDIRECT);
+    expect(url).toContain(`/realms/${realm.id}/authorize?`);
+  });
+
   test("asks for settings again when they could not be read the first time", async () => {
     const page = shop.page();
     shop.faults.push({ path: "/v2/customer-authentication-settings", fault: answer(500, { errors: [] }) });
