@@ -127,7 +127,7 @@ export const testIntegration = operation({
   path: "/v2/integrations/{id}/test",
   summary: "Send a test message now, and see what the receiver says",
   description:
-    "An event of the type `integration.test`, which is in no log, signed and shaped as any other. It is sent once, also where the integration is disabled.",
+    "An event of the type `integration.test`, which is in no log, signed and shaped as any other. It is sent once, also where the integration is disabled. One that was `failing` is `healthy` when it is delivered; what waits is sent as the schedule says.",
   access: ["integrations", "write"],
   role: "support",
   ids,

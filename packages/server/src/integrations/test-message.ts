@@ -5,6 +5,7 @@ import { Problem } from "../contract/problem.ts";
 import type { By } from "../events/event.ts";
 import { toIso } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
+import { statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type AttemptDeps, attemptOnce } from "./attempt.ts";
 import { getIntegration } from "./integration.ts";
@@ -38,6 +39,8 @@ export async function testIntegration(deps: Deps, by: By, id: string): Promise<T
     };
     const { attempt } = await attemptOnce(deps, integration, shape(integration, event, 1));
     const delivered = attempt.reason === null;
+    if (delivered && integration.failing_since !== null)
+      await endFailing.all(deps.storage.db, { storeId, id, url: integration.url });
     return {
       data: { type: "integration-test", id: event.id, delivered, attempt: presentAttempt(attempt) },
     };
@@ -47,3 +50,14 @@ export async function testIntegration(deps: Deps, by: By, id: string): Promise<T
     else underWay.delete(storeId);
   }
 }
+
+/** Five days of nothing but failures disable an integration, and this was none. Of another address the message says nothing. */
+const endFailing = statement((db, of: { storeId: string; id: string; url: string }) =>
+  db
+    .updateTable("integrations")
+    .set({ failing_since: null })
+    .where("store_id", "=", of.storeId)
+    .where("id", "=", of.id)
+    .where("url", "=", of.url)
+    .returning("id"),
+);

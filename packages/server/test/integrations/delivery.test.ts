@@ -516,6 +516,19 @@ describe("a test message", () => {
     expect(await hooks.deliveries(id)).toEqual([]);
   });
 
+  test("that is delivered ends `failing`, and its five days; one that is not leaves it as it is", async () => {
+    const { id } = await hooks.integrate();
+    hooks.receiver.answer(500);
+    await hooks.customer();
+    await hooks.deliver();
+    await hooks.store.call(testIntegration, { ids: { id } });
+    expect((await hooks.see(id)).meta.status).toBe("failing");
+    hooks.receiver.answer(200);
+    await hooks.store.call(testIntegration, { ids: { id } });
+    expect((await hooks.see(id)).meta).toMatchObject({ status: "healthy", failing_since: null });
+    expect(await hooks.deliveries(id)).toMatchObject([{ status: "waiting" }]);
+  });
+
   test("429 where a store has five of them under way", async () => {
     const { id } = await hooks.integrate();
     const held: (() => void)[] = [];
