@@ -129,6 +129,7 @@ export async function tail(given: FromStore & { after: string | undefined; once:
     const head = await readHead(storage.db, storeId);
     const last = Math.max(startAfter(head, undefined), head.last_sequence - SHOWN_FIRST);
     let from = after === undefined ? last : startAfter(head, after);
+    if (from > head.last_sequence) console.error(describeWait(from, head.last_sequence));
     for (;;) {
       const to = Number.MAX_SAFE_INTEGER;
       const page = readAfter.all(storage.db, { storeId, from, to, limit: PAGE });
@@ -145,6 +146,9 @@ export async function tail(given: FromStore & { after: string | undefined; once:
     }
   });
 }
+
+const describeWait = (from: number, last: number): string =>
+  `the log ends at sequence ${last}: there is nothing to show before sequence ${from + 1} comes`;
 
 type Told = {
   changes?: Record<string, { before: unknown; after: unknown } | string>;

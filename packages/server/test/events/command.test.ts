@@ -120,6 +120,17 @@ test("tail: one line an event, in words or as JSON", async () => {
   expect((await command("tail", "--store", "nobody", "--once")).code).toBe(1);
 });
 
+test("tail: says that it begins behind the end of the log, and says nothing at its end", async () => {
+  const after = (sequence: string) =>
+    command("tail", "--store", store.store.id, "--after", sequence, "--once");
+  const beyond = await after("4000");
+  expect([beyond.code, beyond.stdout]).toEqual([0, ""]);
+  expect(beyond.stderr).toContain(
+    "the log ends at sequence 4: there is nothing to show before sequence 4001 comes",
+  );
+  expect((await after("4")).stderr).not.toContain("the log ends");
+});
+
 test("tail: ends with the next event when whoever reads has left, as with `| head -1`", async () => {
   const child = spawn(process.execPath, [LATCHKEY, "events", "tail", "--store", store.store.id], {
     env: { PATH: process.env.PATH, LATCHKEY_DATABASE_URL: database.url },
