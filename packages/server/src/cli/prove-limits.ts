@@ -2,6 +2,7 @@ import { createApplicationKey, deleteApplicationKey } from "../application-keys/
 import type { KeyWithSecret } from "../application-keys/application-key.ts";
 import { readPublicUrl } from "../config.ts";
 import type { Grant } from "../contract/permissions.ts";
+import { Problem } from "../contract/problem.ts";
 import { byOperator } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
@@ -41,9 +42,9 @@ export async function proveLimits(given: Given): Promise<void> {
       );
     const interrupted = new AbortController();
     for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => interrupted.abort());
-    const keyIds: string[] = [];
+    const keys: Made[] = [];
     try {
-      const keys = await makeKeys(deps, storeId, Math.floor(free / PARTS), keyIds);
+      await makeKeys(deps, storeId, Math.floor(free / PARTS), keys);
       const proof = await makeProvers(url, keys);
       await runProvers(
         url,
@@ -51,31 +52,53 @@ export async function proveLimits(given: Given): Promise<void> {
         seconds,
         interrupted.signal,
       );
-      if (interrupted.signal.aborted)
-        throw operatorFault("interrupted; the keys made for the proof are deleted");
+      if (interrupted.signal.aborted) throw operatorFault("interrupted: nothing is proven");
       report(proof, seconds, store.rateLimit, json);
     } finally {
-      for (const keyId of keyIds) await deleteApplicationKey(deps, byOperator(storeId), keyId);
+      const left = await deleteKeys(deps, storeId, keys);
+      // Not thrown: what went wrong before is told as well.
+      if (left.length > 0) tellLeft(storeId, left);
     }
   });
 }
 
-async function makeKeys(deps: Deps, storeId: string, part: number, keyIds: string[]): Promise<Made[]> {
+/** The ids of those that are still there: one that cannot be deleted does not keep the others, nor does one that somebody else has deleted. */
+export async function deleteKeys(
+  deps: Deps,
+  storeId: string,
+  keys: readonly Pick<Made, "created">[],
+): Promise<string[]> {
+  const left: string[] = [];
+  for (const { created } of keys)
+    await deleteApplicationKey(deps, byOperator(storeId), created.key.id).catch((error) => {
+      const isGone = error instanceof Problem && error.code === "application_key_not_found";
+      if (!isGone) left.push(created.key.id);
+    });
+  return left;
+}
+
+function tellLeft(storeId: string, left: readonly string[]): void {
+  process.exitCode = 1;
+  console.error(
+    `latchkey: these keys of the proof could not be deleted, and hold what they have reserved: ${left.join(", ")}; ` +
+      `delete each with \`latchkey key delete --store ${storeId} --id <id>\``,
+  );
+}
+
+/** `made` has each key as soon as it is there. */
+async function makeKeys(deps: Deps, storeId: string, part: number, made: Made[]): Promise<void> {
   const wanted = [
     { name: "public", reserved: 2 * part },
     { name: "flood", reserved: 0 },
     ...Array.from({ length: STEADY_KEYS }, (_, index) => ({ name: `steady ${index + 1}`, reserved: part })),
   ];
-  const made: Made[] = [];
   for (const { name, reserved } of wanted) {
     const created = await createApplicationKey(deps, byOperator(storeId), {
       name: `prove-limits ${name}`,
       reservedRateLimit: reserved,
     });
-    keyIds.push(created.key.id);
     made.push({ name, reserved, created });
   }
-  return made;
 }
 
 async function makeProvers(url: string, keys: Made[]): Promise<Proof> {

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createApplicationKey } from "../src/application-keys/administer.ts";
+import { listApplicationKeys } from "../src/application-keys/application-key.ts";
+import { deleteKeys } from "../src/cli/prove-limits.ts";
+import { byOperator } from "../src/events/event.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import { createTestApp, type TestApp } from "./support/app.ts";
+
+/** The keys that a proof of the limits has made go with it. The proof itself is in e2e/process.test.ts. */
+
+let latchkey: TestApp;
+let storeId: string;
+beforeAll(async () => {
+  latchkey = await createTestApp();
+  storeId = (await latchkey.createStore()).store.id;
+});
+afterAll(() => latchkey.close());
+
+const make = async (name: string) => ({
+  created: await createApplicationKey(latchkey, byOperator(storeId), { name, reservedRateLimit: 1 }),
+});
+const names = async () =>
+  (await listApplicationKeys(latchkey, storeId, { limit: 100, offset: 0 })).keys.map(({ name }) => name);
+
+test("one that somebody has deleted meanwhile does not keep the others", async () => {
+  const keys = [await make("one"), await make("two"), await make("three")];
+  expect(await deleteKeys(latchkey, storeId, keys.slice(0, 1))).toEqual([]);
+  expect(await deleteKeys(latchkey, storeId, keys)).toEqual([]);
+  expect(await names()).toEqual(["First key"]);
+});
+
+test("one that cannot be deleted is named, and the others are deleted", async () => {
+  const keys = [await make("one"), await make("two"), await make("three")];
+  let times = 0;
+  const storage: Storage = {
+    ...latchkey.storage,
+    transact: (work) =>
+      ++times === 1 ? Promise.reject(new Error("database is locked")) : latchkey.storage.transact(work),
+  };
+  const { clock } = latchkey;
+  expect(await deleteKeys({ storage, clock }, storeId, keys)).toEqual([keys[0]?.created.key.id]);
+  expect(await names()).toEqual(["First key", "one"]);
+});
