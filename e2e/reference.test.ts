@@ -81,6 +81,27 @@ describe.skipIf(!hasChromium)("the API reference, in Chromium", () => {
     await context.close();
   });
 
+  test("says why there is no token: what the service said, or that it said nothing", async () => {
+    const page = await browser.newPage();
+    await page.goto(`${place.url}/docs`);
+    const tokens = page.locator("#tokens");
+    const ask = () => tokens.getByRole("button").click();
+    const said = (words: RegExp) => tokens.getByRole("status").filter({ hasText: words }).waitFor();
+    await tokens.getByLabel("Client id").fill(made.application_key.client_id);
+    await ask();
+    await said(/secret/);
+    await page.route("**/oauth/access_token", (route) =>
+      route.fulfill({ status: 503, json: { errors: [] } }),
+    );
+    await ask();
+    await said(/^The answer was 503, without a token\.$/);
+    await page.unrouteAll();
+    await page.route("**/oauth/access_token", (route) => route.abort());
+    await ask();
+    await said(/^There was no answer: /);
+    await page.close();
+  });
+
   test("sends every example as it stands, and it works the first time, where it needs nothing that only a sign-on brings", async () => {
     const page = await browser.newPage();
     await openAs((await createStore(place)).application_key, page);

@@ -93,8 +93,7 @@ async function send(form) {
 }
 
 tokens.addEventListener("input", showAll);
-tokens.addEventListener("submit", async (event) => {
-  event.preventDefault();
+async function getToken() {
   const body = new URLSearchParams({
     grant_type: "client_credentials",
     client_id: tokenOf("client_id"),
@@ -102,16 +101,19 @@ tokens.addEventListener("submit", async (event) => {
   });
   const answer = await fetch("/oauth/access_token", { method: "POST", body, credentials: "omit" });
   const { access_token, error_description } = await answer.json();
-  if (!access_token) {
-    said.textContent = error_description;
-    return;
-  }
+  if (!access_token) return error_description ?? `The answer was ${answer.status}, without a token.`;
   tokens.elements.access_token.value = access_token;
   for (const path of ["/v2/store", "/v2/authentication-realms"]) {
     const found = await fetch(path, { headers: { Authorization: `Bearer ${access_token}` } });
     learnFrom(await found.json());
   }
-  said.textContent = "Every command below has the token now, and the ids that answers bring.";
+  return "Every command below has the token now, and the ids that answers bring.";
+}
+
+tokens.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  said.textContent = "Asking…";
+  said.textContent = await getToken().catch((error) => `There was no answer: ${error.message}`);
 });
 
 for (const form of forms) {
@@ -121,8 +123,11 @@ for (const form of forms) {
     await send(form);
   });
   form.querySelector("[data-act=copy]").addEventListener("click", async ({ currentTarget }) => {
-    await navigator.clipboard.writeText(curlOf(requestOf(form)));
-    currentTarget.textContent = "Copied";
+    const isCopied = await navigator.clipboard.writeText(curlOf(requestOf(form))).then(
+      () => true,
+      () => false,
+    );
+    currentTarget.textContent = isCopied ? "Copied" : "Not allowed";
     setTimeout(() => {
       currentTarget.textContent = "Copy";
     }, 2000);
