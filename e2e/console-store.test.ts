@@ -312,4 +312,11 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     expect((await told()).at(-1)?.data).toMatchObject({ actor: { type: "member", name: "Sam" } });
     await page.context().close();
   });
+
+  test("Settings has every realm, also those after the first hundred", async () => {
+    for (let at = 1; at <= 100; at++) await c.admin.realms.create({ name: `Season ${at}` });
+    await go(c.page, "/", /sign in/);
+    await go(c.page, "/settings", "Settings");
+    await heading(c.page, "Realm “Season 100”");
+  });
 });

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import { say } from "../parts/notices.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { useIsForMembers } from "../parts/profiles.ts";
+import { useIsForMembers } from "../parts/realms.ts";
 import { useAct } from "../parts/use-act.ts";
 import { Doctor } from "../providers/doctor.tsx";
 import { TestSignOn } from "../providers/test-sign-on.tsx";
@@ -14,7 +14,7 @@ export function Finish({ realmId, profile }: { realmId: string; profile: Profile
   const admin = useAdmin();
   const queries = useQueryClient();
   const [, go] = useLocation();
-  const isForMembers = useIsForMembers(profile.id);
+  const isForMembers = useIsForMembers(realmId);
   const { isBusy, error, run } = useAct(async () => {
     await admin.profiles(realmId).update(profile.id, { enabled: true }, { basedOn: profile });
     await queries.invalidateQueries({ queryKey: ["providers"] });

@@ -1,8 +1,8 @@
-import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { Choices, Field } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { UNREGISTERED } from "../parts/profiles.ts";
+import { useRealms } from "../parts/realms.ts";
 import { useAct } from "../parts/use-act.ts";
 import { useAdmin } from "../session/session.ts";
 import { judgeAddress, RECIPES } from "./recipes.ts";
@@ -12,10 +12,7 @@ type Made = { realm: string; profile: string; recipe: string };
 /** The address comes first: the provider is read, and gets its own callback, before anything is registered there. */
 export function NameIt({ onMade }: { onMade: (made: Made) => void }) {
   const admin = useAdmin();
-  const realms = useQuery({
-    queryKey: ["realms"],
-    queryFn: async () => (await admin.realms.list({ limit: 100 })).data,
-  });
+  const realms = useRealms();
   const [recipe, setRecipe] = useState("entra");
   const chosen = RECIPES.find(({ id }) => id === recipe);
   const [realm, setRealm] = useState<string>();

@@ -1,5 +1,5 @@
 import type { Member } from "@latchkey/sdk/admin";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
 import { Asked } from "../parts/asked.tsx";
@@ -11,6 +11,7 @@ import { useListed } from "../parts/listed.ts";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { useRealms } from "../parts/realms.ts";
 import { Screen } from "../parts/screen.tsx";
 import { useAct } from "../parts/use-act.ts";
 import { useCan } from "../session/can.ts";
@@ -50,10 +51,7 @@ function WayIn() {
   const admin = useAdmin();
   const { store } = useSession();
   const queries = useQueryClient();
-  const query = useQuery({
-    queryKey: ["realms"],
-    queryFn: async () => (await admin.realms.list({ limit: 100 })).data,
-  });
+  const query = useRealms();
   const { isBusy, error, run } = useAct(async () => {
     await admin.realms.create({ name: "Members", purpose: "members" });
     await queries.invalidateQueries({ queryKey: ["realms"] });

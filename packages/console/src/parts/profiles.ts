@@ -23,10 +23,6 @@ export function useProviders() {
   });
 }
 
-/** Whether it lets people of the store into the console, and not shoppers into the shop. */
-export const useIsForMembers = (profileId: string): boolean =>
-  useProviders().data?.find(({ id }) => id === profileId)?.realm.purpose === "members";
-
 /** A client id that stands for none yet, until the provider's administrator has given one. */
 export const UNREGISTERED = "not-registered-yet";
 

@@ -10,7 +10,8 @@ import { NotOffered } from "../parts/not-offered.tsx";
 import { say } from "../parts/notices.tsx";
 import { Pill } from "../parts/pill.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { stateOf, useIsForMembers } from "../parts/profiles.ts";
+import { stateOf } from "../parts/profiles.ts";
+import { useIsForMembers } from "../parts/realms.ts";
 import { Screen } from "../parts/screen.tsx";
 import { SkeletonRows } from "../parts/skeleton.tsx";
 import { useAct } from "../parts/use-act.ts";
@@ -45,7 +46,7 @@ type Props = { realmId: string; profile: Profile; links: ProfileLinks };
 
 function Shown({ realmId, profile, links }: Props) {
   const can = useCan();
-  const isForMembers = useIsForMembers(profile.id);
+  const isForMembers = useIsForMembers(realmId);
   const { tone, word } = stateOf(profile);
   return (
     <div className="stack-wide">
@@ -144,7 +145,7 @@ function Changes({ realmId, profile }: Props) {
   const admin = useAdmin();
   const queries = useQueryClient();
   const [, go] = useLocation();
-  const isForMembers = useIsForMembers(profile.id);
+  const isForMembers = useIsForMembers(realmId);
   const [open, setOpen] = useState<"delete" | "move" | "secret">();
   const stale = () => queries.invalidateQueries({ queryKey: ["providers"] });
   const { isBusy, error, run } = useAct(async (change: ProfileChange, done: string) => {

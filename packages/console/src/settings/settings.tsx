@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { Asked } from "../parts/asked.tsx";
 import { Copyable } from "../parts/copy.tsx";
+import { useRealms } from "../parts/realms.ts";
 import { Screen } from "../parts/screen.tsx";
 import { useAdmin } from "../session/session.ts";
 import { Branding } from "./branding.tsx";
@@ -12,10 +13,7 @@ import { StoreForm } from "./store-form.tsx";
 
 export function Settings() {
   const admin = useAdmin();
-  const realms = useQuery({
-    queryKey: ["realms"],
-    queryFn: async () => (await admin.realms.list({ limit: 100 })).data,
-  });
+  const realms = useRealms();
   const settings = useQuery({
     queryKey: ["settings"],
     queryFn: async () => (await admin.settings.get()).data,
