@@ -302,7 +302,11 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await problem.waitFor();
     const [reference = ""] = /[0-9A-Z]{4}-[0-9A-Z]{4}/.exec(await problem.innerText()) ?? [];
     const named = { filter: `eq(reference,${reference})` };
-    await until(async () => (await c.admin.signOns.list(named)).data[0]?.reason === "member_unknown");
+    const found = async () => (await c.admin.signOns.list(named)).data[0];
+    await until(async () => (await found())?.reason === "member_unknown");
+    await go(c.page, `/sign-ons/${(await found())?.id}`, `Sign-on ${reference}`);
+    await c.page.getByText("The console sent the member here").waitFor();
+    expect(await c.page.getByRole("main").innerText()).not.toMatch(/storefront|shopper/);
     // The provider would send Ada again, who is signed in there.
     await button(page, "Sign in again").click();
     await button(page, /Mona/).first().click();

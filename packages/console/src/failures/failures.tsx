@@ -10,10 +10,11 @@ import { SignOnItem } from "../parts/outcome.tsx";
 import { useProviders } from "../parts/profiles.ts";
 import { RangeChoice } from "../parts/range-choice.tsx";
 import { readStatistics, useRange } from "../parts/ranges.ts";
+import { useIsForMembers } from "../parts/realms.ts";
 import { Screen } from "../parts/screen.tsx";
 import { Words } from "../parts/words.tsx";
 import { useAdmin } from "../session/session.ts";
-import { ACTORS, whoMustAct } from "../sign-on/journey.ts";
+import { actorInWords } from "../sign-on/journey.ts";
 import { type Group, groupFailures } from "./group.ts";
 
 export function Failures() {
@@ -73,7 +74,9 @@ function Groups() {
 function GroupItem({ group }: { group: Group }) {
   const { reason, profileId, profileName, count, example } = group;
   const providers = useProviders();
-  const name = providers.data?.find(({ id }) => id === profileId)?.name ?? profileName;
+  const provider = providers.data?.find(({ id }) => id === profileId);
+  const name = provider?.name ?? profileName;
+  const isOfMember = provider?.realm.purpose === "members";
   const search = new URLSearchParams({ reason, ...(profileId && { provider: profileId }) });
   return (
     <Link className="item" href={`/failures?${search}`}>
@@ -85,7 +88,7 @@ function GroupItem({ group }: { group: Group }) {
         <br />
         <span className="quiet small">
           <code>{reason}</code> · {profileId ? (name ?? "a provider that was removed") : "no provider"} ·{" "}
-          {ACTORS[whoMustAct(example ?? { outcome: "failed", reason })]}
+          {actorInWords(example ?? { outcome: "failed", reason }, isOfMember)}
         </span>
       </span>
     </Link>
@@ -117,6 +120,7 @@ function OneGroup({ reason, profileId }: { reason: string; profileId: string | n
 
 function GroupHead({ found }: { found: Grown<SignOn> }) {
   const [example] = found.items;
+  const isOfMember = useIsForMembers(example?.realm_id ?? "");
   return (
     <>
       {example && (
@@ -124,7 +128,7 @@ function GroupHead({ found }: { found: Grown<SignOn> }) {
           <p>
             <Words of={`${example.means ?? ""} ${example.remedy ?? ""}`} />
           </p>
-          <p className="quiet small">Who must act: {ACTORS[whoMustAct(example)]}</p>
+          <p className="quiet small">Who must act: {actorInWords(example, isOfMember)}</p>
         </div>
       )}
       <p className="quiet">{countOf(found)} in all</p>

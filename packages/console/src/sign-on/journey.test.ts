@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { timelineOf, whoMustAct } from "./journey.ts";
+import { actorInWords, timelineOf, whoMustAct } from "./journey.ts";
 
 const check = (name: string, passed = true) => ({ check: name, passed });
 const statuses = (record: Omit<Parameters<typeof timelineOf>[0], "test">, isTest = false) =>
@@ -107,4 +107,17 @@ test("the provider ended it: the shopper must act who pressed Cancel there, and 
   expect(whoMustAct({ ...ended, error: "access_denied" })).toBe("shopper");
   expect(whoMustAct({ ...ended, error: "server_error" })).toBe("provider");
   expect(whoMustAct(ended)).toBe("provider");
+});
+
+test("a member's journey is from the console and back, and speaks neither of a storefront nor of a shopper", () => {
+  const record = { outcome: "exchanged", reason: null, test: false, checks: [], timings: {} } as const;
+  const titles = timelineOf({ ...record, checks: [] }, true).map(({ title }) => title);
+  expect(titles).toHaveLength(7);
+  expect(titles.join()).not.toMatch(/storefront|shopper|customer/);
+  for (const reason of ["callback_replay", "code_expired"])
+    expect(actorInWords({ outcome: "failed", reason }, true)).toBe("The member, by signing in again");
+  expect(actorInWords({ outcome: "failed", reason: "code_expired" }, false)).toBe(
+    "The developers of the storefront",
+  );
+  expect(actorInWords({ outcome: "failed", reason: "member_unknown" }, true)).toBe("You, in this console");
 });

@@ -60,6 +60,15 @@ const TEST_PLAN: readonly Plan[] = [
   },
 ];
 
+/** A member goes the same way from the console, which is given an access token in the end. */
+const MEMBER_TITLES: Record<number, string> = {
+  0: "The console sent the member here",
+  1: "The member went to the provider and came back",
+  5: "The console was given a code",
+  6: "The console exchanged it for an access token",
+};
+const MEMBER_PLAN = PLAN.map((step, at) => ({ ...step, title: MEMBER_TITLES[at] ?? step.title }));
+
 /** No sign-on, and so none of its steps. */
 const LOGOUT_PLAN: readonly Plan[] = [
   { leg: 2, title: "The provider's logout token was examined", owns: ["logout_token."], timings: [] },
@@ -67,8 +76,8 @@ const LOGOUT_PLAN: readonly Plan[] = [
 
 type Ended = Pick<SignOn, "outcome" | "reason" | "checks" | "test">;
 
-export function timelineOf(signOn: Ended & Pick<SignOn, "timings">): Step[] {
-  const plan = planOf(signOn);
+export function timelineOf(signOn: Ended & Pick<SignOn, "timings">, isOfMember = false): Step[] {
+  const plan = planOf(signOn, isOfMember);
   const reached = reachedBy(plan, signOn);
   return plan.map(({ leg, title, owns, timings }, at) => {
     const taken = timings.map((name) => signOn.timings[name]).filter((ms) => ms !== undefined);
@@ -83,9 +92,10 @@ export function timelineOf(signOn: Ended & Pick<SignOn, "timings">): Step[] {
   });
 }
 
-function planOf({ outcome, test }: Ended): readonly Plan[] {
+function planOf({ outcome, test }: Ended, isOfMember: boolean): readonly Plan[] {
   if (outcome === "logout_refused") return LOGOUT_PLAN;
-  return test ? TEST_PLAN : PLAN;
+  if (test) return TEST_PLAN;
+  return isOfMember ? MEMBER_PLAN : PLAN;
 }
 
 type Reached = { step: number; status: Step["status"] };
@@ -129,7 +139,7 @@ export function whoMustAct({ outcome, reason, error }: Judged): Actor {
   return "provider";
 }
 
-export const ACTORS: Record<Actor, string> = {
+const ACTORS: Record<Actor, string> = {
   provider: "The identity provider’s administrator",
   storefront: "The developers of the storefront",
   store: "You, in this console",
@@ -137,3 +147,10 @@ export const ACTORS: Record<Actor, string> = {
   operator: "The operator of this service",
   nobody: "Nobody",
 };
+
+/** A member's storefront is the console, which nobody of the store can mend: what goes wrong there is mended by signing in again. */
+export function actorInWords(judged: Judged, isOfMember: boolean): string {
+  const actor = whoMustAct(judged);
+  const isMembers = isOfMember && (actor === "storefront" || actor === "shopper");
+  return isMembers ? "The member, by signing in again" : ACTORS[actor];
+}

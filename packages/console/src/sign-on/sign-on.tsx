@@ -7,12 +7,13 @@ import { Instant } from "../parts/instant.tsx";
 import { duration, exactly } from "../parts/instants.ts";
 import { Outcome } from "../parts/outcome.tsx";
 import { useProviders } from "../parts/profiles.ts";
+import { useIsForMembers } from "../parts/realms.ts";
 import { Screen } from "../parts/screen.tsx";
 import { SkeletonRows } from "../parts/skeleton.tsx";
 import { Words } from "../parts/words.tsx";
 import { useAdmin } from "../session/session.ts";
 import { answerInWords } from "./answer-words.ts";
-import { ACTORS, whoMustAct } from "./journey.ts";
+import { actorInWords, whoMustAct } from "./journey.ts";
 import { letterOf } from "./letter.ts";
 import { Timeline } from "./timeline.tsx";
 
@@ -46,17 +47,18 @@ export function SignOnScreen() {
 }
 
 function Record({ signOn }: { signOn: SignOn }) {
+  const isOfMember = useIsForMembers(signOn.realm_id);
   const { started_at, updated_at } = signOn.meta.timestamps;
   return (
     <div className="stack-wide">
-      <Why signOn={signOn} />
+      <Why signOn={signOn} isOfMember={isOfMember} />
       <section aria-labelledby="journey">
         <h2 id="journey">What happened</h2>
         <p className="quiet">
           <Instant at={started_at} /> ({exactly(started_at)}), in all{" "}
           {duration(Date.parse(updated_at) - Date.parse(started_at))}
         </p>
-        <Timeline signOn={signOn} />
+        <Timeline signOn={signOn} isOfMember={isOfMember} />
       </section>
       <Caller signOn={signOn} />
     </div>
@@ -86,7 +88,7 @@ function Caller({ signOn }: { signOn: SignOn }) {
   );
 }
 
-function Why({ signOn }: { signOn: SignOn }) {
+function Why({ signOn, isOfMember }: { signOn: SignOn; isOfMember: boolean }) {
   const providers = useProviders();
   const provider = providers.data?.find(({ id }) => id === signOn.profile_id);
   const actor = whoMustAct(signOn);
@@ -118,7 +120,7 @@ function Why({ signOn }: { signOn: SignOn }) {
         {actor !== "nobody" && (
           <>
             <dt>Who must act</dt>
-            <dd>{ACTORS[actor]}</dd>
+            <dd>{actorInWords(signOn, isOfMember)}</dd>
           </>
         )}
         {signOn.remedy && (
@@ -144,7 +146,7 @@ function Why({ signOn }: { signOn: SignOn }) {
               <code>{signOn.reason}</code>
               {signOn.error && (
                 <>
-                  , told to the storefront as <code>{signOn.error}</code>
+                  , told to the {isOfMember ? "console" : "storefront"} as <code>{signOn.error}</code>
                 </>
               )}
             </dd>

@@ -3,11 +3,11 @@ import { duration } from "../parts/instants.ts";
 import { checkInWords } from "./check-words.ts";
 import { type Step, timelineOf } from "./journey.ts";
 
-/** The two legs, from the shopper's click to the customer token. */
-export function Timeline({ signOn }: { signOn: SignOn }) {
+/** The two legs, from the click to the token. */
+export function Timeline({ signOn, isOfMember = false }: { signOn: SignOn; isOfMember?: boolean }) {
   return (
     <ol className="timeline">
-      {timelineOf(signOn).map((step) => (
+      {timelineOf(signOn, isOfMember).map((step) => (
         <StepLine key={step.title} step={step} />
       ))}
     </ol>
