@@ -35,6 +35,19 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.getByText("Store Practice store updated").first().waitFor();
   });
 
+  test("Events names what the address asks for, also where the menu does not offer it", async () => {
+    const { page } = c;
+    await go(page, "/events?types=customer.created", "Events");
+    await page.getByText("Customer Ada created").waitFor();
+    const show = page.getByRole("combobox", { name: "Show" });
+    expect(await show.locator("option:checked").innerText()).toBe("customer.created");
+    await show.selectOption("Everything");
+    await page
+      .getByText(/Key .* created/)
+      .first()
+      .waitFor();
+  });
+
   test("Events shows what happened while its stream was broken off, too", async () => {
     const page = await newPage(c);
     const broken = { status: 200, contentType: "text/event-stream", body: "" };

@@ -44,6 +44,8 @@ export function Events() {
                 {label}
               </option>
             ))}
+            {/* The address may name any types. */}
+            {!KINDS.some(({ value }) => value === types) && <option value={types}>{types}</option>}
           </select>
         </div>
         <Listing
