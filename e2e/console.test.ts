@@ -355,6 +355,17 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("a second window whose first one was closed meanwhile is where its member goes on", async () => {
+    const page = await newPage(c);
+    await signInAsMember(c, page, /Mona/);
+    const second = await page.context().newPage();
+    await page.close();
+    await second.goto(`${c.url}/console/sign-in?continue=${crypto.randomUUID()}`);
+    await heading(second, "Shoppers can sign in.");
+    await second.getByText(/Mona.*administrator/).waitFor();
+    await second.context().close();
+  });
+
   test("with the keyboard alone: past the menu, into a dialog, which keeps the focus and gives it back", async () => {
     const page = await newPage(c);
     await signInWithKey(c, page, "/keys");

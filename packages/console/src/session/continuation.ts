@@ -17,17 +17,21 @@ export const continuationPath = (asked: string): string => PREFIX + asked;
 export const continuationOf = (path: string): string | undefined =>
   path.startsWith(PREFIX) ? path.slice(PREFIX.length) : undefined;
 
-/** In the second window. Resolves when the token has been taken. */
-export function handOver(asked: string, token: MemberToken): Promise<void> {
+/** The window that has asked answers at once; one that was closed, or loaded again, never does. */
+const ANSWER_MS = 3000;
+
+/** In the second window. Whether the token has been taken. */
+export async function handOver(asked: string, token: MemberToken): Promise<boolean> {
   const channel = open();
-  return new Promise((resolve) => {
+  const isTaken = await new Promise<boolean>((resolve) => {
+    setTimeout(resolve, ANSWER_MS, false);
     channel.onmessage = ({ data }: MessageEvent<Message>) => {
-      if (data.asked !== asked || !("taken" in data)) return;
-      channel.close();
-      resolve();
+      if (data.asked === asked && "taken" in data) resolve(true);
     };
     channel.postMessage({ asked, token } satisfies Message);
   });
+  channel.close();
+  return isTaken;
 }
 
 /** In the window that asks. Gives back what ends the waiting. */

@@ -19,10 +19,9 @@ export function SignedIn({ onRefused }: { onRefused: (error: unknown) => void })
       .then(async (returned) => {
         const asked = continuationOf(returned.back);
         if (returned.error) onRefused(returned.error);
-        else if (asked) {
-          await handOver(asked, returned.token);
-          return window.close();
-        } else await signInWithToken(returned.token);
+        else if (asked && (await handOver(asked, returned.token))) return window.close();
+        // Also where the window that has asked is gone: whoever has signed in goes on here.
+        else await signInWithToken(returned.token);
         go(returned.back, { replace: true });
       })
       .catch((error: unknown) => {
