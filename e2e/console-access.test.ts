@@ -227,6 +227,34 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await until(async () => !(await names()).includes("Warehouse"));
   });
 
+  test("a window that has shown a secret gives the focus back to what opened it", async () => {
+    const { page } = c;
+    const inFocus = () => page.evaluate(() => document.activeElement?.textContent);
+    const copied = async (opener: string) => {
+      await button(page, "I have copied it").press("Enter");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await until(async () => (await inFocus()) === opener);
+    };
+    await go(page, "/keys", "Keys");
+    await button(page, "Create a key").press("Enter");
+    await page.getByLabel("Name of the program").fill("Counter");
+    await button(page, "Create the key").press("Enter");
+    await copied("Create a key");
+    await button(page, "Rotate secret of Counter").press("Enter");
+    await button(page, "Make a new secret").press("Enter");
+    await copied("Rotate secret of Counter");
+    await go(page, "/integrations", "Integrations");
+    await button(page, "Add an integration").press("Enter");
+    await page.getByLabel("Name").fill("Loudspeaker");
+    await page.getByLabel("Address").fill(c.receiver.url);
+    await page.getByRole("checkbox", { name: /Keys and limit/ }).check();
+    await button(page, "Add the integration").press("Enter");
+    await copied("Add an integration");
+    await page.getByRole("link", { name: /Loudspeaker/ }).click();
+    await button(page, "Rotate the signing secret").press("Enter");
+    await copied("Rotate the signing secret");
+  });
+
   test("spaces around a name, and around a secret that was pasted, are in nobody's way", async () => {
     const { page } = c;
     await c.admin.applicationKeys.create({ name: " Till " });

@@ -4,7 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { KINDS } from "../events/event-words.ts";
 import { Field } from "../parts/field.tsx";
-import { Modal } from "../parts/modal.tsx";
+import { Modal, useOpener } from "../parts/modal.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { SecretOnce } from "../parts/secret-once.tsx";
 import { useAct } from "../parts/use-act.ts";
@@ -13,6 +13,7 @@ import { useAdmin } from "../session/session.ts";
 export function CreateIntegration({ onClose }: { onClose: () => void }) {
   const admin = useAdmin();
   const queries = useQueryClient();
+  const opener = useOpener();
   const [name, setName] = useState("");
   const [url, setUrl] = useState("");
   const [kinds, setKinds] = useState<string[]>([]);
@@ -32,6 +33,7 @@ export function CreateIntegration({ onClose }: { onClose: () => void }) {
       <SecretOnce
         title={`The secret of ${made.name}`}
         values={{ "Signing secret": made.signing_secret }}
+        opener={opener}
         onClose={onClose}
       >
         <p className="quiet small">With it the receiver knows that a message is ours.</p>

@@ -1,6 +1,6 @@
 import type { Integration, IntegrationTest } from "@latchkey/sdk/admin";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { Asked } from "../parts/asked.tsx";
 import { ConfirmByName } from "../parts/confirm-by-name.tsx";
@@ -83,6 +83,7 @@ function Acts({ integration }: { integration: Integration }) {
   const [open, setOpen] = useState<"delete">();
   const [tested, setTested] = useState<IntegrationTest>();
   const [secret, setSecret] = useState<string>();
+  const rotate = useRef<HTMLButtonElement>(null);
   const stale = () => queries.invalidateQueries({ queryKey: ["integrations"] });
   const { isBusy, error, run } = useAct(async (act: () => Promise<unknown>) => {
     await act();
@@ -116,6 +117,7 @@ function Acts({ integration }: { integration: Integration }) {
             </button>
             <button
               type="button"
+              ref={rotate}
               className="button button-plain"
               disabled={isBusy}
               onClick={() =>
@@ -138,6 +140,7 @@ function Acts({ integration }: { integration: Integration }) {
         <SecretOnce
           title={`The new secret of ${integration.name}`}
           values={{ "Signing secret": secret }}
+          opener={rotate.current}
           onClose={() => setSecret(undefined)}
         >
           <p className="quiet small">For a day the secret before signs beside it, so there is no hurry.</p>

@@ -3,7 +3,7 @@ import type { ApplicationKeyWithSecret } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Choices, Field } from "../parts/field.tsx";
-import { Modal } from "../parts/modal.tsx";
+import { Modal, useOpener } from "../parts/modal.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { ROLES } from "../parts/role-words.ts";
 import { SecretOnce } from "../parts/secret-once.tsx";
@@ -13,6 +13,7 @@ import { type Role, useAdmin } from "../session/session.ts";
 export function CreateKey({ onClose }: { onClose: () => void }) {
   const admin = useAdmin();
   const queries = useQueryClient();
+  const opener = useOpener();
   const [name, setName] = useState("");
   const [reserved, setReserved] = useState("0");
   const [role, setRole] = useState<Role>("administrator");
@@ -32,6 +33,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
       <SecretOnce
         title={`The key of ${made.name}`}
         values={{ "Client id": made.client_id, "Client secret": made.client_secret }}
+        opener={opener}
         onClose={onClose}
       />
     );

@@ -4,7 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ConfirmByName } from "../parts/confirm-by-name.tsx";
 import { Choices } from "../parts/field.tsx";
-import { Modal } from "../parts/modal.tsx";
+import { Modal, useOpener } from "../parts/modal.tsx";
 import { say } from "../parts/notices.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { SecretOnce } from "../parts/secret-once.tsx";
@@ -26,6 +26,7 @@ const GRACES = [
 export function RotateKey({ value: key, onClose }: Props) {
   const admin = useAdmin();
   const queries = useQueryClient();
+  const opener = useOpener();
   const [grace, setGrace] = useState<(typeof GRACES)[number]["value"]>("86400");
   const [made, setMade] = useState<ApplicationKeyWithSecret>();
   const { isBusy, error, run } = useAct(async () => {
@@ -38,6 +39,7 @@ export function RotateKey({ value: key, onClose }: Props) {
       <SecretOnce
         title={`The new secret of ${key.name}`}
         values={{ "Client secret": made.client_secret }}
+        opener={opener}
         onClose={onClose}
       />
     );

@@ -1,22 +1,25 @@
 import { Dialog, DialogHeading } from "@ariakit/react/dialog";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 
 type Props = {
   title: string;
   onClose: () => void;
   /** It stays until one of its acts is chosen. */
   isFirm?: boolean;
+  /** What the focus goes back to, where that is not what has it now. */
+  opener?: HTMLElement | null;
   children: ReactNode;
 };
 
 /** A window above the screen: it keeps the focus, and Escape leaves it. */
-export function Modal({ title, onClose, isFirm = false, children }: Props) {
+export function Modal({ title, onClose, isFirm = false, opener = null, children }: Props) {
   return (
     <Dialog
       open
       onClose={onClose}
       hideOnEscape={!isFirm}
       hideOnInteractOutside={!isFirm}
+      finalFocus={opener}
       backdrop={<div className="dialog-back" />}
       className="dialog"
     >
@@ -25,3 +28,7 @@ export function Modal({ title, onClose, isFirm = false, children }: Props) {
     </Dialog>
   );
 }
+
+/** What was pressed for a window, as it is first drawn. */
+export const useOpener = (): HTMLElement | null =>
+  useState(() => document.activeElement as HTMLElement | null)[0];

@@ -8,13 +8,15 @@ type Props = {
   /** What is shown, by its name. */
   values: Record<string, string>;
   children?: ReactNode;
+  /** What was pressed for it. It had the focus before the window that this one takes the place of, or before it was disabled meanwhile. */
+  opener: HTMLElement | null;
   onClose: () => void;
 };
 
 /** A secret is there once: neither Escape nor a press beside the window takes it away. */
-export function SecretOnce({ title, values, children, onClose }: Props) {
+export function SecretOnce({ title, values, children, opener, onClose }: Props) {
   return (
-    <Modal title={title} isFirm onClose={onClose}>
+    <Modal title={title} isFirm opener={opener} onClose={onClose}>
       <p>The secret is shown here once. Copy it now to where it is needed; nobody can read it later.</p>
       {Object.entries(values).map(([name, value]) => (
         <div key={name} className="stack-tight">
