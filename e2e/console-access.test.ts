@@ -294,6 +294,10 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: /ada@shop\.example/ }).click();
     await page.getByText("through Practice sign-in").first().waitFor();
+    await page
+      .getByText(/Chrome \d+ on Linux, from 127\.0\.0\.0\/24/)
+      .first()
+      .waitFor();
     const known = page.getByRole("region", { name: "Known to providers as" });
     expect(await known.getByRole("listitem").innerText()).toMatch(/Practice sign-in[\s\S]*ada at http/);
     await button(page, "End all sessions").click();

@@ -51,6 +51,8 @@ export function Sessions({ customer }: { customer: Customer }) {
           <div className="item">
             <span className="item-words">
               {token.profile_name ? `through ${token.profile_name}` : "with e-mail and password"}
+              <br />
+              <span className="quiet small">{deviceInWords(token)}</span>
             </span>
             <span className="item-side">
               <span>
@@ -75,4 +77,10 @@ export function Sessions({ customer }: { customer: Customer }) {
       </Listing>
     </section>
   );
+}
+
+/** "Chrome 126 on Linux, from 203.0.113.0/24". Where a server of the storefront asks for the token, no browser is known. */
+function deviceInWords({ browser, operating_system, network }: CustomerTokenEntry): string {
+  const device = [browser, operating_system].filter(Boolean).join(" on ") || "no browser known";
+  return network ? `${device}, from ${network}` : device;
 }
