@@ -176,6 +176,16 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     },
   );
 
+  test("in a narrow window a redirect URI has the whole width to be read in", async () => {
+    const page = await newPage(c, { viewport: { width: 360, height: 800 } });
+    await signInWithKey(c, page, "/settings");
+    const field = page.getByRole("textbox", { name: "Redirect URI 1" }).first();
+    const other = page.getByLabel("Way back to the shop").first();
+    const widthOf = async (of: typeof field) => (await of.boundingBox())?.width;
+    expect(await widthOf(field)).toBe(await widthOf(other));
+    await page.context().close();
+  });
+
   test("in a narrow window the menu closes when a screen is chosen, also the one that is there", async () => {
     const page = await newPage(c, { viewport: { width: 390, height: 844 } });
     await signInWithKey(c, page, "/keys");
