@@ -388,6 +388,25 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
   });
 
   test.skipIf(!installed.includes("html"))(
+    "html: a browser that forbids the shop to keep anything is told so, and the shop stays open",
+    async () => {
+      await page.addInitScript(() => {
+        for (const name of ["localStorage", "sessionStorage"])
+          Object.defineProperty(window, name, {
+            get() {
+              throw new DOMException("The document is not allowed to use it.", "SecurityError");
+            },
+          });
+      });
+      await page.goto(urlOf("html"));
+      const told = page.getByRole("alert").filter({ hasText: "Allow cookies and site data" });
+      await told.waitFor();
+      await page.getByText("€ 120").waitFor();
+      await expectGood("html-forbidden");
+    },
+  );
+
+  test.skipIf(!installed.includes("html"))(
     "the tutorial: one browser breaks a sign-in, mends it, and finds the record in the console as Sam",
     async () => {
       await signIn("html");

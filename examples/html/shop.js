@@ -12,8 +12,24 @@ const kept = {
   drop: () => sessionStorage.removeItem("customer"),
 };
 
-await comeBack();
-await show();
+if (mayKeep()) {
+  await comeBack();
+  await show();
+} else {
+  tell({
+    message:
+      "Your browser does not let this shop keep anything, and without that nobody can sign in. Allow cookies and site data for it, then load the page again.",
+  });
+}
+
+/** Where a browser forbids it, already the name throws. The SDK needs `localStorage` for what must be remembered while the shopper is away. */
+function mayKeep() {
+  try {
+    return Boolean(sessionStorage && localStorage);
+  } catch {
+    return false;
+  }
+}
 
 /** If the address is the answer to a sign-on: takes it out of the address bar, then redeems its code. */
 async function comeBack() {
