@@ -27,13 +27,7 @@ export function Floors({ usage }: { usage: StoreUsage }) {
         {bars.map(({ share, at }) => (
           <g key={share.id} className={classOf(share)}>
             <rect className="floor-reserved" x={at} y={0} width={share.reserved} height={10} />
-            <rect
-              className={share.colour ? "" : "share-pool-used"}
-              x={at}
-              y={0}
-              width={Math.min(share.used, share.reserved)}
-              height={10}
-            />
+            <rect x={at} y={0} width={Math.min(share.used, share.reserved)} height={10} />
           </g>
         ))}
         {bars.slice(1).map(({ share, at }) => (

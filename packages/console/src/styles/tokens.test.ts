@@ -24,3 +24,29 @@ test("console and demo shop have one paper, one ink and one pine: what has the s
     Object.fromEntries(shared.map(([name]) => [name, theirs.get(name)])),
   );
 });
+
+/** Relative luminance of `#rrggbb` (WCAG 2). */
+function luminanceOf(color: string): number {
+  const linear = [1, 3, 5].map((at) => {
+    const share = Number.parseInt(color.slice(at, at + 2), 16) / 255;
+    return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return linear.reduce((sum, value, at) => sum + value * ([0.2126, 0.7152, 0.0722][at] ?? 0), 0);
+}
+
+function contrastOf(one: string, other: string): number {
+  const [dark = 0, light = 0] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+test("every share of the limit, the shared one too, stands out from its card, three to one (WCAG 1.4.11)", () => {
+  const tokens = tokensOf("tokens.css");
+  const figures = readFileSync(new URL("figures.css", import.meta.url), "utf8");
+  const shares = [...figures.matchAll(/\.share-\w+ {\s*fill: var\((--[\w-]+)\)/g)].map(([, name]) => name);
+  expect(shares).toHaveLength(7);
+  for (const mode of ["light", "dark"])
+    for (const share of shares) {
+      const contrast = contrastOf(tokens.get(`${mode} ${share}`) ?? "", tokens.get(`${mode} --card`) ?? "");
+      expect(contrast, `${mode} ${share}`).toBeGreaterThanOrEqual(3);
+    }
+});
