@@ -1,4 +1,4 @@
-import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 import { createApplicationKey, getApplicationKey } from "../src/contract/application-keys.ts";
@@ -20,12 +20,13 @@ import { egressFault } from "../src/identity-provider/egress-message.ts";
 import { ANONYMOUS } from "../src/rate-limit/cap.ts";
 import type { Database } from "../src/storage/storage.ts";
 import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
-import { type Call, call } from "./support/call.ts";
+import { type Answer, type Call, call } from "./support/call.ts";
 
 /** Rules that hold for each operation because of what it is: so that a new one cannot forget them. */
 
 let latchkey: TestApp;
 let store: TestStore;
+let stranger: TestStore;
 let token: string;
 /** Things that an operation may change or delete, other than those that the call depends on. */
 const targets = {
@@ -62,6 +63,7 @@ const CREDENTIALS = { email: "target@shop.example", password: "correct horse" };
 beforeAll(async () => {
   latchkey = await createTestApp({ egress: nowhere });
   store = await latchkey.createStore(100_000);
+  stranger = await latchkey.createStore(100_000);
   token = await store.token();
   const make = async (operation: Operation, data: object) =>
     (await store.call(operation, { ids: { realm: targets.realm }, json: { data } })).body.data.id;
@@ -85,6 +87,7 @@ const forCustomers = of(({ access }) => access[1] === "own");
 const withClient = of(({ access }) => access === "client");
 const withBody = of(({ body }) => body !== undefined);
 const withIds = of(({ ids }) => ids !== undefined);
+const ofOneStore = of(({ access, ids }) => Array.isArray(access) && ids !== undefined);
 const withQuery = of(({ query }) => query !== undefined);
 const ofApi = of(({ tag }) => tag !== "Service");
 const isOpen = ({ access }: Operation) => access === "public" || access === "browser";
@@ -367,6 +370,32 @@ describe.each(withIds)("%s", (_, operation) => {
     },
   );
 });
+
+describe.each(ofOneStore)("%s", (_, operation) => {
+  test("to another store's back office it is as if nobody had it, and nothing of it changes (T30, T31, A33)", async () => {
+    const by = { ...goodRequest(operation), token: await stranger.token() };
+    const before = await rowsOf(store);
+    const unknown = Object.fromEntries(Object.keys(operation.ids ?? {}).map((name) => [name, UNKNOWN]));
+    const nobodys = await call(latchkey.app, operation, { ...by, ids: unknown });
+    const foreign = await call(latchkey.app, operation, by);
+    const said = ({ status, body }: Answer) => [status, body.errors[0].code, body.errors[0].detail];
+    expect(said(foreign)).toEqual(said(nobodys));
+    expect(foreign.status).toBe(404);
+    expect(await rowsOf(store)).toEqual(before);
+  });
+});
+
+/** All that the database has of a store, to the letter. */
+async function rowsOf({ store: { id } }: TestStore): Promise<Record<string, unknown[]>> {
+  const { db } = latchkey.storage;
+  const tables = (await db.introspection.getTables()).filter(({ columns }) =>
+    columns.some(({ name }) => name === "store_id"),
+  );
+  const rows: Record<string, unknown[]> = {};
+  for (const { name } of tables)
+    rows[name] = (await sql`select * from ${sql.table(name)} where store_id = ${id}`.execute(db)).rows;
+  return rows;
+}
 
 describe.each(withQuery)("%s", (_, operation) => {
   test.each([
