@@ -251,6 +251,11 @@ describe("a code", () => {
     await f.latchkey.app.tidy();
     const { body } = await f.store.call(listEvents, { query: "types=sign_on.code_replayed" });
     expect(body.data).toHaveLength(1);
+    // Swept, and not in memory any more: the token has not expired, so it is still known to be revoked.
+    f.latchkey.clock.advance(61_000);
+    await f.latchkey.app.tidy();
+    await side.invite(somebody(), "viewer");
+    expect((await side.call(access_token, getMe)).code).toBe("token_invalid");
   });
 
   test("400 for a code that expired, for another client id, and for what is missing", async () => {
