@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { introspectToken, issueAccessToken } from "../../src/contract/access-tokens.ts";
-import { getCustomer, listCustomers } from "../../src/contract/customers.ts";
+import { getCustomer, listCustomers, updateCustomer } from "../../src/contract/customers.ts";
 import { listEvents } from "../../src/contract/events.ts";
 import { checkAtGateway } from "../../src/contract/gateway.ts";
 import { deleteMember, getMe, getMember, updateMember } from "../../src/contract/members.ts";
@@ -52,6 +52,18 @@ afterAll(() => f.close());
 const statusOf = async (id: string) => (await f.store.call(getMember, { ids: { id } })).body.data.meta.status;
 const reasonOf = async (reference: string) => (await f.recordOf(reference)).reason;
 const customers = async () => (await f.store.call(listCustomers)).body.meta.results.total;
+
+/** Another profile of the members' realm, at the same provider. */
+const addProfile = async () => {
+  const data = {
+    type: "oidc-profile",
+    name: "Second",
+    discovery_url: f.idp.discoveryUrl,
+    client_id: f.idp.clientId,
+    client_secret: f.idp.clientSecrets[0],
+  };
+  return (await f.store.call(createProfile, { ids: { realm: side.realmId }, json: { data } })).body.data.id;
+};
 
 describe("a member's sign-on", () => {
   test("ends at the console with a code that is worth an access token for an hour, and makes no customer", async () => {
@@ -286,6 +298,73 @@ describe("a code", () => {
     const answer = await side.redeem(signedOn);
     expect([answer.code, answer.body.errors[0].meta.reason]).toEqual(["sign_on_refused", "member_unknown"]);
   });
+
+  test("whoever was removed meanwhile does not become another by an address that the provider has not verified (A02)", async () => {
+    const [email, victim] = [somebody(), somebody()];
+    const token = await side.token(email, "viewer");
+    const { id } = (await side.call(token, getMe)).body.data;
+    const invited = await side.invite(victim, "administrator");
+    const person = { sub: `subject of ${email}`, email: victim, email_verified: false };
+    const signedOn = await side.signOn(person);
+    await f.store.call(deleteMember, { ids: { id } });
+    const { code, body } = await side.redeem(signedOn);
+    expect([code, body.errors[0].meta.reason]).toEqual(["sign_on_refused", "member_email_unverified"]);
+    expect(await statusOf(invited)).toBe("invited");
+  });
+});
+
+describe("who somebody is", () => {
+  test("is decided among the members of one's own store: whom another has invited is nobody here, and stays invited there (A33)", async () => {
+    const other = { ...f, store: await f.latchkey.createStore(10_000) };
+    const theirs = await createMembersSide(other);
+    const [email, foreign] = [somebody(), somebody()];
+    const [here, there] = [
+      await side.invite(email, "viewer"),
+      await theirs.invite(email, "administrator"),
+      await theirs.invite(foreign, "administrator"),
+    ];
+    const signedOn = await side.signOn({ sub: `of ${email}`, email });
+    const me = await side.call((await side.redeem(signedOn)).body.access_token, getMe);
+    expect(me.body.data).toMatchObject({ id: here, role: "viewer" });
+    const { meta } = (await other.store.call(getMember, { ids: { id: there } })).body.data;
+    expect(meta.status).toBe("invited");
+    const stranger = await side.signOn({ sub: `of ${foreign}`, email: foreign });
+    expect([stranger.error, await reasonOf(stranger.reference)]).toEqual(["access_denied", "member_unknown"]);
+  });
+
+  test("goes by the profile, too: of two tabs through two profiles of one provider, the second is refused (A04)", async () => {
+    const email = somebody();
+    await side.invite(email, "viewer");
+    const person = { sub: `of ${email}`, email };
+    const id = await addProfile();
+    const [first, second] = [await side.signOn(person), await side.signOn(person, { profile: id })];
+    expect((await side.redeem(first)).status).toBe(200);
+    const late = await side.redeem(second);
+    expect([late.code, late.body.errors[0].meta.reason]).toEqual(["sign_on_refused", "member_bound"]);
+    await f.store.call(deleteProfile, { ids: { realm: side.realmId, id } });
+  });
+
+  test("goes by the issuer, too: where the profile was pointed elsewhere, the same subject is somebody else (A04)", async () => {
+    const moved = await createFederation();
+    const members = await createMembersSide(moved);
+    await members.token("chief@shop.example", "administrator");
+    const sub = "subject of chief@shop.example";
+    moved.idp.issuer = `${moved.idp.origin}/`;
+    const data = {
+      type: "oidc-profile",
+      discovery_url: moved.idp.issuer,
+      client_secret: moved.idp.clientSecrets[0],
+    };
+    const ids = { realm: members.realmId, id: members.profileId };
+    expect((await moved.store.call(updateProfile, { ids, json: { data } })).status).toBe(200);
+    const email = "clerk@shop.example";
+    const clerk = await members.invite(email, "viewer");
+    expect((await members.signOn({ sub, email, email_verified: false })).error).toBe("access_denied");
+    const signedOn = await members.signOn({ sub, email, email_verified: true });
+    const me = await members.call((await members.redeem(signedOn)).body.access_token, getMe);
+    expect(me.body.data).toMatchObject({ id: clerk, role: "viewer" });
+    await moved.close();
+  });
 });
 
 describe("the members' realm", () => {
@@ -392,10 +471,16 @@ describe("a member's access token", () => {
     const email = somebody();
     const token = await side.token(email, "administrator");
     const shopper = (await f.redeem(await f.signOn())).body.data;
-    const json = { data: { type: "store", name: "By a member" } };
-    await side.call(token, updateStore, { json, headers: { "x-customer-token": shopper.token } });
+    const change = (customerToken: string) =>
+      side.call(token, updateCustomer, {
+        ids: { id: shopper.customer_id },
+        json: { data: { type: "customer", name: "By a member" } },
+        headers: { "x-customer-token": customerToken },
+      });
+    expect((await change("nonsense")).status).toBe(200);
+    expect((await change(shopper.token)).status).toBe(200);
     await f.latchkey.app.tidy();
-    const { body } = await f.store.call(listEvents, { query: "types=store.updated" });
+    const { body } = await f.store.call(listEvents, { query: `filter=eq(subject,${shopper.customer_id})` });
     expect(body.data.at(-1).data.actor).toMatchObject({ type: "member", name: email });
   });
 
@@ -419,16 +504,7 @@ describe("a member's access token", () => {
 
   test("dies with the profile that its member signed in through", async () => {
     const ids = { realm: side.realmId };
-    const json = {
-      data: {
-        type: "oidc-profile",
-        name: "Second",
-        discovery_url: f.idp.discoveryUrl,
-        client_id: f.idp.clientId,
-        client_secret: f.idp.clientSecrets[0],
-      },
-    };
-    const second = (await f.store.call(createProfile, { ids, json })).body.data.id;
+    const second = await addProfile();
     const email = somebody();
     await side.invite(email, "viewer");
     const signedOn = await side.signOn({ sub: `of ${email}`, email }, { profile: second });
