@@ -45,6 +45,7 @@ export async function call(app: App, operation: Operation, request: Call = {}): 
   const cacheControl = response.status === success.status ? (success.cacheControl ?? "no-store") : "no-store";
   expect(response.headers.get("cache-control"), what).toBe(cacheControl);
   expect(response.headers.get("x-content-type-options"), what).toBe("nosniff");
+  expect(response.headers.get("content-security-policy"), what).toMatch(POLICY);
   expectDeclaredFields(operation, response, what);
   if (operation.access === "browser") return browserAnswer(operation, response, text);
   if (response.status === success.status) {
@@ -69,6 +70,8 @@ export async function call(app: App, operation: Operation, request: Call = {}): 
   return { status: response.status, headers: response.headers, body, code: codes[0], codes };
 }
 
+const POLICY = /^default-src 'none';.*frame-ancestors 'none'/;
+
 /** Of a stream, which has no end, what comes first. */
 async function textOf(response: Response): Promise<string> {
   if (response.headers.get("content-type") !== "text/event-stream") return response.text();
@@ -90,7 +93,6 @@ function browserAnswer(operation: Operation, response: Response, text: string): 
     return { status, headers, body: undefined, code: undefined, codes: [] };
   }
   expect(headers.get("content-type"), what).toBe("text/html; charset=utf-8");
-  expect(headers.get("content-security-policy"), what).toMatch(/^default-src 'none'.*frame-ancestors 'none'/);
   expect(headers.has("location"), what).toBe(false);
   expect(text, what).not.toMatch(/<script/i);
   if (status === 200) return { status, headers, body: text, code: undefined, codes: [] };
