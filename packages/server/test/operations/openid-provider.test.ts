@@ -574,6 +574,28 @@ describe("end_session_endpoint", () => {
     },
   );
 
+  test("400 for an address that is in the database but would not be registered today (A28)", async () => {
+    const { id_token } = await signIn();
+    const uris = ["http://shop.example/out", "javascript:alert(1)", "https://shop.example/out#f"];
+    await f.latchkey.storage.db
+      .updateTable("authentication_realms")
+      .set({ redirect_uris: JSON.stringify(uris) })
+      .where("id", "=", f.realmId)
+      .execute();
+    for (const uri of uris)
+      expect((await end({ id_token_hint: id_token, post_logout_redirect_uri: uri })).code).toBe(
+        "logout_uri_unregistered",
+      );
+  });
+
+  test("a state of 2048 characters comes back; 2049 are refused", async () => {
+    const { id_token } = await signIn();
+    const ask = (length: number) =>
+      end({ id_token_hint: id_token, post_logout_redirect_uri: SHOP, state: "x".repeat(length) });
+    expect((await ask(2048)).headers.get("location")).toBe(`${SHOP}?state=${"x".repeat(2048)}`);
+    expect((await ask(2049)).code).toBe("logout_uri_unregistered");
+  });
+
   test("400 and nothing ends for a hint that is none of ours: absent, cut, forged, a customer token, another realm's, another store's, another client's", async () => {
     const { id_token, access_token } = await signIn();
     const { storage, keyring } = f.latchkey;
