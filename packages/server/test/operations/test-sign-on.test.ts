@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { endWhatCameBack } from "../../src/after-restore.ts";
 import { listEvents } from "../../src/contract/events.ts";
 import { checkProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
 import { beginTest } from "../../src/contract/sign-on.ts";
@@ -205,6 +206,19 @@ describe("its return", () => {
     f.latchkey.clock.advance(600_000);
     expect((await f.comeBack(mine, returning)).code).toBe("attempt_expired");
     expect(await made()).toEqual([]);
+  });
+
+  test("with its state given twice is nobody's (R5), and after a restore it has expired, as any sign-on has (T54)", async () => {
+    const browser: Browser = { cookie: undefined };
+    const begun = await visit(browser, (await offer()).url);
+    const back = f.idp.signIn(begun.headers.get("location") ?? "");
+    const state = new URL(back).searchParams.get("state") ?? "";
+    expect((await f.comeBack(browser, `${back}&state=${encodeURIComponent(state)}`)).code).toBe(
+      "attempt_invalid",
+    );
+    await endWhatCameBack(f.latchkey);
+    f.latchkey.storage.changes.announce(f.store.store.id);
+    expect((await f.comeBack(browser, back)).code).toBe("attempt_expired");
   });
 
   test("cannot become a sign-on, nor a sign-on a test: each state opens for its own purpose", async () => {
