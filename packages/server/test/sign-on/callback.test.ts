@@ -795,6 +795,17 @@ describe("what changed while the shopper was away", () => {
     expect((await f.store.call(getAuthenticationSettings)).body.data.realm_id).toBe(made.body.data.id);
   });
 
+  test("303 access_denied: the profile was pointed at another provider, which is shown nothing of this sign-on (R79, A20)", async () => {
+    const begun = await begin();
+    const moved = await changeProfile({
+      discovery_url: second.discoveryUrl,
+      client_secret: second.clientSecrets[0],
+    });
+    expect(moved.status).toBe(200);
+    expect(told(await end(begun))).toEqual(refusalFor("profile_disabled"));
+    expect([idp.asked("/token"), second.asked("/token")]).toEqual([0, 0]);
+  });
+
   test("the client secret was replaced: the new one is used", async () => {
     const begun = await begin();
     await changeProfile({ client_secret: "another secret" });
