@@ -1,8 +1,14 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { PUBLIC_URL } from "../../server/test/support/app.ts";
 import { CONSOLE, createMembersSide } from "../../server/test/support/members.ts";
-import { createAdmin, redeemMemberCode, revokeMemberToken } from "../src/admin/index.ts";
-import { errorOf, openAdmin, openShop } from "./support/shop.ts";
+import {
+  beginMemberSignOn,
+  completeMemberSignOn,
+  createAdmin,
+  redeemMemberCode,
+  revokeMemberToken,
+} from "../src/admin/index.ts";
+import { errorOf, newStorage, openAdmin, openBrowser, openShop, withParameter } from "./support/shop.ts";
 
 test("members are invited, read, changed and removed", async () => {
   const admin = openAdmin(await openShop());
@@ -69,4 +75,45 @@ test("a code that is no member's is refused in the service's words", async () =>
     fetch: shop.fetch,
   });
   expect(await errorOf(redeeming)).toMatchObject({ status: 400, code: "code_invalid" });
+});
+
+describe("a member's sign-on in a browser", () => {
+  /** Invited, signed in at the provider, and back at the console's address. */
+  async function comeBack() {
+    const shop = await openShop();
+    const { f, fetch } = shop;
+    const side = await createMembersSide(f);
+    const id = await side.invite("sue@shop.example", "support");
+    const options = { baseUrl: PUBLIC_URL, storage: newStorage(), fetch, now: f.latchkey.clock.now };
+    const at = { storeId: f.store.store.id, realmId: side.realmId, redirectUri: CONSOLE };
+    const { url } = await beginMemberSignOn(options, at);
+    f.idp.person = { ...f.idp.person, sub: "s", email: "sue@shop.example", email_verified: true };
+    const browser = openBrowser(shop);
+    const back = await browser.visit(await browser.toCallback(url));
+    const complete = (answer: string) => completeMemberSignOn(options, answer);
+    return { shop, id, back, complete, entries: options.storage.entries };
+  }
+
+  test("ends in a token for an hour, works once, and leaves nothing in the browser", async () => {
+    const { shop, id, back, complete, entries } = await comeBack();
+    expect(JSON.stringify([...entries])).toContain("verifier");
+    const { accessToken, expiresAt } = await complete(back);
+    expect(expiresAt).toBe(shop.f.latchkey.clock.now() + 3_600_000);
+    const admin = createAdmin({ baseUrl: PUBLIC_URL, fetch: shop.fetch, accessToken: () => accessToken });
+    expect((await admin.me()).data.id).toBe(id);
+    expect([...entries]).toEqual([]);
+    expect((await errorOf(complete(back))).code).toBe("state_unknown");
+  });
+
+  test.each([
+    ["a state of nobody here", "state_unknown", "state", "x"],
+    ["no state", "state_unknown", "state", undefined],
+    ["another issuer", "issuer_mismatch", "iss", "https://evil.example"],
+    ["no issuer", "issuer_mismatch", "iss", undefined],
+    ["an error", "access_denied", "error", "access_denied"],
+  ])("makes no request for an answer with %s: %s", async (_, code, name, value) => {
+    const { shop, back, complete } = await comeBack();
+    expect((await errorOf(complete(withParameter(back, name, value)))).code).toBe(code);
+    expect(shop.countOf("/oauth/access_token")).toBe(0);
+  });
 });
