@@ -46,12 +46,14 @@ export const knownProviders: readonly KnownProvider[] = [
       "Next. Valid redirect URIs: the profile's `callback-endpoint` link, whole, without `*`. Save.",
       "Credentials: Client Authenticator stays Client Id and Secret. Copy Client Secret into the profile.",
       "Settings → Logout settings: Front channel logout off; Backchannel logout URL: the profile's `backchannel-logout-endpoint` link.",
+      "With `propagate_logout`: Settings → Valid post logout redirect URIs: the profile's `signed-out-endpoint` link; else a shopper who signs out ends on Keycloak's page, Invalid redirect uri.",
     ],
     answers: [
       "The ID token has `email`, `email_verified`, `sid`, and with the scope `profile` the name.",
       "Errors say what is wrong in `error_description`, which the record of the sign-on shows.",
       "A wrong callback URL ends on Keycloak's own page, Invalid parameter: redirect_uri: the shopper never comes back, so there is no record.",
       "A wrong secret is 401 `unauthorized_client`.",
+      "With Advanced → OpenID Connect Compatibility Modes → Exclude Issuer From Authentication Response on, every sign-on is refused with `response.iss_missing`: leave it off.",
     ],
     attention: {
       R2: "Credentials → Client Authenticator: Signed Jwt and X509 are refused with 400 `invalid_client`.",

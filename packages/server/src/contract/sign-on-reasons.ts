@@ -131,7 +131,8 @@ export const signOnReasons = {
   "response.iss_missing": {
     error: "server_error",
     means: "The identity provider says that it names its issuer in the redirect, and did not.",
-    remedy: AT_IDP,
+    remedy:
+      "Let it send `iss` in every redirect to this client, beside errors too (RFC 9207), or no longer list `authorization_response_iss_parameter_supported`.",
   },
   "response.code_missing": {
     error: "server_error",

@@ -71,13 +71,13 @@ function readIdpAnswer(metadata: Metadata, answered: Parameters, trail: Trail): 
       found: show(iss),
     });
   }
-  if (!isIssRight) throw signOnProblem(iss === undefined ? "response.iss_missing" : "response.iss_mismatch");
   const error = answered.get("error");
-  if (error !== undefined) {
-    const said = { error, description: answered.get("error_description") };
-    trail.idpAnswer = toIdpAnswer("authorize", {}, said);
+  const said = { error, description: answered.get("error_description") };
+  // Evidence also where it is not believed: some providers name their issuer beside a code, and not beside an error.
+  if (error !== undefined) trail.idpAnswer = toIdpAnswer("authorize", {}, said);
+  if (!isIssRight) throw signOnProblem(iss === undefined ? "response.iss_missing" : "response.iss_mismatch");
+  if (error !== undefined)
     throw signOnProblem(reasonOfRedirect(said), { error: isPassedOn(error) ? error : "server_error" });
-  }
   const idpCode = answered.get("code");
   if (idpCode === undefined || idpCode.length > MAX_IDP_CODE_LENGTH)
     throw signOnProblem("response.code_missing");

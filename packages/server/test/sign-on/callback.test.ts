@@ -422,6 +422,19 @@ describe("who answered (RFC 9207)", () => {
     expect(told(await end(await begin()))).toEqual(refusalFor("response.iss_mismatch"));
   });
 
+  test("an error without the issuer that was announced is not believed, and is in the record (R81)", async () => {
+    idp.hooks = {
+      discovery: saysIss,
+      redirect: ({ state = "" }) => ({ state, error: "access_denied", error_description: "she said no" }),
+    };
+    const answer = told(await end(await begin()));
+    expect(answer).toEqual(refusalFor("response.iss_missing"));
+    expect(await f.recordOf(answer.reference ?? "")).toMatchObject({
+      remedy: expect.stringContaining("beside errors too"),
+      idp_answer: { call: "authorize", error: "access_denied", error_description: "she said no" },
+    });
+  });
+
   test("both issuers are in the record, on one line each and cut short", async () => {
     const iss = `evil\r\n\u202e\0${"x".repeat(500)}`;
     idp.hooks.redirect = (parameters) => ({ ...parameters, iss });
