@@ -818,6 +818,12 @@ describe("what is said of a check", () => {
     expect(await last({ exp: undefined })).toMatchObject({ found: "absent" });
   });
 
+  test("of a subject how long it is, and whether it has other letters than a subject may have", async () => {
+    const last = async (sub: string) => (await verify(idp.signToken(good({ sub })))).checks.at(-1)?.found;
+    expect(await last("s".repeat(256))).toBe("256 characters");
+    expect(await last("zoë")).toBe("3 characters, not all of them printable ASCII");
+  });
+
   test("never the nonce, a hash, the subject or the token", async () => {
     const secrets = { nonce: "secret-1", at_hash: "secret-2", sub: "secret-3" };
     for (const token of [idp.signToken(good(secrets)), idp.signToken(good({ ...secrets, nonce: NONCE }))]) {

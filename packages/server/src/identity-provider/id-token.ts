@@ -68,7 +68,7 @@ export async function verifyIdToken(
       part: "sub" as const,
       passed: isSubject(sub),
       expected: "1 to 255 ASCII characters",
-      found: typeof sub === "string" ? `${sub.length} characters` : show(sub),
+      found: typeof sub === "string" ? sizeOf(sub) : show(sub),
     },
     ...(at_hash === undefined
       ? []
@@ -239,6 +239,10 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 /** Core 2, and nothing that a database or a log would stumble over. Compared as it is. */
 export const isSubject = (value: unknown): value is string =>
   typeof value === "string" && /^[\x20-\x7e]{1,255}$/.test(value);
+
+/** A subject is never shown, so what is wrong with it is said. */
+const sizeOf = (subject: string): string =>
+  `${subject.length} characters${/[^\x20-\x7e]/.test(subject) ? ", not all of them printable ASCII" : ""}`;
 
 /** A provider's name for its session with the browser. */
 export const isIdpSession = (value: unknown): value is string =>
