@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { capturedOf, capturedProviders } from "../../test/support/captured-idp.ts";
 import { knownProviders } from "../contract/known-providers.ts";
+import { ENDPOINTS } from "./discovery.ts";
 import { attentionTo, inItsWords, recognise } from "./recognise.ts";
-import type { Check } from "./requirements.ts";
+import { type Check, judge } from "./requirements.ts";
 
 const named = (document: object) => recognise(document as Record<string, unknown>)?.key ?? null;
 
@@ -74,6 +75,23 @@ describe("its remedies", () => {
     expect(once.slice(1)).toEqual(checks.slice(1));
     expect(inItsWords(keycloak, once)).toEqual(once);
     expect(inItsWords(null, checks)).toEqual(checks);
+  });
+
+  test("name the place of the algorithm only where the algorithm is at fault, and not the address (R1)", () => {
+    const document = {
+      ...capturedOf("keycloak", "discovery")[0]?.body,
+      issuer: "https://sso.example/realms/shop",
+    };
+    const remedyFor = (changes: object) => {
+      const discoveryUrl = "https://sso.example/realms/shop";
+      const examined = { discoveryUrl, document: { ...document, ...changes }, keys: [], allowedOrigins: [] };
+      return inItsWords(keycloak, inItsWords(keycloak, judge(examined)))[0]?.remedy;
+    };
+    expect(remedyFor({ issuer: "https://sso.internal/realms/shop" })).toMatch(/agree to the letter\.$/);
+    const endpoints = Object.fromEntries(ENDPOINTS.map((name) => [name, "https://sso.example/x"]));
+    expect(remedyFor({ ...endpoints, id_token_signing_alg_values_supported: ["HS256"] })).toMatch(
+      /^Sign with RS256, PS256, ES256 or EdDSA\. In Keycloak: [^.]*ID token signature algorithm\.$/,
+    );
   });
 
   test("what needs attention is told of requirements that are not met yet", () => {

@@ -1,6 +1,6 @@
 import { type ConsoleTopic, type KnownProvider, knownProviders } from "../contract/known-providers.ts";
 import { type Document, textOf } from "./discovery.ts";
-import type { Check, RequirementId } from "./requirements.ts";
+import { type Check, type RequirementId, SIGN_WITH } from "./requirements.ts";
 
 /** Which provider it is, as far as its document gives it away. */
 export const recognise = (document: Document): KnownProvider | null =>
@@ -19,10 +19,14 @@ const TOPICS: Partial<Record<RequirementId, ConsoleTopic>> = {
   R7: "audience",
 };
 
+/** Of all that R1 asks for, how tokens are signed is what the consoles have a place for: the rest is about addresses and the document. */
+const topicOf = ({ id, remedy }: Check): ConsoleTopic | undefined =>
+  id === "R1" && remedy !== SIGN_WITH ? undefined : TOPICS[id];
+
 /** The same remedies with where that is in the provider's own console. */
 export function inItsWords(provider: KnownProvider | null, checks: readonly Check[]): Check[] {
   return checks.map((check) => {
-    const topic = TOPICS[check.id];
+    const topic = topicOf(check);
     const place = topic && provider?.console[topic];
     const words = `In ${provider?.name}: ${place}.`;
     if (!place || check.remedy === null || check.remedy.endsWith(words)) return check;

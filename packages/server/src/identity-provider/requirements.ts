@@ -87,6 +87,8 @@ export const judgeUnread = (evidence: string, remedy: string | null): Check[] =>
     ...(id === "R5" ? notMet(evidence, remedy) : unknown("The discovery document could not be read.")),
   }));
 
+export const SIGN_WITH = "Sign with RS256, PS256, ES256 or EdDSA.";
+
 function judgeCompatible({ discoveryUrl, document, keys, allowedOrigins }: Examined): Judged {
   const issuer = textOf(document, "issuer");
   if (issuer === undefined) return notMet("The document names no issuer.", "Publish `issuer`.");
@@ -119,10 +121,7 @@ function judgeCompatible({ discoveryUrl, document, keys, allowedOrigins }: Exami
     );
   }
   if (usableAlgorithms(document).length === 0) {
-    return notMet(
-      "It signs ID tokens with no algorithm that we accept.",
-      "Sign with RS256, PS256, ES256 or EdDSA.",
-    );
+    return notMet("It signs ID tokens with no algorithm that we accept.", SIGN_WITH);
   }
   if (keys === undefined)
     return notMet("Its keys could not be read.", "Make `jwks_uri` answer 200 with a JWK set.");
