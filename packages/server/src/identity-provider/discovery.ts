@@ -62,22 +62,30 @@ export async function fetchDocument(
   maxBytes: number,
 ): Promise<Fetched> {
   try {
-    const { status, headers, body, elapsedMs } = await send({ kind, url, maxBytes });
+    const answer = await send({ kind, url, maxBytes });
+    const { status, headers, elapsedMs } = answer;
     if (status >= 300 && status < 400) return { reason: "redirected", status };
     if (status !== 200) return { reason: "status_not_200", status };
-    if (!isJsonType(headers["content-type"])) return { reason: "not_json", status };
-    const parsed = parseStrictJson(body, limits.jsonDepth);
-    if ("fault" in parsed || !isObject(parsed.value)) return { reason: "not_json", status };
+    const document = documentIn(answer);
+    if (!document) return { reason: "not_json", status };
     const date = Date.parse(headers.date ?? "");
-    return { document: parsed.value, elapsedMs, dateMs: Number.isNaN(date) ? undefined : date };
+    return { document, elapsedMs, dateMs: Number.isNaN(date) ? undefined : date };
   } catch (error) {
     if (isEgressFault(error)) return { reason: error.reason, status: null };
     throw error;
   }
 }
 
-export const isJsonType = (mediaType: string | undefined): boolean =>
-  /^application\/(jwk-set\+)?json\s*(;|$)/i.test(mediaType ?? "");
+/** What an answer says, where it is JSON by its media type and one plain object. */
+export const documentIn = ({ headers, body }: EgressAnswer): Document | undefined =>
+  /^application\/(jwk-set\+)?json\s*(;|$)/i.test(headers["content-type"] ?? "")
+    ? readObject(body)
+    : undefined;
+
+export function readObject(bytes: Uint8Array): Document | undefined {
+  const parsed = parseStrictJson(bytes, limits.jsonDepth);
+  return "value" in parsed && isObject(parsed.value) ? parsed.value : undefined;
+}
 
 export const isObject = (value: unknown): value is Document =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -2,11 +2,10 @@ import { limits } from "../contract/limits.ts";
 import type { IdpAnswer, SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
-import { parseStrictJson } from "../lib/strict-json.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Calls } from "./calls.ts";
 import { openSecrets } from "./client-secret.ts";
-import { type Document, isJsonType, isObject, type Metadata } from "./discovery.ts";
+import { type Document, documentIn, type Metadata } from "./discovery.ts";
 import { type EgressAnswer, isEgressFault } from "./egress-message.ts";
 import { refusalOf, saidIn, toIdpAnswer } from "./idp-answer.ts";
 import type { Profile } from "./profile.ts";
@@ -78,11 +77,9 @@ async function request(
 }
 
 /** Whatever a fault of its own or 429 has in its body, the provider did not answer the question. */
-function judge({ status, headers, body }: EgressAnswer, sent: readonly string[]): Exchanged {
-  const parsed = isJsonType(headers["content-type"])
-    ? parseStrictJson(body, limits.jsonDepth)
-    : { fault: "not_json" };
-  const document = "value" in parsed && isObject(parsed.value) ? parsed.value : undefined;
+function judge(answer: EgressAnswer, sent: readonly string[]): Exchanged {
+  const { status } = answer;
+  const document = documentIn(answer);
   const said = saidIn(document);
   const refusal = status < 500 && status !== 429 ? refusalOf(status, said) : undefined;
   if (refusal) return { reason: `token.${refusal}`, answer: toIdpAnswer("token", { status }, said, sent) };

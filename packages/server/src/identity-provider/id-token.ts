@@ -3,9 +3,8 @@ import { limits } from "../contract/limits.ts";
 import type { SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import { show } from "../lib/show.ts";
-import { parseStrictJson } from "../lib/strict-json.ts";
 import type { BroughtBy, Directory } from "./directory.ts";
-import { type Document, isObject, type Metadata } from "./discovery.ts";
+import { type Document, type Metadata, readObject } from "./discovery.ts";
 import { isSignedBy } from "./keys.ts";
 import type { Profile } from "./profile.ts";
 
@@ -170,11 +169,6 @@ function readCompact(token: unknown, types: readonly string[]): Compact | Findin
   if (typ !== undefined && !(typeof typ === "string" && types.includes(typ.toLowerCase())))
     return malformed(`the type ${show(typ)}`);
   return { signed: Buffer.from(token.slice(0, token.lastIndexOf("."))), signature, header, payload };
-}
-
-function readObject(bytes: Uint8Array): Document | undefined {
-  const parsed = parseStrictJson(bytes, limits.jsonDepth);
-  return "value" in parsed && isObject(parsed.value) ? parsed.value : undefined;
 }
 
 /**

@@ -1,10 +1,9 @@
 import { limits } from "../contract/limits.ts";
 import type { IdpAnswer, SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Clock } from "../lib/clock.ts";
-import { parseStrictJson } from "../lib/strict-json.ts";
 import type { Caller } from "./calls.ts";
 import type { Directory } from "./directory.ts";
-import { ALGORITHMS, type Document, isJsonType, isObject, type Metadata } from "./discovery.ts";
+import { ALGORITHMS, type Document, documentIn, type Metadata } from "./discovery.ts";
 import { type EgressAnswer, isEgressFault } from "./egress-message.ts";
 import { isUnexpired, verifySignature } from "./id-token.ts";
 import { saidIn, toIdpAnswer } from "./idp-answer.ts";
@@ -41,7 +40,7 @@ export async function fetchUserinfo(
     });
     const read = await readClaims(deps, profile, metadata, answer);
     if ("reason" in read) {
-      const said = saidIn(readObject(answer));
+      const said = saidIn(documentIn(answer));
       const { status } = answer;
       return { reason: read.reason, answer: toIdpAnswer("userinfo", { status }, said, [accessToken]) };
     }
@@ -62,7 +61,7 @@ async function readClaims(
   if (answer.status !== 200) return { reason: "userinfo.unavailable" };
   if (/^application\/jwt\s*(;|$)/i.test(answer.headers["content-type"] ?? ""))
     return readSigned(deps, profile, metadata, answer.body.toString("latin1").trim());
-  const claims = readObject(answer);
+  const claims = documentIn(answer);
   return claims ? { claims } : { reason: "userinfo.malformed" };
 }
 
@@ -87,10 +86,4 @@ async function readSigned(
   const isMeant = (iss === undefined || iss === metadata.issuer) && isOurs;
   const isGood = isMeant && (exp === undefined || isUnexpired(deps.clock, exp));
   return isGood ? { claims: signed.payload, isSigned: true } : { reason: "userinfo.signature" };
-}
-
-function readObject({ headers, body }: EgressAnswer): Document | undefined {
-  if (!isJsonType(headers["content-type"])) return undefined;
-  const parsed = parseStrictJson(body, limits.jsonDepth);
-  return "value" in parsed && isObject(parsed.value) ? parsed.value : undefined;
 }
