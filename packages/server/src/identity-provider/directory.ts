@@ -1,12 +1,11 @@
-import { limits } from "../contract/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createSingleFlight } from "../lib/single-flight.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Calls } from "./calls.ts";
-import { fetchDocument, type Metadata, type Unread } from "./discovery.ts";
-import { examine } from "./doctor.ts";
+import type { Metadata, Send, Unread } from "./discovery.ts";
+import { examine, fetchKeys } from "./doctor.ts";
 import { columnsFor, hasDrifted, isSame, movedTo } from "./drift.ts";
-import { readKeys, type SigningKey, selectKey } from "./keys.ts";
+import { type SigningKey, selectKey } from "./keys.ts";
 import type { Profile } from "./profile.ts";
 import { noteReading, saveDocuments } from "./save-documents.ts";
 
@@ -61,6 +60,10 @@ export function createDirectory(deps: Deps): Directory {
   const { clock, calls } = deps;
   const entries = new Map<string, Entry>();
   const ageOf = (atMs: number) => clock.monotonicMs() - atMs;
+  const sendTo =
+    ({ id }: Profile): Send =>
+    (request) =>
+      calls.send(id, request);
 
   function entryOf(profile: Profile): Entry {
     const known = entries.get(profile.id);
@@ -96,9 +99,8 @@ export function createDirectory(deps: Deps): Directory {
   }
 
   async function read(profile: Profile, entry: Entry): Promise<void> {
-    const send = (request: Parameters<Calls["send"]>[1]) => calls.send(profile.id, request);
     const { metadata, keys, issuer, unreachable } = await examine(
-      { send, clock, allowedOrigins: deps.allowedOrigins },
+      { send: sendTo(profile), clock, allowedOrigins: deps.allowedOrigins },
       profile.discoveryUrl,
     );
     entry.unread = unreachable ?? undefined;
@@ -137,9 +139,7 @@ export function createDirectory(deps: Deps): Directory {
 
   async function readKeysAlone(profile: Profile, entry: Entry): Promise<void> {
     if (!entry.metadata) return;
-    const send = (request: Parameters<Calls["send"]>[1]) => calls.send(profile.id, request);
-    const found = await fetchDocument(send, "keys", entry.metadata.jwksUri, limits.keysBytes);
-    const keys = "reason" in found ? undefined : readKeys(found.document);
+    const keys = await fetchKeys(sendTo(profile), entry.metadata.jwksUri);
     if (!keys) return;
     entry.keys = keys;
     entry.keysReadAtMs = clock.monotonicMs();

@@ -93,7 +93,7 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
   };
 }
 
-async function fetchKeys(send: Send, jwksUri: string | undefined): Promise<SigningKey[] | undefined> {
+export async function fetchKeys(send: Send, jwksUri: string | undefined): Promise<SigningKey[] | undefined> {
   if (jwksUri === undefined) return undefined;
   const found = await fetchDocument(send, "keys", jwksUri, limits.keysBytes);
   return "reason" in found ? undefined : readKeys(found.document);
