@@ -15,17 +15,17 @@ import { createHealth, type Health, type HealthDeps } from "./health.ts";
  * code counts against the provider only when it could not be sent, and never against the address that brought it, which
  * others may share: what silence costs is bounded by the places at a provider and the time of a request.
  */
-export type Calls = Caller &
+export type Calls = Sender &
   Omit<Health, "mayAsk" | "note" | "rested"> & {
     /** For requests that are about a code which somebody brought. */
-    aboutCodes: Caller;
+    aboutCodes: Sender;
     /** For an address that is only tried: a typing mistake must not put a working provider to rest. */
     tryOut(request: IdpRequest): Promise<EgressAnswer>;
     /** Whom to ask for a document, although nobody needs it now: to find out that one is down, or back. */
     toProbe(): string[];
   };
 
-export type Caller = { send(profileId: string, request: IdpRequest): Promise<EgressAnswer> };
+export type Sender = { send(profileId: string, request: IdpRequest): Promise<EgressAnswer> };
 
 /** `refused`: it answered with neither success nor a fault of its own. `failed`: a fault of its own, or no answer. */
 type CallOutcome = "ok" | "refused" | "failed";

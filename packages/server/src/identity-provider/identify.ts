@@ -3,7 +3,7 @@ import type { IdpAnswer, SignOnCheck, SignOnReason } from "../contract/sign-on-r
 import type { Clock } from "../lib/clock.ts";
 import { parseEmail } from "../lib/email-address.ts";
 import { show } from "../lib/show.ts";
-import type { Caller } from "./calls.ts";
+import type { Sender } from "./calls.ts";
 import type { Directory } from "./directory.ts";
 import { type Document, type Metadata, textOf } from "./discovery.ts";
 import { type ExpectedNonce, isIdpSession, verifyIdToken } from "./id-token.ts";
@@ -28,7 +28,7 @@ type Identified =
   /** `email`: of a token that the provider has signed and that was refused all the same. Good for finding the record, and for nothing else. */
   | { reason: SignOnReason; checks: SignOnCheck[]; answer?: IdpAnswer; email?: string };
 
-type Deps = { directory: Directory; calls: Caller; clock: Clock };
+type Deps = { directory: Directory; calls: Sender; clock: Clock };
 
 /** From the token endpoint's answer to a person. UserInfo is asked only when the ID token has no e-mail. */
 export async function identify(

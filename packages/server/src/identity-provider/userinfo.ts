@@ -1,7 +1,7 @@
 import { limits } from "../contract/limits.ts";
 import type { IdpAnswer, SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Caller } from "./calls.ts";
+import type { Sender } from "./calls.ts";
 import type { Directory } from "./directory.ts";
 import { ALGORITHMS, type Document, documentIn, type Metadata } from "./discovery.ts";
 import { type EgressAnswer, isEgressFault } from "./egress-message.ts";
@@ -14,7 +14,7 @@ type Refused = { reason: UserinfoReason; answer: IdpAnswer };
 type Claims = { claims: Document; isSigned?: true };
 type Userinfo = Claims | Refused;
 
-type Deps = { calls: Caller; directory: Directory; clock: Clock };
+type Deps = { calls: Sender; directory: Directory; clock: Clock };
 
 /**
  * What the UserInfo endpoint says of the ID token's subject. About anybody else it says nothing that we may use (Core
