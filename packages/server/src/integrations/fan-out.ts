@@ -21,32 +21,35 @@ export async function fanOut(deps: Deps, integration: IntegrationRow): Promise<b
 }
 
 async function fanOutNew(deps: Deps, integration: IntegrationRow): Promise<boolean> {
-  const { db } = deps.storage;
-  const { id, store_id: storeId, lease } = integration;
-  const head = await readHead(db, storeId);
+  const head = await readHead(deps.storage.db, integration.store_id);
   if (integration.sequence >= head.last_sequence) return false;
   const { events, to } = await readObserved(deps, integration, integration.sequence, head.last_sequence);
-  const isOurs = await deps.storage.transact(async (trx) => {
-    const held = await hold(trx, { id, storeId, lease: lease ?? "" }, { sequence: to });
-    if (held && events.length > 0) await insertDeliveries(trx, await rowsOf(trx, deps, integration, events));
-    return held;
-  });
-  if (isOurs) integration.sequence = to;
-  return isOurs;
+  return write(deps, integration, events, { sequence: to }, insertDeliveries);
 }
 
 /** Also such as were delivered before: those begin anew. */
 async function fanOutReplay(deps: Deps, integration: IntegrationRow): Promise<boolean> {
-  const { id, store_id: storeId, lease, replay_after: after, replay_before: before } = integration;
+  const { replay_after: after, replay_before: before } = integration;
   if (after === null || before === null) return false;
   const { events, to } = await readObserved(deps, integration, after, before);
   const left = to >= before ? { replay_after: null, replay_before: null } : { replay_after: to };
+  return write(deps, integration, events, left, replayDeliveries);
+}
+
+/** The deliveries, and how far the integration has come with them. False: the lease is lost, and nothing was written. */
+async function write(
+  deps: Deps,
+  integration: IntegrationRow,
+  events: readonly Observed[],
+  columns: Partial<IntegrationRow>,
+  insert: typeof replayDeliveries,
+): Promise<boolean> {
   const isOurs = await deps.storage.transact(async (trx) => {
-    const held = await hold(trx, { id, storeId, lease: lease ?? "" }, left);
-    if (held && events.length > 0) await replayDeliveries(trx, await rowsOf(trx, deps, integration, events));
+    const held = await hold(trx, integration, columns);
+    if (held && events.length > 0) await insert(trx, await rowsOf(trx, deps, integration, events));
     return held;
   });
-  if (isOurs) Object.assign(integration, left);
+  if (isOurs) Object.assign(integration, columns);
   return isOurs;
 }
 
@@ -79,15 +82,15 @@ const readEvents = statement((db, of: { storeId: string; from: number; to: numbe
 /** False: another instance has the lease. Otherwise it cannot get it before this transaction has ended. */
 async function hold(
   trx: Trx,
-  of: { id: string; storeId: string; lease: string },
+  { id, store_id, lease }: IntegrationRow,
   columns: Partial<IntegrationRow>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable("integrations")
     .set(columns)
-    .where("store_id", "=", of.storeId)
-    .where("id", "=", of.id)
-    .where("lease", "=", of.lease)
+    .where("store_id", "=", store_id)
+    .where("id", "=", id)
+    .where("lease", "=", lease)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }

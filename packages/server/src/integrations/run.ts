@@ -80,7 +80,7 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
 
   for (;;) {
     if (waiting.length === 0 && !isOver()) {
-      waiting = await inTurn(() => takeSome(deps, integration, inHand, READ));
+      waiting = await inTurn(() => takeSome(deps, integration, inHand));
       for (const { row } of waiting) inHand.add(row.id);
     }
     begin();
@@ -103,25 +103,24 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
 
 type Due = { row: DeliveryRow; event: EventRow | undefined };
 
-/** As many as there are places. The log is only turned into deliveries as far as there are too few of them. */
+/** The log is only turned into deliveries as far as there are too few of them. */
 async function takeSome(
   deps: RunDeps,
   integration: IntegrationRow,
   inHand: ReadonlySet<string>,
-  places: number,
 ): Promise<Due[]> {
   const { db } = deps.storage;
   const of = { storeId: integration.store_id, id: integration.id };
   for (let pages = 0; ; pages++) {
-    const limit = places + inHand.size;
+    const limit = READ + inHand.size;
     const retries = await findRetries.all(db, { ...of, now: deps.clock.now(), limit });
     const fresh = await findFresh.all(db, { ...of, limit });
     const isNew = ({ id }: DeliveryRow) => !inHand.has(id);
     const [again, first] = [retries.filter(isNew), fresh.filter(isNew)];
-    // Half of the places are for what was tried before, so that neither kind waits for the end of the other.
-    const kept = again.slice(0, Math.max(Math.ceil(places / 2), places - first.length));
-    const rows = [...kept, ...first].slice(0, places);
-    if (rows.length < places && pages < PAGES && (await fanOut(deps, integration))) continue;
+    // Half of them are of what was tried before, so that neither kind waits for the end of the other.
+    const kept = again.slice(0, Math.max(READ / 2, READ - first.length));
+    const rows = [...kept, ...first].slice(0, READ);
+    if (rows.length < READ && pages < PAGES && (await fanOut(deps, integration))) continue;
     return withEvents(deps, of.storeId, rows);
   }
 }
