@@ -2,7 +2,7 @@ import type * as contract from "../contract/application-keys.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks } from "../contract/paging.ts";
 import type { getStoreUsage } from "../contract/store.ts";
-import { type Clock, toIso } from "../lib/clock.ts";
+import { type Clock, toIso, toIsoOrNull } from "../lib/clock.ts";
 import { inForceBy } from "../rate-limit/in-force.ts";
 import type { KeyChange } from "./administer.ts";
 import type { ApplicationKey, KeyList, KeyWithSecret } from "./application-key.ts";
@@ -17,9 +17,6 @@ export const toKeyChange = ({ data }: Writable): KeyChange => ({
   reservedRateLimit: data.reserved_rate_limit,
   role: data.role,
 });
-
-const toIsoOrNull = (instantMs: number | null): string | null =>
-  instantMs === null ? null : toIso(instantMs);
 
 const selfUrl = (publicUrl: string, keyId: string): string => `${publicUrl}/v2/application-keys/${keyId}`;
 

@@ -3,7 +3,7 @@ import type * as deliveries from "../contract/deliveries.ts";
 import type * as contract from "../contract/integrations.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks, toListParameters } from "../contract/paging.ts";
-import { type Clock, toIso } from "../lib/clock.ts";
+import { type Clock, toIso, toIsoOrNull } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import type { IntegrationChange, NewIntegration } from "./administer.ts";
 import type { Attempt } from "./attempt.ts";
@@ -45,9 +45,6 @@ export const toIntegrationChange = ({
   secretKey: data.configuration?.secret_key,
   format: data.configuration?.format,
 });
-
-const toIsoOrNull = (instantMs: number | null): string | null =>
-  instantMs === null ? null : toIso(instantMs);
 
 const selfUrl = ({ publicUrl }: Pick<Deps, "publicUrl">, id: string) => `${publicUrl}/v2/integrations/${id}`;
 

@@ -72,6 +72,9 @@ export function toIso(instantMs: number): string {
   return `${date}${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60))}:${two(seconds)}.${milliseconds}Z`;
 }
 
+export const toIsoOrNull = (instantMs: number | null): string | null =>
+  instantMs === null ? null : toIso(instantMs);
+
 function keepDay(day: number): string {
   if (days.size >= MAX_DAYS) days.clear();
   const date = new Date(day * DAY_MS).toISOString().slice(0, -"00:00:00.000Z".length);

@@ -1,7 +1,7 @@
 import type * as contract from "../contract/members.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks } from "../contract/paging.ts";
-import { toIso } from "../lib/clock.ts";
+import { toIso, toIsoOrNull } from "../lib/clock.ts";
 import type { MemberChange, NewMember } from "./administer.ts";
 import type { Member, MemberList } from "./member.ts";
 
@@ -17,7 +17,7 @@ export const presentMembers = (member: Member): Output<typeof contract.getMember
   role: member.role,
   meta: {
     status: member.status,
-    last_signed_in_at: member.lastSignedInAt === null ? null : toIso(member.lastSignedInAt),
+    last_signed_in_at: toIsoOrNull(member.lastSignedInAt),
     timestamps: { created_at: toIso(member.createdAt), updated_at: toIso(member.updatedAt) },
   },
 });
