@@ -14,9 +14,9 @@ export function testPage(report: TestReport): string {
     isWide: true,
     body: html`<p class="quiet">Test sign-on · ${profileName}</p>
 ${verdict(failure)}
-${person.length === 0 ? "" : section("What the provider said", person.map(fact))}
+${section("What the provider said", person.map(fact))}
 ${section("Requirements that only a sign-on can show", requirements.map(requirement))}
-${checks.length === 0 ? "" : section("Checks", checks.map(check))}
+${section("Checks", checks.map(check))}
 ${section(
   "Time",
   Object.entries(timings).map(([step, ms]) => fact({ name: STEPS[step] ?? step, value: `${ms} ms` })),
