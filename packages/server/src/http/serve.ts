@@ -197,9 +197,10 @@ async function passGate(
   query: string,
   state: Exchange,
 ): Promise<object> {
+  const { source, requestId } = state;
   if (operation.access === "public" || operation.access === "browser") {
-    if (!operation.unlimited) await deps.gate.enterAnonymous(state.source);
-    return { source: state.source };
+    if (!operation.unlimited) await deps.gate.enterAnonymous(source);
+    return { source };
   }
   const authorization = headerOf(received, "authorization");
   const search = query === "" ? NO_PARAMETERS : new URLSearchParams(query);
@@ -207,14 +208,10 @@ async function passGate(
     const misplaced = { source: { parameter: "access_token" } };
     return refuseUnread(deps, state, new Problem("token_misplaced", misplaced));
   }
-  const { source } = state;
-  if (operation.access === "customer_token") {
+  if (operation.access === "client" || operation.access === "customer_token") {
     await deps.gate.enterAnonymous(source);
-    return { authorization, source };
-  }
-  if (operation.access === "client") {
-    await deps.gate.enterAnonymous(source);
-    if (search.has("client_id") || search.has("client_secret")) throw new Problem("credentials_in_url");
+    if (operation.access === "client" && (search.has("client_id") || search.has("client_secret")))
+      throw new Problem("credentials_in_url");
     return { authorization, source };
   }
   if (authorization === undefined && isForm(received) && !operation.everywhereBelow)
@@ -222,15 +219,15 @@ async function passGate(
   const { caller, headers, refusal, isGood } = await deps.gate.enter(operation, {
     authorization,
     customerToken: customerTokenOf(received),
-    source: state.source,
-    requestId: state.requestId,
+    source,
+    requestId,
   });
   state.caller = caller;
   Object.assign(state.headers, headers);
   if (refusal) throw refusal;
   return {
     caller,
-    source: state.source,
+    source,
     idempotencyKey: operation.idempotent && idempotencyKeyOf(received),
     ifMatch: operation.conditional && readIfMatch(headerOf(received, "if-match")),
     lastEventId: operation.resumable && headerOf(received, "last-event-id"),
