@@ -52,11 +52,11 @@ export function rangeSql(
   openAt?: "start" | "end",
 ): RawBuilder<SqlBool>[] {
   const [at, bound] = [keySql(engine, key), valueSql(key, value)];
-  const from = operator === "begins" ? sql<SqlBool>`${at} >= ${bound}` : undefined;
-  const to =
-    operator === "begins" ? sql<SqlBool>`${at} < ${bound} || cast(${LAST_CHARACTER} as text)` : undefined;
-  if (from && to) return openAt === "start" ? [to] : openAt === "end" ? [from] : [from, to];
+  if (operator === "begins") {
+    const from = sql<SqlBool>`${at} >= ${bound}`;
+    const to = sql<SqlBool>`${at} < ${bound} || cast(${LAST_CHARACTER} as text)`;
+    return openAt === "start" ? [to] : openAt === "end" ? [from] : [from, to];
+  }
   const isOpen = openAt === "start" ? /^g/ : openAt === "end" ? /^l/ : undefined;
-  if (isOpen?.test(operator)) return [];
-  return [sql<SqlBool>`${at} ${COMPARISONS[operator as keyof typeof COMPARISONS]} ${bound}`];
+  return isOpen?.test(operator) ? [] : [sql<SqlBool>`${at} ${COMPARISONS[operator]} ${bound}`];
 }

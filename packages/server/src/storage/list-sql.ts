@@ -20,9 +20,6 @@ export type View = { storage: Storage; table: Listed; of: Owner; isDescending: b
 /** The values by which a row lies in a walk, by column. */
 export type Position = ReadonlyMap<string, string | number>;
 
-const all = (conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> =>
-  sql`${sql.join(conditions, sql` and `)}`;
-
 /** The rows of a walk, from a position on if there is one, but for its checks. */
 export function rowsSql({ storage, of, table, isDescending }: View, walk: Walk, after?: Position) {
   const { engine } = storage;
@@ -36,7 +33,7 @@ export function rowsSql({ storage, of, table, isDescending }: View, walk: Walk, 
     ),
     ...(after ? [isAfter({ storage, isDescending }, walk, after)] : []),
   ];
-  return sql`from ${sql.table(table)} where ${all(conditions)}`;
+  return sql`from ${sql.table(table)} where ${allOf(conditions)}`;
 }
 
 export const orderSql = ({ storage, isDescending }: Omit<View, "of" | "table">, { keys, fixed }: Walk) =>
@@ -54,5 +51,5 @@ export function isAfter(
   return sql`(${here}) ${isDescending ? sql`<` : sql`>`} (${there})`;
 }
 
-export const allOf = (checks: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> =>
-  checks.length === 0 ? sql`1 = 1` : all(checks);
+export const allOf = (conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> =>
+  conditions.length === 0 ? sql`1 = 1` : sql`${sql.join(conditions, sql` and `)}`;
