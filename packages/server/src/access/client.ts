@@ -87,9 +87,9 @@ export async function authenticateClient(
   }
   const client = await identifyClient(deps, clientId);
   if (!isWellFormed("lksk", clientSecret)) throw new Problem("client_secret_mistyped");
-  const { verdict, secretId } = await checkSecret(deps, client.storeId, client.keyId, clientSecret);
-  if (verdict === "rotated") throw new Problem("secret_rotated");
-  if (verdict !== "right" || secretId === undefined) throw new Problem("client_unknown");
-  deps.lastUsed.noteSecret(client.storeId, secretId);
+  const checked = await checkSecret(deps, client.storeId, client.keyId, clientSecret);
+  if (checked.verdict === "rotated") throw new Problem("secret_rotated");
+  if (checked.verdict === "wrong") throw new Problem("client_unknown");
+  deps.lastUsed.noteSecret(client.storeId, checked.secretId);
   return client;
 }

@@ -90,7 +90,7 @@ async function forgetOldest(trx: Trx, storeId: string, keyId: string, now: numbe
     .execute();
 }
 
-type SecretCheck = "right" | "rotated" | "wrong";
+type SecretCheck = { verdict: "wrong" } | { verdict: "right" | "rotated"; secretId: string };
 
 /** Which of a key's secrets this is. All are compared, each in constant time, so that no timing tells them apart. */
 export async function checkSecret(
@@ -98,7 +98,7 @@ export async function checkSecret(
   storeId: string,
   keyId: string,
   clientSecret: string,
-): Promise<{ verdict: SecretCheck; secretId?: string }> {
+): Promise<SecretCheck> {
   const hash = hashSecret(clientSecret);
   const secrets = await findSecrets.all(storage.db, { storeId, keyId });
   const matching = secrets.filter((secret) => hashesEqual(secret.secret_hash, hash));
