@@ -206,15 +206,10 @@ export async function updateRealm(
   given: RealmChange | ((before: Realm) => RealmChange),
 ): Promise<Realm> {
   const updated = await changeStore(deps, by.storeId, async (trx) => {
-    const before = await trx
-      .selectFrom("authentication_realms")
-      .selectAll()
-      .where("store_id", "=", by.storeId)
-      .where("id", "=", realmId)
-      .executeTakeFirst();
+    const before = await findRealm(trx, by.storeId, realmId);
     if (!before) throw new Problem("realm_not_found");
     // Read and written under the store's lock: two that add to the list at once are both in it afterwards.
-    const change = typeof given === "function" ? given(realmOf(before)) : given;
+    const change = typeof given === "function" ? given(before) : given;
     refuseBadAddresses(deps, change);
     if (change.purpose !== undefined && change.purpose !== before.purpose)
       throw new Problem("realm_purpose_fixed", { source: { pointer: "/data/purpose" } });
@@ -238,13 +233,13 @@ export async function updateRealm(
       .where("store_id", "=", by.storeId)
       .where("id", "=", realmId)
       .returningAll()
-      .executeTakeFirst();
-    if (!row) throw new Problem("realm_not_found");
-    const resource = presentMembers(realmOf(row));
-    const changes = changesOf(presentMembers(realmOf(before)), resource);
+      .executeTakeFirstOrThrow();
+    const realm = realmOf(row);
+    const resource = presentMembers(realm);
+    const changes = changesOf(presentMembers(before), resource);
     const happened = { type: "authentication_realm.updated", subject: realmId, resource } as const;
     if (changes) await noteEvents(trx, deps, by, [{ ...happened, changes }]);
-    return realmOf(row);
+    return realm;
   });
   if (!updated) throw new Problem("realm_not_found");
   return updated;
