@@ -29,7 +29,6 @@ export type PublishedKey =
 type KeyDeps = { storage: Storage; clock: Clock; keyring: Keyring };
 
 const TABLES = { ES256: "signing_keys", RS256: "id_token_keys" } as const;
-const ALGORITHMS = ["ES256", "RS256"] as const satisfies readonly SigningAlgorithm[];
 const HELD = "signing keys";
 const PURPOSE = "signing-key";
 /** Longer than our key set may be kept (five minutes) and than another instance takes to see a new key. */
@@ -156,7 +155,7 @@ export async function resealSigningKeys({
 }: Pick<KeyDeps, "storage" | "keyring">): Promise<{ resealed: number; kept: number }> {
   const currentId = keyring.current(PURPOSE).keyId.toString("hex");
   const counted = { resealed: 0, kept: 0 };
-  for (const table of ALGORITHMS.map((alg) => TABLES[alg])) {
+  for (const table of Object.values(TABLES)) {
     for (const { kid, sealed_private_key } of await db.selectFrom(table).selectAll().execute()) {
       if (keyIdOfSealed(sealed_private_key) === currentId) {
         counted.kept++;

@@ -77,6 +77,7 @@ const takeTallies = statement((db, of: { limit: number }) =>
 );
 
 type Cell = Omit<Tables["sign_on_statistics"], "figures"> & { figures: Figures };
+const KEY = ["store_id", "step", "starts_at", "profile_id"] as const;
 
 /** Taken out and added in one transaction: a crash anywhere loses nothing and counts nothing twice. */
 async function addUpSome(trx: Trx, { storage, clock }: Deps, limit: number): Promise<number> {
@@ -114,15 +115,13 @@ async function addUpSome(trx: Trx, { storage, clock }: Deps, limit: number): Pro
     .insertInto("sign_on_statistics")
     .values([...cells.values()].map((cell) => ({ ...cell, figures: JSON.stringify(cell.figures) })))
     .onConflict((conflict) =>
-      conflict
-        .columns(["store_id", "step", "starts_at", "profile_id"])
-        .doUpdateSet(({ ref }) => ({ figures: ref("excluded.figures") })),
+      conflict.columns(KEY).doUpdateSet(({ ref }) => ({ figures: ref("excluded.figures") })),
     )
     .execute();
   return taken.length;
 }
 
-const nameOf = (cell: Pick<Cell, "store_id" | "step" | "starts_at" | "profile_id">): string =>
+const nameOf = (cell: Pick<Cell, (typeof KEY)[number]>): string =>
   `${cell.store_id} ${cell.step} ${cell.starts_at} ${cell.profile_id}`;
 
 /** A store that is gone, or going, has no figures any more. */
@@ -189,8 +188,6 @@ async function countThese(trx: Trx, { engine }: Storage, ids: readonly string[])
   await insertTallies(trx, tallies.all());
   await trx.updateTable("sign_ons").set({ counted: 1 }).where("id", "in", ids).execute();
 }
-
-const KEY = ["store_id", "step", "starts_at", "profile_id"] as const;
 
 /** True: there are more. */
 export const forgetOldStatistics = (deps: Deps): Promise<boolean> =>
