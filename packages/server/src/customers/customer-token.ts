@@ -15,7 +15,7 @@ import { readPage } from "../storage/page.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { findCustomer, refuseOthers } from "./customer.ts";
+import { findCustomer, type Mechanism, refuseOthers } from "./customer.ts";
 import { presentToken } from "./present.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
@@ -41,7 +41,6 @@ type TokenGrant = {
 /** Where a customer is, by the request that asked for the token. */
 export type From = { source: string; userAgent: string | undefined };
 
-export type Mechanism = "password" | "oidc";
 export type IssuedToken = {
   id: string;
   customerId: string;

@@ -24,12 +24,12 @@ export type Customer = {
   passwordHash: string | null;
   externalRef: string | null;
   /** How the customer came to be. */
-  authenticationMechanism: AuthenticationMechanism;
+  authenticationMechanism: Mechanism;
   createdAt: number;
   updatedAt: number;
 };
 
-type AuthenticationMechanism = "password" | "oidc";
+export type Mechanism = "password" | "oidc";
 
 export const fromRow = (row: Tables["customers"]): Customer => ({
   id: row.id,
@@ -40,7 +40,7 @@ export const fromRow = (row: Tables["customers"]): Customer => ({
   emailVerified: row.email_verified === 1,
   passwordHash: row.password_hash,
   externalRef: row.external_ref,
-  authenticationMechanism: row.authentication_mechanism as AuthenticationMechanism,
+  authenticationMechanism: row.authentication_mechanism as Mechanism,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
@@ -113,7 +113,7 @@ type CustomerMembers = {
   emailVerified: boolean;
   passwordHash: string | null;
   externalRef: string | null;
-  authenticationMechanism: AuthenticationMechanism;
+  authenticationMechanism: Mechanism;
 };
 
 /** Inserts without a check. With a password hash, a unique index throws when the e-mail is taken. */

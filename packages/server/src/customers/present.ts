@@ -6,8 +6,8 @@ import { presentPage, presentPageLinks, toListParameters } from "../contract/pag
 import { toIso } from "../lib/clock.ts";
 import type { Tables } from "../storage/tables.ts";
 import type { CustomerChange, NewCustomer } from "./administer.ts";
-import type { Customer, CustomerList } from "./customer.ts";
-import type { Mechanism, TokenList } from "./customer-token.ts";
+import type { Customer, CustomerList, Mechanism } from "./customer.ts";
+import type { TokenList } from "./customer-token.ts";
 
 type Where = { publicUrl: string };
 
