@@ -22,8 +22,8 @@ test("one that is disabled, or not finished, neither helps nor harms", () => {
     provider("B", "down", { enabled: false }),
     provider("C", "down", { client_id: UNREGISTERED }),
   ];
-  expect(verdictOf([provider("A", "up"), ...idle]).tone).toBe("good");
-  expect(verdictOf(idle).tone).toBe("warn");
+  expect(verdictOf([provider("A", "up"), ...idle]).says).toBe("Shoppers can sign in.");
+  expect(verdictOf(idle).says).toBe("Nobody can sign in through a provider yet.");
 });
 
 test("those that do not answer are named, and those that nobody has asked", () => {

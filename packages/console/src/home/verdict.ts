@@ -2,7 +2,7 @@ import type { Provider } from "../parts/profiles.ts";
 import { UNREGISTERED } from "../parts/profiles.ts";
 
 /** Whether shoppers can sign in now, in one sentence, from what is known of the providers. */
-export type Verdict = { tone: "good" | "warn" | "bad"; says: string; because: string };
+export type Verdict = { says: string; because: string };
 
 export function verdictOf(providers: readonly Provider[]): Verdict {
   const used = providers.filter(
@@ -10,7 +10,6 @@ export function verdictOf(providers: readonly Provider[]): Verdict {
   );
   if (used.length === 0)
     return {
-      tone: "warn",
       says: "Nobody can sign in through a provider yet.",
       because: "Add an identity provider, and shoppers can use the account they already have.",
     };
@@ -18,31 +17,26 @@ export function verdictOf(providers: readonly Provider[]): Verdict {
   const slow = used.filter(({ meta }) => meta.health.status === "degraded");
   if (down.length === used.length)
     return {
-      tone: "bad",
       says: "Shoppers cannot sign in.",
       because: `${namesOf(down)} ${down.length === 1 ? "does" : "do"} not answer.`,
     };
   if (down.length > 0)
     return {
-      tone: "bad",
       says: "Some shoppers cannot sign in.",
       because: `${namesOf(down)} ${down.length === 1 ? "does" : "do"} not answer. The others work.`,
     };
   if (slow.length > 0)
     return {
-      tone: "warn",
       says: "Shoppers can sign in, some with trouble.",
       because: `${namesOf(slow)} failed lately, and ${slow.length === 1 ? "is" : "are"} being watched.`,
     };
   const unasked = used.filter(({ meta }) => meta.health.status === "unknown");
   if (unasked.length > 0)
     return {
-      tone: "good",
       says: "Shoppers can sign in, as far as is known.",
       because: `${namesOf(unasked)} ${unasked.length === 1 ? "was" : "were"} not asked lately.`,
     };
   return {
-    tone: "good",
     says: "Shoppers can sign in.",
     because: used.length === 1 ? `${namesOf(used)} answers.` : `All ${used.length} providers answer.`,
   };
