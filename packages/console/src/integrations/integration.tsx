@@ -80,7 +80,7 @@ function Acts({ integration }: { integration: Integration }) {
   const can = useCan();
   const queries = useQueryClient();
   const [, go] = useLocation();
-  const [open, setOpen] = useState<"delete">();
+  const [isDeleting, setDeleting] = useState(false);
   const [tested, setTested] = useState<IntegrationTest>();
   const [secret, setSecret] = useState<string>();
   const rotate = useRef<HTMLButtonElement>(null);
@@ -128,7 +128,7 @@ function Acts({ integration }: { integration: Integration }) {
             >
               Rotate the signing secret
             </button>
-            <button type="button" className="button button-bad-plain" onClick={() => setOpen("delete")}>
+            <button type="button" className="button button-bad-plain" onClick={() => setDeleting(true)}>
               Delete
             </button>
           </>
@@ -146,13 +146,13 @@ function Acts({ integration }: { integration: Integration }) {
           <p className="quiet small">For a day the secret before signs beside it, so there is no hurry.</p>
         </SecretOnce>
       )}
-      {open && (
+      {isDeleting && (
         <ConfirmByName
           title={`Delete ${integration.name}?`}
           name={integration.name}
           what="integration’s name"
           act="Delete the integration"
-          onClose={() => setOpen(undefined)}
+          onClose={() => setDeleting(false)}
           onConfirm={async () => {
             await admin.integrations.delete(integration.id);
             say(`${integration.name} is deleted.`);

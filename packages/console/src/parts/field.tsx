@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
 
-type Props = Omit<ComponentProps<"input">, "onChange" | "value"> & {
+type Props = Omit<ComponentProps<"input">, "className" | "onChange" | "value"> & {
   label: string;
   hint?: ReactNode;
   /** What is wrong with what was typed. */
@@ -19,7 +19,7 @@ export function Field({ label, hint, fault, value, onType, ...input }: Props) {
       <input
         {...input}
         id={id}
-        className={`input ${input.className ?? ""}`}
+        className="input"
         value={value}
         onChange={(event) => onType(event.target.value)}
         aria-invalid={fault !== undefined}

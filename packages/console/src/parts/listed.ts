@@ -8,7 +8,7 @@ export type Grown<T> = { items: T[]; total: number; totalIsAtLeast: boolean };
 export function useListed<T>(
   key: readonly unknown[],
   ask: (query: ListQuery) => Listing<T> | Promise<Page<T>>,
-  first: ListQuery = {},
+  first: ListQuery,
   refetchInterval: number | false = false,
 ) {
   return useInfiniteQuery({

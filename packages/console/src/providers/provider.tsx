@@ -132,7 +132,7 @@ function Shown({ realmId, profile, links }: Props) {
       <section className="stack" aria-labelledby="change">
         <h2 id="change">Change</h2>
         {can("administer") ? (
-          <Changes realmId={realmId} profile={profile} links={links} />
+          <Changes realmId={realmId} profile={profile} />
         ) : (
           <NotOffered act="administer" />
         )}
@@ -141,7 +141,7 @@ function Shown({ realmId, profile, links }: Props) {
   );
 }
 
-function Changes({ realmId, profile }: Props) {
+function Changes({ realmId, profile }: Omit<Props, "links">) {
   const admin = useAdmin();
   const queries = useQueryClient();
   const [, go] = useLocation();
