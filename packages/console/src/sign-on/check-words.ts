@@ -1,9 +1,10 @@
 /** What each check of a sign-on compares, in words. One that is not here is shown by its code. */
 const WORDS: Record<string, string> = {
   "response.iss": "The redirect names the issuer that was asked",
-  "response.code": "The redirect brings a code",
   "token.type": "Type of the provider's access token",
-  "id_token.form": "The ID token is a signed token",
+  "id_token.missing": "There is an ID token",
+  "id_token.malformed": "The ID token is a signed token",
+  "id_token.encrypted": "The ID token is not encrypted",
   "id_token.alg": "Algorithm of the signature",
   "id_token.key": "Key of the signature",
   "id_token.signature": "The signature fits",
@@ -15,10 +16,11 @@ const WORDS: Record<string, string> = {
   "id_token.nbf": "Valid already",
   "id_token.nonce": "Made for this very sign-on (nonce)",
   "id_token.sub": "Who the provider says it is",
+  "id_token.auth_time": "When the person last showed who they are",
   "id_token.at_hash": "Belongs to the access token",
+  "userinfo.signature": "The signature of UserInfo fits",
   "userinfo.sub": "UserInfo speaks of the same person",
   "claims.email": "E-mail address",
-  "claims.email_missing": "E-mail address",
 };
 
 export const checkInWords = (check: string): string => WORDS[check] ?? check;

@@ -30,8 +30,8 @@ const PLAN: readonly Plan[] = [
   {
     leg: 2,
     title: "Who it is became clear",
-    owns: ["claims.", "userinfo.", "identity."],
-    timings: ["userinfo"],
+    owns: ["claims.", "userinfo."],
+    timings: [],
   },
   {
     leg: 1,
