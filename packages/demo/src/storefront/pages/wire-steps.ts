@@ -4,68 +4,59 @@ import { cut, parameterValues, shortUrl } from "./wire-values.ts";
 
 /** What each step is, in one sentence, for people who learn. */
 
-type Meaning = Pick<StepContent, "leg" | "title" | "why">;
+type Meaning = Pick<StepContent, "title" | "why">;
 
 const MEANINGS: Record<NonNullable<Exchange["step"]>, Meaning> = {
   access_token: {
-    leg: null,
     title: "The page gets an access token",
     why: "An implicit token, good for an hour and for public things only: whoever knows the client id can have one.",
   },
   settings: {
-    leg: null,
     title: "Which realm signs customers in here?",
     why: "The settings name the realm and the client id that this store's sign-ons are made with.",
   },
   providers: {
-    leg: null,
     title: "Who can vouch for a shopper?",
     why: "Each of the realm's profiles becomes a button; its health decides whether the button is greyed.",
   },
   discovery: {
-    leg: null,
     title: "Where does the realm begin a sign-on?",
     why: "The realm describes itself as an OpenID provider, so any OIDC library could do what this page does.",
   },
   customer_token: {
-    leg: null,
     title: "E-mail and password become a customer token",
     why: "The answer is the same as after a redirect: from here on it does not matter how somebody signed in.",
   },
   register: {
-    leg: null,
     title: "A customer is created",
     why: "The implicit token may create customers and nothing else with them; the password is kept as a hash.",
   },
   customer: {
-    leg: null,
     title: "Who is this?",
     why: "The customer token in X-Customer-Token shows the customer's own record, and nobody else's.",
   },
   sessions: {
-    leg: null,
     title: "Where is this customer signed in?",
     why: "Every customer token that works now, without the tokens themselves.",
   },
   sign_out: {
-    leg: null,
     title: "A session ends",
     why: "The token is revoked at the service, so a copy of it is worth nothing either.",
   },
 };
 
 const CODE_REDEEMED: Meaning = {
-  leg: 1,
   title: "The code becomes a customer token",
   why: "Sent with the verifier that only this browser has, and an Idempotency-Key, so that a lost answer can be asked for again.",
 };
 
-const UNNAMED: Meaning = { leg: null, title: "A call to Latchkey", why: "Made by the SDK." };
+const UNNAMED: Meaning = { title: "A call to Latchkey", why: "Made by the SDK." };
 
 /** `page`: the same request redeems a code on the way back, and a password in the form. */
 export function exchangeStep({ method, url, status, step }: Exchange, page: string): StepContent {
   const isCode = step === "customer_token" && page === "/signed-in";
   return {
+    leg: isCode ? 1 : null,
     ...(isCode ? CODE_REDEEMED : step ? MEANINGS[step] : UNNAMED),
     line: `${method} ${shortUrl(url, "path")}`,
     status: status === undefined ? "no answer" : String(status),
