@@ -84,16 +84,6 @@ type Of<Did extends Deed["did"]> = Entry & { deed: Extract<Deed, { did: Did }> }
 const of = <Did extends Deed["did"]>({ entries }: History, ...dids: Did[]): Of<Did>[] =>
   entries.filter((entry): entry is Of<Did> => (dids as string[]).includes(entry.deed.did));
 
-const groupBy = <T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> => {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
-};
-
 const isStarved = ({ starved }: History, fromMs: number, toMs: number): boolean =>
   starved.some((time) => time.fromMs < toMs && time.toMs + FELT_FOR_MS > fromMs);
 
@@ -104,7 +94,7 @@ export function findViolations(history: History): Violation[] {
 /** A code gives one token. The same Idempotency-Key may hear of it again; nobody else does. */
 function codesUsedTwice(history: History): string[] {
   const redeemed = of(history, "redeem").filter(isAcknowledged);
-  return [...groupBy(redeemed, ({ deed }) => deed.code).values()].flatMap((all) => {
+  return [...Map.groupBy(redeemed, ({ deed }) => deed.code).values()].flatMap((all) => {
     const tokens = new Set(all.map(({ deed }) => deed.given?.tokenId));
     const askers = new Set(all.map(({ deed }, index) => deed.idempotencyKey ?? `${index}`));
     return tokens.size > 1 || askers.size > 1
@@ -127,7 +117,7 @@ function settledMs(history: History, write: Of<"write">): number {
  * write was acknowledged before the read began and is surely later than it.
  */
 export function lostWrites(history: History): string[] {
-  const writes = groupBy(
+  const writes = Map.groupBy(
     of(history, "write").filter((write) => isAcknowledged(write) || isInDoubt(write)),
     ({ deed }) => deed.row,
   );
@@ -147,10 +137,10 @@ export function lostWrites(history: History): string[] {
 
 /** What was given is there: good when it was made, and not revoked by anybody since. */
 function lostThings(history: History): string[] {
-  const made = groupBy(of(history, "make", "redeem").filter(isAcknowledged), ({ deed }) =>
+  const made = Map.groupBy(of(history, "make", "redeem").filter(isAcknowledged), ({ deed }) =>
     deed.did === "make" ? deed.what : `token ${deed.given?.tokenId}`,
   );
-  const revoked = groupBy(of(history, "revoke"), ({ deed }) => deed.what);
+  const revoked = Map.groupBy(of(history, "revoke"), ({ deed }) => deed.what);
   return of(history, "use").flatMap((use) => {
     const isRefused = use.status === 401 || use.status === 403 || use.status === 404;
     const isMade = made.get(use.deed.what)?.some((make) => make.doneMs < use.sentMs);
@@ -178,7 +168,7 @@ function strangeTokens(history: History): string[] {
 }
 
 function revokedAndServed(history: History): string[] {
-  const revoked = groupBy(of(history, "revoke").filter(isAcknowledged), ({ deed }) => deed.what);
+  const revoked = Map.groupBy(of(history, "revoke").filter(isAcknowledged), ({ deed }) => deed.what);
   return of(history, "use").flatMap((use) => {
     const late = revoked
       .get(use.deed.what)
@@ -192,7 +182,7 @@ function revokedAndServed(history: History): string[] {
 function customersMadeTwice(history: History): string[] {
   const signOns = new Map(of(history, "signOn").map(({ deed }) => [deed.code, deed.identity]));
   const given = of(history, "redeem").filter(({ deed }) => deed.given && signOns.has(deed.code));
-  return [...groupBy(given, ({ deed }) => signOns.get(deed.code) as string)].flatMap(([identity, all]) => {
+  return [...Map.groupBy(given, ({ deed }) => signOns.get(deed.code) as string)].flatMap(([identity, all]) => {
     const customers = new Set(all.map(({ deed }) => deed.given?.customer));
     return customers.size > 1 ? [`${identity} is ${customers.size} customers`] : [];
   });
@@ -204,7 +194,7 @@ function customersMadeTwice(history: History): string[] {
  */
 export function floorsRefused(history: History): string[] {
   const drawn = history.entries.filter(({ key }) => key !== undefined && history.floors.has(key));
-  return [...groupBy(drawn, ({ key }) => key as string)].flatMap(([key, all]) =>
+  return [...Map.groupBy(drawn, ({ key }) => key as string)].flatMap(([key, all]) =>
     all
       .filter(({ status }) => status === 429)
       .flatMap((refused) => {
@@ -251,7 +241,7 @@ const reservedTooMuch = ({ reservations }: History): string[] =>
 /** Each of them later than the one before it, for all pairs of which one was over before the other began. */
 function goingBackwards(history: History): string[] {
   const stamped = of(history, "write", "read").filter(isAcknowledged);
-  return [...groupBy(stamped, ({ deed }) => deed.row)].flatMap(([row, all]) => {
+  return [...Map.groupBy(stamped, ({ deed }) => deed.row)].flatMap(([row, all]) => {
     const inOrder = all.toSorted((one, other) => one.doneMs - other.doneMs);
     return inOrder.flatMap((later, index) => {
       const before = inOrder.slice(0, index).filter((earlier) => earlier.doneMs < later.sentMs);
@@ -348,7 +338,7 @@ function recoverySeconds({ entries, looks, faults }: History, fault: Fault): num
   const failedMs = entries
     .filter((entry) => isInDoubt(entry) && isOf(entry) && isAfter(entry.doneMs))
     .map(({ doneMs }) => doneMs);
-  const ofEach = groupBy(
+  const ofEach = Map.groupBy(
     looks.filter((look) => isOf(look) && isAfter(look.sentMs)),
     ({ at }) => at,
   );
