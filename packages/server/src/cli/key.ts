@@ -17,7 +17,7 @@ import { toIso } from "../lib/clock.ts";
 import { usageFault } from "../lib/operator-fault.ts";
 import { confirm } from "./confirm.ts";
 import { ifGiven, readName, readRole, readWhole } from "./options.ts";
-import { fromStore, ofStore } from "./require-store.ts";
+import { fromStore } from "./require-store.ts";
 import {
   nextOf,
   type PageGiven,
@@ -39,7 +39,7 @@ export async function create(
     reservedRateLimit: readWhole(given.reserve, "--reserve", 0),
     role: readRole(given.role),
   };
-  const created = await ofStore(given.store, (deps, storeId) =>
+  const created = await fromStore(given.store, (deps, storeId) =>
     createApplicationKey(deps, byOperator(storeId), change),
   );
   printWithSecret(created, given);
@@ -86,7 +86,7 @@ export async function update(given: Change): Promise<void> {
   };
   if (Object.values(change).every((value) => value === undefined))
     throw usageFault("nothing to change: say --name, --reserve or --role");
-  const updated = await ofStore(given.store, (deps, storeId) =>
+  const updated = await fromStore(given.store, (deps, storeId) =>
     updateApplicationKey(deps, byOperator(storeId), given.id, change),
   );
   print(updated, given.json);
@@ -94,7 +94,7 @@ export async function update(given: Change): Promise<void> {
 
 export async function rotate(given: OfStore & { id: string; "grace-seconds": string }): Promise<void> {
   const seconds = readWhole(given["grace-seconds"], "--grace-seconds", 0, limits.graceSeconds);
-  const rotated = await ofStore(given.store, (deps, storeId) =>
+  const rotated = await fromStore(given.store, (deps, storeId) =>
     rotateSecret(deps, byOperator(storeId), given.id, seconds),
   );
   printWithSecret(rotated, given);
@@ -106,7 +106,7 @@ export async function remove({
   yes,
   json,
 }: OfStore & { id: string; yes: boolean }): Promise<void> {
-  await ofStore(store, async (deps, storeId) => {
+  await fromStore(store, async (deps, storeId) => {
     const { name } = await getApplicationKey(deps, storeId, id);
     await confirm(
       `This deletes the key ${JSON.stringify(name)}, for good. Whoever uses it is refused within a second.`,

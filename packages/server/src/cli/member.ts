@@ -12,7 +12,7 @@ import { createRealm, findMembersRealm, type Realm } from "../realms/realm.ts";
 import type { Storage } from "../storage/storage.ts";
 import { confirm } from "./confirm.ts";
 import { ifGiven, quoted, readName, readRole } from "./options.ts";
-import { fromStore, ofStore } from "./require-store.ts";
+import { fromStore } from "./require-store.ts";
 import {
   nextOf,
   type PageGiven,
@@ -31,7 +31,7 @@ export async function add(given: New): Promise<void> {
   const role = readRole(given.role);
   const name = ifGiven(given.name, readName);
   const publicUrl = readPublicUrl(process.env);
-  const made = await ofStore(given.store, async (deps, storeId) => {
+  const made = await fromStore(given.store, async (deps, storeId) => {
     // The realm first: whoever is interrupted can say the same again, and a member is made once.
     const realm = await makeRealm({ ...deps, publicUrl }, storeId);
     const created = await createMember(deps, byOperator(storeId), { name, email, role });
@@ -144,7 +144,7 @@ export async function remove({
   yes,
   json,
 }: Json & { store: string; id: string; yes: boolean }): Promise<void> {
-  await ofStore(store, async (deps, storeId) => {
+  await fromStore(store, async (deps, storeId) => {
     const { email } = await getMember(deps, storeId, id);
     await confirm(`This removes the member ${email}, who is signed out within a second.`, yes);
     await deleteMember(deps, byOperator(storeId), id);

@@ -19,14 +19,7 @@ export async function requireStore({ storage }: { storage: Storage }, storeId: s
   );
 }
 
-/** Does something to the store that is named. */
-export const ofStore = <T>(storeId: string, work: (deps: Deps, storeId: string) => Promise<T>): Promise<T> =>
-  withStorage(async (deps) => {
-    await requireStore(deps, storeId);
-    return work(deps, storeId);
-  });
-
-/** Looks at the store that is named, or at the only one there is. */
+/** Works on the store that is named; or on the only one there is, where the command lets the name be left out. */
 export const fromStore = <T>(
   storeId: string | undefined,
   work: (deps: Deps, storeId: string) => Promise<T>,

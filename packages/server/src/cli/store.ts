@@ -12,7 +12,7 @@ import { findStoreOfOperator, listStores, type Store } from "../stores/store.ts"
 import { confirm } from "./confirm.ts";
 import { ifGiven, readName, readWhole } from "./options.ts";
 import { createProgress } from "./progress.ts";
-import { requireStore } from "./require-store.ts";
+import { NO_STORES, requireStore } from "./require-store.ts";
 import { type PageGiven, printList, printMembers, readLimit, unfitCursor } from "./show-list.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -124,7 +124,7 @@ const printStores = (rows: Store[], given: Json, next: string | undefined): void
         store.maxRateLimit,
         store.totalReserved,
       ],
-      empty: "there are no stores yet; `latchkey store create --name <name>` makes one",
+      empty: NO_STORES,
       next,
     },
     given,
