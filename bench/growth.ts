@@ -22,7 +22,7 @@ export const SMALLER: Counts = {
   keys: 10_000,
   stores: 1000,
 };
-export const FULL: Counts = {
+const FULL: Counts = {
   customers: 1_000_000,
   signOns: 1_000_000,
   tokens: 1_000_000,

@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
  */
 export type HttpClient = { send(request: Outgoing): Promise<Answer>; close(): void };
 
-export type Outgoing = {
+type Outgoing = {
   url: string;
   method?: string;
   headers?: Record<string, string>;

@@ -11,7 +11,7 @@ import { type Process, startProcess } from "./processes.ts";
 import { SHOP } from "./workloads/steps.ts";
 import type { Contestant } from "./workloads/workload.ts";
 
-export const HERE = fileURLToPath(new URL("..", import.meta.url));
+const HERE = fileURLToPath(new URL("..", import.meta.url));
 const PASSWORD = "correct horse battery staple";
 
 type Options = {

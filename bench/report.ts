@@ -195,7 +195,7 @@ function headline({ machine, seconds, startedAt, load, isQuick, skipped, compari
   );
 }
 
-export function toMarkdown(results: Results, heading = "##"): string {
+function toMarkdown(results: Results, heading = "##"): string {
   const row = (cells: Cells) => `| ${cells.join(" | ")} |`;
   const tables = tablesOf(results).map(({ title, sum, head, rows }) =>
     [

@@ -48,9 +48,9 @@ export type GrowthRow = { operation: string; engine: Engine; rows: string } & (
   | { failed: string }
 );
 /** CPU time of the server, and of PostgreSQL where that is the engine. */
-export type Cost = { cpuUs: number; p50Us: number };
+type Cost = { cpuUs: number; p50Us: number };
 
-export type Machine = {
+type Machine = {
   processor: string;
   cores: number;
   memoryBytes: number;

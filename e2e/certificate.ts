@@ -28,7 +28,7 @@ export function makeCertificate(folder: string, name: string): Certificate {
   return { name, certFile, keyFile };
 }
 
-export type Answer = { status: number; headers: IncomingHttpHeaders; text: string };
+type Answer = { status: number; headers: IncomingHttpHeaders; text: string };
 type Asked = {
   method?: string;
   headers?: Record<string, string>;

@@ -12,7 +12,7 @@ import { newPlace, serve } from "./running.ts";
  * Everything that `npm start` starts, a browser, and a window of it in which an administrator is signed in with a key. A file of
  * tests shares them: a test goes to the screen that it needs as a link would, because a reload forgets who is signed in.
  */
-export type ConsolePlace = {
+type ConsolePlace = {
   url: string;
   shop: string;
   idp: string;
@@ -31,7 +31,7 @@ export type ConsolePlace = {
   complaints: string[];
 };
 
-export type Key = { clientId: string; clientSecret: string };
+type Key = { clientId: string; clientSecret: string };
 
 /** With `LATCHKEY_EGRESS_ALLOW` for other servers of the test. */
 type Options = { allow?: () => Promise<string[]>; shoppers?: RegExp[] };

@@ -36,7 +36,7 @@ export type Person = { sub: string; email?: string; email_verified?: boolean; na
 type Entry = { method: string; path: string; query: string; authorization: string | undefined };
 type Algorithm = "RS256" | "ES256";
 
-export type Addresses = {
+type Addresses = {
   callback: string;
   logout?: string;
   /** Whether logout tokens and ID tokens name the session, not only the person. */

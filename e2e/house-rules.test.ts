@@ -234,8 +234,11 @@ function importsOf(path: string): string[] {
 
 describe("exports", () => {
   test("are imported somewhere: what only its own file uses is not exported", () => {
-    const imported = new Set(files.filter((path) => /\.[jt]s$/.test(path)).flatMap(importsOf));
-    const unused = sources.flatMap((path) =>
+    const imported = new Set(files.filter((path) => /\.[jt]sx?$/.test(path)).flatMap(importsOf));
+    const ours = files.filter((path) =>
+      /^(bench|e2e|scripts|packages\/(server|demo|console)\/(src|test))\/.*(?<!\.test|\.d)\.tsx?$/.test(path),
+    );
+    const unused = ours.flatMap((path) =>
       [...read(path).matchAll(/^export (?:async )?(?:type|const|function|class) (\w+)/gm)]
         .map(([, name]) => `${path} ${name}`)
         .filter((name) => !imported.has(name) && !imported.has(`${path} *`)),

@@ -12,7 +12,7 @@ export type Way = "exact" | "leased" | "divided" | "independent";
 export const WAYS: readonly Way[] = ["exact", "leased", "divided", "independent"];
 
 /** What the network does to a message, from `fromMs` on. `isAway`: none arrives. */
-export type Weather = { fromMs: number; delayMs: number; loss: number; isAway: boolean; name: string };
+type Weather = { fromMs: number; delayMs: number; loss: number; isAway: boolean; name: string };
 
 export type Setting = {
   instances: number;
@@ -23,7 +23,7 @@ export type Setting = {
 };
 
 /** Who asks, and for how much a second. `steady`: never more than that in any second. */
-export type Asker = { name: string; reserved: number; asks: number; isSteady: boolean };
+type Asker = { name: string; reserved: number; asks: number; isSteady: boolean };
 
 export type Outcome = {
   way: Way;
@@ -49,7 +49,7 @@ const PROBE_MS = 200;
 const LEASE = 5;
 const LEASE_MS = 1000;
 
-export const ASKERS: readonly Asker[] = [
+const ASKERS: readonly Asker[] = [
   ...Array.from({ length: 9 }, (_, i) => ({ name: `floor ${i}`, reserved: 30, asks: 27, isSteady: true })),
   { name: "greedy with a floor", reserved: 30, asks: 200, isSteady: false },
   ...Array.from({ length: 5 }, (_, i) => ({ name: `flood ${i}`, reserved: 0, asks: 400, isSteady: false })),
@@ -58,7 +58,7 @@ export const ASKERS: readonly Asker[] = [
 const TOTAL_RESERVED = ASKERS.reduce((sum, { reserved }) => sum + reserved, 0);
 
 /** Numbers from 0 to 1 that only the seed decides (mulberry32). */
-export function seeded(seed: number): () => number {
+function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

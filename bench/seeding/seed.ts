@@ -19,7 +19,7 @@ import {
 /** How many of each. Customers, sign-ons, tokens and keys are all in the first store; the others have a key each. */
 export type Counts = { customers: number; signOns: number; tokens: number; keys: number; stores: number };
 
-export type Seeded = Made & { profileId: string; samples: Samples };
+type Seeded = Made & { profileId: string; samples: Samples };
 
 /** Some of what was made, evenly over all of it, for asking about. */
 export type Samples = {

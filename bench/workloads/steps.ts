@@ -6,8 +6,8 @@ import { bearer, expectAnswer, source, type Target } from "./workload.ts";
 
 export const SHOP = "https://shop.example/signed-in";
 
-export type Begun = { atIdp: string; cookie: string; verifier: string };
-export type Returned = { back: string; cookie: string; verifier: string };
+type Begun = { atIdp: string; cookie: string; verifier: string };
+type Returned = { back: string; cookie: string; verifier: string };
 export type WithCode = { code: string; verifier: string };
 
 export async function begin(client: HttpClient, target: Target): Promise<Begun> {

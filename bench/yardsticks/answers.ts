@@ -43,7 +43,7 @@ export const metadataOf = (idp: string): string =>
   } satisfies Metadata);
 
 /** A key with its one secret. */
-export type KeyRow = Tables["application_keys"] & {
+type KeyRow = Tables["application_keys"] & {
   secret_created_at: number;
   secret_last_used_at: number | null;
 };

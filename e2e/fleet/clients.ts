@@ -18,7 +18,7 @@ export type World = {
   racesForPeople: boolean;
   isOver(): boolean;
 };
-export type Client = (world: World, index: number) => Promise<void>;
+type Client = (world: World, index: number) => Promise<void>;
 
 /** Bounded: a test that forgets to end it does not hang. */
 const ROUNDS = 100_000;
@@ -123,7 +123,7 @@ const signOut = (world: World, { customer, tokenId }: TokenOf) =>
   });
 
 /** Two of these meet every new person at the same time, if they race. Every third redeems without an Idempotency-Key, and tries again. */
-export const shopper: Client = async (world, index) => {
+const shopper: Client = async (world, index) => {
   for (let round = 0; !world.isOver() && round < ROUNDS; round++) {
     const who = world.racesForPeople ? `${round}` : `${index}-${round}`;
     const person = { sub: `person-${who}`, email: `${who}@shop.example`, email_verified: true };
@@ -169,7 +169,7 @@ const readKey = (world: World, target: Target, id: string, token: string, showsN
   });
 
 /** Makes a key, renames it again and again, reads it elsewhere, deletes it, and begins anew. */
-export const keyWriter: Client = async (world, index) => {
+const keyWriter: Client = async (world, index) => {
   const token = bearer(world);
   let id: string | undefined;
   for (let round = 0; !world.isOver() && round < ROUNDS; round++) {
@@ -203,7 +203,7 @@ export const keyWriter: Client = async (world, index) => {
 };
 
 /** One statement for each change of a realm, a transaction for each customer. */
-export const backOffice: Client = async (world, index) => {
+const backOffice: Client = async (world, index) => {
   const token = bearer(world);
   const { ask } = world.notebook;
   for (let round = 0; !world.isOver() && round < ROUNDS; round++) {
@@ -237,7 +237,7 @@ export const backOffice: Client = async (world, index) => {
 };
 
 /** Two of these keep reserving three fifths of a limit each. */
-export const reserver: Client = async (world, index) => {
+const reserver: Client = async (world, index) => {
   const { admin, keys } = world.shop.tight;
   const { id } = keys[index % 2] as Key;
   const reserve = (name: string, reserved_rate_limit: number) =>
@@ -260,7 +260,7 @@ export const reserver: Client = async (world, index) => {
 const REVOKED_FOR_MS = 1500;
 
 /** Uses an access token everywhere, revokes it somewhere, and goes on using it for longer than anybody may accept it. */
-export const revoker: Client = async (world) => {
+const revoker: Client = async (world) => {
   const { notebook, shop } = world;
   const { client_id, client_secret } = shop.work.made.application_key;
   notebook.secrets.add(client_secret);
@@ -297,7 +297,7 @@ export const revoker: Client = async (world) => {
 };
 
 /** Signs in with a password that keeps changing; each change ends the session of before. */
-export const passwordShopper: Client = async (world, index) => {
+const passwordShopper: Client = async (world, index) => {
   const { notebook, shop } = world;
   const email = `password-${index}@shop.example`;
   let password = randomUUID();
@@ -339,7 +339,7 @@ export const passwordShopper: Client = async (world, index) => {
 };
 
 /** What storefronts and programs read all day; also how far last_used_at of a busy key has come. */
-export const reader: Client = async (world) => {
+const reader: Client = async (world) => {
   const { notebook, shop } = world;
   const { client_id, client_secret } = shop.work.made.application_key;
   for (let round = 0; !world.isOver() && round < ROUNDS; round++) {
@@ -360,7 +360,7 @@ const draw = ({ notebook }: World, target: Target, { id, token }: Key & { token:
   notebook.ask(target, { path: "/v2/customer-authentication-settings", token, key: id });
 
 /** Keeps to three quarters of its floor, whatever becomes of its requests. */
-export const floorKeeper: Client = async (world) => {
+const floorKeeper: Client = async (world) => {
   const everyMs = 1000 / (FLOOR * 0.75);
   const asked = new Set<Promise<unknown>>();
   for (let round = 0; !world.isOver() && round < ROUNDS; round++) {
@@ -372,7 +372,7 @@ export const floorKeeper: Client = async (world) => {
 };
 
 /** Takes what it can get of the same store, without a reservation. */
-export const flooder: Client = async (world) => {
+const flooder: Client = async (world) => {
   for (let round = 0; !world.isOver() && round < ROUNDS; round++) {
     await draw(world, world.pick(), world.shop.flooded.flooder);
     await sleep(PAUSE_MS / 2);

@@ -47,7 +47,7 @@ const binaries = process.platform === "linux" ? findBinaries() : undefined;
 /** Without PostgreSQL the run as a whole has said so (postgres-server.ts), and CI has failed. */
 export const canRunFleet = binaries !== undefined;
 
-export const NAMES = ["A", "B", "C"] as const;
+const NAMES = ["A", "B", "C"] as const;
 
 type Options = { program?: string; withValkey?: boolean };
 

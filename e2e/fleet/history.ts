@@ -32,7 +32,7 @@ export type Deed =
   | { did: "revoke"; what: string };
 
 /** What a redeemed code gave. */
-export type Given = { tokenId: string; customer: string };
+type Given = { tokenId: string; customer: string };
 
 export type Fault = {
   name: string;
@@ -63,7 +63,7 @@ export type History = {
   secrets: readonly string[];
 };
 
-export type Violation = { invariant: string; what: string };
+type Violation = { invariant: string; what: string };
 
 /** The promise: revoked here, refused everywhere (I4). */
 const STALE_MS = 1000;
@@ -116,7 +116,7 @@ function settledMs(history: History, write: Of<"write">): number {
  * A read shows a write that may have been the last one before it. It is wrong when nobody has written that, or when another
  * write was acknowledged before the read began and is surely later than it.
  */
-export function lostWrites(history: History): string[] {
+function lostWrites(history: History): string[] {
   const writes = Map.groupBy(
     of(history, "write").filter((write) => isAcknowledged(write) || isInDoubt(write)),
     ({ deed }) => deed.row,
@@ -182,17 +182,19 @@ function revokedAndServed(history: History): string[] {
 function customersMadeTwice(history: History): string[] {
   const signOns = new Map(of(history, "signOn").map(({ deed }) => [deed.code, deed.identity]));
   const given = of(history, "redeem").filter(({ deed }) => deed.given && signOns.has(deed.code));
-  return [...Map.groupBy(given, ({ deed }) => signOns.get(deed.code) as string)].flatMap(([identity, all]) => {
-    const customers = new Set(all.map(({ deed }) => deed.given?.customer));
-    return customers.size > 1 ? [`${identity} is ${customers.size} customers`] : [];
-  });
+  return [...Map.groupBy(given, ({ deed }) => signOns.get(deed.code) as string)].flatMap(
+    ([identity, all]) => {
+      const customers = new Set(all.map(({ deed }) => deed.given?.customer));
+      return customers.size > 1 ? [`${identity} is ${customers.size} customers`] : [];
+    },
+  );
 }
 
 /**
  * A key that asked for no more than its floor was refused. The instant of the decision is not known, so every request counts
  * that may have been decided in the second before the refusal.
  */
-export function floorsRefused(history: History): string[] {
+function floorsRefused(history: History): string[] {
   const drawn = history.entries.filter(({ key }) => key !== undefined && history.floors.has(key));
   return [...Map.groupBy(drawn, ({ key }) => key as string)].flatMap(([key, all]) =>
     all

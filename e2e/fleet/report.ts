@@ -23,7 +23,7 @@ const COLUMNS: readonly [string, (row: Row) => string | number][] = [
   ["seconds to recover", ({ recoverySeconds }) => recoverySeconds.toFixed(1)],
 ];
 
-export function tableOf(rows: readonly Row[]): string {
+function tableOf(rows: readonly Row[]): string {
   const line = (cells: readonly (string | number)[]) => `| ${cells.join(" | ")} |`;
   return [
     line(COLUMNS.map(([title]) => title)),

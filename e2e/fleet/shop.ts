@@ -11,7 +11,7 @@ export type Shop = {
   flooded: Store & { floor: Key & { token: string }; flooder: Key & { token: string } };
 };
 
-export type Store = { id: string; made: Made; admin: string };
+type Store = { id: string; made: Made; admin: string };
 export type Key = { id: string; clientId: string; clientSecret: string };
 
 /** Where shoppers are sent back to. */

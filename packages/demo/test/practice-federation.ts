@@ -10,7 +10,7 @@ import { startPracticeIdp } from "../src/practice-idp/start.ts";
 
 /** Latchkey and the practice provider in one process, and a browser that walks between them. */
 export type Federation = Awaited<ReturnType<typeof openFederation>>;
-export type Browser = ReturnType<typeof openBrowser>;
+type Browser = ReturnType<typeof openBrowser>;
 
 const CLIENT = { clientId: "latchkey", clientSecret: "a secret: with + and %" };
 
@@ -95,7 +95,7 @@ export async function openFederation({ idpCallMs }: { idpCallMs?: number } = {})
 }
 
 /** What is pressed on the sign-in page. */
-export type Press = Record<string, string>;
+type Press = Record<string, string>;
 
 export function openBrowser({ service, idp }: Pick<Federation, "service" | "idp">) {
   const jar = newCookieJar();
@@ -142,7 +142,7 @@ export function openBrowser({ service, idp }: Pick<Federation, "service" | "idp"
   };
 }
 
-export type SignedOn = {
+type SignedOn = {
   /** What the shop is told. */
   error: string | null;
   /** The record's reason; null when all went well. */

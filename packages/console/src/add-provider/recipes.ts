@@ -1,5 +1,5 @@
 /** Where the common providers have what we ask for. `example` stands for a part that is the reader's own. */
-export type Recipe = {
+type Recipe = {
   id: string;
   name: string;
   address: string;

@@ -2,7 +2,7 @@ import type { Admin, Event } from "@latchkey/sdk/admin";
 
 type Wanted = { types?: readonly string[] | undefined; filter?: string | undefined };
 /** `before`: where the part that comes after this one begins; undefined: there is nothing older. */
-export type Read = { events: Event[]; before: number | undefined };
+type Read = { events: Event[]; before: number | undefined };
 
 const PAGE = 50;
 

@@ -10,7 +10,7 @@ import { readBefore } from "../events/read-before.ts";
 import { listCustomers, named } from "./customers-named.ts";
 import { type Meant, quoted } from "./interpret.ts";
 
-export type Found = {
+type Found = {
   signOns: SignOn[];
   customers: Customer[];
   keys: ApplicationKey[];

@@ -1,7 +1,7 @@
 import type { SignOnStatistics } from "@latchkey/sdk/admin";
 
 /** Sign-ons of all providers, step by step, also where there were none. */
-export type Bucket = { from: number; signedIn: number; unfinished: number; failed: number };
+type Bucket = { from: number; signedIn: number; unfinished: number; failed: number };
 
 const STEP_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 

@@ -2,7 +2,7 @@ import type { Provider } from "../parts/profiles.ts";
 import { UNREGISTERED } from "../parts/profiles.ts";
 
 /** Whether shoppers can sign in now, in one sentence, from what is known of the providers. */
-export type Verdict = { says: string; because: string };
+type Verdict = { says: string; because: string };
 
 export function verdictOf(providers: readonly Provider[]): Verdict {
   const used = providers.filter(

@@ -32,7 +32,7 @@ export const pathOf = ({ id, client_id, realm }: Provider): string =>
     ? `/providers/add?realm=${realm.id}&profile=${id}`
     : `/realms/${realm.id}/providers/${id}`;
 
-export type State = { tone: Tone; word: string };
+type State = { tone: Tone; word: string };
 
 export function stateOf({ client_id, enabled, meta }: Profile): State {
   if (client_id === UNREGISTERED) return { tone: "plain", word: "Not finished" };

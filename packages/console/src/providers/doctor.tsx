@@ -19,7 +19,7 @@ function clockInWords(offsetSeconds: number | null): string {
 }
 
 /** One line a requirement, each a moment after the one before, as the examination itself goes. */
-export function Report({ report }: { report: ProfileReport }) {
+function Report({ report }: { report: ProfileReport }) {
   return (
     <div className="stack">
       <p className="quiet">

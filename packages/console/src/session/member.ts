@@ -5,7 +5,7 @@ import { ApiError, beginMemberSignOn, completeMemberSignOn, type MemberToken } f
  * soon as somebody has signed in there), and for this tab where to go back to and that somebody is signed in here. The SDK keeps the
  * verifier of the open sign-on in the tab's storage until it comes back. ADR 34 says why each.
  */
-export type Place = { store: string; realm: string };
+type Place = { store: string; realm: string };
 
 const PLACE = "latchkey:console:place";
 const BACK = "latchkey:console:back";
@@ -61,7 +61,7 @@ function takeBack(): string {
   return /^\/(?![/\\])/.test(back) ? back : "/";
 }
 
-export type Returned = { back: string } & ({ token: MemberToken; error?: undefined } | { error: ApiError });
+type Returned = { back: string } & ({ token: MemberToken; error?: undefined } | { error: ApiError });
 
 export async function comeBack(url: string): Promise<Returned> {
   const back = takeBack();

@@ -6,9 +6,6 @@ import { useSession } from "./session.ts";
 /** So long before its end a token is renewed. */
 const EARLY_MS = 5 * 60_000;
 
-/** Whether it is time, and nobody has their hands on anything. */
-export const isTimeToRenew = (expiresAt: number, nowMs: number): boolean => nowMs > expiresAt - EARLY_MS;
-
 const isBusy = (): boolean =>
   document.querySelector("[role=dialog]") !== null ||
   /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "");
@@ -25,7 +22,7 @@ export function useRenewal(isOn: boolean): void {
     if (expiresAt === undefined || !isOn) return;
     const renew = () => {
       const place = findPlace("");
-      if (!document.hidden && place && isTimeToRenew(expiresAt, Date.now()) && !isBusy())
+      if (!document.hidden && place && Date.now() > expiresAt - EARLY_MS && !isBusy())
         void leaveToSignIn(place, path + location.search, "none");
     };
     if (last.current !== path) renew();

@@ -15,7 +15,7 @@ import { forgetSignedIn } from "./member.ts";
  */
 export type Role = ApplicationKey["role"];
 
-export type Session = {
+type Session = {
   admin: Admin;
   name: string;
   role: Role;

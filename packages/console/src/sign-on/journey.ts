@@ -115,7 +115,7 @@ function reachedBy(plan: readonly Plan[], { outcome, reason, checks }: Ended): R
 }
 
 /** Who can mend it. */
-export type Actor = "provider" | "storefront" | "store" | "shopper" | "operator" | "nobody";
+type Actor = "provider" | "storefront" | "store" | "shopper" | "operator" | "nobody";
 
 const STOREFRONT =
   /^(parameter_|state_|response_type|scope_|challenge_|nonce_|max_age_|request_|registration_|profile_(unknown|direct|unchosen)|redirect_uri_mismatch|code_|verifier_|client_|sign_on_client_)/;

@@ -53,7 +53,7 @@ function Mark({ status }: { status: Step["status"] }) {
   );
 }
 
-export function Checks({ checks }: { checks: SignOn["checks"] }) {
+function Checks({ checks }: { checks: SignOn["checks"] }) {
   return (
     <table className="checks">
       <thead>

@@ -5,7 +5,7 @@ import { ApiError, verifyWebhook } from "@latchkey/sdk/webhooks";
  * What another service of the shop would do with webhooks: verify, answer at once, then work. This one keeps the last few in memory and
  * shows them on a page as they come. A message that is not well signed is refused, and shown without what it says.
  */
-export type WebhookReceiver = {
+type WebhookReceiver = {
   /** The secret of the integration, once it is known. */
   setSecret(secret: string): void;
   /** True: the request was for it, and is answered. */

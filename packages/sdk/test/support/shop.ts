@@ -146,7 +146,7 @@ export function openAdmin(shop: Shop, changes: Partial<AdminOptions> = {}): Admi
   });
 }
 
-export type TestStorage = ReturnType<typeof newStorage>;
+type TestStorage = ReturnType<typeof newStorage>;
 
 export function newStorage() {
   const entries = new Map<string, string>();

@@ -40,7 +40,7 @@ let rsaPair: ReturnType<typeof generateRsa> | undefined;
 const generateRsa = () => generateKeyPairSync("rsa", { modulusLength: 2048 });
 
 /** One pair of RSA keys for all services of a test, under a new name each time: to make one takes a tenth of a second. */
-export const makeTestKey: typeof newKey = async (alg) => {
+const makeTestKey: typeof newKey = async (alg) => {
   if (alg !== "RS256") return newKey(alg);
   rsaPair ??= generateRsa();
   return { kid: randomBytes(12).toString("base64url"), alg, ...rsaPair };

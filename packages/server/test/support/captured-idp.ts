@@ -16,7 +16,7 @@ export type Captured = {
   headers: Record<string, string>;
   body: Document;
 };
-export type CapturedToken = { header: Document; payload: Document };
+type CapturedToken = { header: Document; payload: Document };
 
 const FOLDER = new URL("../fixtures/providers/", import.meta.url);
 

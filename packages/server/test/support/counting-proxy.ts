@@ -2,7 +2,7 @@ import { createConnection, createServer } from "node:net";
 
 /** What has gone over the line so far. A turn is a piece to the server after one from it: somebody waited for the answer. */
 export type Carried = { turns: number; toServer: number; fromServer: number };
-export type CountingProxy = { port: number; carried(): Carried; close(): Promise<void> };
+type CountingProxy = { port: number; carried(): Carried; close(): Promise<void> };
 
 /** A line to a server on loopback that counts. Connections on which `isLeftOut` ever holds are not counted from then on. */
 export async function startCountingProxy(

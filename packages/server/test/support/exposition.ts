@@ -1,5 +1,5 @@
 /** What a service shows at /metrics, read as Prometheus reads it. */
-export type Series = { name: string; labels: Record<string, string>; value: number };
+type Series = { name: string; labels: Record<string, string>; value: number };
 export type Exposed = {
   /** Each metric by its name, with its type; a histogram once, under the name without suffix. */
   types: Map<string, string>;

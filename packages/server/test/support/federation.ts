@@ -16,7 +16,7 @@ export const COOKIE = "__Host-latchkey";
 
 /** `peer`: the address that it comes from. */
 export type Browser = { cookie: string | undefined; peer?: string };
-export type Pkce = { verifier: string; challenge: string };
+type Pkce = { verifier: string; challenge: string };
 
 export function newPkce(): Pkce {
   const verifier = randomBytes(32).toString("base64url");

@@ -11,7 +11,7 @@ import { hasValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
 export type MakeLimiter = (deps: { clock: Clock; useLog?: UseLog }) => Limiter;
 
 /** What takes a second in process takes half a minute when every decision travels. */
-export type Runs = (inProcess: number) => { numRuns: number };
+type Runs = (inProcess: number) => { numRuns: number };
 
 export const inProcess: MakeLimiter = ({ clock, useLog = createUseLog() }) =>
   createLimiter({ clock, useLog });

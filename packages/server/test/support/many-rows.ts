@@ -4,7 +4,7 @@ import type { Storage } from "../../src/storage/storage.ts";
 /** PostgreSQL gives a statement a second. */
 const CHUNK = { sqlite: 50_000, postgres: 500 };
 
-export type Crowd = {
+type Crowd = {
   storeId: string;
   count: number;
   /** When their tokens, sign-ons and answers are over. */

@@ -1,5 +1,5 @@
 /** What this shop tells a shopper whom the service has refused, by the reason that it gives: what happened, and whether trying again helps. */
-export type Refusal = { title: string; sentence: string; isWorthTrying: boolean };
+type Refusal = { title: string; sentence: string; isWorthTrying: boolean };
 
 const UNTRUSTED: Refusal = {
   title: "We did not trust that answer",
