@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:c
 import { parseEmail } from "../lib/email-address.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
-import { keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
+import { reseal, seal, unseal } from "../lib/seal.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /**
@@ -18,6 +18,7 @@ export type EmailDigests = {
 type Deps = { storage: Storage; keyring: Keyring };
 
 const NAME = "email-digest";
+const WHAT = "the key for digests of e-mail addresses";
 
 export function createEmailDigests(deps: Deps): EmailDigests {
   let key: KeyObject | undefined;
@@ -43,7 +44,9 @@ async function readKey({ storage: { db }, keyring }: Deps): Promise<KeyObject> {
       .execute();
     found = (await findSealed(db)) ?? fresh;
   }
-  return createSecretKey(open(keyring, found), "base64url");
+  const text = unseal(keyring, NAME, NAME, found);
+  if (text === undefined) throw operatorFault(`${WHAT} cannot be opened with these master keys`);
+  return createSecretKey(text, "base64url");
 }
 
 async function findSealed(db: Storage["db"]): Promise<string | undefined> {
@@ -55,13 +58,6 @@ async function findSealed(db: Storage["db"]): Promise<string | undefined> {
   return row?.sealed_key;
 }
 
-function open(keyring: Keyring, sealed: string): string {
-  const text = unseal(keyring, NAME, NAME, sealed);
-  if (text === undefined)
-    throw operatorFault("the key for digests of e-mail addresses cannot be opened with these master keys");
-  return text;
-}
-
 /** Seals it anew with the first master key. */
 export async function resealDigestKey({
   storage: { db },
@@ -69,10 +65,11 @@ export async function resealDigestKey({
 }: Deps): Promise<{ resealed: number; kept: number }> {
   const sealed = await findSealed(db);
   if (sealed === undefined) return { resealed: 0, kept: 0 };
-  if (keyIdOfSealed(sealed) === keyring.current(NAME).keyId.toString("hex")) return { resealed: 0, kept: 1 };
+  const renewed = reseal(keyring, NAME, NAME, sealed, WHAT);
+  if (renewed === sealed) return { resealed: 0, kept: 1 };
   await db
     .updateTable("sealed_keys")
-    .set({ sealed_key: seal(keyring, NAME, NAME, open(keyring, sealed)) })
+    .set({ sealed_key: renewed })
     .where("name", "=", NAME)
     .where("sealed_key", "=", sealed)
     .execute();

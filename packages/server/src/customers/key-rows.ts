@@ -11,8 +11,7 @@ import { type SqlBool, sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import type { Signer, SigningAlgorithm } from "../lib/jws.ts";
 import type { Keyring } from "../lib/keyring.ts";
-import { operatorFault } from "../lib/operator-fault.ts";
-import { keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
+import { reseal, seal, unseal } from "../lib/seal.ts";
 import { deleteAlong } from "../storage/delete-along.ts";
 import { hold } from "../storage/hold.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
@@ -153,20 +152,17 @@ export async function resealSigningKeys({
   storage: { db },
   keyring,
 }: Pick<KeyDeps, "storage" | "keyring">): Promise<{ resealed: number; kept: number }> {
-  const currentId = keyring.current(PURPOSE).keyId.toString("hex");
   const counted = { resealed: 0, kept: 0 };
   for (const table of Object.values(TABLES)) {
     for (const { kid, sealed_private_key } of await db.selectFrom(table).selectAll().execute()) {
-      if (keyIdOfSealed(sealed_private_key) === currentId) {
+      const renewed = reseal(keyring, PURPOSE, kid, sealed_private_key, `the signing key ${kid}`);
+      if (renewed === sealed_private_key) {
         counted.kept++;
         continue;
       }
-      const text = unseal(keyring, PURPOSE, kid, sealed_private_key);
-      if (text === undefined)
-        throw operatorFault(`the signing key ${kid} cannot be opened with these master keys`);
       await db
         .updateTable(table)
-        .set({ sealed_private_key: seal(keyring, PURPOSE, kid, text) })
+        .set({ sealed_private_key: renewed })
         .where("kid", "=", kid)
         .execute();
       counted.resealed++;

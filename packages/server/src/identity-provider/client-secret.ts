@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import type { Keyring } from "../lib/keyring.ts";
-import { operatorFault } from "../lib/operator-fault.ts";
-import { isSealedEmpty, keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
+import { isSealedEmpty, reseal, seal, unseal } from "../lib/seal.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Profile } from "./profile.ts";
 
@@ -40,20 +39,14 @@ export async function resealSecrets({
   storage: Storage;
   keyring: Keyring;
 }): Promise<{ resealed: number; kept: number }> {
-  const currentId = keyring.current(PURPOSE).keyId.toString("hex");
   const rows = await storage.db
     .selectFrom("oidc_profiles")
     .select(["id", "store_id", "sealed_client_secret", "sealed_client_secret_next"])
     .execute();
   let resealed = 0;
   for (const row of rows) {
-    const renew = (sealed: string) => {
-      if (keyIdOfSealed(sealed) === currentId) return sealed;
-      const secret = unseal(keyring, PURPOSE, row.id, sealed);
-      if (secret === undefined)
-        throw operatorFault(`the client secret of profile ${row.id} cannot be opened with these master keys`);
-      return seal(keyring, PURPOSE, row.id, secret);
-    };
+    const renew = (sealed: string) =>
+      reseal(keyring, PURPOSE, row.id, sealed, `the client secret of profile ${row.id}`);
     const renewed = renew(row.sealed_client_secret);
     const renewedNext = row.sealed_client_secret_next && renew(row.sealed_client_secret_next);
     if (renewed === row.sealed_client_secret && renewedNext === row.sealed_client_secret_next) continue;

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { limits } from "../contract/limits.ts";
 import type { Keyring } from "../lib/keyring.ts";
-import { operatorFault } from "../lib/operator-fault.ts";
-import { keyIdOfSealed, seal, unseal } from "../lib/seal.ts";
+import { reseal, seal, unseal } from "../lib/seal.ts";
 import { atMost } from "../storage/at-most.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { IntegrationRow } from "./integration.ts";
@@ -78,7 +77,6 @@ export async function resealWebhookSecrets({
   storage: { db },
   keyring,
 }: Deps & { storage: Storage }): Promise<{ resealed: number; kept: number }> {
-  const currentId = keyring.current(PURPOSE).keyId.toString("hex");
   const counts = { resealed: 0, kept: 0 };
   for (let after = ""; ; ) {
     const rows = await db
@@ -89,13 +87,8 @@ export async function resealWebhookSecrets({
       .limit(atMost(PAGE))
       .execute();
     for (const row of rows) {
-      const renew = (sealed: string | null) => {
-        if (sealed === null || keyIdOfSealed(sealed) === currentId) return sealed;
-        const secret = unseal(keyring, PURPOSE, row.id, sealed);
-        if (secret === undefined)
-          throw operatorFault(`a secret of integration ${row.id} cannot be opened with these master keys`);
-        return seal(keyring, PURPOSE, row.id, secret);
-      };
+      const renew = (sealed: string | null) =>
+        sealed && reseal(keyring, PURPOSE, row.id, sealed, `a secret of integration ${row.id}`);
       if (COLUMNS.every((column) => renew(row[column]) === row[column])) {
         counts.kept++;
         continue;

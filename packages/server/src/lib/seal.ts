@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { KEY_ID_BYTES, type Keyring, type Purpose } from "./keyring.ts";
+import { operatorFault } from "./operator-fault.ts";
 
 /**
  * Text that only we can read, for keeping secrets that we must be able to use again. AES-256-GCM under a key of the
@@ -44,6 +45,20 @@ export function unseal(
   } catch {
     return undefined;
   }
+}
+
+/** The same text sealed with the first master key; the one given where that has sealed it already. `what` names it in the refusal. */
+export function reseal(
+  keyring: Keyring,
+  purpose: Purpose,
+  context: string,
+  sealed: string,
+  what: string,
+): string {
+  if (keyIdOfSealed(sealed) === keyring.current(purpose).keyId.toString("hex")) return sealed;
+  const text = unseal(keyring, purpose, context, sealed);
+  if (text === undefined) throw operatorFault(`${what} cannot be opened with these master keys`);
+  return seal(keyring, purpose, context, text);
 }
 
 /** Which master key a text was sealed with, without opening it. */
