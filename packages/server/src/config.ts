@@ -55,10 +55,13 @@ const publicUrl = z
   .transform(({ href }) => href.replace(/\/+$/, ""));
 
 export const DEFAULT_DATABASE_URL = "sqlite:./data/latchkey.db";
+const isPostgresUrl = (given: string): boolean =>
+  /^postgres(ql)?:\/\/./.test(given) && URL.canParse(given);
 const databaseUrl = text(
-  (given) => /^sqlite:./.test(given) || (/^postgres(ql)?:\/\/./.test(given) && URL.canParse(given)),
+  (given) => /^sqlite:./.test(given) || isPostgresUrl(given),
   "must be sqlite:<path>, sqlite::memory: or postgres://…",
 );
+const directUrl = text(isPostgresUrl, "must be postgres://…");
 
 const valkeyUrls = listOf(
   text(
@@ -68,10 +71,6 @@ const valkeyUrls = listOf(
 ).refine((urls) => new Set(urls.map((url) => url.startsWith("rediss:"))).size <= 1, {
   error: "must be redis:// or rediss:// throughout",
 });
-const directUrl = text(
-  (given) => /^postgres(ql)?:\/\/./.test(given) && URL.canParse(given),
-  "must be postgres://…",
-);
 
 const masterKeys = z
   .string({ error: "is not set. Make one: openssl rand -base64 32 | tr '+/' '-_' | tr -d '='" })
