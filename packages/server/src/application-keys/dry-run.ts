@@ -8,7 +8,7 @@ import type { Storage } from "../storage/storage.ts";
 import { getStore } from "../stores/administer.ts";
 import { type KeyChange, refuseOverLimit } from "./administer.ts";
 import { findPlannedKeys, listReservingKeys, type PlannedKey } from "./application-key.ts";
-import { createRest } from "./rest.ts";
+import { createPauses } from "./pauses.ts";
 
 type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog };
 
@@ -70,9 +70,9 @@ const byAge = (a: PlannedKey, b: PlannedKey): number =>
 async function play({ clock, useLog }: Deps, storeId: string, plans: { before: Plan; after: Plan }) {
   const thisSecond = Math.floor(clock.monotonicMs() / 1000);
   const bySecond = new Map<number, Map<string, number>>();
-  const rest = createRest();
+  const pause = createPauses();
   for await (const { keyIds, seconds, asked } of useLog.read(storeId)) {
-    await rest(keyIds.length);
+    await pause(keyIds.length);
     for (const [at, keyId] of keyIds.entries()) {
       const second = seconds[at] as number;
       if (second < thisSecond - USE_LOG_SECONDS) continue;
@@ -84,7 +84,7 @@ async function play({ clock, useLog }: Deps, storeId: string, plans: { before: P
   const total = new Map<string, number>();
   const refused = { before: new Map<string, number>(), after: new Map<string, number>() };
   for (const ofSecond of bySecond.values()) {
-    await rest(ofSecond.size);
+    await pause(ofSecond.size);
     for (const [keyId, count] of ofSecond) add(total, keyId, count);
     for (const when of ["before", "after"] as const) {
       for (const { keyId, refused: count } of refusedIn(ofSecond, plans[when]))

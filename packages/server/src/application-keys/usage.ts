@@ -4,7 +4,7 @@ import type { UseLog } from "../rate-limit/use-log.ts";
 import type { Storage } from "../storage/storage.ts";
 import { getStore } from "../stores/administer.ts";
 import { findPlannedKeys, listReservingKeys, type PlannedKey } from "./application-key.ts";
-import { createRest } from "./rest.ts";
+import { createPauses } from "./pauses.ts";
 
 type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog };
 
@@ -75,9 +75,9 @@ async function walk(
   { storeId, firstSecond, seconds }: Span,
   visit: (keyId: string, place: number, asked: number, refused: number) => void,
 ): Promise<void> {
-  const rest = createRest();
+  const pause = createPauses();
   for await (const uses of useLog.read(storeId, firstSecond)) {
-    await rest(uses.keyIds.length);
+    await pause(uses.keyIds.length);
     for (const [at, keyId] of uses.keyIds.entries()) {
       const place = (uses.seconds[at] as number) - firstSecond;
       if (place < 0 || place >= seconds) continue;
