@@ -2,7 +2,7 @@ import { z } from "zod";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 import { ROLES } from "./roles.ts";
-import { id, name, pageLinks, pageMeta, pageQuery, rateLimit, timestamp, url } from "./shapes.ts";
+import { id, links, name, pageLinks, pageMeta, pageQuery, rateLimit, timestamp } from "./shapes.ts";
 
 const reservedRateLimit = rateLimit.describe("Requests per second that nobody else can take from this key");
 
@@ -37,7 +37,6 @@ const keyMembers = {
   }),
 };
 
-const links = z.strictObject({ self: url });
 const key = z.strictObject(keyMembers).meta({ id: "ApplicationKey" });
 const keyInList = z.strictObject({ ...keyMembers, links });
 const keyWithSecret = z

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "./operation.ts";
-import { id, pageLinks, pageMeta, pageQuery, timestamp } from "./shapes.ts";
+import { id, pageOf, pageQuery, timestamp } from "./shapes.ts";
 
 /** RFC 7636 4.1: checked before the code is looked up, so that a malformed verifier does not cost the code. */
 export const codeVerifier = z
@@ -109,30 +109,26 @@ export const listCustomerTokens = operation({
   success: {
     status: 200,
     description: "One page of tokens that work now, oldest first; never the tokens themselves",
-    schema: z.strictObject({
-      data: z.array(
-        z.strictObject({
-          type: z.literal("token"),
-          id,
-          customer_id: id,
-          authentication_mechanism: z.enum(["password", "oidc"]),
-          profile_name: z.string().nullable().describe("The identity provider that was used"),
-          browser: z
-            .string()
-            .nullable()
-            .describe(
-              "That the token was asked for with, in words: `Chrome 126`. Null: by a server, or not known",
-            ),
-          operating_system: z.string().nullable().describe("In words: `Windows`"),
-          network: z.string().nullable().describe("Where it was asked for from, by /24 or /64"),
-          current: z.boolean().describe("Whether this request came with it"),
-          expires: z.int().describe("Seconds since 1970"),
-          meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp }) }),
-        }),
-      ),
-      meta: z.strictObject(pageMeta),
-      links: pageLinks,
-    }),
+    schema: pageOf(
+      z.strictObject({
+        type: z.literal("token"),
+        id,
+        customer_id: id,
+        authentication_mechanism: z.enum(["password", "oidc"]),
+        profile_name: z.string().nullable().describe("The identity provider that was used"),
+        browser: z
+          .string()
+          .nullable()
+          .describe(
+            "That the token was asked for with, in words: `Chrome 126`. Null: by a server, or not known",
+          ),
+        operating_system: z.string().nullable().describe("In words: `Windows`"),
+        network: z.string().nullable().describe("Where it was asked for from, by /24 or /64"),
+        current: z.boolean().describe("Whether this request came with it"),
+        expires: z.int().describe("Seconds since 1970"),
+        meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp }) }),
+      }),
+    ),
   },
 });
 

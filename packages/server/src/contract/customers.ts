@@ -2,7 +2,7 @@ import { z } from "zod";
 import { filterParameter, instant, sortParameter, text } from "./filter.ts";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
-import { emailAddress, id, name, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
+import { emailAddress, id, links, name, pageOf, pageQuery, timestamp } from "./shapes.ts";
 
 const customerMembers = {
   id,
@@ -16,7 +16,6 @@ const customerMembers = {
   meta: z.strictObject({ timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }) }),
 };
 
-const links = z.strictObject({ self: url });
 const customer = z.strictObject(customerMembers).meta({ id: "Customer" });
 const customerAnswer = z.strictObject({ data: customer, links });
 
@@ -80,11 +79,7 @@ export const listCustomers = operation({
     status: 200,
     description:
       "One page of customers. Unless `sort` says otherwise newest first; or, narrowed by how a name or an e-mail begins or by `updated_at`, in the order of that",
-    schema: z.strictObject({
-      data: z.array(z.strictObject({ ...customerMembers, links })),
-      meta: z.strictObject(pageMeta),
-      links: pageLinks,
-    }),
+    schema: pageOf(z.strictObject({ ...customerMembers, links })),
   },
   problems: ["filter_too_wide"],
 });

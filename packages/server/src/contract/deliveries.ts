@@ -2,7 +2,7 @@ import { z } from "zod";
 import { filterParameter, text } from "./filter.ts";
 import { httpStatus, ids, one, reason } from "./integrations.ts";
 import { operation } from "./operation.ts";
-import { id, pageLinks, pageMeta, pageQuery, timestamp } from "./shapes.ts";
+import { id, pageOf, pageQuery, timestamp } from "./shapes.ts";
 
 const attempt = z.strictObject({
   at: timestamp,
@@ -52,11 +52,7 @@ export const listDeliveries = operation({
   success: {
     status: 200,
     description: "One page of deliveries, the latest event first",
-    schema: z.strictObject({
-      data: z.array(delivery),
-      meta: z.strictObject(pageMeta),
-      links: pageLinks,
-    }),
+    schema: pageOf(delivery),
   },
   problems: ["filter_too_wide"],
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
-import { id, name, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
+import { id, links, name, pageOf, pageQuery, timestamp } from "./shapes.ts";
 
 const format = z
   .enum(["cloudevents", "integration"])
@@ -62,7 +62,6 @@ const integrationMembers = {
   }),
 };
 
-const links = z.strictObject({ self: url });
 const integration = z.strictObject(integrationMembers).meta({ id: "Integration" });
 const integrationWithSecret = z
   .strictObject({
@@ -157,11 +156,7 @@ export const listIntegrations = operation({
   success: {
     status: 200,
     description: "One page of integrations, oldest first",
-    schema: z.strictObject({
-      data: z.array(z.strictObject({ ...integrationMembers, links })),
-      meta: z.strictObject(pageMeta),
-      links: pageLinks,
-    }),
+    schema: pageOf(z.strictObject({ ...integrationMembers, links })),
   },
 });
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { operation } from "./operation.ts";
 import { ROLES } from "./roles.ts";
-import { emailAddress, id, name, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
+import { emailAddress, id, links, name, pageOf, pageQuery, timestamp } from "./shapes.ts";
 
 const role = z.enum(ROLES).describe("In rising order: each may do what those before it may");
 
@@ -22,7 +22,6 @@ const memberMembers = {
   }),
 };
 
-const links = z.strictObject({ self: url });
 const member = z.strictObject(memberMembers).meta({ id: "Member" });
 const memberAnswer = z.strictObject({ data: member, links });
 const ids = { id: "member_not_found" } as const;
@@ -70,11 +69,7 @@ export const listMembers = operation({
   success: {
     status: 200,
     description: "One page of members, oldest first",
-    schema: z.strictObject({
-      data: z.array(z.strictObject({ ...memberMembers, links })),
-      meta: z.strictObject(pageMeta),
-      links: pageLinks,
-    }),
+    schema: pageOf(z.strictObject({ ...memberMembers, links })),
   },
 });
 

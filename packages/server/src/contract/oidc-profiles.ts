@@ -4,7 +4,7 @@ import { profileMeta } from "./oidc-profile-meta.ts";
 import { operation } from "./operation.ts";
 import { providerReport } from "./provider-report.ts";
 import { clientId } from "./realms.ts";
-import { id, name, pageLinks, pageMeta, pageQuery, url } from "./shapes.ts";
+import { id, name, pageOf, pageQuery, url } from "./shapes.ts";
 
 const flow = z.enum(["brokered", "direct"]);
 const provisioning = z.enum(["create", "existing"]);
@@ -122,11 +122,7 @@ export const listProfiles = operation({
   success: {
     status: 200,
     description: "One page of profiles, oldest first, each with its authorization-endpoint link",
-    schema: z.strictObject({
-      data: z.array(z.strictObject({ ...profileMembers, links })),
-      meta: z.strictObject(pageMeta),
-      links: pageLinks,
-    }),
+    schema: pageOf(z.strictObject({ ...profileMembers, links })),
   },
 });
 

@@ -1,9 +1,7 @@
 import { z } from "zod";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
-import { id, name, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
-
-const links = z.strictObject({ self: url });
+import { id, links, name, pageOf, pageQuery, timestamp } from "./shapes.ts";
 
 // Customer authentication settings
 
@@ -215,11 +213,7 @@ export const listRealms = operation({
   success: {
     status: 200,
     description: "One page of realms, oldest first",
-    schema: z.strictObject({
-      data: z.array(z.strictObject({ ...realmMembers, links })),
-      meta: z.strictObject(pageMeta),
-      links: pageLinks,
-    }),
+    schema: pageOf(z.strictObject({ ...realmMembers, links })),
   },
 });
 

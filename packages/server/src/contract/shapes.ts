@@ -9,6 +9,8 @@ export const timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ description: "ISO 8601, UTC, with milliseconds", examples: ["2026-01-31T09:30:00.000Z"] });
 export const url = z.url();
+/** Where a resource is. */
+export const links = z.strictObject({ self: url });
 
 /** What people call things: not blank, at most 255 characters, nothing that breaks a line or a terminal. */
 export const name = z
@@ -109,3 +111,7 @@ export const pageLinks = z.strictObject({
   next: url.nullable().describe("Follow it to the end of a list of any length"),
   prev: url.nullable().describe("Null on the first page, and beyond what an offset reaches"),
 });
+
+/** One page of a list. */
+export const pageOf = <S extends z.ZodType>(item: S) =>
+  z.strictObject({ data: z.array(item), meta: z.strictObject(pageMeta), links: pageLinks });

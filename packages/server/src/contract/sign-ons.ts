@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { filterParameter, instant, instantParameter, sortParameter, text } from "./filter.ts";
 import { operation } from "./operation.ts";
-import { id, pageLinks, pageMeta, pageQuery, timestamp, url } from "./shapes.ts";
+import { id, links, pageOf, pageQuery, timestamp } from "./shapes.ts";
 
 /** What a record may say became of a sign-on. */
 export const OUTCOMES = [
@@ -74,7 +74,6 @@ const signOnMembers = {
   meta: z.strictObject({ timestamps: z.strictObject({ started_at: timestamp, updated_at: timestamp }) }),
 };
 
-const links = z.strictObject({ self: url });
 const signOn = z.strictObject(signOnMembers).meta({ id: "SignOn" });
 
 export const listSignOns = operation({
@@ -103,11 +102,7 @@ export const listSignOns = operation({
   success: {
     status: 200,
     description: "One page of sign-ons, newest first unless `sort` says otherwise",
-    schema: z.strictObject({
-      data: z.array(z.strictObject({ ...signOnMembers, links })),
-      meta: z.strictObject(pageMeta),
-      links: pageLinks,
-    }),
+    schema: pageOf(z.strictObject({ ...signOnMembers, links })),
   },
   problems: ["filter_too_wide"],
 });

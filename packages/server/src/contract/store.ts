@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "./operation.ts";
-import { id, name, rateLimit, timestamp, url } from "./shapes.ts";
+import { id, links, name, rateLimit, timestamp } from "./shapes.ts";
 
 const store = z
   .strictObject({
@@ -15,8 +15,6 @@ const store = z
     }),
   })
   .meta({ id: "Store" });
-
-const links = z.strictObject({ self: url });
 
 export const getStore = operation({
   id: "getStore",
