@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import { canonicalJson } from "../lib/canonical-json.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
@@ -38,7 +37,6 @@ export async function noteEvents(
 const insertWaiting = insertRows(
   "event_outbox",
   ["id", "store_id", "type", "subject", "actor_id", "person_id", "time", "data"],
-  sql``,
   { isLater: true },
 );
 

@@ -255,7 +255,6 @@ const insertEvents = insertRows(
     "hash",
     "data",
   ],
-  sql``,
   { isLater: true },
 );
 
@@ -270,8 +269,10 @@ const writeHeads = insertRows(
     "forgotten_hash",
     "oldest_time",
   ],
-  // What forgets old events moves the other end, maybe at this moment.
-  sql`on conflict (store_id) do update set last_sequence = excluded.last_sequence, last_hash = excluded.last_hash,
+  {
+    // What forgets old events moves the other end, maybe at this moment.
+    ending: sql`on conflict (store_id) do update set last_sequence = excluded.last_sequence, last_hash = excluded.last_hash,
     latest_time = excluded.latest_time, oldest_time = coalesce(event_heads.oldest_time, excluded.oldest_time)`,
-  { isLater: true },
+    isLater: true,
+  },
 );

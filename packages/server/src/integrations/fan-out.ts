@@ -182,10 +182,8 @@ const COLUMNS = [
 const insertDeliveries = insertRows("integration_deliveries", COLUMNS);
 
 /** What waits already has its place. */
-const replayDeliveries = insertRows(
-  "integration_deliveries",
-  COLUMNS,
-  sql`on conflict (store_id, integration_id, sequence) do update set status = excluded.status, reason = null, tries = 0,
+const replayDeliveries = insertRows("integration_deliveries", COLUMNS, {
+  ending: sql`on conflict (store_id, integration_id, sequence) do update set status = excluded.status, reason = null, tries = 0,
     next_attempt_at = excluded.next_attempt_at, forget_at = null, updated_at = excluded.updated_at
   where integration_deliveries.status <> 'waiting'`,
-);
+});

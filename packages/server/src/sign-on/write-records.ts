@@ -73,15 +73,13 @@ export async function writeAttempts(trx: Trx, storage: Storage, rows: RecordRow[
   return inserted.filter(hasFailed);
 }
 
-const updateAttempts = insertRows(
-  "sign_ons",
-  COLUMNS,
-  sql<RecordRow>`on conflict (id) do update set profile_name = excluded.profile_name, checks = excluded.checks,
+const updateAttempts = insertRows("sign_ons", COLUMNS, {
+  ending: sql<RecordRow>`on conflict (id) do update set profile_name = excluded.profile_name, checks = excluded.checks,
     timings = excluded.timings, by_stranger = excluded.by_stranger, started_at = excluded.started_at,
     redirect_uri = excluded.redirect_uri, browser = excluded.browser, operating_system = excluded.operating_system,
     network = excluded.network, email_digest = excluded.email_digest, counted = excluded.counted
   returning *`,
-);
+});
 
 /** Says which records say something else now. */
 export async function writeExchanges(trx: Trx, storage: Storage, rows: RecordRow[]): Promise<Written> {
@@ -92,16 +90,14 @@ export async function writeExchanges(trx: Trx, storage: Storage, rows: RecordRow
   return [...inserted, ...changed];
 }
 
-const updateExchanges = insertRows(
-  "sign_ons",
-  COLUMNS,
-  sql<RecordRow>`on conflict (id) do update set outcome = excluded.outcome, reason = excluded.reason,
+const updateExchanges = insertRows("sign_ons", COLUMNS, {
+  ending: sql<RecordRow>`on conflict (id) do update set outcome = excluded.outcome, reason = excluded.reason,
     customer_id = excluded.customer_id, request_id = excluded.request_id, updated_at = excluded.updated_at,
     counted = excluded.counted
   where excluded.updated_at >= sign_ons.updated_at and (sign_ons.outcome <> excluded.outcome
     or sign_ons.reason is distinct from excluded.reason or sign_ons.customer_id is distinct from excluded.customer_id)
   returning *`,
-);
+});
 
 export const hasFailed = ({ outcome }: Pick<RecordRow, "outcome">): boolean => outcome === "failed";
 
@@ -122,11 +118,9 @@ async function insertNew(trx: Trx, { engine }: Storage, given: RecordRow[]) {
   return { inserted, known, before, tallies };
 }
 
-const insertUnknown = insertRows(
-  "sign_ons",
-  COLUMNS,
-  sql<Pick<RecordRow, "id">>`on conflict (id) do nothing returning id`,
-);
+const insertUnknown = insertRows("sign_ons", COLUMNS, {
+  ending: sql<Pick<RecordRow, "id">>`on conflict (id) do nothing returning id`,
+});
 
 const recordsOf = (db: Database, ids: readonly string[]) =>
   db.selectFrom("sign_ons").selectAll().where("id", "in", ids).orderBy("id");

@@ -9,16 +9,14 @@ const SIZES = [100, 32, 8, 4, 3, 2, 1];
 /**
  * Inserts any number of rows by statements that are compiled once for each of a few sizes: to build a statement anew for thousands of
  * values takes longer than to run it, and so does to run one for each row. `ending` is what follows the rows: what to do with
- * those that are there already, and what to return.
+ * those that are there already, and what to return. `isLater`: as `later` of a statement.
  */
 export function insertRows<T extends keyof Tables, C extends keyof Tables[T] & string, O = never>(
   table: T,
   columns: readonly C[],
-  ending: RawBuilder<O> = sql``,
-  /** As `later` of a statement. */
-  way: { isLater?: boolean } = {},
+  { ending = sql``, isLater = false }: { ending?: RawBuilder<O>; isLater?: boolean } = {},
 ): (db: Database, rows: readonly Pick<Tables[T], C>[]) => Promise<O[]> {
-  const bySize = new Map(SIZES.map((size) => [size, insertOf(table, columns, size, ending, way)]));
+  const bySize = new Map(SIZES.map((size) => [size, insertOf(table, columns, size, ending, isLater)]));
   return async (db, rows) => {
     const returned: O[] = [];
     for (let from = 0; from < rows.length; ) {
@@ -38,14 +36,14 @@ const insertOf = <O>(
   columns: readonly string[],
   size: number,
   ending: RawBuilder<O>,
-  way: { isLater?: boolean },
+  isLater: boolean,
 ) =>
   statementInOrder(() => {
     const row = sql`(${sql.join(columns.map((column) => sql`${column}`))})`;
     const names = sql.join(columns.map((column) => sql.ref(column)));
     const rows = Array.from({ length: size }, () => row);
     return sql<O>`insert into ${sql.table(table)} (${names}) values ${sql.join(rows)} ${ending}`;
-  }, way);
+  }, { isLater });
 
 /**
  * Runs a statement about any number of ids, so many at once. It is compiled once: where there are fewer, the last of them fills the
