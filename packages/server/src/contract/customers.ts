@@ -51,7 +51,6 @@ const changedPassword = z
   .optional();
 
 const ids = { id: "customer_not_found" } as const;
-const busy = ["password_queue_full"] as const;
 
 export const listCustomers = operation({
   id: "listCustomers",
@@ -105,7 +104,7 @@ export const createCustomer = operation({
     }),
   },
   success: { status: 201, description: "The customer", schema: customerAnswer },
-  problems: ["email_taken", ...busy],
+  problems: ["email_taken", "password_queue_full"],
 });
 
 export const getCustomer = operation({
@@ -144,7 +143,7 @@ export const updateCustomer = operation({
     }),
   },
   success: { status: 200, description: "The customer as it is now", schema: customerAnswer },
-  problems: ["email_taken", "password_by_back_office_only", ...busy],
+  problems: ["email_taken", "password_by_back_office_only", "password_queue_full"],
 });
 
 export const deleteCustomer = operation({
