@@ -135,7 +135,6 @@ const reasonRows = (): string =>
     .map(([reason, { error, means, remedy }]) => `| \`${reason}\` | \`${error}\` | ${means} | ${remedy} |`)
     .join("\n");
 
-/** The tables as the migrations make them on SQLite; the storage suite holds PostgreSQL to the same columns. */
 const FROM_MIGRATIONS = "// Made by `npm run generate` from the migrations. Do not edit.\n\n";
 
 /** What the migrations end with, run one by one. */
@@ -150,6 +149,7 @@ async function ofMigrations(): Promise<Record<string, string>> {
   return files;
 }
 
+/** The tables as the migrations make them on SQLite; the storage suite holds PostgreSQL to the same columns. */
 async function tableTypes({ db }: Storage): Promise<string> {
   const names = await sql<{ name: string }>`
     select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name`.execute(

@@ -114,7 +114,7 @@ export function createTidying(deps: Deps): Tidying {
 }
 
 const choresOf = (deps: Deps): Record<"whileRunning" | "everySecond" | "everyMinute", Chores> => ({
-  // Whoever stops asks nobody any more.
+  // Left out of the last round, which `stop` does: it asks identity providers, and there is no time to wait for them.
   whileRunning: { probes: () => probeProviders(deps) },
   everySecond: {
     last_used: deps.lastUsed.flush,

@@ -104,7 +104,7 @@ async function loadMember({ storage }: AuthenticateDeps, token: AccessToken): Pr
   };
 }
 
-/** With the profile that they signed in through, tokens of members end, as customers' do. */
+/** The join with the profile that they signed in through ends a member's tokens when it is deleted, as a customer's are. */
 const findMemberStanding = statement((db, token: AccessToken) =>
   db
     .selectFrom("members as member")

@@ -7,7 +7,7 @@ import { DRAIN_MS, stopOnSignal } from "./stop.ts";
 
 const MAX_WORKERS = 64;
 
-/** What serves is loaded only where something is served: a primary knows no more than who works. */
+/** main.ts is imported by the processes that serve alone: a primary, which only starts workers, loads nothing of it. */
 export async function serve({ workers }: { workers: string }): Promise<void> {
   const count = readWorkers(workers);
   const config = readConfig(process.env);

@@ -3,7 +3,7 @@ import type { Calls } from "./calls.ts";
 import type { HealthStatus } from "./health.ts";
 import type { Profile } from "./profile.ts";
 
-/** What was read longer ago says nothing of today. Readings are noted every six hours. */
+/** A document that was read longer ago does not show that its provider is up. Readings are noted every six hours. */
 const KNOWN_FOR_MS = 30 * 3_600_000;
 
 /**

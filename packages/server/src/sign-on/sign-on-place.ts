@@ -22,7 +22,7 @@ export type KnownPlaces = GroupCache<SignOnPlace | undefined>;
 
 const MAX_KNOWN = 2000;
 
-/** Only with its profile: who makes up ids has nothing kept. */
+/** A place without a profile is not kept: made-up profile ids would fill the cache. */
 export const createKnownPlaces = ({ storage }: { storage: Storage }): KnownPlaces =>
   createStoreCache({ storage }, MAX_KNOWN, (place) => place?.profile !== undefined);
 

@@ -89,7 +89,7 @@ export function createNames(): Names {
     },
     areOff: () => isOff,
     distrust(name, error) {
-      // Who forgets a name, or knows it already, has swapped the process behind the connection, and would do so again.
+      // 26000 and 42P05: a pooler has put another server process behind the connection, so names are not used again.
       if (codeOf(error) !== FEATURE_NOT_SUPPORTED) isOff = true;
       else if (name?.endsWith(`_${generation}`)) {
         generation++;

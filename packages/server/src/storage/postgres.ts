@@ -62,7 +62,7 @@ export function openPostgres(url: string, options: PostgresOptions & { patient?:
     write(work) {
       return work(this.db);
     },
-    // Only a transaction of its own could say so, which takes longer than the disk.
+    // `synchronous_commit = off` for one statement needs a transaction around it, whose round trips take longer than the disk.
     ahead(work) {
       return work(this.db);
     },

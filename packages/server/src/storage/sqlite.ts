@@ -195,7 +195,7 @@ function patientDialect(
     createDriver: () => ({
       init: async () => {},
       acquireConnection: async () => connection,
-      // A transaction says at once that it will write. Otherwise two processes can both read, then one cannot write.
+      // Takes the write lock now: upgrading a read lock later fails with SQLITE_BUSY where another process has written meanwhile.
       beginTransaction: () => run("begin immediate"),
       commitTransaction: () => run("commit"),
       // A full disk has made SQLite undo the transaction by itself, and a second rollback would hide why.
