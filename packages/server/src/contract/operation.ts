@@ -36,6 +36,8 @@ export type Operation = Access & {
   unlimited?: true;
   /** Path parameters: each an id, with the problem that an id nobody has gives. */
   ids?: Record<string, ProblemCode>;
+  /** What it is about has the store's own id, which the path does not name. */
+  ofStore?: true;
   query?: z.ZodObject;
   /** What a browser's leg reads from its query. It is described here and judged there: a fault may have to become a redirect. */
   legQuery?: z.ZodObject;
@@ -132,7 +134,7 @@ export function problemsOf(operation: Operation): ProblemCode[] {
       "media_type_unsupported",
     );
   }
-  if (operation.body && operation.ids?.id) codes.push("id_mismatch");
+  if (operation.body && (operation.ids?.id || operation.ofStore)) codes.push("id_mismatch");
   if (!isService) codes.push("internal_error");
   return [...new Set(codes)].sort(
     (a, b) => problemEntry(a).status - problemEntry(b).status || a.localeCompare(b),

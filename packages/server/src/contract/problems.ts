@@ -448,8 +448,9 @@ export const problems = {
   },
   id_mismatch: {
     status: 409,
-    means: "The id in the body is not the id in the path.",
-    remedy: "Leave `id` out of the body, or send the one in the path.",
+    means: "The id in the body is not that of what the request is about.",
+    remedy:
+      "Leave `id` out of the body, or send the one in the path; the settings and the store itself have the store's id. Perhaps the body was meant for another request, or the access token is another store's.",
   },
   too_many_live_secrets: {
     status: 409,

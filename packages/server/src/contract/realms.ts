@@ -117,6 +117,7 @@ export const updateAuthenticationSettings = operation({
   description: "Members that are absent stay as they are.",
   access: ["authentication_settings", "write"],
   role: "administrator",
+  ofStore: true,
   body: {
     schema: z.object({
       data: z.object({

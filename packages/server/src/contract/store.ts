@@ -83,6 +83,7 @@ export const updateStore = operation({
   description: "Changes the rate limit, up to what the operator of the service allows.",
   access: ["store", "write"],
   role: "administrator",
+  ofStore: true,
   body: {
     schema: z.object({
       data: z.object({

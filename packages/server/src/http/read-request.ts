@@ -14,6 +14,7 @@ export async function readRequest(
   received: Received,
   pathParameters: Record<string, string>,
   search: string,
+  storeId: string | undefined,
 ): Promise<CheckedRequest> {
   const ids = readIds(operation, pathParameters);
   const query = operation.query && readQuery(operation.query, search);
@@ -21,7 +22,7 @@ export async function readRequest(
   const sent = await readBody(received, operation.body);
   refuseOtherGrant(operation.body, sent);
   const body = checkBody(operation.body, sent);
-  refuseOtherId(ids.id, sent);
+  refuseOtherId(operation.ofStore ? storeId : ids.id, sent);
   return { ids, query, body };
 }
 
@@ -155,10 +156,10 @@ const anyOf = (values: readonly unknown[]): string =>
     .map((value) => JSON.stringify(value))
     .join(" or ");
 
-/** A body that names another thing than its path was meant for another request. Empty ids come from form-like clients. */
-function refuseOtherId(pathId: string | undefined, sent: unknown): void {
+/** A body that names another thing was meant for another request, or another store. Empty ids come from form-like clients. */
+function refuseOtherId(id: string | undefined, sent: unknown): void {
   const bodyId = (sent as { data?: { id?: unknown } } | undefined)?.data?.id ?? "";
-  if (pathId !== undefined && bodyId !== "" && bodyId !== pathId) {
+  if (id !== undefined && bodyId !== "" && bodyId !== id) {
     throw new Problem("id_mismatch", { source: { pointer: "/data/id" } });
   }
 }

@@ -153,7 +153,8 @@ async function serve(
   const { requestId } = state;
   if (target.length > limits.urlBytes) return refuseUnread(deps, state, new Problem("url_too_long"));
   const access = await passGate(deps, operation, received, target.query, state);
-  const checked = await readRequest(operation, received, parameters, target.query);
+  const storeId = state.caller?.storeId;
+  const checked = await readRequest(operation, received, parameters, target.query, storeId);
   const userAgent = headerOf(received, "user-agent");
   if (operation.access === "browser") {
     const cookie = headerOf(received, "cookie");

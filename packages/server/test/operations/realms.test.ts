@@ -129,6 +129,14 @@ test("200 changes the settings one by one; 422 for another store's realm, and no
   expect(await settings()).toMatchObject({ client_id: "web", realm_id: second });
 });
 
+test("409 for settings that were read from another store, and nothing changes", async () => {
+  const [own, foreign] = [await settings(), await settings(other)];
+  const put = (data: object) => store.call(updateAuthenticationSettings, { json: { data } });
+  expect((await put({ ...foreign, realm_id: own.realm_id, client_id: "theirs" })).code).toBe("id_mismatch");
+  expect(await settings()).toEqual(own);
+  expect((await put(own)).body.data).toEqual(own);
+});
+
 test("201 creates a realm with defaults; 200 changes only what is there", async () => {
   const { status, body } = await create({ name: "Wholesale" });
   expect(status).toBe(201);

@@ -28,6 +28,15 @@ test("200 changes the name or the limit and keeps the other", async () => {
   expect(Date.parse(body.meta.effective_by) - latchkey.clock.now()).toBe(1000);
 });
 
+test("409 for a body that was read from another store, and nothing changes; the own, or an empty id, is fine", async () => {
+  const staging = await latchkey.createStore(100);
+  const { data } = (await staging.call(getStore)).body;
+  const { data: before } = (await store.call(getStore)).body;
+  expect((await put({ ...data, name: "Staging" })).code).toBe("id_mismatch");
+  expect((await store.call(getStore)).body.data).toEqual(before);
+  for (const id of [before.id, "", null]) expect((await put({ id })).status).toBe(200);
+});
+
 test("422 for a limit above the operator's ceiling, which is the limit at creation; and nothing changes", async () => {
   const made = await latchkey.createStore(100);
   const change = (data: object) => made.call(updateStore, { json: { data: { type: "store", ...data } } });
