@@ -407,10 +407,13 @@ describe.each(withQuery)("%s", (_, operation) => {
     expect([answer.status, answer.code]).toEqual([400, "parameter_invalid"]);
   });
 
-  test("400 for a parameter that is out of bounds", async () => {
-    const query = "page[limit]=0&seconds=0&after=x&step=week";
+  test("400 for a parameter that is out of bounds, with what it takes", async () => {
+    const query =
+      "page[limit]=0&page[offset]=x&page[after]=%27&seconds=0&after=x&types=%27&step=week&from=x&customer=x";
     const answer = await call(latchkey.app, operation, { ...goodRequest(operation), query });
     expect(answer.code).toBe("parameter_invalid");
+    for (const { detail } of answer.body.errors)
+      expect(detail).toMatch(/^`[^`]+`: expected (?!Invalid|another)|^There is no parameter/);
   });
 });
 

@@ -53,7 +53,7 @@ const event = z
 
 const after = z
   .string()
-  .regex(/^\d{1,15}$/)
+  .regex(/^\d{1,15}$/, { error: "expected the number of an event" })
   .transform(Number)
   .optional();
 
@@ -78,7 +78,9 @@ export const listEvents = operation({
     types: z
       .string()
       .max(1024)
-      .regex(/^[a-z_]+\.([a-z_]+|\*)(,[a-z_]+\.([a-z_]+|\*))*$/)
+      .regex(/^[a-z_]+\.([a-z_]+|\*)(,[a-z_]+\.([a-z_]+|\*))*$/, {
+        error: "expected types such as customer.created or customer.*, joined by commas",
+      })
       .transform((given) => given.split(","))
       .optional()
       .meta({ type: "string", description: "Only these: `customer.created,customer_token.*`" }),

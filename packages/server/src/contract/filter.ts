@@ -35,7 +35,7 @@ export const instantParameter = (description: string) =>
     .transform((given, context): number => {
       const at = parseInstant(given);
       if (at !== undefined) return at;
-      context.addIssue({ code: "custom", message: "an instant" });
+      context.addIssue({ code: "custom", message: "expected an instant, such as 2026-01-31T09:30:00Z" });
       return z.NEVER;
     })
     .optional()

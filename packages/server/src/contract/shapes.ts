@@ -61,10 +61,10 @@ export const oauthProblemBody = z
   .strictObject({ error: z.string(), error_description: z.string(), errors: problemBody.shape.errors })
   .meta({ id: "OAuthProblem" });
 
-const wholeNumber = (min: number, max: number) =>
+export const wholeNumber = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d{1,9}$/)
+    .regex(/^\d{1,9}$/, { error: `expected a whole number from ${min} to ${max}` })
     .transform(Number)
     .pipe(z.int().min(min).max(max));
 
@@ -77,7 +77,7 @@ export const pageQuery = z.object({
     .meta({ description: "How many to pass over, 0 to 10000. `links.next` leads further" }),
   "page[after]": z
     .string()
-    .regex(/^[A-Za-z0-9_-]{1,4096}$/)
+    .regex(/^[A-Za-z0-9_-]{1,4096}$/, { error: "expected a cursor from `links.next`" })
     .optional()
     .meta({
       type: "string",

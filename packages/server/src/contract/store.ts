@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "./operation.ts";
-import { id, links, name, rateLimit, timestamp } from "./shapes.ts";
+import { id, links, name, rateLimit, timestamp, wholeNumber } from "./shapes.ts";
 
 const store = z
   .strictObject({
@@ -41,7 +41,7 @@ export const getStoreUsage = operation({
   access: ["store", "read"],
   role: "viewer",
   query: z.object({
-    seconds: z.coerce.number().int().min(1).max(3600).default(60).describe("How far back"),
+    seconds: wholeNumber(1, 3600).default(60).describe("How far back"),
   }),
   success: {
     status: 200,

@@ -68,7 +68,7 @@ function readQuery(shape: z.ZodObject, search: string): unknown {
       const parameter = String(issue.path[0]);
       return {
         code: "parameter_invalid",
-        detail: `\`${parameter}\`: ${said(issue) ?? "out of bounds"}.`,
+        detail: `\`${parameter}\`: ${said(issue) ?? `expected ${expected(issue)}`}.`,
         source: { parameter },
       };
     }),

@@ -625,7 +625,10 @@ test("400 says which parameter is wrong and what it takes, in the text itself", 
     "`filter`: expected operator(field,value), several joined by a colon.",
   );
   expect(await said("sort=password")).toMatch(/^`sort`: expected one of created_at, /);
-  expect(await said("page[limit]=0")).toBe("`page[limit]`: out of bounds.");
+  expect(await said("page[limit]=0")).toBe("`page[limit]`: expected at least 1.");
+  expect(await said("page[limit]=101")).toBe("`page[limit]`: expected at most 100.");
+  expect(await said("page[offset]=ten")).toBe("`page[offset]`: expected a whole number from 0 to 10000.");
+  expect(await said("page[after]=%27")).toBe("`page[after]`: expected a cursor from `links.next`.");
 });
 
 test.each(["filter=eq(password,x)", "filter=email", "filter=eq(email,x", "sort=password", "sort="])(

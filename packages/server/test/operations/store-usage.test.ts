@@ -63,7 +63,15 @@ test("reaches back as far as was asked for, an hour at most, a minute unless it 
   expect(sum((await usage("seconds=3600")).keys[0]?.asked)).toBe(5);
 });
 
-test.each(["seconds=0", "seconds=3601", "seconds=1.5", "seconds=x"])("400 for %s", async (query) => {
+test.each([
+  "seconds=0",
+  "seconds=3601",
+  "seconds=1.5",
+  "seconds=x",
+  "seconds=0x10",
+  "seconds=1e1",
+  "seconds=",
+])("400 for %s", async (query) => {
   expect((await store.call(getStoreUsage, { query })).code).toBe("parameter_invalid");
 });
 
