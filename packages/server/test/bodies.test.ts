@@ -58,6 +58,7 @@ test.each([
   "application/json",
   "APPLICATION/JSON",
   "application/json; charset=utf-8",
+  "application/json ; charset=utf-8",
   'application/json;charset="UTF-8"',
 ])("200 for the media type %s (T37)", async (type) => {
   expect((await send(`{"data":{${good}}}`, type)).status).toBe(200);

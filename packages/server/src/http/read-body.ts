@@ -6,8 +6,8 @@ import { readPercentEncoded } from "../lib/percent-encoded.ts";
 import { type JsonFault, parseStrictJson } from "../lib/strict-json.ts";
 import { headerOf, type Received } from "./message.ts";
 
-const JSON_TYPE = /^application\/json(;\s*charset="?utf-8"?)?$/i;
-const FORM_TYPE = /^application\/x-www-form-urlencoded(;\s*charset="?utf-8"?)?$/i;
+const JSON_TYPE = /^application\/json(\s*;\s*charset="?utf-8"?)?$/i;
+const FORM_TYPE = /^application\/x-www-form-urlencoded(\s*;\s*charset="?utf-8"?)?$/i;
 
 const JSON_FAULTS: Record<JsonFault, string> = {
   not_utf8: "The body is not UTF-8.",
