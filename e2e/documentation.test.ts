@@ -2,6 +2,7 @@ import { execFile, spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { limits } from "../packages/server/src/contract/limits.ts";
 import { EVENT_TYPES } from "../packages/server/src/events/event.ts";
 import { LATCHKEY, latchkey } from "../packages/server/test/support/command.ts";
 import { until } from "../packages/server/test/support/until.ts";
@@ -126,6 +127,21 @@ test("one instance serves what npm start has made, with the key that docs/operat
   expect(await exited).toBe(0);
   own.leave();
 }, 60_000);
+
+test("docs/operations.md has the limits towards identity providers, with the figures of today", () => {
+  const page = readFileSync(new URL("../docs/operations.md", import.meta.url), "utf8");
+  const inKilobytes = (bytes: number) => `${bytes / 1024} KB`;
+  const inSeconds = (ms: number) => `${ms / 1000} seconds`;
+  const rows = {
+    "a discovery document": inKilobytes(limits.discoveryBytes),
+    "the keys of an identity provider": `${inKilobytes(limits.keysBytes)}, ${limits.keys} keys`,
+    "an identity provider's answer to a code, and of UserInfo": inKilobytes(limits.idpAnswerBytes),
+    "a request to an identity provider": `${inSeconds(limits.idpCallMs)}, ${limits.idpConnectMs / 1000} of them to connect`,
+    "between an identity provider's clock and ours": `${limits.clockSkewSeconds} seconds`,
+    "sign-ons at one identity provider at a time": `${limits.idpInFlight} an instance; others wait for up to ${inSeconds(limits.idpWaitMs)}`,
+  };
+  for (const [what, limit] of Object.entries(rows)) expect(page).toContain(`| ${what} | ${limit} |`);
+});
 
 describe.skipIf(!hasCurl)("what docs/guides/webhooks.md says", () => {
   test("works as printed", async () => {
