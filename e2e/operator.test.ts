@@ -168,8 +168,8 @@ describe("what cannot be done is said in words that name the option", () => {
   });
 
   test.each([
-    [["after-restore", "--replaced", "latchkey.db"], 1, "--replaced must be sqlite:<path>"],
-    [["after-restore", "--replaced", ""], 1, "--replaced must be sqlite:<path>"],
+    [["after-restore", "--replaced", "latchkey.db"], 2, "--replaced must be sqlite:<path>"],
+    [["after-restore", "--replaced", ""], 2, "--replaced must be sqlite:<path>"],
     [["constructor"], 2, 'there is no command "constructor"'],
     [["store", "toString"], 2, 'store cannot "toString"'],
   ])("of latchkey %j", async (args, exitCode, words) => {

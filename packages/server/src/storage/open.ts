@@ -68,8 +68,10 @@ export const isSameDatabase = (one: string, other: string): boolean => toPlace(o
 
 function toPlace(databaseUrl: string): string {
   if (databaseUrl.startsWith("sqlite:")) return resolve(toRealPath(databaseUrl.slice("sqlite:".length)));
-  const { hostname, port, pathname } = new URL(databaseUrl);
-  return `${hostname}:${port || 5432}${pathname}`;
+  const { hostname, port, pathname, searchParams } = new URL(databaseUrl);
+  // A socket's folder has its place behind the question mark.
+  const host = searchParams.get("host") ?? hostname;
+  return `${host}:${searchParams.get("port") || port || 5432}${pathname}`;
 }
 
 /** For people, and without the password: parameters may hold one, too. */
