@@ -114,6 +114,10 @@ describe("--json shows what the API shows", () => {
     expect((await read("sign-on", "show", sign_on.id)).sign_on).toEqual(sign_on);
     const listed = await read("sign-on", "list", "--outcome", "failed", "--since", "2020-01-01");
     expect(listed.sign_ons).toContainEqual(sign_on);
+    for (const since of ["2026-02-30", "2026-02-30T09:00:00Z", "2026-13-01", "yesterday"]) {
+      const mistyped = await type("sign-on", "list", "--since", since);
+      expect([mistyped.code, mistyped.stderr]).toEqual([2, expect.stringContaining("--since must be")]);
+    }
     const words = await type("sign-on", "show", reference);
     expect(words.stdout).toContain(sign_on.remedy);
     const none = await type("sign-on", "list", "--reason", "nothing.such");

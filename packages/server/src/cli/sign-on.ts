@@ -1,5 +1,6 @@
 import type { IdpAnswer } from "../contract/sign-on-reasons.ts";
 import { OUTCOMES } from "../contract/sign-ons.ts";
+import { toIso } from "../lib/clock.ts";
 import type { Condition } from "../lib/condition.ts";
 import { isId } from "../lib/ids.ts";
 import { usageFault } from "../lib/operator-fault.ts";
@@ -70,7 +71,9 @@ function readInstant(text: string): number {
   const instant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text)
     ? Date.parse(text)
     : Number.NaN;
-  if (Number.isNaN(instant))
+  // Date.parse reads 30 February as 2 March.
+  const day = text.slice(0, 10);
+  if (Number.isNaN(instant) || toIso(Date.parse(day)).slice(0, 10) !== day)
     throw usageFault(`--since must be a day or a time such as 2026-11-16T09:00:00Z, not ${quoted(text)}`);
   return instant;
 }
