@@ -24,7 +24,7 @@ With \`--json\` a command prints one JSON object on one line of standard output 
 members of \`data\` in the API's answer ([openapi.json](openapi.json)). Faults are words on standard error all the same, and the exit
 code says so. Lists show 100 at a time, or \`--limit\`; \`next\` is what \`--after\` takes to go on, and \`null\` at the end.
 
-What destroys something (\`store delete\`, \`key delete\`, \`rotate-keys --signing --now\`, \`after-restore --rotate-secrets\`, \`dev --reset\` of a database
+What destroys something (\`store delete\`, \`key delete\`, \`member remove\`, \`rotate-keys --signing --now\`, \`after-restore --rotate-secrets\`, \`dev --reset\` of a database
 that \`dev\` has not made) says what, and asks. Where there is no terminal it wants \`--yes\`, and changes nothing without.
 
 ${commands.map(section).join("\n")}`;
