@@ -622,6 +622,20 @@ describe("who a person is here (T21)", () => {
     },
   );
 
+  test.each(["disallowed", "api_only"])(
+    "%s: whose proven address it is in another store plays no part here (A33)",
+    async (duplicate_email_policy) => {
+      const other = await f.latchkey.createStore();
+      const data = { type: "customer", name: "Ada", email: ADA.email, password: PASSWORD };
+      await other.call(createCustomer, { json: { data: { ...data, email_verified: true } } });
+      await f.changeRealm({ duplicate_email_policy });
+      const { status, body } = await f.redeem(await f.signOn());
+      expect(status).toBe(200);
+      const ids = { id: body.data.customer_id };
+      expect((await f.store.call(getCustomer, { ids })).status).toBe(200);
+    },
+  );
+
   test("disallowed: a stranger who registers somebody's address does not keep its owner out", async () => {
     await f.changeRealm({ duplicate_email_policy: "disallowed" });
     const json = {
