@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCustomer, getCustomer, updateCustomer } from "../../src/contract/customers.ts";
 import { listEvents } from "../../src/contract/events.ts";
-import { approveDrift, checkProfile, getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
+import {
+  approveDrift,
+  checkProfile,
+  deleteProfile,
+  getProfile,
+  updateProfile,
+} from "../../src/contract/oidc-profiles.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { ADA } from "../support/hostile-idp.ts";
 import { until } from "../support/until.ts";
@@ -87,6 +93,21 @@ describe("a PUT that changes the issuer", () => {
     const moved = await move({ adopt_identities_of: null });
     expect([moved.status, moved.body.data.meta.former_issuers]).toEqual([200, []]);
     expect(await signedOn()).not.toBe(customer);
+  });
+
+  test("whoever was left behind stays so when another profile adopts the rest: the same subject of another issuer is somebody else (A04)", async () => {
+    const left = await signedOn();
+    rename();
+    await move({ adopt_identities_of: null });
+    f.idp.person = { ...ADA, sub: "somebody new" };
+    const kept = await signedOn();
+    await f.store.call(deleteProfile, { ids: ids() });
+    const heir = await f.addProfile({ discovery_url: f.idp.issuer, adopt_identities_of: f.profileId });
+    const through = async () =>
+      (await f.redeem(await f.signOn({ parameters: { profile: heir } }))).body.data.customer_id;
+    expect(await through()).toBe(kept);
+    f.idp.person = { ...ADA };
+    expect([left, kept]).not.toContain(await through());
   });
 
   test("409 also for one that is switched off and cannot be read, whose issuer its address tells", async () => {
@@ -228,6 +249,19 @@ describe("name and e-mail follow the provider", () => {
       expect(await customerOf(id)).toMatchObject({ name: "Ada King", email: left });
     },
   );
+
+  test("an address that is proven in another store alone, or here by nobody, is free to be taken on (A03, A33)", async () => {
+    const id = await signedOn();
+    await f.changeRealm({ duplicate_email_policy: "disallowed" });
+    const data = { type: "customer", name: "Other", email: "theirs@shop.example", email_verified: true };
+    await (await f.latchkey.createStore()).call(createCustomer, { json: { data } });
+    await newCustomer({ email: "unproven@shop.example", password: "a long password" });
+    for (const email of ["theirs@shop.example", "unproven@shop.example"]) {
+      f.idp.person = { ...ADA, email };
+      expect(await signedOn()).toBe(id);
+      expect((await customerOf(id)).email).toBe(email);
+    }
+  });
 
   test("two who sign in with a password never come to share an address", async () => {
     const id = await signedOn();
