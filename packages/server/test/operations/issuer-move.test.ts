@@ -222,9 +222,12 @@ describe("name and e-mail follow the provider", () => {
     expect(await customerOf(id)).toMatchObject({ name: "Ada Lovelace", email: "ada@shop.example" });
   });
 
-  test("but no address that nobody has proven takes the place of one that was; a proof of the same one is noted", async () => {
+  test("but no address that nobody has proven takes the place of one that was; a proof of the same one is noted, and stays", async () => {
     const id = await signedOn();
     f.idp.person = { ...ADA, email: "eve@evil.example", email_verified: false };
+    await signedOn();
+    expect(await customerOf(id)).toMatchObject({ email: "ada@shop.example", email_verified: true });
+    f.idp.person = { ...ADA, email_verified: false };
     await signedOn();
     expect(await customerOf(id)).toMatchObject({ email: "ada@shop.example", email_verified: true });
     f.idp.person = { ...ADA, sub: "unproven", email: "u@shop.example", email_verified: false };
