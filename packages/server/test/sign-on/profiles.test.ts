@@ -9,6 +9,7 @@ import {
   getProfile,
   updateProfile,
 } from "../../src/contract/oidc-profiles.ts";
+import { createRealm } from "../../src/contract/realms.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { Tables } from "../../src/storage/tables.ts";
 import { call } from "../support/call.ts";
@@ -200,12 +201,20 @@ describe("a profile that is made again", () => {
     expect(await customerOf({ profile: second.body.data.id })).toBe(before);
   });
 
-  test("409 for the identities of a profile that lives, or of another client; nothing is made then", async () => {
+  test("409 for the identities of a profile that lives, or of another client, realm or issuer; nothing is made then", async () => {
     await customerOf({});
     expect((await make({ adopt_identities_of: f.profileId })).code).toBe("adoption_impossible");
     await f.store.call(deleteProfile, { ids: idsOf(f.profileId) });
     const other = await make({ client_id: "another", adopt_identities_of: f.profileId });
     expect([other.status, other.code]).toEqual([409, "adoption_impossible"]);
+    const realm = { data: { type: "authentication-realm", name: "Another" } };
+    const ids = { realm: (await f.store.call(createRealm, { json: realm })).body.data.id };
+    const json = { data: { ...data(), adopt_identities_of: f.profileId } };
+    expect((await f.store.call(createProfile, { ids, json })).code).toBe("adoption_impossible");
+    f.idp.issuer = `${f.idp.origin}/`;
+    expect((await make({ discovery_url: f.idp.issuer, adopt_identities_of: f.profileId })).code).toBe(
+      "adoption_impossible",
+    );
     const unknown = await f.store.call(getProfile, { ids: idsOf(f.profileId) });
     expect(unknown.status).toBe(404);
   });
