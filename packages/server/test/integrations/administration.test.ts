@@ -269,7 +269,7 @@ describe("what cannot be", () => {
     expect((await refused(data)).status).toBe(400);
   });
 
-  test("409 for one more than a hundred, also when several come at once", async () => {
+  test("409 for one more than a hundred of a store, also when several come at once", async () => {
     const other = await openHooks();
     const { db } = other.latchkey.storage;
     for (let made = 0; made < limits.integrations - 1; made++) await other.integrate();
@@ -288,6 +288,8 @@ describe("what cannot be", () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
     expect(answers.find(({ status }) => status === 409)?.code).toBe("too_many_integrations");
     expect(await db.selectFrom("integrations").select("id").execute()).toHaveLength(limits.integrations);
+    const neighbour = await other.latchkey.createStore();
+    expect((await neighbour.call(createIntegration, { json })).status).toBe(201);
     await other.close();
   });
 });

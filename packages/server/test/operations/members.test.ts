@@ -10,7 +10,7 @@ import {
   listMembers,
   updateMember,
 } from "../../src/contract/members.ts";
-import { updateProfile } from "../../src/contract/oidc-profiles.ts";
+import { createProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
 import { createTestApp, getToken, PUBLIC_URL } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { type Engine, engines, type TestDatabase } from "../support/engines.ts";
@@ -198,7 +198,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
         expect((await as(ada).demote(id, "administrator")).status).toBe(200);
       });
 
-      test("is not the last while another was invited, or can sign in; one whose provider is off cannot", async () => {
+      test("is not the last while another was invited, or can sign in; one whose own provider is off cannot", async () => {
         const bea = await ownSide.token("bea@shop.example", "administrator");
         const id = await idOf(bea);
         expect((await as(bea).demote(id)).status).toBe(200);
@@ -209,6 +209,14 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
         const enable = (enabled: boolean) =>
           own.store.call(updateProfile, { ids, json: { data: { type: "oidc-profile", enabled } } });
         await enable(false);
+        const profile = {
+          type: "oidc-profile",
+          name: "Another",
+          discovery_url: own.idp.discoveryUrl,
+          client_id: own.idp.clientId,
+          client_secret: own.idp.clientSecrets[0],
+        };
+        await own.store.call(createProfile, { ids: { realm: ownSide.realmId }, json: { data: profile } });
         expect((await as(bea).remove(id)).code).toBe("last_administrator");
         const invited = await ownSide.invite("carl@shop.example", "administrator");
         expect((await as(bea).demote(id)).status).toBe(200);
