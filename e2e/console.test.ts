@@ -53,6 +53,26 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("where the browser forbids to keep anything, a key signs in all the same, and members are told what to allow", async () => {
+    const page = await newPage(c);
+    await page.addInitScript(() => {
+      for (const name of ["localStorage", "sessionStorage"])
+        Object.defineProperty(window, name, {
+          get() {
+            throw new DOMException("The document is not allowed to use it.", "SecurityError");
+          },
+        });
+    });
+    await page.goto(c.members);
+    await page.getByText("Allow cookies and site data for it").waitFor();
+    expect(await button(page, "Sign in as a member").count()).toBe(0);
+    await signInWithKey(c, page);
+    await heading(page, /sign in/);
+    await button(page, "Sign out").click();
+    await heading(page, "Sign in to your store");
+    await page.context().close();
+  });
+
   test("Home says whether shoppers can sign in, and opens what failed", async () => {
     await go(c.page, "/", "Shoppers can sign in.");
     await c.page.getByRole("img", { name: /requests a second now, limit \d+/ }).waitFor();

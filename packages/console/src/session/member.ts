@@ -12,14 +12,30 @@ const BACK = "latchkey:console:back";
 const HERE = "latchkey:console:signed-in";
 const ID = /^[0-9a-f-]{36}$/;
 
-const options = () => ({ baseUrl: location.origin, storage: sessionStorage });
+const NOWHERE = { getItem: () => null, setItem() {}, removeItem() {} };
+
+/** Where the browser forbids a page to keep anything, already the name throws. */
+function storageOf(name: "sessionStorage" | "localStorage"): Pick<Storage, keyof typeof NOWHERE> {
+  try {
+    return window[name];
+  } catch {
+    return NOWHERE;
+  }
+}
+const ofTab = storageOf("sessionStorage");
+const ofDevice = storageOf("localStorage");
+
+/** Without it nobody comes back from a provider: what their sign-on began with is gone. */
+export const canKeep = ofTab !== NOWHERE;
+
+const options = () => ({ baseUrl: location.origin, storage: ofTab });
 const redirectUri = () => `${location.origin}/console/signed-in`;
 
 /** From the address that people were sent, or from the last time. */
 export function findPlace(search: string): Place | undefined {
   const given = new URLSearchParams(search);
   // This tab's own first: another may be at another store.
-  const kept = read(sessionStorage) ?? read(localStorage);
+  const kept = read(ofTab) ?? read(ofDevice);
   const store = given.get("store") ?? kept?.store ?? "";
   const realm = given.get("realm") ?? kept?.realm ?? "";
   return ID.test(store) && ID.test(realm) ? { store, realm } : undefined;
@@ -29,12 +45,12 @@ export function findPlace(search: string): Place | undefined {
  * Where somebody has signed in from here. Only there a sign-on may begin by itself: an address may come from anybody, and lead to the
  * store of whoever sent it.
  */
-export const findKept = (): Place | undefined => read(wasSignedIn() ? sessionStorage : localStorage);
+export const findKept = (): Place | undefined => read(wasSignedIn() ? ofTab : ofDevice);
 
 export const isSame = (one: Place, other: Place | undefined): boolean =>
   one.store === other?.store && one.realm === other.realm;
 
-const read = (storage: Storage): Place | undefined =>
+const read = (storage: typeof ofTab): Place | undefined =>
   JSON.parse(storage.getItem(PLACE) ?? "null") ?? undefined;
 
 /**
@@ -42,9 +58,9 @@ const read = (storage: Storage): Place | undefined =>
  * provider asks who it is, also where it knows somebody.
  */
 export async function leaveToSignIn(place: Place, back: string, prompt?: "none" | "login"): Promise<void> {
-  sessionStorage.setItem(PLACE, JSON.stringify(place));
-  sessionStorage.setItem(BACK, back);
-  sessionStorage.removeItem(HERE);
+  ofTab.setItem(PLACE, JSON.stringify(place));
+  ofTab.setItem(BACK, back);
+  ofTab.removeItem(HERE);
   const { url } = await beginMemberSignOn(options(), {
     storeId: place.store,
     realmId: place.realm,
@@ -56,8 +72,8 @@ export async function leaveToSignIn(place: Place, back: string, prompt?: "none" 
 
 /** Where one was, once. An address of ours and no other. */
 function takeBack(): string {
-  const back = sessionStorage.getItem(BACK) ?? "/";
-  sessionStorage.removeItem(BACK);
+  const back = ofTab.getItem(BACK) ?? "/";
+  ofTab.removeItem(BACK);
   return /^\/(?![/\\])/.test(back) ? back : "/";
 }
 
@@ -79,14 +95,13 @@ export async function comeBack(url: string): Promise<Returned> {
 function keepPlace(url: string): void {
   const issuer = new URL(url).searchParams.get("iss") ?? "";
   const [, store, realm] = /\/stores\/([^/]+)\/realms\/([^/]+)$/.exec(issuer) ?? [];
-  for (const storage of [sessionStorage, localStorage])
-    storage.setItem(PLACE, JSON.stringify({ store, realm }));
-  sessionStorage.setItem(HERE, "1");
+  for (const storage of [ofTab, ofDevice]) storage.setItem(PLACE, JSON.stringify({ store, realm }));
+  ofTab.setItem(HERE, "1");
 }
 
 /** A reload has forgotten the token, but the provider may still know the person. */
-export const wasSignedIn = (): boolean => sessionStorage.getItem(HERE) !== null;
-export const forgetSignedIn = (): void => sessionStorage.removeItem(HERE);
+export const wasSignedIn = (): boolean => ofTab.getItem(HERE) !== null;
+export const forgetSignedIn = (): void => ofTab.removeItem(HERE);
 
 /** What `prompt=none` is answered with where somebody must be asked: no failure, only a reason to show the button. */
 const ASKS = new Set([

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/use-act.ts";
-import { findPlace, leaveToSignIn } from "../session/member.ts";
+import { canKeep, findPlace, leaveToSignIn } from "../session/member.ts";
 
 /** Through an identity provider of the store, in this window. */
 export function WithMember({ back, error: refused }: { back: string; error: unknown }) {
@@ -16,7 +16,12 @@ export function WithMember({ back, error: refused }: { back: string; error: unkn
     <section className="card" aria-labelledby="with-member">
       <div className="form">
         <h2 id="with-member">As yourself</h2>
-        {place ? (
+        {!canKeep ? (
+          <p className="hint hint-warn">
+            Your browser does not let this page keep anything, and without that nobody comes back from a
+            provider. Allow cookies and site data for it, then load the page again; or sign in with a key.
+          </p>
+        ) : place ? (
           <>
             <p className="quiet">
               Through the provider that your store has chosen for its people. You come back here.
