@@ -190,6 +190,23 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     }
   });
 
+  test("a browser that forbids the shop to keep anything is told so, and the shop stays open", async () => {
+    await page.addInitScript(() => {
+      for (const name of ["localStorage", "sessionStorage"])
+        Object.defineProperty(window, name, {
+          get() {
+            throw new DOMException("The document is not allowed to use it.", "SecurityError");
+          },
+        });
+    });
+    for (const path of ["/", "/sign-in"]) {
+      await page.goto(shop + path);
+      await page.getByText("Allow cookies and site data for it").waitFor();
+    }
+    await continueWith().waitFor();
+    await picture("forbidden");
+  });
+
   test("with the keyboard alone", async () => {
     await page.goto(`${shop}/sign-in`);
     await continueWith().focus();

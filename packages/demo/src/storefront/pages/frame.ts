@@ -1,6 +1,6 @@
 import { element, part } from "./elements.ts";
 import { KEPT, keptToken } from "./kept-token.ts";
-import { showLeftMessage } from "./message.ts";
+import { showLeftMessage, showMessage } from "./message.ts";
 import { nameOf, type Visitor } from "./visitor.ts";
 import { mountWirePanel } from "./wire-panel.ts";
 
@@ -19,8 +19,24 @@ export function mountFrame(asked?: Promise<Visitor>): void {
   addEventListener("pageshow", ({ persisted }) => {
     if (persisted) location.reload();
   });
+  if (!mayKeep()) {
+    showMessage({ text: KEEPS_NOTHING, isBad: true });
+    return;
+  }
   showLeftMessage();
   mountWirePanel();
+}
+
+const KEEPS_NOTHING =
+  "Your browser does not let this shop keep anything, and without that nobody can sign in. Allow cookies and site data for it, then load the page again.";
+
+/** Where a browser forbids it, already the name throws. */
+function mayKeep(): boolean {
+  try {
+    return Boolean(sessionStorage && localStorage);
+  } catch {
+    return false;
+  }
 }
 
 function showName(name: string | undefined): void {
