@@ -35,7 +35,7 @@ type Deps = {
   storage: Storage;
   clock: Clock;
   calls: Pick<Calls, "count">;
-  valkey: Pick<Valkey, "isAway" | "instances"> | undefined;
+  valkey: Pick<Valkey, "isAway" | "instances" | "eviction"> | undefined;
   /** Where there are several of us behind one address: any answers for all. */
   workers?: Workers | undefined;
 };
@@ -149,6 +149,11 @@ function notesOfCounters(valkey: Deps["valkey"], otherInstances: number): string
   if (valkey?.isAway())
     return [
       `counters: Valkey does not answer; of each store's shared pool this instance gives one part in ${valkey.instances()}, reservations are kept whole`,
+    ];
+  const eviction = valkey?.eviction();
+  if (eviction !== undefined)
+    return [
+      `counters: Valkey throws keys away when its memory is full (maxmemory-policy ${eviction}), and limits then begin anew; set it to noeviction`,
     ];
   if (!valkey && otherInstances > 0)
     return [

@@ -6,6 +6,8 @@ export type Client = {
   connect(): Promise<void>;
   /** One script, run on one slot. */
   evaluate(script: Script, slot: string, args: readonly (string | number)[]): Promise<unknown>;
+  /** The policy by which a server throws keys away when its memory is full; undefined: none does. Rejects where one does not say. */
+  findEviction(): Promise<string | undefined>;
   /** What is sent within `work` leaves in one write. */
   together(work: () => void): void;
   /** Closes the sockets without sending QUIT: a server that does not answer would not answer that either. */
@@ -55,6 +57,10 @@ export function createClient(urls: readonly string[], onLost: (cause: Error) => 
         return client.eval(text, 1, key, ...args);
       }
     },
+    async findEviction() {
+      const told = await Promise.all(lines().map((line) => line.info("memory")));
+      return told.map(evictionIn).find((policy) => policy !== undefined);
+    },
     together(work) {
       const streams = lines().map(({ stream }) => stream);
       for (const stream of streams) stream?.cork();
@@ -67,6 +73,12 @@ export function createClient(urls: readonly string[], onLost: (cause: Error) => 
       for (const stream of streams) stream?.destroy();
     },
   };
+}
+
+/** Without a bound on its memory a server throws nothing away, whatever its policy. */
+function evictionIn(memory: string): string | undefined {
+  const [, policy] = /^maxmemory_policy:(\S+)/m.exec(memory) ?? [];
+  return /^maxmemory:[1-9]/m.test(memory) && policy !== "noeviction" ? policy : undefined;
 }
 
 function clusterOf(urls: readonly string[]): Cluster {

@@ -18,6 +18,8 @@ export type Valkey = {
    */
   run(script: Script, slot: string, item: readonly (string | number)[]): Promise<unknown>;
   isAway(): boolean;
+  /** The policy by which it throws away what we count; undefined: it keeps all of it, or does not say. */
+  eviction(): string | undefined;
   /** How many instances there are, this one included; while Valkey is away, how many there were. */
   instances(): number;
   /** Since the start: how often it has gone away, how many calls it has answered, and how many were decided without it. */
@@ -79,6 +81,7 @@ export async function openValkey(options: Options): Promise<Valkey> {
   /** When there were last as many. */
   let manySinceMs = Number.NEGATIVE_INFINITY;
   let hasEverAnswered = false;
+  let eviction: string | undefined;
   let othersCountedMs = Number.NEGATIVE_INFINITY;
   const counts = { losses: 0, answered: 0, alone: 0 };
   let tellRoundTrip = (_elapsedMs: number): void => {};
@@ -125,6 +128,8 @@ export async function openValkey(options: Options): Promise<Valkey> {
     try {
       await answered(Promise.race([client.connect(), lost]), CONNECT_WITHIN_MS);
       const aheadMs = await answered(Promise.race([beat(client), lost]), answerWithinMs);
+      // Hosted ones may forbid to ask.
+      eviction = await answered(client.findEviction(), answerWithinMs).catch(() => undefined);
       if (isClosed) return client.destroy();
       mine = { client, aheadMs, inFlight: new Set(), timer: undefined };
       line = mine;
@@ -251,6 +256,7 @@ export async function openValkey(options: Options): Promise<Valkey> {
   return {
     run,
     isAway: () => line === undefined,
+    eviction: () => eviction,
     instances: () => instances,
     counts: () => counts,
     onRoundTrip(listener) {

@@ -44,6 +44,40 @@ test("200 with `degraded` while Valkey is away, and without it when Valkey is ba
   expect(await ask(latchkey)).toEqual({ status: 200, degraded: undefined });
 });
 
+test.for<[string, string, unknown]>([
+  [
+    "200 with `degraded` where Valkey throws keys away when it is full: limits would not hold",
+    "256mb",
+    [
+      expect.stringContaining(
+        "counters: Valkey throws keys away when its memory is full (maxmemory-policy volatile-lru)",
+      ),
+    ],
+  ],
+  ["200 without it where that never comes, because its memory has no bound", "0", undefined],
+])("%s", async ([, maxmemory, degraded], { skip }) => {
+  if (!hasValkey) skip(NO_VALKEY);
+  const server = await startValkey("--maxmemory", maxmemory, "--maxmemory-policy", "volatile-lru");
+  closing.push(server.remove);
+  const log = pino({ level: "silent" });
+  const valkey = await openValkey({ urls: [server.url], log, answerWithinMs: 30_000 });
+  closing.push(valkey.close);
+  const latchkey = await createTestApp({ valkey });
+  closing.push(latchkey.close);
+  expect(await ask(latchkey)).toEqual({ status: 200, degraded });
+});
+
+test("200 as ever where the server does not let us ask for its policy", async ({ skip }) => {
+  if (!hasValkey) skip(NO_VALKEY);
+  const server = await startValkey("--maxmemory", "256mb", "--maxmemory-policy", "volatile-lru");
+  closing.push(server.remove);
+  await server.say("ACL SETUSER default -info");
+  const log = pino({ level: "silent" });
+  const valkey = await openValkey({ urls: [server.url], log, answerWithinMs: 30_000 });
+  closing.push(valkey.close);
+  expect([valkey.isAway(), valkey.eviction()]).toEqual([false, undefined]);
+});
+
 describe("without Valkey, on one PostgreSQL", () => {
   test("200 with `degraded` from the second instance on: each counts for itself (wire 20)", async ({
     skip,
