@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { createFairPlaces } from "../lib/fair-places.ts";
+import { createTurnsOf } from "../lib/turns.ts";
 import { createLongLists } from "./long-lists.ts";
 import { listenForChanges, PLACE } from "./postgres-changes.ts";
 import { isUndone } from "./postgres-connection.ts";
@@ -41,6 +42,7 @@ export function openPostgres(url: string, options: PostgresOptions & { patient?:
     db,
     changes,
     longLists: createLongLists(),
+    searches: createTurnsOf(),
     async transact(work, row) {
       const leave = row === undefined ? () => {} : await turns.enter(row, "");
       if (!leave) throw notItsTurn();

@@ -23,7 +23,10 @@ type Search = {
   inOrder?: { walk: Walk; after: Position | undefined };
 };
 
-/** Looks at the rows of a walk one by one, in slices, and yields to other requests between two. `last`: the row it has come to. */
+/**
+ * Looks at the rows of a walk one by one, in slices, and yields to other requests between two. Of a store's searches one at a time has
+ * its next slice: fifty at once would each have theirs before anybody else is served. `last`: the row it has come to.
+ */
 export async function search(
   view: View,
   walk: Walk,
@@ -42,14 +45,16 @@ export async function search(
       ? [sql`case when ${isAfter(view, inOrder.walk, inOrder.after)} then 1 else 0 end as is_after`]
       : []),
   ];
+  // Most end with the first slice, and wait for nobody.
+  const inTurn = <T>(read: () => Promise<T>) =>
+    view.storage.searches(view.of.store_id, () => setImmediate().then(read));
   const found: Found[] = [];
   let position = from;
   for (let lookedAt = 0; ; ) {
     const limit = Math.min(lookedAt === 0 ? FIRST_SLICE : SLICE[engine], most - lookedAt);
-    const { rows } = await sql<Row>`
-      select ${sql.join(selected)} ${rowsSql(view, walk, position)} ${orderSql(view, walk)} limit ${atMost(limit)}`.execute(
-      db,
-    );
+    const slice = sql<Row>`
+      select ${sql.join(selected)} ${rowsSql(view, walk, position)} ${orderSql(view, walk)} limit ${atMost(limit)}`;
+    const { rows } = await (lookedAt === 0 ? slice.execute(db) : inTurn(() => slice.execute(db)));
     for (const row of rows) {
       if (row.is_found !== 1) continue;
       const order = orderKeys.map((_, at) => inByteOrder(row[`order_${at}`] as string | number));
@@ -60,7 +65,6 @@ export async function search(
     if (rows.length < limit) return { found, isEnd: true, last };
     if (lookedAt >= most || isEnough(found.length, lookedAt)) return { found, isEnd: false, last };
     position = new Map(columns.map((column) => [column, last[column] as string | number]));
-    await setImmediate();
   }
 }
 

@@ -12,6 +12,7 @@ import {
   sql,
 } from "kysely";
 import { operatorFault } from "../lib/operator-fault.ts";
+import { createTurnsOf } from "../lib/turns.ts";
 import { createLongLists } from "./long-lists.ts";
 import { createSharedCommits } from "./shared-commit.ts";
 import { keepPrepared } from "./sqlite-prepared.ts";
@@ -65,6 +66,7 @@ export function openSqlite(given: string): Storage {
     },
     changes,
     longLists: createLongLists(),
+    searches: createTurnsOf(),
     claim() {
       if (!inMemory) lock ??= takeLock(path);
     },

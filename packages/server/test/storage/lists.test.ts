@@ -9,11 +9,12 @@ import { listSignOns } from "../../src/contract/sign-ons.ts";
 import type { Condition, Page, Place, Sort } from "../../src/lib/condition.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { readPage } from "../../src/storage/page.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 import { insertCrowd } from "../support/many-rows.ts";
-import { planOf, watchStatements } from "../support/statements.ts";
+import { mostInOneTurn, planOf, watchStatements } from "../support/statements.ts";
 
 type Row = { name: string; email: string; ref: string | null; createdAt: number; updatedAt: number };
 
@@ -382,6 +383,23 @@ describe.each(engines)("lists on $name", (engine) => {
         expect(searched.meta.results.total_is_at_least).toBe(true);
       },
     );
+
+    engineTest("many searches of one store at once take turns: one of them goes on in each", async () => {
+      const of = { store_id: store.store.id };
+      const conditions: Condition[] = [{ field: "email", operator: "like", value: "*nobody*" }];
+      const search = (storage: Storage) =>
+        readPage(storage, "customers", of, { limit: 5, offset: 0 }, { conditions }).catch(
+          ({ message }) => message,
+        );
+      const searchTen = async (storage: Storage) => {
+        const found = await Promise.all(Array.from({ length: 10 }, () => search(storage)));
+        expect(found).toEqual(Array(10).fill("filter_too_wide"));
+      };
+      // Each looks at the first two hundred rows at once.
+      const goesOn = ({ sql, parameters }: CompiledQuery) =>
+        sql.includes("is_found") && !parameters.includes(200);
+      expect(await mostInOneTurn(latchkey.storage, searchTen, goesOn)).toBe(1);
+    });
 
     engineTest(
       "a search that has found something is walked to its end, however far apart its rows are",

@@ -43,10 +43,11 @@ const watchConnection = (
 /** What only holds a transaction together. */
 const FRAME = /^(begin|commit|rollback)/;
 
-/** The most statements that were sent in one turn of the event loop. On SQLite nobody else is served meanwhile. */
+/** The most statements, of those that are meant, that were sent in one turn of the event loop. On SQLite nobody else is served meanwhile. */
 export async function mostInOneTurn(
   storage: Storage,
   work: (watched: Storage) => Promise<unknown>,
+  isMeant: (statement: CompiledQuery) => boolean = () => true,
 ): Promise<number> {
   let [sent, most, isOver] = [0, 0, false];
   const onTurn = () => {
@@ -55,8 +56,8 @@ export async function mostInOneTurn(
   };
   setImmediate(onTurn);
   await work(
-    watchStatements(storage, () => {
-      most = Math.max(most, ++sent);
+    watchStatements(storage, (statement) => {
+      if (isMeant(statement)) most = Math.max(most, ++sent);
     }),
   );
   isOver = true;
