@@ -1,4 +1,4 @@
-import type { SignOnCheck } from "./sign-on-reasons.ts";
+import type { IdpAnswer, SignOnCheck } from "./sign-on-reasons.ts";
 
 /** What a browser brings to one of its legs. Cookies and the query count here and nowhere else. */
 export type BrowserRequest = {
@@ -39,6 +39,8 @@ export type TestReport = {
   reference: string;
   /** Why it failed. Null: it came through. */
   failure: { reason: string; means: string; remedy: string } | null;
+  /** What the provider said to it, where it failed there. */
+  answer: IdpAnswer | null;
   /** What the provider said of the person. */
   person: { name: string; value: string }[];
   requirements: {

@@ -185,6 +185,7 @@ function report({ recorder }: Deps, trail: Trail, { reason, person, cause }: End
     profileName: trail.profile?.name ?? "",
     reference,
     failure: reason !== null && entry ? { reason, means: entry.means, remedy: entry.remedy } : null,
+    answer: trail.idpAnswer ?? null,
     person,
     requirements: judgeSignOn(person.length > 0 ? null : reason),
     checks,

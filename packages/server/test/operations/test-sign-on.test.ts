@@ -113,6 +113,27 @@ describe("a test sign-on", () => {
     f.idp.hooks.claims = (claims) => claims;
   });
 
+  test("that fails at the provider shows what it said, as text", async () => {
+    f.idp.hooks = {
+      redirect: ({ state = "" }) => ({ state, error: "access_denied", error_description: "<i>not</i> you" }),
+    };
+    const { page } = await run();
+    expect(textOf(page)).toContain("What the provider said At the sign-in itself error access_denied");
+    expect(page.body).toContain("&lt;i&gt;not&lt;/i&gt; you");
+    f.idp.hooks = {
+      answer: {
+        "/token": (_, response) =>
+          response
+            .writeHead(401, { "Content-Type": "application/json" })
+            .end('{"error":"invalid_client","error_description":"AADSTS7000215"}'),
+      },
+    };
+    expect(textOf((await run()).page)).toContain(
+      "What the provider said At its token endpoint HTTP status 401 error invalid_client error_description AADSTS7000215",
+    );
+    f.idp.hooks = {};
+  });
+
   test("shows what the realm's rules would refuse", async () => {
     await f.store.call(updateProfile, {
       ids: at(),

@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import type { TestReport } from "../../contract/browser.ts";
+import type { IdpAnswer } from "../../contract/sign-on-reasons.ts";
 import { framed, type Reader } from "./frame.ts";
 import { type Html, inWords } from "./html.ts";
 
@@ -8,13 +9,13 @@ export const ADMINISTRATOR: Reader = { language: "en" };
 
 /** The page that an administrator's test sign-on ends on. Values of the provider stand in it as text, and in no other way. */
 export function testPage(report: TestReport): string {
-  const { profileName, reference, failure, person, requirements, checks, timings } = report;
+  const { profileName, reference, failure, answer, person, requirements, checks, timings } = report;
   return framed(ADMINISTRATOR, {
     title: "Test sign-on",
     isWide: true,
     body: html`<p class="quiet">Test sign-on · ${profileName}</p>
 ${verdict(failure)}
-${section("What the provider said", person.map(fact))}
+${section("What the provider said", [...(answer ? answerFacts(answer) : []), ...person].map(fact))}
 ${section("Requirements that only a sign-on can show", requirements.map(requirement))}
 ${section("Checks", checks.map(check))}
 ${section(
@@ -36,6 +37,20 @@ function verdict(failure: TestReport["failure"]): Html {
   if (!failure)
     return html`<h1>${mark(true)} The test came through</h1><p>This person would be signed in now.</p>`;
   return html`<h1>${mark(false)} The test failed</h1><p>${inWords(failure.means)}</p><p>${inWords(failure.remedy)}</p><p><code>${failure.reason}</code></p>`;
+}
+
+const CALLS: Record<IdpAnswer["call"], string> = {
+  discovery: "its discovery document",
+  authorize: "the sign-in itself",
+  token: "its token endpoint",
+  userinfo: "its UserInfo endpoint",
+};
+
+/** By the names that the record has for them, which the reasons speak of. */
+function answerFacts({ call, status, fault, error, error_description }: IdpAnswer): TestReport["person"] {
+  const said = { "HTTP status": status, Fault: fault?.replaceAll("_", " "), error, error_description };
+  const facts = Object.entries(said).map(([name, value]) => ({ name, value: String(value ?? "") }));
+  return [{ name: "At", value: CALLS[call] }, ...facts.filter(({ value }) => value !== "")];
 }
 
 const section = (title: string, rows: Html[]): Html | string =>
