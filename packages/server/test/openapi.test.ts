@@ -89,6 +89,15 @@ test("patterns are those that every language reads: no classes of Unicode, no lo
   }
 });
 
+test("no value is any text or one certain text: a generated client cannot tell the two apart", () => {
+  const isText = ({ type }: Record<string, unknown>) => type === "string";
+  for (const [name, { anyOf = [] }] of all) {
+    const texts = (anyOf as Record<string, unknown>[]).filter(isText);
+    const certain = texts.filter((text) => "const" in text);
+    expect(certain.length === 0 || certain.length === texts.length, name).toBe(true);
+  }
+});
+
 test("what is called a URI or a URL has the format of one", () => {
   const named = all.filter(
     ([name, { type }]) => type === "string" && /(_ur[il]|_endpoint|-endpoint|-discovery-url)$/.test(name),

@@ -7,6 +7,8 @@ const hash = z
   .string()
   .regex(/^[A-Za-z0-9_-]{43}$/)
   .describe("SHA-256, base64url");
+/** One shape, and no choice between a text and the empty one: clients that are generated go by the first that is a text. */
+const hashOrNone = z.string().regex(/^([A-Za-z0-9_-]{43})?$/);
 const sequence = z.string().regex(/^\d+$/).describe("The event's number in its store: from 1, without gaps");
 
 const change = z.union([
@@ -43,7 +45,7 @@ const event = z
       .optional()
       .describe("16 random bytes, base64url; deleted with the data when a person is erased"),
     digest: hash.describe("SHA-256 over the bytes of the salt and the canonical form of `data`, RFC 8785"),
-    previoushash: z.union([hash, z.literal("")]).describe("`hash` of the event before; empty for the first"),
+    previoushash: hashOrNone.describe("`hash` of the event before; empty for the first"),
     hash: hash.describe(
       "SHA-256 over the canonical form of all members but `hash`, `data` and `salt`, RFC 8785",
     ),
@@ -147,7 +149,7 @@ export const getEventHead = operation({
     schema: z.strictObject({
       data: z.strictObject({
         sequence: sequence.describe("0: there is none yet"),
-        hash: z.union([hash, z.literal("")]),
+        hash: hashOrNone.describe("SHA-256, base64url; empty while there is no event"),
         signature: z
           .string()
           .describe("Compact JWS over `store`, `sequence`, `hash` and `time` by a key of the key set"),
