@@ -55,8 +55,7 @@ const publicUrl = z
   .transform(({ href }) => href.replace(/\/+$/, ""));
 
 export const DEFAULT_DATABASE_URL = "sqlite:./data/latchkey.db";
-const isPostgresUrl = (given: string): boolean =>
-  /^postgres(ql)?:\/\/./.test(given) && URL.canParse(given);
+const isPostgresUrl = (given: string): boolean => /^postgres(ql)?:\/\/./.test(given) && URL.canParse(given);
 const databaseUrl = text(
   (given) => /^sqlite:./.test(given) || isPostgresUrl(given),
   "must be sqlite:<path>, sqlite::memory: or postgres://…",

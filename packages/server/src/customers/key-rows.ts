@@ -160,11 +160,7 @@ export async function resealSigningKeys({
         counted.kept++;
         continue;
       }
-      await db
-        .updateTable(table)
-        .set({ sealed_private_key: renewed })
-        .where("kid", "=", kid)
-        .execute();
+      await db.updateTable(table).set({ sealed_private_key: renewed }).where("kid", "=", kid).execute();
       counted.resealed++;
     }
   }

@@ -8,7 +8,13 @@ import { createCap } from "../rate-limit/cap.ts";
 import { inBatches } from "../storage/batches.ts";
 import { isUnavailable, type Storage, type Trx } from "../storage/storage.ts";
 import { presentForLog } from "./list.ts";
-import { hasFailed, joinRecords, type RecordRow as Row, writeAttempts, writeExchanges } from "./write-records.ts";
+import {
+  hasFailed,
+  joinRecords,
+  type RecordRow as Row,
+  writeAttempts,
+  writeExchanges,
+} from "./write-records.ts";
 
 /**
  * What became of each sign-on, for the people who have to find out why one failed. Records are kept in memory and

@@ -38,12 +38,15 @@ const insertOf = <O>(
   ending: RawBuilder<O>,
   isLater: boolean,
 ) =>
-  statementInOrder(() => {
-    const row = sql`(${sql.join(columns.map((column) => sql`${column}`))})`;
-    const names = sql.join(columns.map((column) => sql.ref(column)));
-    const rows = Array.from({ length: size }, () => row);
-    return sql<O>`insert into ${sql.table(table)} (${names}) values ${sql.join(rows)} ${ending}`;
-  }, { isLater });
+  statementInOrder(
+    () => {
+      const row = sql`(${sql.join(columns.map((column) => sql`${column}`))})`;
+      const names = sql.join(columns.map((column) => sql.ref(column)));
+      const rows = Array.from({ length: size }, () => row);
+      return sql<O>`insert into ${sql.table(table)} (${names}) values ${sql.join(rows)} ${ending}`;
+    },
+    { isLater },
+  );
 
 /**
  * Runs a statement about any number of ids, so many at once. It is compiled once: where there are fewer, the last of them fills the
