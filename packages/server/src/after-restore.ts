@@ -52,7 +52,7 @@ export async function endWhatCameBack(
   const { numDeletedRows: idTokenKeys } = await db.deleteFrom("id_token_keys").executeTakeFirst();
   let rows = 0;
   const empty = (table: "customer_tokens" | "sign_on_attempts" | "idempotent_answers", key: string) =>
-    deleteAlong(deps, { table, key, along: [key], where: sql<SqlBool>`1 = 1` }, (deleted) => {
+    deleteAlong(deps, { table, key: [key], along: [key], where: sql<SqlBool>`1 = 1` }, (deleted) => {
       rows += deleted;
       onProgress(rows);
     });

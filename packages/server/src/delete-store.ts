@@ -22,33 +22,33 @@ const WAYS_IN = [
   "sign_on_tallies",
 ] as const;
 
-/** The rest, children before their parents: the column that names a row, and the index that its rows go along. */
+/** The rest, children before their parents: the columns that name a row, and the index that its rows go along. */
 const REST = [
   ["events", ["store_id", "sequence"], ["store_id", "sequence"]],
-  ["event_heads", "store_id", ["store_id"]],
-  ["integration_deliveries", "id", ["store_id", "integration_id", "sequence"]],
-  ["deleted_integrations", "id", ["store_id", "id"]],
-  ["event_erasures", "person_id", ["store_id", "person_id"]],
-  ["application_keys", "id", ["store_id", "id"]],
-  ["members", "id", ["store_id", "created_at"]],
-  ["customer_tokens", "id", ["store_id", "customer_id"]],
-  ["customer_identities", "id", ["store_id", "customer_id"]],
-  ["customers", "id", ["store_id", "id"]],
-  ["sign_ons", "id", ["store_id", "started_at"]],
+  ["event_heads", ["store_id"], ["store_id"]],
+  ["integration_deliveries", ["id"], ["store_id", "integration_id", "sequence"]],
+  ["deleted_integrations", ["id"], ["store_id", "id"]],
+  ["event_erasures", ["person_id"], ["store_id", "person_id"]],
+  ["application_keys", ["id"], ["store_id", "id"]],
+  ["members", ["id"], ["store_id", "created_at"]],
+  ["customer_tokens", ["id"], ["store_id", "customer_id"]],
+  ["customer_identities", ["id"], ["store_id", "customer_id"]],
+  ["customers", ["id"], ["store_id", "id"]],
+  ["sign_ons", ["id"], ["store_id", "started_at"]],
   [
     "sign_on_statistics",
     ["store_id", "step", "starts_at", "profile_id"],
     ["store_id", "step", "starts_at", "profile_id"],
   ],
-  ["sign_on_attempts", "id", ["store_id", "profile_id"]],
+  ["sign_on_attempts", ["id"], ["store_id", "profile_id"]],
   [
     "ended_idp_sessions",
     ["store_id", "profile_id", "subject", "idp_session"],
     ["store_id", "profile_id", "subject", "idp_session"],
   ],
-  ["deleted_profiles", "id", ["store_id", "id"]],
-  ["idempotent_answers", "key_hash", ["store_id"]],
-  ["access_token_revocations", "token_id", ["store_id"]],
+  ["deleted_profiles", ["id"], ["store_id", "id"]],
+  ["idempotent_answers", ["key_hash"], ["store_id"]],
+  ["access_token_revocations", ["token_id"], ["store_id"]],
 ] as const;
 
 /**

@@ -97,4 +97,4 @@ const revokeAccessToken = (deps: Deps, { tokenId, storeId, expiresAt }: Principa
 
 /** Revocations of tokens that have expired anyway. True: there are more. */
 export const forgetExpiredRevocations = (deps: Pick<Deps, "storage" | "clock">): Promise<boolean> =>
-  deleteOld(deps, "access_token_revocations", "token_id", "expires_at", deps.clock.now());
+  deleteOld(deps, "access_token_revocations", ["token_id"], "expires_at", deps.clock.now());

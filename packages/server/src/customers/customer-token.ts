@@ -272,4 +272,4 @@ export async function countLiveTokens({ storage, clock }: ListDeps): Promise<num
 
 /** True: there are more. */
 export const forgetExpiredTokens = (deps: ListDeps): Promise<boolean> =>
-  deleteOld(deps, "customer_tokens", "id", "expires_at", deps.clock.now());
+  deleteOld(deps, "customer_tokens", ["id"], "expires_at", deps.clock.now());

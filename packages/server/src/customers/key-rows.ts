@@ -143,7 +143,7 @@ export async function replaceKeys(
     }
   });
   const where = sql<SqlBool>`created_at < ${now}`;
-  const tokens = { table: "customer_tokens", key: "id", along: ["id"], where } as const;
+  const tokens = { table: "customer_tokens", key: ["id"], along: ["id"], where } as const;
   return { kid: ec.kid, endedTokens: await deleteAlong(deps, tokens, onTokensEnded) };
 }
 

@@ -7,8 +7,8 @@ import type { Tables } from "./tables.ts";
 
 type Along = {
   table: keyof Tables;
-  /** The column that names a row, or several that do so together. */
-  key: string | readonly string[];
+  /** The columns that name a row. */
+  key: readonly string[];
   /** The first columns of an index, in whose order the rows go. */
   along: readonly string[];
   where: RawBuilder<SqlBool>;
@@ -46,14 +46,12 @@ export async function deleteAlong(
 async function isAnyLeft({ db }: Storage, { table, key, where }: Along): Promise<boolean> {
   const left = await db
     .selectFrom(table as "customers")
-    .select(columnsOf(key).map((column) => db.dynamic.ref<"id">(column)))
+    .select(key.map((column) => db.dynamic.ref<"id">(column)))
     .where(where)
     .limit(atMost(1))
     .executeTakeFirst();
   return left !== undefined;
 }
-
-const columnsOf = (key: Along["key"]): readonly string[] => (typeof key === "string" ? [key] : key);
 
 async function deleteSome(
   { db }: Storage,
@@ -64,7 +62,7 @@ async function deleteSome(
   const { ref } = db.dynamic;
   let some = db
     .selectFrom(table as "customers")
-    .select(columnsOf(key).map((column) => ref<"id">(column)))
+    .select(key.map((column) => ref<"id">(column)))
     .where(where)
     .limit(atMost(limit));
   for (const column of along) some = some.orderBy(ref(column));
@@ -74,7 +72,7 @@ async function deleteSome(
   }
   const deleted = await db
     .deleteFrom(table as "customers")
-    .where(sql<SqlBool>`(${sql.join(columnsOf(key).map((column) => sql.ref(column)))}) in ${some}`)
+    .where(sql<SqlBool>`(${sql.join(key.map((column) => sql.ref(column)))}) in ${some}`)
     .returning(along.map((column) => ref<"id">(column)))
     .execute();
   return deleted.map((row) => along.map((column) => (row as Record<string, string | number>)[column] ?? ""));

@@ -41,17 +41,16 @@ type Key<T extends keyof Tables> = keyof Tables[T] & string;
 export async function deleteOld<T extends keyof Swept>(
   deps: Deps,
   table: T,
-  key: Key<T> | readonly Key<T>[],
+  key: readonly Key<T>[],
   column: Swept[T],
   untilMs: number,
 ): Promise<boolean> {
   const { db, engine } = deps.storage;
   const { ref } = db.dynamic;
-  const columns: readonly string[] = typeof key === "string" ? [key] : (key as readonly string[]);
   const deleteSome = async (limit: number) => {
     const over = db
       .selectFrom(table as "sign_ons")
-      .select(columns.map((one) => ref<"id">(one)))
+      .select(key.map((one) => ref<"id">(one)))
       .where(ref(column), "<=", untilMs)
       .orderBy(ref(column))
       .limit(atMost(limit))
@@ -59,7 +58,7 @@ export async function deleteOld<T extends keyof Swept>(
       .$if(engine === "postgres", (query) => query.forUpdate().skipLocked());
     const { numDeletedRows } = await db
       .deleteFrom(table as "sign_ons")
-      .where(sql<SqlBool>`(${sql.join(columns.map((one) => sql.ref(one)))}) in ${over}`)
+      .where(sql<SqlBool>`(${sql.join(key.map((one) => sql.ref(one)))}) in ${over}`)
       .executeTakeFirst();
     return Number(numDeletedRows);
   };
