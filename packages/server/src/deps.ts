@@ -48,7 +48,7 @@ export type AppOptions = {
   keyring: Keyring;
   log: Logger;
   /** Where instances count together; without it each counts for itself. */
-  valkey?: Valkey;
+  valkey?: Valkey | undefined;
   /** Where the log's lines go: how many wait, how many it could not keep. */
   lines?: Pick<LineWriter, "waiting" | "dropped">;
   proxies?: TrustedProxies;

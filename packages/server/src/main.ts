@@ -58,7 +58,7 @@ export async function startService(config: Config, { prepare, worker }: Starting
       clock,
       keyring,
       log,
-      ...(valkey && { valkey }),
+      valkey,
       lines,
       traces,
       allowedOrigins: config.allowedOrigins,
