@@ -72,6 +72,7 @@ describe("what is typed", () => {
     [["key update", "--store", "x", "--id"], "--id"],
     [["key update", "--store", "--id", "x"], "--store"],
     [["key update", "--store", "x", "--id", "y", "--json=yes"], "--json"],
+    [["store delete", "--id", "x", "--id=y"], "--id stands there more than once"],
     [["key update", "x"], '"x" is one word too many'],
     [["doctor"], "<discovery-url> is missing"],
     [["doctor", "a", "b"], '"b" is one word too many'],

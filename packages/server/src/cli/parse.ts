@@ -19,6 +19,11 @@ export function parse(command: Command, args: string[]): Record<string, unknown>
       const names = Object.keys(command.options).map((name) => `--${name}`);
       throw faultOf(command, `there is no option ${token.rawName}${suggest(`--${token.name}`, names)}`);
     }
+  const valued = tokens.flatMap((token) =>
+    token.kind === "option" && token.value !== undefined ? [token.name] : [],
+  );
+  const twice = valued.find((name, at) => valued.indexOf(name) < at);
+  if (twice) throw faultOf(command, `--${twice} stands there more than once: which one is meant?`);
   const { values, positionals } = parseStrictly(command, args, options);
   const [argument, ...more] = positionals;
   const unexpected = command.argument ? more[0] : argument;
