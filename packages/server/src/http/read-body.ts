@@ -22,15 +22,16 @@ const JSON_FAULTS: Record<JsonFault, string> = {
 export async function readBody(received: Received, body: NonNullable<Operation["body"]>): Promise<unknown> {
   const encoding = headerOf(received, "content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity") throw new Problem("media_type_unsupported");
-  const mediaType = headerOf(received, "content-type");
-  if (mediaType === undefined && body.optional && (await readBytes(received)).length === 0) return undefined;
+  // Where none need be, none may come with any media type: clients send their own, such as a form's, with an empty body too.
+  const early = body.optional ? await readBytes(received) : undefined;
+  if (early?.length === 0) return undefined;
 
+  const mediaType = headerOf(received, "content-type");
   const isJson = mediaType !== undefined && JSON_TYPE.test(mediaType);
   const isForm = mediaType !== undefined && body.form === true && FORM_TYPE.test(mediaType);
   if (!isJson && !isForm) throw new Problem("media_type_unsupported", { source: { header: "Content-Type" } });
 
-  const bytes = await readBytes(received);
-  if (bytes.length === 0 && body.optional) return undefined;
+  const bytes = early ?? (await readBytes(received));
   if (isForm) return parseForm(bytes);
   const result = parseStrictJson(bytes, limits.jsonDepth);
   if ("fault" in result) throw new Problem("body_not_json", { detail: JSON_FAULTS[result.fault] });

@@ -208,6 +208,15 @@ describe("rotate", () => {
     expect(Date.parse(oldest.expires_at) - latchkey.clock.now()).toBe(86_400_000);
   });
 
+  test.each(["application/json", "application/x-www-form-urlencoded", "text/plain;charset=UTF-8"])(
+    "200 for an empty body of type %s, which is none",
+    async (type) => {
+      const key = (await create({ name: "Rotating" })).body.data;
+      const request = { ids: { id: key.id }, raw: "", headers: { "content-type": type } };
+      expect((await store.call(rotateApplicationKey, request)).status).toBe(200);
+    },
+  );
+
   test("the key shows when each secret was last used", async () => {
     store = await latchkey.createStore(100);
     const old = (await create({ name: "Watched" })).body.data;
