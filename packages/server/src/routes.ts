@@ -102,7 +102,7 @@ import { presentChangedStore, presentStore, toStoreChange } from "./stores/prese
 /** The switchboard: every operation of the contract, and what does it. */
 // biome-ignore format: one operation a line
 export const routes = (app: Deps): Route[] => [
-  on(token.issueAccessToken,   ({ authorization, body, requestId }) => body.grant_type === "authorization_code" ? redeemForMember(app, body, requestId) : issueAccessToken(app, authorization, { ...body, grant_type: body.grant_type })),
+  on(token.issueAccessToken,   ({ authorization, body, requestId }) => body.grant_type === "authorization_code" ? redeemForMember(app, authorization, body, requestId) : issueAccessToken(app, authorization, { ...body, grant_type: body.grant_type })),
   on(token.introspectToken,    ({ authorization, body }) => introspectToken(app, authorization, body)),
   on(token.revokeToken,        ({ authorization, body, requestId }) => revokeToken(app, authorization, body, requestId)),
 

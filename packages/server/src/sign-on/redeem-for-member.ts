@@ -1,3 +1,4 @@
+import { readCredentials } from "../access/client.ts";
 import { writeAnswer } from "../access/issue.ts";
 import type * as contract from "../contract/access-tokens.ts";
 import { MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
@@ -18,11 +19,13 @@ type Answer = Output<typeof contract.issueAccessToken>;
  */
 export async function redeemForMember(
   deps: Deps,
+  authorization: string | undefined,
   body: Input<typeof contract.issueAccessToken>["body"],
   requestId: string,
 ): Promise<Answer> {
   if (body.scope) throw new Problem("scope_unknown");
-  if (body.client_id !== MEMBERS_CLIENT_ID) throw new Problem("members_client_unknown");
+  const { clientId } = readCredentials(authorization, body);
+  if (clientId !== MEMBERS_CLIENT_ID) throw new Problem("members_client_unknown");
   const { code = "", redirect_uri: clientRedirectUri = "", code_verifier: clientVerifier = "" } = body;
   if (!isWellFormed("lkac", code)) throw new Problem("code_invalid");
   const place = await findPlaceOfCode.first(deps.storage.db, { codeHash: hashSecret(code) });

@@ -290,6 +290,25 @@ describe("a code", () => {
     expect((await side.redeem(signedOn)).code).toBe("code_expired");
   });
 
+  test("200 with the client id by Basic, as at every OAuth endpoint; 400 for another one beside it, and the code lives on", async () => {
+    const email = somebody();
+    await side.invite(email, "viewer");
+    const { code, pkce } = await side.signOn({ sub: `of ${email}`, email });
+    const redeem = (more: object) =>
+      call(f.latchkey.app, issueAccessToken, {
+        form: {
+          grant_type: "authorization_code",
+          code,
+          redirect_uri: CONSOLE,
+          code_verifier: pkce.verifier,
+          ...more,
+        },
+        headers: { authorization: `Basic ${btoa("members:")}` },
+      });
+    expect((await redeem({ client_id: "customers" })).code).toBe("client_authenticated_twice");
+    expect((await redeem({})).body.identifier).toBe("member");
+  });
+
   test("whoever was removed, or unbound from their profile, between sign-on and exchange gets nothing", async () => {
     const email = somebody();
     const id = await side.invite(email, "viewer");
