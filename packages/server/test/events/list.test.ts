@@ -258,6 +258,13 @@ describe.each(engines)("the list of events on $name", (engine) => {
     const events = await readLog(latchkey, other);
     expect(typesOf(events)).toEqual(["application_key.created", "authentication_realm.created"]);
     expect(events[0].sequence).toBe("1");
+    latchkey.clock.advance(60_000);
+    const person = { type: "customer", name: "Theirs", email: "theirs@shop.example" };
+    await other.call(createCustomer, { json: { data: person } });
+    await latchkey.app.tidy();
+    const query = `filter=ge(time,${toIso(latchkey.clock.now())})`;
+    expect(typesOf((await other.call(listEvents, { query })).body.data)).toEqual(["customer.created"]);
+    expect((await list(query)).data).toEqual([]);
   });
 
   test("the head is signed by a key of the published key set, over store, sequence, hash and time", async () => {

@@ -1,10 +1,14 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { eraseCustomer } from "../../src/contract/customers.ts";
+import { createCustomer, eraseCustomer } from "../../src/contract/customers.ts";
 import { redeliver, replayEvents, testIntegration } from "../../src/contract/deliveries.ts";
 import { listEvents } from "../../src/contract/events.ts";
-import { rotateIntegrationSecret, updateIntegration } from "../../src/contract/integrations.ts";
+import {
+  createIntegration,
+  rotateIntegrationSecret,
+  updateIntegration,
+} from "../../src/contract/integrations.ts";
 import { metrics } from "../../src/contract/service.ts";
 import { eraseSome } from "../../src/events/erase.ts";
 import { DELAYS_MS } from "../../src/integrations/schedule.ts";
@@ -146,6 +150,38 @@ describe("a message", () => {
     // Its own creation is numbered after it was made.
     expect(typesArrived().sort()).toEqual(["customer.updated", "integration.created"]);
   });
+});
+
+test("what happens in another store is told to its own receivers alone, each event as its own log has it (A33)", async () => {
+  const other = await hooks.latchkey.createStore();
+  const data = {
+    type: "integration",
+    name: "Theirs",
+    integration_type: "webhook",
+    observes: ["customer.*"],
+    configuration: { url: `${hooks.receiver.url}/theirs` },
+  };
+  for (const by of [hooks.store, other]) await by.call(createIntegration, { json: { data } });
+  await hooks.deliver();
+  for (const [by, name] of [
+    [hooks.store, "Ours"],
+    [other, "Theirs"],
+  ] as const) {
+    const person = { type: "customer", name, email: "ada@shop.example" };
+    await by.call(createCustomer, { json: { data: person } });
+  }
+  await hooks.deliver();
+  const told = hooks.receiver.arrived.map(({ json }) => [
+    json.storeid,
+    json.sequence,
+    json.data.resource.name,
+  ]);
+  expect(told.sort()).toEqual(
+    [
+      [hooks.store.store.id, "4", "Ours"],
+      [other.store.id, "4", "Theirs"],
+    ].sort(),
+  );
 });
 
 describe("order", () => {
