@@ -246,6 +246,15 @@ describe.each(engines)("the log on $name", (engine) => {
       expect(bea).toBe(events[3].subject);
     });
 
+    test("leaves another store's events alone, whose numbers are the same (A33)", async () => {
+      const other = await latchkey.createStore();
+      await other.call(createCustomer, { json: { data: person("ada") } });
+      const id = await make("ada");
+      const before = await readLog(latchkey, other);
+      expect((await erase(id)).body.data.events).toBe(1);
+      expect(await readLog(latchkey, other)).toEqual(before);
+    });
+
     test("200 for somebody who was deleted before; 404 for nobody, and for another store's", async () => {
       const id = await make("grace");
       await store.call(deleteCustomer, { ids: { id } });

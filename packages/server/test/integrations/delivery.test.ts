@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createCustomer, eraseCustomer } from "../../src/contract/customers.ts";
+import { createCustomer, eraseCustomer, updateCustomer } from "../../src/contract/customers.ts";
 import { redeliver, replayEvents, testIntegration } from "../../src/contract/deliveries.ts";
 import { listEvents } from "../../src/contract/events.ts";
 import {
@@ -152,36 +152,41 @@ describe("a message", () => {
   });
 });
 
-test("what happens in another store is told to its own receivers alone, each event as its own log has it (A33)", async () => {
+test("what happens in another store is told to its own receivers alone, in its own order and time (A33)", async () => {
   const other = await hooks.latchkey.createStore();
-  const data = {
-    type: "integration",
-    name: "Theirs",
-    integration_type: "webhook",
-    observes: ["customer.*"],
-    configuration: { url: `${hooks.receiver.url}/theirs` },
-  };
-  for (const by of [hooks.store, other]) await by.call(createIntegration, { json: { data } });
-  await hooks.deliver();
-  for (const [by, name] of [
+  const both = [
     [hooks.store, "Ours"],
     [other, "Theirs"],
-  ] as const) {
-    const person = { type: "customer", name, email: "ada@shop.example" };
-    await by.call(createCustomer, { json: { data: person } });
-  }
+  ] as const;
+  const integration = {
+    type: "integration",
+    name: "Newsletter",
+    integration_type: "webhook",
+    observes: ["customer.*"],
+    configuration: { url: hooks.receiver.url },
+  };
+  for (const [by] of both) await by.call(createIntegration, { json: { data: integration } });
   await hooks.deliver();
-  const told = hooks.receiver.arrived.map(({ json }) => [
-    json.storeid,
-    json.sequence,
-    json.data.resource.name,
-  ]);
-  expect(told.sort()).toEqual(
-    [
-      [hooks.store.store.id, "4", "Ours"],
-      [other.store.id, "4", "Theirs"],
-    ].sort(),
-  );
+  for (const [by, name] of both) {
+    const person = { type: "customer", name, email: "ada@shop.example" };
+    const { body } = await by.call(createCustomer, { json: { data: person } });
+    const json = { data: { type: "customer", name: `${name} again` } };
+    await by.call(updateCustomer, { ids: { id: body.data.id }, json });
+  }
+  hooks.receiver.answer(500);
+  await hooks.deliver();
+  hooks.receiver.answer(200);
+  await hooks.pass(10 * SECOND);
+  const toldOf = (storeId: string) =>
+    hooks.receiver.arrived
+      .filter(({ json }) => json.storeid === storeId)
+      .map(({ json }) => [json.sequence, json.data.resource.name]);
+  for (const [{ store }, name] of both)
+    expect(toldOf(store.id)).toEqual([
+      ["4", name],
+      ["4", name],
+      ["5", `${name} again`],
+    ]);
 });
 
 describe("order", () => {
