@@ -176,6 +176,21 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     },
   );
 
+  test("the button that removes a redirect URI stays beside its field when something is wrong with it", async () => {
+    const page = await newPage(c);
+    await signInWithKey(c, page, "/settings");
+    const field = page.getByRole("textbox", { name: "Redirect URI 1" }).first();
+    await field.fill("http://shop.example/");
+    await page.getByText("Only https, except on localhost and 127.0.0.1.").waitFor();
+    const middleOf = async (of: typeof field) => {
+      const { y = 0, height = 0 } = (await of.boundingBox()) ?? {};
+      return Math.round(y + height / 2);
+    };
+    const remove = button(page, "Remove redirect URI 1").first();
+    expect(await middleOf(remove)).toBe(await middleOf(field));
+    await page.context().close();
+  });
+
   test("in a narrow window a redirect URI has the whole width to be read in", async () => {
     const page = await newPage(c, { viewport: { width: 360, height: 800 } });
     await signInWithKey(c, page, "/settings");
