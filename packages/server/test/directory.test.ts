@@ -34,11 +34,11 @@ beforeEach(async () => {
 });
 afterEach(() => latchkey.close());
 
-function newDirectory(): Directory {
+function newDirectory(options: { maxKeys?: number } = {}): Directory {
   const { storage, clock } = latchkey;
   const allowedOrigins = [idp.origin, "http://127.0.0.1:1"];
   const calls = createCalls({ egress: createEgress({ allowedOrigins, callMs: 5000 }), clock });
-  return createDirectory({ storage, clock, calls, allowedOrigins });
+  return createDirectory({ storage, clock, calls, allowedOrigins, ...options });
 }
 
 async function newProfile(): Promise<Profile> {
@@ -63,6 +63,21 @@ const down = { [DISCOVERY]: (_: unknown, response: { destroy(): void }) => void 
 test("nothing is asked before something is needed", async () => {
   newDirectory();
   expect(idp.journal).toEqual([]);
+});
+
+test("more keys than are kept make us forget a provider that publishes many, and not one that publishes few", async () => {
+  directory = newDirectory({ maxKeys: 20 });
+  const [few, many, asMany] = [profile, await newProfile(), await newProfile()];
+  idp.journal.length = 0;
+  const askedBy = async (of: Profile) => {
+    const before = idp.asked("/keys");
+    await directory.metadataOf(of);
+    return idp.asked("/keys") - before;
+  };
+  expect(await askedBy(few)).toBe(1);
+  idp.hooks.keys = ({ keys }) => ({ keys: Array(15).fill(keys[0]) });
+  expect([await askedBy(many), await askedBy(asMany)]).toEqual([1, 1]);
+  expect([await askedBy(few), await askedBy(asMany), await askedBy(many)]).toEqual([0, 0, 1]);
 });
 
 test("a thousand that need it at once cost one reading; within five minutes there is no other", async () => {

@@ -38,6 +38,8 @@ const FRESH_MS = 5 * 60_000;
 const STALE_MS = 24 * 3_600_000;
 const COOL_DOWN_MS = 10_000;
 const MAX_ENTRIES = 10_000;
+/** Of all providers together, some two kilobytes each: most publish fewer than ten, and one may publish a hundred. */
+const MAX_KEYS = 100_000;
 /** How often it is written down that a document was read which was the same. */
 const NOTED_EVERY_MS = 6 * 3_600_000;
 
@@ -54,11 +56,18 @@ type Entry = {
   once: ReturnType<typeof createSingleFlight<void>>;
 };
 
-type Deps = { storage: Storage; clock: Clock; calls: Calls; allowedOrigins: readonly string[] };
+type Deps = {
+  storage: Storage;
+  clock: Clock;
+  calls: Calls;
+  allowedOrigins: readonly string[];
+  maxKeys?: number;
+};
 
 export function createDirectory(deps: Deps): Directory {
-  const { clock, calls } = deps;
+  const { clock, calls, maxKeys = MAX_KEYS } = deps;
   const entries = new Map<string, Entry>();
+  let keysKept = 0;
   const ageOf = (atMs: number) => clock.monotonicMs() - atMs;
   const sendTo =
     ({ id }: Profile): Send =>
@@ -73,7 +82,8 @@ export function createDirectory(deps: Deps): Directory {
       return known;
     }
     if (known && known.discoveryUrl !== profile.discoveryUrl) calls.forgetAlone(profile.id);
-    if (!known && entries.size >= MAX_ENTRIES) entries.delete(entries.keys().next().value as string);
+    if (known) forget(profile.id, known);
+    else if (entries.size >= MAX_ENTRIES) forget(...(entries.entries().next().value as [string, Entry]));
     const never = Number.NEGATIVE_INFINITY;
     const entry: Entry = {
       discoveryUrl: profile.discoveryUrl,
@@ -88,6 +98,27 @@ export function createDirectory(deps: Deps): Directory {
     };
     entries.set(profile.id, entry);
     return entry;
+  }
+
+  function forget(profileId: string, { keys }: Entry): void {
+    entries.delete(profileId);
+    keysKept -= keys.length;
+  }
+
+  /** Those with more than their part go, the oldest first, and are read again when they are needed: a hundred keys of one take nobody's two. */
+  function thinOutKeys(): void {
+    for (const [profileId, entry] of entries) {
+      if (keysKept <= maxKeys) return;
+      if (entry.keys.length >= keysKept / entries.size) forget(profileId, entry);
+    }
+  }
+
+  function keepKeys(profile: Profile, entry: Entry, keys: SigningKey[], readAtMs: number): void {
+    // One that was forgotten while it was read is of use to whoever waits for it, and counts no more.
+    if (entries.get(profile.id) === entry) keysKept += keys.length - entry.keys.length;
+    entry.keys = keys;
+    entry.keysReadAtMs = readAtMs;
+    thinOutKeys();
   }
 
   /** Reads document and keys again when they are old. A provider that just failed is not asked again at once. */
@@ -126,8 +157,7 @@ export function createDirectory(deps: Deps): Directory {
       return;
     }
     entry.metadata = metadata;
-    entry.keys = keys;
-    entry.keysReadAtMs = entry.readAtMs;
+    keepKeys(profile, entry, keys, entry.readAtMs);
   }
 
   /** Of a document that was read and cannot be accepted: another issuer is why. */
@@ -140,9 +170,7 @@ export function createDirectory(deps: Deps): Directory {
   async function readKeysAlone(profile: Profile, entry: Entry): Promise<void> {
     if (!entry.metadata) return;
     const keys = await fetchKeys(sendTo(profile), entry.metadata.jwksUri);
-    if (!keys) return;
-    entry.keys = keys;
-    entry.keysReadAtMs = clock.monotonicMs();
+    if (keys) keepKeys(profile, entry, keys, clock.monotonicMs());
   }
 
   async function rereadKeys(profile: Profile, by: BroughtBy = "provider"): Promise<void> {
