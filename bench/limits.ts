@@ -91,8 +91,8 @@ const nothing = { reserved: { quota: 0, left: 0 }, shared: { quota: 1, left: 1 }
 const noLimiter: Limiter = {
   take: () => ({ allowed: true, bucket: "shared", ...nothing, retryAfterSeconds: 0 }),
   look: () => nothing,
-  settle() {},
-  sweep() {},
+  async settle() {},
+  async sweep() {},
   size: () => ({ stores: 0, keys: 0, sources: 0 }),
 };
 

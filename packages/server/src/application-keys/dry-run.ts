@@ -1,5 +1,6 @@
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
+import { createPauses } from "../lib/pauses.ts";
 import { refusedIn } from "../rate-limit/foresee.ts";
 import type { Limiter } from "../rate-limit/limiter.ts";
 import { type Plan, plan } from "../rate-limit/plan.ts";
@@ -8,7 +9,6 @@ import type { Storage } from "../storage/storage.ts";
 import { getStore } from "../stores/administer.ts";
 import { type KeyChange, refuseOverLimit } from "./administer.ts";
 import { findPlannedKeys, listReservingKeys, type PlannedKey } from "./application-key.ts";
-import { createPauses } from "./pauses.ts";
 
 type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog };
 

@@ -1,10 +1,10 @@
 import type { Clock } from "../lib/clock.ts";
+import { createPauses } from "../lib/pauses.ts";
 import type { Limiter } from "../rate-limit/limiter.ts";
 import type { UseLog } from "../rate-limit/use-log.ts";
 import type { Storage } from "../storage/storage.ts";
 import { getStore } from "../stores/administer.ts";
 import { findPlannedKeys, listReservingKeys, type PlannedKey } from "./application-key.ts";
-import { createPauses } from "./pauses.ts";
 
 type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog };
 

@@ -77,7 +77,7 @@ describeLimiters((makeLimiter, runs) => {
             const askedAtMs: number[] = [];
             for (const { gapMs, own, flood, also } of events) {
               clock.advance(gapMs);
-              if (also === "sweep") limiter.sweep();
+              if (also === "sweep") await limiter.sweep();
               else if (also !== "nothing") change(also.pool, { ...also.floors, own: floor });
               const floods = Array.from({ length: flood }, (_, i) =>
                 ["b", "c", "d", "e"].map((keyId) => ask(keyId, i % 2 === 0)),
@@ -144,7 +144,7 @@ describeLimiters((makeLimiter, runs) => {
           const servedAtMs: number[] = [];
           for (const { gapMs, asked, sweep } of events) {
             clock.advance(gapMs);
-            if (sweep) limiter.sweep();
+            if (sweep) await limiter.sweep();
             const all = Array.from({ length: asked }, () =>
               ["a", "b", "c", "d", "e"].map((keyId) => ask(keyId, true)),
             );
@@ -212,7 +212,7 @@ describeLimiters((makeLimiter, runs) => {
           const [swept, left] = [build(pool, { a: 5 }), build(pool, { a: 5 })];
           for (const { gapMs, keyId, asked } of steps) {
             for (const { clock } of [swept, left]) clock.advance(gapMs);
-            swept.limiter.sweep();
+            await swept.limiter.sweep();
             for (let i = 0; i < asked; i++) {
               const { allowed, bucket } = await left.ask(keyId, true);
               expect(await swept.ask(keyId, true)).toMatchObject({ allowed, bucket });

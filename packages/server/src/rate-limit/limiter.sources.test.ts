@@ -116,7 +116,7 @@ describeLimiters((makeLimiter, runs) => {
           const [swept, left] = [build(floor, pool), build(floor, pool)];
           for (const { gapMs, caller, asked } of steps) {
             for (const { clock } of [swept, left]) clock.advance(gapMs);
-            swept.limiter.sweep();
+            await swept.limiter.sweep();
             for (let i = 0; i < asked; i++) {
               const { allowed, bucket } = await left.take("own", caller);
               expect(await swept.take("own", caller)).toMatchObject({ allowed, bucket });
@@ -194,7 +194,7 @@ describe("memory", () => {
     await take("own", "b");
     clock.advance(4000);
     await take("own", undefined);
-    limiter.sweep();
+    await limiter.sweep();
     expect(limiter.size()).toEqual({ stores: 1, keys: 1, sources: 1 });
   });
 });

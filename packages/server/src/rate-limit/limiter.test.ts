@@ -249,7 +249,7 @@ describe("use", () => {
     const { clock, limiter, useLog, served } = build(5);
     await served("a", 10);
     clock.advance(60_000);
-    limiter.sweep();
+    await limiter.sweep();
     expect(readUses(useLog, "store", 0)).toEqual([{ keyId: "a", second: start, asked: 10 }]);
   });
 
@@ -270,13 +270,13 @@ describe("sweeping", () => {
     await take("b");
     clock.advance(9_999);
     await take("b");
-    limiter.sweep();
+    await limiter.sweep();
     expect(limiter.size()).toEqual({ stores: 1, keys: 2, sources: 0 });
     clock.advance(1);
-    limiter.sweep();
+    await limiter.sweep();
     expect(limiter.size()).toEqual({ stores: 1, keys: 1, sources: 0 });
     clock.advance(10_000);
-    limiter.sweep();
+    await limiter.sweep();
     expect(limiter.size()).toEqual({ stores: 0, keys: 0, sources: 0 });
   });
 
@@ -286,8 +286,30 @@ describe("sweeping", () => {
     await servedOfMany(10);
     clock.advance(9001);
     await take("a");
-    limiter.sweep();
+    await limiter.sweep();
     expect(limiter.size()).toEqual({ stores: 1, keys: 1, sources: 0 });
     expect(await servedOfMany(10)).toBe(2);
+  });
+
+  test("and handing over the use of a store with many keys let requests go in between", async () => {
+    const { clock, limiter, take, useLog } = build(1_000_000);
+    for (let key = 0; key < 10_000; key++) await take(`key ${key}`);
+    /** How many turns the event loop has had meanwhile. */
+    const turnsOf = async (work: () => void | Promise<void>): Promise<number> => {
+      let [turns, isOver] = [0, false];
+      const onTurn = () => {
+        turns++;
+        if (!isOver) setImmediate(onTurn);
+      };
+      setImmediate(onTurn);
+      await work();
+      isOver = true;
+      return turns;
+    };
+    expect(await turnsOf(() => limiter.settle("store"))).toBeGreaterThanOrEqual(4);
+    expect(readUses(useLog, "store", 0)).toHaveLength(10_000);
+    clock.advance(60_000);
+    expect(await turnsOf(limiter.sweep)).toBeGreaterThanOrEqual(4);
+    expect(limiter.size()).toEqual({ stores: 0, keys: 0, sources: 0 });
   });
 });

@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import { createPauses } from "../lib/pauses.ts";
 import {
   type Bucket,
   draw,
@@ -70,9 +71,9 @@ export type Limiter = {
   /** The same figures without drawing anything. */
   look(draw: Draw): Left | Promise<Left>;
   /** Hands the use so far to the log, so that a reader of the log sees it all. */
-  settle(storeId: string): void | Promise<void>;
+  settle(storeId: string): Promise<void>;
   /** Forgets keys and stores whose buckets are full again: they are no different from ones never seen. */
-  sweep(): void;
+  sweep(): Promise<void>;
   size(): { stores: number; keys: number; sources: number };
 };
 
@@ -141,14 +142,20 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
     return left(store, key, leavingOf(store, key, source, nowMs), nowMs);
   }
 
-  function settle(storeId: string): void {
-    for (const key of stores.get(storeId)?.keys.values() ?? []) handOver(useLog, storeId, key);
+  async function settle(storeId: string): Promise<void> {
+    const pause = createPauses();
+    for (const key of stores.get(storeId)?.keys.values() ?? []) {
+      await pause(1);
+      handOver(useLog, storeId, key);
+    }
   }
 
-  function sweep(): void {
+  async function sweep(): Promise<void> {
     const nowMs = clock.monotonicMs();
+    const pause = createPauses();
     for (const [storeId, store] of stores) {
       for (const [keyId, key] of store.keys) {
+        await pause(1);
         sweepSources(key.claims, nowMs - FORGOTTEN_AFTER_MS);
         if (nowMs - key.second * 1000 < IDLE_AFTER_MS) continue;
         if (key.floor) fill(key.floor, nowMs);

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 
-/** How many entries of the log of use are looked at before other requests have their turn: a few milliseconds. */
+/** How many entries are looked at before other requests have their turn: a few milliseconds. */
 const AT_A_TIME = 2000;
 
 /** Lets other requests have a turn of the event loop after so many entries; to be told how many are looked at next. */
