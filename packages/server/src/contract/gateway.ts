@@ -13,7 +13,8 @@ export const checkAtGateway = operation({
   description:
     "For nginx `auth_request`, Caddy `forward_auth`, Traefik ForwardAuth and Envoy ext_authz. Answers every method, at this path and " +
     "at every path below it, where the query is the client's own and only tightens. Takes one request from the key's and the store's limit. " +
-    "A customer token goes in `X-Customer-Token`; a good one is remembered for up to a second. No body is read.",
+    "A customer token goes in `X-Customer-Token`; a good one is remembered for up to a second. No body is read. " +
+    "Envoy takes no 204 for a yes: with `X-Latchkey-Answer: 200` in the question the same answer is 200.",
   access: ["gateway", "own"],
   role: "viewer",
   // Strict, so that a misspelt condition is refused and not left out.

@@ -169,13 +169,17 @@ async function serve(
   }
   const result = await route.handle({ ...checked, ...access, isGone: received.isGone, requestId, userAgent });
   const { status, fields, mediaType, cacheControl, version } = operation.success;
-  if (fields) return respond(status, undefined, result as Record<string, string>);
+  if (fields) return respond(statusAtGateway(received, status), undefined, result as Record<string, string>);
   return respond(status, result, {
     ...(version && { ETag: toEntityTag(version(result as never)) }),
     ...(mediaType && { "Content-Type": mediaType }),
     ...(cacheControl && { "Cache-Control": cacheControl }),
   });
 }
+
+/** Gateways take any 2xx for a yes; Envoy takes 200 alone, and its configuration adds this field to the question. */
+const statusAtGateway = (received: Received, status: number): number =>
+  headerOf(received, "x-latchkey-answer") === "200" ? 200 : status;
 
 /** 303 and no other: a browser then asks with GET, whatever it came with (RFC 9700 4.12). */
 function respondToBrowser(answer: BrowserAnswer, received: Received, state: Exchange): Answer {

@@ -135,6 +135,15 @@ describe("below the path", () => {
     },
   );
 
+  test("200 instead of 204 for who asks for it, as Envoy does, which takes no other for a yes", async () => {
+    const envoy = { ...bearer(), "x-latchkey-answer": "200" };
+    const answer = await ask("GET", "/gateway/check/cart", envoy);
+    expect([answer.status, await answer.text()]).toEqual([200, ""]);
+    expect(answer.headers.get("x-latchkey-store")).toBe(store.store.id);
+    expect((await ask("GET", "/gateway/check/cart?customer=required", envoy)).status).toBe(403);
+    expect((await ask("GET", "/gateway/check/cart", { "x-latchkey-answer": "200" })).status).toBe(401);
+  });
+
   test("the query is the client's: it can tighten, and is otherwise not read", async () => {
     const status = async (query: string) =>
       (await ask("GET", `/gateway/check/cart?${query}`, bearer())).status;
