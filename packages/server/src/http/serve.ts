@@ -177,7 +177,7 @@ async function serve(
   });
 }
 
-/** Gateways take any 2xx for a yes; Envoy takes 200 alone, and its configuration adds this field to the question. */
+/** Gateways take any 2xx for a yes; Envoy takes 200 alone, and its configuration adds this field to the question (ADR 43). */
 const statusAtGateway = (received: Received, status: number): number =>
   headerOf(received, "x-latchkey-answer") === "200" ? 200 : status;
 
