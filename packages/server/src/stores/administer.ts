@@ -79,7 +79,7 @@ function refuseAboveCeiling(rateLimit: number, maxRateLimit: number): void {
   if (rateLimit <= maxRateLimit) return;
   throw new Problem("store_limit_above_ceiling", {
     source: { pointer: "/data/rate_limit" },
-    detail: `A limit of ${rateLimit} requests per second is above the ${maxRateLimit} that the operator allows this store.`,
+    detail: `The operator allows this store at most ${maxRateLimit} requests per second.`,
     meta: { max_rate_limit: maxRateLimit },
   });
 }

@@ -19,16 +19,16 @@ export const referencePages = (publicUrl: string): readonly Page[] => [
 const fileOf = (name: string): Promise<string> => readFile(new URL(name, import.meta.url), "utf8");
 
 function page(path: string, mediaType: string, read: () => string | Promise<string>): Page {
-  let body: string | Promise<string> | undefined;
+  let body: string | undefined;
   return {
     path,
     async respond() {
-      body ??= read();
+      body ??= await read();
       const headers = {
         "Content-Type": `${mediaType}; charset=utf-8`,
         "Content-Security-Policy": POLICY,
       };
-      return { status: 200, headers, body: await body };
+      return { status: 200, headers, body };
     },
   };
 }
