@@ -86,6 +86,15 @@ describe.each(engines)("after a restore on $name", (engine) => {
     expect((await f.redeem(await f.signOn(), {}, { token })).status).toBe(200);
   });
 
+  test("400 for a request that is sent again with its Idempotency-Key: the answer of before held a token that is dead", async () => {
+    const signedOn = await f.signOn();
+    const headers = { "idempotency-key": "once" };
+    expect((await f.redeem(signedOn, {}, { headers })).status).toBe(200);
+    await end();
+    const token = await getToken(f.latchkey.app, f.store, "implicit");
+    expect((await f.redeem(signedOn, {}, { token, headers })).code).toBe("code_invalid");
+  });
+
   test("a signing key that came back is in no key set within a second and does not sign; the new one has another name", async () => {
     const kids = async () =>
       (await call(f.latchkey.app, jwks)).body.keys
@@ -248,6 +257,23 @@ describe.each(engines)("after a restore on $name", (engine) => {
         email: "bound@Shop.example",
         email_key: "bound@shop.example",
       });
+    });
+
+    test("a password that was changed since is as there; who had none at the backup has none", async () => {
+      const make = (name: string, password?: string) => {
+        const data = { type: "customer", name, email: `${name}@shop.example`, password };
+        return f.store.call(createCustomer, { json: { data } });
+      };
+      await make("ada", "of before");
+      await make("bea");
+      await backUp("customers");
+      await operator.db.updateTable("customers").set({ password_hash: "hash of now" }).execute();
+      expect(await carry()).toEqual({ ...NOTHING, passwords: 1 });
+      const found = restored.db.selectFrom("customers").select(["name", "password_hash"]).orderBy("name");
+      expect(await found.execute()).toEqual([
+        { name: "ada", password_hash: "hash of now" },
+        { name: "bea", password_hash: null },
+      ]);
     });
 
     test("each thing that is carried over leaves one event, by the operator (wire 16)", async () => {
