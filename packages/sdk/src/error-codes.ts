@@ -90,6 +90,7 @@ export type ProblemCode =
   | "code_expired"
   | "code_invalid"
   | "credentials_wrong"
+  | "customer_changed"
   | "customer_not_found"
   | "customer_token_invalid"
   | "customer_token_missing"

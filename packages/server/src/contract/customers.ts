@@ -19,6 +19,11 @@ const customerMembers = {
 const customer = z.strictObject(customerMembers).meta({ id: "Customer" });
 const customerAnswer = z.strictObject({ data: customer, links });
 
+const versioned = {
+  schema: customerAnswer,
+  version: ({ data }: z.input<typeof customerAnswer>): string => data.meta.timestamps.updated_at,
+};
+
 const newPassword = z
   .string()
   .min(8)
@@ -38,7 +43,7 @@ const writable = {
     .boolean()
     .optional()
     .describe(
-      "Counts only from `client_credentials`; a changed e-mail is unproven unless this says otherwise",
+      "Counts only from `client_credentials`; a changed e-mail is unproven unless this says otherwise. `true` alone proves the address that the customer has by then: send the address that was proven as `email` beside it, or `If-Match`",
     ),
 };
 
@@ -103,7 +108,7 @@ export const createCustomer = operation({
       }),
     }),
   },
-  success: { status: 201, description: "The customer", schema: customerAnswer },
+  success: { status: 201, description: "The customer", ...versioned },
   problems: ["email_taken", "password_queue_full"],
 });
 
@@ -117,7 +122,7 @@ export const getCustomer = operation({
   access: ["customers", "own"],
   role: "viewer",
   ids,
-  success: { status: 200, description: "The customer", schema: customerAnswer },
+  success: { status: 200, description: "The customer", ...versioned },
 });
 
 export const updateCustomer = operation({
@@ -127,7 +132,7 @@ export const updateCustomer = operation({
   path: "/v2/customers/{id}",
   summary: "Change a customer",
   description:
-    "Members that are absent stay as they are, and so does a password of which only true or false is said, as answers do. A new password ends the customer's other sessions: every customer token but the one that this request came with. Whose `authentication_mechanism` is `oidc` gets a password from the back office only.",
+    "Members that are absent stay as they are, and so does a password of which only true or false is said, as answers do. A new password ends the customer's other sessions: every customer token but the one that this request came with. Whose `authentication_mechanism` is `oidc` gets a password from the back office only. Send the `ETag` of what you read as `If-Match`, and nothing is changed that you have not seen.",
   access: ["customers", "own"],
   role: "administrator",
   ids,
@@ -142,8 +147,9 @@ export const updateCustomer = operation({
       }),
     }),
   },
-  success: { status: 200, description: "The customer as it is now", schema: customerAnswer },
-  problems: ["email_taken", "password_by_back_office_only", "password_queue_full"],
+  conditional: true,
+  success: { status: 200, description: "The customer as it is now", ...versioned },
+  problems: ["email_taken", "customer_changed", "password_by_back_office_only", "password_queue_full"],
 });
 
 export const deleteCustomer = operation({

@@ -235,6 +235,12 @@ export const problems = {
     means: "Another customer signs in with this e-mail and a password.",
     remedy: "Use another e-mail, or let the customer sign in with it.",
   },
+  customer_changed: {
+    status: 409,
+    means: "The customer was changed since it was read. Nothing of this request was written.",
+    remedy:
+      "Read the customer again, and repeat the change if it is still right. `If-Match` takes the `ETag` of that answer.",
+  },
   credentials_wrong: {
     status: 400,
     means: "The e-mail and the password do not belong together.",

@@ -5,7 +5,7 @@ import { Problem } from "../contract/problem.ts";
 import { changesOf } from "../events/changes.ts";
 import { byCaller } from "../events/event.ts";
 import { type Happening, noteEvents } from "../events/note.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, toIso } from "../lib/clock.ts";
 import type { EmailAddress } from "../lib/email-address.ts";
 import { forChange } from "../storage/for-change.ts";
 import { laterThan } from "../storage/later-than.ts";
@@ -53,17 +53,21 @@ export async function createCustomer(deps: Deps, caller: Caller, given: NewCusto
   });
 }
 
-/** A new password ends the customer's other sessions: whoever knew the old one may have started them. */
+/**
+ * A new password ends the customer's other sessions: whoever knew the old one may have started them. `basedOn`: the versions that the
+ * caller has seen; a customer who has another address since must not be called proven by somebody who looked at the old one.
+ */
 export async function updateCustomer(
   deps: Deps,
   caller: Caller,
   customerId: string,
   change: CustomerChange,
+  basedOn?: readonly string[],
 ): Promise<Customer> {
   refuseOthers(caller, customerId);
   if (change.password !== undefined) await refuseOwnPassword(deps, caller, customerId);
   const passwordHash = await hashOf(deps, caller, change);
-  if (passwordHash !== undefined) await thinOutOtherSessions(deps, caller, customerId, change);
+  if (passwordHash !== undefined && !basedOn) await thinOutOtherSessions(deps, caller, customerId, change);
   return refuseTakenEmail(deps, async (trx) => {
     const rows = trx
       .selectFrom("customers")
@@ -71,6 +75,8 @@ export async function updateCustomer(
       .where("store_id", "=", caller.storeId)
       .where("id", "=", customerId);
     const before = await forChange(deps.storage, rows).executeTakeFirst();
+    if (before && basedOn && !basedOn.includes(toIso(before.updated_at)))
+      throw new Problem("customer_changed");
     const row = await trx
       .updateTable("customers")
       .set({
@@ -161,7 +167,7 @@ function emailVerifiedAfter(
   return { email_verified: sql<number>`case when email_key = ${email.key} then email_verified else 0 end` };
 }
 
-/** Where the address may be somebody else's, the change may be refused, and then it ends no session. */
+/** Only where the change cannot be refused any more, because the address is the customer's own already: else it ends no session. */
 async function thinOutOtherSessions(
   deps: Deps,
   caller: Caller,

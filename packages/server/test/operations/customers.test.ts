@@ -237,6 +237,28 @@ describe("reading", () => {
 });
 
 describe("changing", () => {
+  test("409 calls no address proven that the caller has not seen, where `If-Match` says which one that was", async () => {
+    const email = newEmail();
+    const { id } = (await create({ email, password: PASSWORD })).body.data;
+    const seen = (await store.call(getCustomer, { ids: { id } })).headers.get("etag") ?? "";
+    const prove = (etag: string) =>
+      store.call(updateCustomer, {
+        ids: { id },
+        headers: { "if-match": etag },
+        json: { data: { type: "customer", email_verified: true } },
+      });
+    const theirs = newEmail();
+    expect((await (await signIn(email))(updateCustomer, id, { email: theirs })).status).toBe(200);
+    const refused = await prove(seen);
+    expect([refused.status, refused.code]).toEqual([409, "customer_changed"]);
+    expect(await read(id)).toMatchObject({ email: theirs, email_verified: false });
+    const now = (await store.call(getCustomer, { ids: { id } })).headers.get("etag") ?? "";
+    const proven = await prove(now);
+    expect(proven.body.data).toMatchObject({ email: theirs, email_verified: true });
+    expect(proven.headers.get("etag")).toBe(`"${proven.body.data.meta.timestamps.updated_at}"`);
+    expect((await prove("*")).status).toBe(200);
+  });
+
   test("200 changes what is there and keeps the rest; null clears the reference; time moves on", async () => {
     const { data } = (await create({ external_ref: "crm-1", password: PASSWORD })).body;
     const named = (await update(data.id, { name: "Countess" })).body.data;
