@@ -9,7 +9,11 @@ import {
   listProfiles,
   updateProfile,
 } from "../../src/contract/oidc-profiles.ts";
-import { getAuthenticationSettings, updateAuthenticationSettings } from "../../src/contract/realms.ts";
+import {
+  createRealm,
+  getAuthenticationSettings,
+  updateAuthenticationSettings,
+} from "../../src/contract/realms.ts";
 import { ready } from "../../src/contract/service.ts";
 import { createTestApp, PUBLIC_URL, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
@@ -392,12 +396,16 @@ describe("the direct flow", () => {
     );
   });
 
-  test("409 for a second one in the realm, also when two race", async () => {
+  test("409 for a second one in the realm, also when two race; another realm has its own", async () => {
     const answers = await Promise.all([create(direct()), create(direct())]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
     expect((await create(direct())).code).toBe("direct_profile_exists");
     const { id } = await created();
     expect((await update(id, { ...direct(), client_secret: "s" })).code).toBe("direct_profile_exists");
+    const json = { data: { type: "authentication-realm", name: "Another" } };
+    const ids = { realm: (await store.call(createRealm, { json })).body.data.id };
+    const elsewhere = { ids, json: { data: { ...given(), ...direct() } } };
+    expect((await store.call(createProfile, elsewhere)).status).toBe(201);
   });
 
   test("422 when its client id is not that of the settings, from either side", async () => {
