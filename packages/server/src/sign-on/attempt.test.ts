@@ -270,7 +270,7 @@ describe("the browser's cookie", () => {
     expect(browserCookies("https://keys.example", "v", "digest").map((cookie) => cookie.split("; "))).toEqual(
       [
         ["__Host-latchkey=v", ...attributes],
-        ["__Host-latchkey-d=v", ...attributes],
+        ["__Host-latchkey.d=v", ...attributes],
       ],
     );
   });
@@ -278,7 +278,7 @@ describe("the browser's cookie", () => {
   test("works on this machine without TLS, under a plain name", () => {
     expect(browserCookies("http://localhost:4000", "v", "digest")).toEqual([
       "latchkey=v; Path=/; HttpOnly; SameSite=Lax",
-      "latchkey-d=v; Path=/; HttpOnly; SameSite=Lax",
+      "latchkey.d=v; Path=/; HttpOnly; SameSite=Lax",
     ]);
   });
 });

@@ -97,7 +97,7 @@ export const browserCookieName = (publicUrl: string): string =>
  */
 export const browserCookieNames = (publicUrl: string, browserDigest: string): string[] => {
   const shared = browserCookieName(publicUrl);
-  return [shared, `${shared}-${browserDigest.slice(0, 1)}`];
+  return [shared, `${shared}.${browserDigest.slice(0, 1)}`];
 };
 
 export function browserCookies(publicUrl: string, value: string, browserDigest: string): string[] {

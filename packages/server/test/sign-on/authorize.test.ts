@@ -887,7 +887,7 @@ describe("the browser's cookie", () => {
     expect(cookies).toHaveLength(2);
     for (const cookie of cookies) {
       const [pair = "", ...attributes] = cookie.split("; ");
-      expect(pair).toMatch(/^__Host-latchkey(-[A-Za-z0-9_-])?=[A-Za-z0-9_-]{43}$/);
+      expect(pair).toMatch(/^__Host-latchkey(\.[A-Za-z0-9_-])?=[A-Za-z0-9_-]{43}$/);
       expect(attributes.sort()).toEqual(["HttpOnly", "Path=/", "SameSite=Lax", "Secure"]);
     }
   });
