@@ -251,8 +251,20 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await button(page, "Add the integration").press("Enter");
     await copied("Add an integration");
     await page.getByRole("link", { name: /Loudspeaker/ }).click();
+    await button(page, "Rotate the signing secret").waitFor();
+    // Also while what is below the window is still being read anew.
+    let goOn = () => {};
+    const isClosed = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    await page.route(/\/v2\/integrations/, async (route) => {
+      if (route.request().method() === "GET") await isClosed;
+      await route.continue();
+    });
     await button(page, "Rotate the signing secret").press("Enter");
     await copied("Rotate the signing secret");
+    goOn();
+    await page.unrouteAll({ behavior: "wait" });
   });
 
   test("spaces around a name, and around a secret that was pasted, are in nobody's way", async () => {

@@ -85,10 +85,17 @@ function Acts({ integration }: { integration: Integration }) {
   const [secret, setSecret] = useState<string>();
   const rotate = useRef<HTMLButtonElement>(null);
   const stale = () => queries.invalidateQueries({ queryKey: ["integrations"] });
-  const { isBusy, error, run } = useAct(async (act: () => Promise<unknown>) => {
+  const { run, ...acting } = useAct(async (act: () => Promise<unknown>) => {
     await act();
     await stale();
   });
+  // It does not wait until everything is read anew: the button would be disabled till then, and could not take the focus back.
+  const rotating = useAct(async () => {
+    setSecret((await admin.integrations.rotate(integration.id)).data.signing_secret);
+    void stale();
+  });
+  const isBusy = acting.isBusy || rotating.isBusy;
+  const error = acting.error ?? rotating.error;
   return (
     <section className="stack" aria-label="What can be done">
       {error !== undefined && <Problem error={error} />}
@@ -120,11 +127,7 @@ function Acts({ integration }: { integration: Integration }) {
               ref={rotate}
               className="button button-plain"
               disabled={isBusy}
-              onClick={() =>
-                run(async () =>
-                  setSecret((await admin.integrations.rotate(integration.id)).data.signing_secret),
-                )
-              }
+              onClick={() => rotating.run()}
             >
               Rotate the signing secret
             </button>
