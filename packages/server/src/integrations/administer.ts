@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import { limits } from "../contract/limits.ts";
 import { type Fault, Problem } from "../contract/problem.ts";
 import { changesOf } from "../events/changes.ts";
@@ -14,6 +13,7 @@ import { forChange } from "../storage/for-change.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
+import { BEHIND } from "./due.ts";
 import { type Format, type IntegrationRow, isEnabled, isMeant } from "./integration.ts";
 import { shown } from "./present.ts";
 import { newSigningSecret, openSecretKey, rotatedOut, sealSecret } from "./secret.ts";
@@ -146,22 +146,25 @@ export async function updateIntegration(
   });
 }
 
-/** What happened before it was observed is of the past: it goes on with the first event that it has to tell of, or from now. */
+/**
+ * What happened before it was observed is of the past: it goes on with the first event that it has to tell of, or from now. Nobody is
+ * much further behind than this looks; of what is, nothing is passed over.
+ */
 async function passedOver(trx: Trx, before: IntegrationRow): Promise<number> {
   const { store_id, sequence, observes } = before;
   // Its place does not move while it is disabled, and enabling it moves it to the end of the log.
   if (!isEnabled(before)) return sequence;
-  const first = await trx
+  const types = new Set(typesOf(JSON.parse(observes)));
+  const next = await trx
     .selectFrom("events")
-    .select("sequence")
+    .select(["sequence", "type"])
     .where("store_id", "=", store_id)
     .where("sequence", ">", sequence)
-    // Not by the index over types, from which SQLite would sort all that there are: there are a thousand numbers at most to go along.
-    .where(sql<string>`type || ''`, "in", typesOf(JSON.parse(observes)))
     .orderBy("sequence")
-    .limit(atMost(1))
-    .executeTakeFirst();
-  return first ? first.sequence - 1 : (await readHead(trx, store_id)).last_sequence;
+    .limit(atMost(2 * BEHIND))
+    .execute();
+  const first = next.find(({ type }) => types.has(type));
+  return first ? first.sequence - 1 : (next.at(-1)?.sequence ?? sequence);
 }
 
 /** Enabled again, it goes on from now, and with what it had not delivered; what happened meanwhile it does not hear of. */

@@ -24,7 +24,7 @@ const markOne = statement((db, of: { storeId: string; id: string; now: number })
 );
 
 /** Nobody is this far behind, however rare what it observes is: the log is looked through from there when something of it comes. */
-const BEHIND = 1000;
+export const BEHIND = 1000;
 
 /**
  * Events were numbered: in that transaction, so that no crash can come between. Those are marked that observe one of them. All are
