@@ -22,7 +22,7 @@ import {
 import { tokenHappening } from "./customer-token.ts";
 import type { Passwords } from "./password.ts";
 import { presentMembers } from "./present.ts";
-import { thinOutForRevocation } from "./revoke-many-tokens.ts";
+import { BY_AGE, thinOutForRevocation } from "./revoke-many-tokens.ts";
 import { thinOutTokens } from "./thin-out-tokens.ts";
 
 type Deps = { storage: Storage; clock: Clock; passwords: Passwords };
@@ -176,8 +176,8 @@ async function thinOutOtherSessions(
 ): Promise<void> {
   const customer = await findCustomer(deps.storage.db, caller.storeId, customerId);
   const mayBeTaken = email !== undefined || customer?.passwordHash === null;
-  if (customer && !mayBeTaken)
-    await thinOutForRevocation(deps, byCaller(caller), isOtherSession(caller, customerId));
+  const others = { where: isOtherSession(caller, customerId), along: BY_AGE };
+  if (customer && !mayBeTaken) await thinOutForRevocation(deps, byCaller(caller), others);
 }
 
 const isOtherSession = ({ customer }: Caller, customerId: string): RawBuilder<SqlBool> =>

@@ -57,7 +57,7 @@ export async function endIdpSession(
   await noteEnded(deps, place, ended, Math.min(latest, deps.clock.now()));
   const by = byProvider(profile, requestId);
   const cameOfIt = sql<SqlBool>`profile_id = ${profile.id} and created_at <= ${latest} and ${isEnded}`;
-  await thinOutForRevocation(deps, by, cameOfIt);
+  await thinOutForRevocation(deps, by, { where: cameOfIt, along: [] });
   const voided = await deps.storage.transact(async (trx) => {
     await holdEnding(trx, deps, place);
     // Codes first: whoever is redeeming one at this moment is waited for, and its token is then there to be ended.

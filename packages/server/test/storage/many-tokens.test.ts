@@ -1,3 +1,5 @@
+import { CompiledQuery, sql } from "kysely";
+import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { revokeCustomerTokens } from "../../src/contract/customer-tokens.ts";
 import {
@@ -17,6 +19,7 @@ import { engines, type TestDatabase } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { ADA } from "../support/hostile-idp.ts";
 import { watchDatabase, watchStatements } from "../support/statements.ts";
+import { until } from "../support/until.ts";
 
 const TOKENS = 2000;
 
@@ -27,13 +30,15 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
   let store: TestStore;
   let customer: string;
   let deletions: number;
+  let limited: CompiledQuery[];
 
   beforeEach(async ({ skip }) => {
     if (!engine.isHere) skip("this engine is not installed");
     database = await engine.create();
     const clock = handClock();
-    const storage = watchStatements(await openStorage({ clock }, database.url), ({ sql }) => {
-      if (/^delete from "customer_tokens"/.test(sql)) deletions++;
+    const storage = watchStatements(await openStorage({ clock }, database.url), (statement) => {
+      if (/^delete from "customer_tokens"/.test(statement.sql)) deletions++;
+      if (/from "customer_tokens".* limit /.test(statement.sql)) limited.push(statement);
     });
     latchkey = await createTestApp({ storage, clock });
     store = await latchkey.createStore();
@@ -46,6 +51,7 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
     customer = (await store.call(createCustomer, { json: { data } })).body.data.id;
     await insertTokens();
     deletions = 0;
+    limited = [];
   });
   afterEach(async () => {
     await latchkey?.close();
@@ -73,6 +79,41 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
     expect(await count("customer_tokens")).toBe(0);
     expect((await count("event_outbox")) - noted).toBe(TOKENS);
     expect(deletions).toBeGreaterThanOrEqual(TOKENS / 200);
+  });
+
+  test("204 revokes all of them, also where somebody else is just ending one of them", async ({ skip }) => {
+    if (engine.name === "sqlite") skip("one transaction at a time writes to a SQLite");
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    await other.query("begin");
+    const oldest = "select id from customer_tokens order by created_at, id limit 1";
+    await other.query(`delete from customer_tokens where id in (${oldest})`);
+    const revoking = store.call(revokeCustomerTokens, { ids: { customer } });
+    const waits = sql`select 1 from pg_stat_activity where datname = current_database()
+      and wait_event_type = 'Lock' and query like 'delete from "customer_tokens"%'`;
+    await until(async () => (await waits.execute(latchkey.storage.db)).rows.length === 1);
+    await other.query("commit");
+    await other.end();
+    expect((await revoking).status).toBe(204);
+    expect(await count("customer_tokens")).toBe(0);
+  });
+
+  test("they are found along the index of a customer's tokens, and not from the beginning of the table", async ({
+    skip,
+  }) => {
+    if (engine.name === "sqlite") skip("SQLite reads no table whole that has an index for it");
+    const { db } = latchkey.storage;
+    await sql`analyze customer_tokens`.execute(db);
+    const json = { data: { type: "customer", password: "another long one" } };
+    await store.call(updateCustomer, { ids: { id: customer }, json });
+    await store.call(revokeCustomerTokens, { ids: { customer } });
+    const plans: string[] = [];
+    for (const statement of limited.splice(0)) {
+      const explain = CompiledQuery.raw(`explain ${statement.sql}`, [...statement.parameters]);
+      plans.push(JSON.stringify((await db.executeQuery(explain)).rows));
+    }
+    expect(plans).toHaveLength(TOKENS / 200 + 3);
+    for (const plan of plans) expect(plan).toContain("customer_tokens_by_age");
   });
 
   test("200: a new password ends them some at a time, with an event for each", async () => {
