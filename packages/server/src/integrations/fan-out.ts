@@ -15,7 +15,7 @@ type Deps = { storage: Storage; clock: Clock };
 /** So many events are looked at in one transaction: a few milliseconds. */
 const PAGE = 200;
 
-/** Turns the next events of the log, or of a replay, into deliveries. False: there was nothing left, or the lease is lost. */
+/** Turns the next events of the log, or of a replay, into deliveries. False: there was nothing left, or nothing was written. */
 export async function fanOut(deps: Deps, integration: IntegrationRow): Promise<boolean> {
   return (await fanOutNew(deps, integration)) || (await fanOutReplay(deps, integration));
 }
@@ -36,7 +36,7 @@ async function fanOutReplay(deps: Deps, integration: IntegrationRow): Promise<bo
   return write(deps, integration, events, left, replayDeliveries);
 }
 
-/** The deliveries, and how far the integration has come with them. False: the lease is lost, and nothing was written. */
+/** The deliveries, and how far the integration has come with them. False: it is not as it was read any more, and nothing was written. */
 async function write(
   deps: Deps,
   integration: IntegrationRow,
@@ -79,10 +79,13 @@ const readEvents = statement((db, of: { storeId: string; from: number; to: numbe
     .limit(atMost(of.limit)),
 );
 
-/** False: another instance has the lease. Otherwise it cannot get it before this transaction has ended. */
+/**
+ * False: another instance has the lease, or it observes something else since it was read, which is then read anew. Otherwise neither
+ * can come before this transaction has ended.
+ */
 async function hold(
   trx: Trx,
-  { id, store_id, lease }: IntegrationRow,
+  { id, store_id, lease, observes }: IntegrationRow,
   columns: Partial<IntegrationRow>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await trx
@@ -91,6 +94,7 @@ async function hold(
     .where("store_id", "=", store_id)
     .where("id", "=", id)
     .where("lease", "=", lease)
+    .where("observes", "=", observes)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }

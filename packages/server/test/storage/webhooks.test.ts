@@ -5,7 +5,8 @@ import { updateIntegration } from "../../src/contract/integrations.ts";
 import { createSequencer } from "../../src/events/sequencer.ts";
 import type { Deliverer } from "../../src/integrations/deliverer.ts";
 import { markStores } from "../../src/integrations/due.ts";
-import { takeDue } from "../../src/integrations/lease.ts";
+import { fanOut } from "../../src/integrations/fan-out.ts";
+import { release, takeDue } from "../../src/integrations/lease.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
@@ -119,6 +120,24 @@ describe.each(engines)("on $name", (engine) => {
       await hooks.rename(customer, "Grace");
       await hooks.deliver();
       expect(hooks.receiver.arrived.map(({ json }) => json.type)).toEqual(["customer.updated"]);
+    });
+
+    test("hears of what it begins to observe also where an instance has it in hand as it was before", async () => {
+      const { storage, clock } = hooks.latchkey;
+      const inHand = { lease: "of before", lease_until: clock.now() + 30_000 };
+      const before = await storage.db
+        .updateTable("integrations")
+        .set(inHand)
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      const json = { data: { type: "integration", observes: ["customer.*"] } };
+      await hooks.store.call(updateIntegration, { ids: { id }, json });
+      await hooks.customer();
+      await hooks.deliver();
+      await fanOut(hooks.latchkey, before);
+      await release(hooks.latchkey, before);
+      await hooks.deliver();
+      expect(hooks.receiver.arrived.map(({ json }) => json.type)).toEqual(["customer.created"]);
     });
 
     test("hears of what it observed, also where it was numbered just before it observes something else", async () => {
