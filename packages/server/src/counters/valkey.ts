@@ -106,6 +106,11 @@ export async function openValkey(options: Options): Promise<Valkey> {
     return serverMs - sentMs;
   }
 
+  /** Asked with every beat: whoever runs the server may set it while we run. Hosted ones may forbid to ask. */
+  async function readEviction(client: Client): Promise<void> {
+    eviction = await answered(client.findEviction(), answerWithinMs).catch(() => eviction);
+  }
+
   /** An instance that starts while Valkey is away has never seen the others, and would give all of what is shared. */
   async function countWithoutValkey(): Promise<void> {
     const atMs = performance.now();
@@ -128,13 +133,12 @@ export async function openValkey(options: Options): Promise<Valkey> {
     try {
       await answered(Promise.race([client.connect(), lost]), CONNECT_WITHIN_MS);
       const aheadMs = await answered(Promise.race([beat(client), lost]), answerWithinMs);
-      // Hosted ones may forbid to ask.
-      eviction = await answered(client.findEviction(), answerWithinMs).catch(() => undefined);
       if (isClosed) return client.destroy();
       mine = { client, aheadMs, inFlight: new Set(), timer: undefined };
       line = mine;
       log.info({ event: "valkey_connected", instances });
       hasFailed = false;
+      await readEviction(client);
     } catch (error) {
       client.destroy();
       // Once, and not at every try.
@@ -246,6 +250,7 @@ export async function openValkey(options: Options): Promise<Valkey> {
     answered(beat(mine.client), answerWithinMs).then(
       (aheadMs) => {
         mine.aheadMs = aheadMs;
+        return readEviction(mine.client);
       },
       (cause) => lose(mine, cause),
     );

@@ -67,6 +67,20 @@ test.for<[string, string, unknown]>([
   expect(await ask(latchkey)).toEqual({ status: 200, degraded });
 });
 
+test("200 without it as soon as the policy is set as it should be, while both run", async ({ skip }) => {
+  if (!hasValkey) skip(NO_VALKEY);
+  const server = await startValkey("--maxmemory", "256mb", "--maxmemory-policy", "volatile-lru");
+  closing.push(server.remove);
+  const log = pino({ level: "silent" });
+  const valkey = await openValkey({ urls: [server.url], log, answerWithinMs: 30_000 });
+  closing.push(valkey.close);
+  const latchkey = await createTestApp({ valkey });
+  closing.push(latchkey.close);
+  expect((await ask(latchkey)).degraded).toHaveLength(1);
+  await server.say("CONFIG SET maxmemory-policy noeviction");
+  await until(async () => (await ask(latchkey)).degraded === undefined);
+});
+
 test("200 as ever where the server does not let us ask for its policy", async ({ skip }) => {
   if (!hasValkey) skip(NO_VALKEY);
   const server = await startValkey("--maxmemory", "256mb", "--maxmemory-policy", "volatile-lru");
