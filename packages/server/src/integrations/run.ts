@@ -78,26 +78,30 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
     }
   }
 
-  for (;;) {
-    if (waiting.length === 0 && !isOver()) {
-      waiting = await inTurn(() => takeSome(deps, integration, inHand));
-      for (const { row } of waiting) inHand.add(row.id);
+  try {
+    for (;;) {
+      if (waiting.length === 0 && !isOver()) {
+        waiting = await inTurn(() => takeSome(deps, integration, inHand));
+        for (const { row } of waiting) inHand.add(row.id);
+      }
+      begin();
+      if (underWay.size === 0 && ended.length === 0) break;
+      if (ended.length === 0) await Promise.race(underWay.values());
+      const outcomes = ended;
+      ended = [];
+      if (outcomes.length === 0) continue;
+      const settled = await inTurn(() => settle(deps, integration, outcomes));
+      // Another instance has it now, and sends again what was under way here.
+      if (!settled) break;
+      for (const { row } of outcomes) inHand.delete(row.id);
+      integration = settled.after;
+      deps.onSettled(settled);
     }
-    begin();
-    if (underWay.size === 0 && ended.length === 0) break;
-    if (ended.length === 0) await Promise.race(underWay.values());
-    const outcomes = ended;
-    ended = [];
-    if (outcomes.length === 0) continue;
-    const settled = await inTurn(() => settle(deps, integration, outcomes));
-    // Another instance has it now, and sends again what was under way here.
-    if (!settled) break;
-    for (const { row } of outcomes) inHand.delete(row.id);
-    integration = settled.after;
-    deps.onSettled(settled);
+  } finally {
+    // Also where the database has failed: whoever has the integration next would send beside what is still under way here.
+    waiting = [];
+    await Promise.allSettled(underWay.values());
   }
-  waiting = [];
-  await Promise.allSettled(underWay.values());
   if (failure !== undefined) throw failure;
 }
 

@@ -12,12 +12,15 @@ import {
 import { metrics } from "../../src/contract/service.ts";
 import { eraseSome } from "../../src/events/erase.ts";
 import { DELAYS_MS } from "../../src/integrations/schedule.ts";
+import { openStorage } from "../../src/storage/open.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { createTestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { readExposition } from "../support/exposition.ts";
 import { type Hooks, openHooks } from "../support/hooks.ts";
 import type { Arrived } from "../support/receiver.ts";
 import { mostInOneTurn, watchStatements } from "../support/statements.ts";
+import { until } from "../support/until.ts";
 
 type Delivery = { attempts: { answer: string | null }[] };
 
@@ -422,6 +425,55 @@ describe("a receiver that does not take it", () => {
     expect(await hooks.deliveries(id)).toMatchObject([
       { status: "waiting", attempts: [{ status: null, reason: "connect_failed", answer: null }] },
     ]);
+  });
+});
+
+describe("a database that fails while messages are under way", () => {
+  test("lets nobody send beside them: no message is at its receiver twice at once", async () => {
+    const { clock } = hooks.latchkey;
+    const storage = await openStorage({ clock }, "sqlite::memory:");
+    let isToFail = false;
+    const failing: Storage = Object.assign(Object.create(storage) as Storage, {
+      transact: async <T>(...of: Parameters<typeof storage.transact<T>>) => {
+        if (!isToFail) return storage.transact(...of);
+        isToFail = false;
+        throw new Error("Connection terminated");
+      },
+    });
+    const here = await openHooks({ storage: failing });
+    const open = new Set<string>();
+    const twice: string[] = [];
+    const held: (() => void)[] = [];
+    here.receiver.answer((response, { json }) => {
+      if (json.id === "a look") return response.end();
+      if (open.has(json.id)) twice.push(json.id);
+      open.add(json.id);
+      held.push(() => {
+        open.delete(json.id);
+        response.end();
+      });
+    });
+    await here.integrate();
+    for (let made = 0; made < 20; made++) await here.customer();
+    await here.latchkey.app.tidy();
+    await until(() => held.length === 8);
+    // The first is answered, and what became of it cannot be written.
+    isToFail = true;
+    held[0]?.();
+    await until(() => !isToFail && held.length === 9);
+    for (let looks = 0; looks < 5; looks++) {
+      await here.latchkey.app.tidy();
+      // What was sent before it has arrived when it is answered.
+      await fetch(here.receiver.url, { method: "POST", body: '{"id":"a look"}' });
+    }
+    expect(twice).toEqual([]);
+    here.receiver.answer(200);
+    for (const answer of held) answer();
+    await here.deliver();
+    await here.deliver();
+    const subjects = here.receiver.arrived.flatMap(({ json }) => json.subject ?? []);
+    expect(new Set(subjects).size).toBe(20);
+    await here.close();
   });
 });
 
