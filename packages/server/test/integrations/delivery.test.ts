@@ -445,7 +445,7 @@ describe("a database that fails while messages are under way", () => {
     const twice: string[] = [];
     const held: (() => void)[] = [];
     here.receiver.answer((response, { json }) => {
-      if (json.id === "a look") return response.end();
+      if (json.id === "a look") return void response.end();
       if (open.has(json.id)) twice.push(json.id);
       open.add(json.id);
       held.push(() => {
