@@ -1,7 +1,7 @@
 import { Problem } from "./contract/problem.ts";
 import type { Valkey } from "./counters/valkey.ts";
 import type { Calls } from "./identity-provider/calls.ts";
-import type { Clock } from "./lib/clock.ts";
+import { type Clock, MAX_CLOCK_DIFFERENCE_MS } from "./lib/clock.ts";
 import { isCrowded, isWriteRefused, type Pool, type Storage } from "./storage/storage.ts";
 import type { Workers } from "./workers.ts";
 
@@ -27,7 +27,6 @@ export type Readiness = {
   degraded(): Promise<string[]>;
 };
 
-const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 const ANSWER_WITHIN_MS = 2000;
 const REMEMBER_MS = 500;
 

@@ -15,7 +15,7 @@ import { probeProviders } from "./identity-provider/probe.ts";
 import { tellHealth } from "./identity-provider/tell-health.ts";
 import type { Deliverer } from "./integrations/deliverer.ts";
 import { forgetDeletedIntegrations, forgetOldDeliveries } from "./integrations/forget.ts";
-import type { Clock } from "./lib/clock.ts";
+import { type Clock, MAX_CLOCK_DIFFERENCE_MS } from "./lib/clock.ts";
 import type { Cap } from "./rate-limit/cap.ts";
 import type { LastUsed } from "./rate-limit/last-used.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
@@ -67,7 +67,7 @@ type Chores = Record<string, () => unknown>;
 
 export function createTidying(deps: Deps): Tidying {
   const { clock, log } = deps;
-  const { whileRunning, everySecond, everyMinute } = choresOf(deps);
+  const { whileRunning, everySecond, everyMinute, forgetting } = choresOf(deps);
   let timers: NodeJS.Timeout[] = [];
   let forgotAtMs = clock.monotonicMs();
   let underWay: Promise<void> | undefined;
@@ -83,7 +83,8 @@ export function createTidying(deps: Deps): Tidying {
     await doAll(log, everySecond);
     if (clock.monotonicMs() - forgotAtMs < FORGET_EVERY_MS) return;
     // Whoever stops has seconds left, and needs them for what is in memory: what is over can be forgotten after the next start.
-    const isBehind = await doAll(log, everyMinute, () => isStopping);
+    const chores = isStopping || (await isAhead(deps)) ? everyMinute : { ...everyMinute, ...forgetting };
+    const isBehind = await doAll(log, chores, () => isStopping);
     if (!isBehind) forgotAtMs = clock.monotonicMs();
   }
 
@@ -113,7 +114,9 @@ export function createTidying(deps: Deps): Tidying {
   };
 }
 
-const choresOf = (deps: Deps): Record<"whileRunning" | "everySecond" | "everyMinute", Chores> => ({
+const choresOf = (
+  deps: Deps,
+): Record<"whileRunning" | "everySecond" | "everyMinute" | "forgetting", Chores> => ({
   // Left out of the last round, which `stop` does: it asks identity providers, and there is no time to wait for them.
   whileRunning: { probes: () => probeProviders(deps) },
   everySecond: {
@@ -134,6 +137,9 @@ const choresOf = (deps: Deps): Record<"whileRunning" | "everySecond" | "everyMin
     record_sources: deps.recordLimiter.sweep,
     discovery_tries: deps.discoveryTries.sweep,
     throttle: deps.signInThrottle.sweep,
+    failing_integrations: deps.deliverer.count,
+  },
+  forgetting: {
     revocations: () => forgetExpiredRevocations(deps),
     customer_tokens: () => forgetExpiredTokens(deps),
     answers: () => forgetOldAnswers(deps),
@@ -146,10 +152,19 @@ const choresOf = (deps: Deps): Record<"whileRunning" | "everySecond" | "everyMin
     old_events: () => forgetOldEvents(deps),
     old_deliveries: () => forgetOldDeliveries(deps),
     deleted_integrations: () => forgetDeletedIntegrations(deps),
-    failing_integrations: deps.deliverer.count,
     signing_keys: deps.signingKeys.maintain,
   },
 });
+
+/**
+ * By a clock that is far ahead of the database's, everything is over that the other instances still need: revocations, codes, the log of
+ * events. A database that does not say its time now has none of its rows forgotten now.
+ */
+const isAhead = ({ storage, clock }: Pick<Deps, "storage" | "clock">): Promise<boolean> =>
+  storage.ping().then(
+    ({ nowMs }) => nowMs !== undefined && clock.now() - nowMs > MAX_CLOCK_DIFFERENCE_MS,
+    () => true,
+  );
 
 /** One chore that fails must not keep the others from being done. True: one of them has more to do. */
 async function doAll(log: Logger, chores: Chores, isEnough = () => false): Promise<boolean> {

@@ -9,6 +9,9 @@ export type Clock = {
   stepMs(): number;
 };
 
+/** So far the clocks of the instances and of the database may be apart; an instance that is further off says that it is not ready. */
+export const MAX_CLOCK_DIFFERENCE_MS = 60_000;
+
 type TimeSource = { wallMs(): number; monotonicMs(): number };
 
 const machine: TimeSource = { wallMs: Date.now, monotonicMs: () => performance.now() };

@@ -4,12 +4,14 @@ import { getStore } from "../../src/contract/store.ts";
 import { forgetOldEvents } from "../../src/events/forget.ts";
 import { ROUND } from "../../src/storage/delete-old.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
+import { handClock } from "../support/clock.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 import { insertCrowd, insertEvents } from "../support/many-rows.ts";
 import { planOf, watchStatements } from "../support/statements.ts";
 
 const BACKLOG = 25_000;
 const MINUTE = 60_000;
+const HOUR = 3_600_000;
 const DAY = 86_400_000;
 
 describe.each(engines)("forgetting on $name", (engine) => {
@@ -76,6 +78,37 @@ describe.each(engines)("forgetting on $name", (engine) => {
     clock.advance(2 * MINUTE);
     await app.stop();
     expect(await left("sign_on_attempts")).toBe(100);
+  });
+
+  test("is not done by an instance whose clock is far ahead: what it takes for over is not over for the others", async ({
+    skip,
+  }) => {
+    if (engine.name === "sqlite") skip("a file has no time of its own");
+    const { storage } = latchkey;
+    const clock = handClock(Date.now() + 2 * HOUR);
+    const ahead = await createTestApp({ storage, clock });
+    const [storeId, overAt] = [store.store.id, Date.now() + HOUR];
+    await insertCrowd(storage, { storeId, count: 100, overAt, tables: ["sign_on_attempts"] });
+    const revocation = { token_id: "revoked", store_id: storeId, expires_at: overAt };
+    await storage.db.insertInto("access_token_revocations").values(revocation).execute();
+    await storage.db.deleteFrom("event_outbox").execute();
+    await insertEvents(storage, storeId, 10);
+    await storage.db
+      .updateTable("events")
+      .set({ time: overAt - 90 * DAY })
+      .execute();
+    await storage.db
+      .updateTable("event_heads")
+      .set({ oldest_time: overAt - 90 * DAY })
+      .execute();
+    clock.advance(2 * MINUTE);
+    await ahead.app.tidy();
+    for (const [table, rows] of [
+      ["sign_on_attempts", 100],
+      ["access_token_revocations", 1],
+      ["events", 10],
+    ] as const)
+      expect(await left(table), table).toBe(rows);
   });
 
   test("finds all that is over by an index, and sorts nothing: a table that is read whole stops the service", async () => {
