@@ -16,6 +16,8 @@ describe("an address is written one way (N84)", () => {
     ["with digits in the domain", "a@1.2.x3", "a@1.2.x3"],
     ["with a part of 64 characters", `${"a".repeat(64)}@b.example`, undefined],
     ["with a label of 63 characters", `a@${"b".repeat(63)}.example`, undefined],
+    ["with a last label of 63 characters", `a@b.${"c".repeat(63)}`, undefined],
+    ["of 254 octets", `a@${`${"b".repeat(60)}.`.repeat(4)}${"c".repeat(8)}`, undefined],
   ])("%s", (_, text, shown = text) => {
     expect(parseEmail(text)).toEqual({ shown, key: shown.toLowerCase() });
   });
@@ -70,6 +72,8 @@ describe("what is not plainly one address is none (N84)", () => {
       "255 octets",
       `a@${"b".repeat(60)}.${"b".repeat(60)}.${"b".repeat(60)}.${"b".repeat(60)}.${"c".repeat(9)}`,
     ],
+    ["255 octets in fewer characters", `${"é".repeat(64)}@${`${"b".repeat(39)}.`.repeat(3)}${"c".repeat(6)}`],
+    ["a last label of 64 characters", `ada@shop.${"b".repeat(64)}`],
     ["a label of 64 characters", `ada@${"b".repeat(64)}.example`],
     ["an empty label", "ada@shop..example"],
     ["a dot in front", "ada@.example"],

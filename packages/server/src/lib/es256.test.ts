@@ -55,6 +55,13 @@ describe("ES256", () => {
     );
   });
 
+  test("a good signature with a zero before its second number, which is the same number, is none", () => {
+    const bytes = Buffer.from("a cart");
+    const good = signEs256(privateKey, bytes);
+    const longer = Buffer.concat([good.subarray(0, 32), Buffer.alloc(1), good.subarray(32)]);
+    expect(isEs256(publicKey, bytes, longer)).toBe(false);
+  });
+
   test("a signature in Node's own form is none", () => {
     const bytes = Buffer.from("a cart");
     expect(isEs256(publicKey, bytes, sign("sha256", bytes, privateKey))).toBe(false);

@@ -211,9 +211,29 @@ describe("the form is one", () => {
     expect(readJws(signed(headerText, claims))).toBeUndefined();
   });
 
-  test("one of more than 4096 characters is not looked at", () => {
-    const long = signJws(signer, "at+jwt", { ...CLAIMS, x: "x".repeat(4096) });
-    expect(readJws(long)).toBeUndefined();
+  test("up to 4096 characters are looked at, and no more", () => {
+    const texts = [2954, 2955].map((length) => signJws(signer, "at+jwt", { x: "x".repeat(length) }));
+    expect(texts.map((text) => [text.length, readJws(text) !== undefined])).toEqual([
+      [4096, true],
+      [4097, false],
+    ]);
+  });
+
+  test("claims may be nested four levels deep", () => {
+    expect(readJws(signJws(signer, "JWT", { a: { a: { a: {} } } }))).toHaveProperty("claims.a.a.a", {});
+  });
+
+  test("spare bits are zero in header and claims, too, though the signature is over them as they are", () => {
+    const respelled = (text: string) => {
+      const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+      return text.slice(0, -1) + letters[letters.indexOf(text.slice(-1)) + 1];
+    };
+    // As long as they are, their last characters have bits to spare.
+    const [headerPart, claimsPart] = [part({ ...GOOD, x: "" }), part({ sub: "ada" })];
+    for (const text of [`${respelled(headerPart)}.${claimsPart}`, `${headerPart}.${respelled(claimsPart)}`]) {
+      const bytes = sign("sha256", Buffer.from(text), { key: signer.privateKey, dsaEncoding: "ieee-p1363" });
+      expect(readJws(`${text}.${bytes.toString("base64url")}`)).toBeUndefined();
+    }
   });
 
   test("whatever comes, nothing is thrown", () => {
@@ -246,5 +266,11 @@ describe("RS256", () => {
     const confused = `${header}.${claims}.${signature.toString("base64url")}`;
     expect(readJws(confused)?.isSignedBy(pair.publicKey)).toBe(false);
     expect(readJws(signJws(signer, "JWT", {}))?.isSignedBy(pair.publicKey)).toBe(false);
+  });
+
+  test("is not what a key of the other kind has signed as its own kind does (R61)", () => {
+    const [header, claims] = ['{"alg":"RS256","typ":"JWT","kid":"ours"}', '{"sub":"ada"}'].map(part);
+    const der = sign("sha256", Buffer.from(`${header}.${claims}`), signer.privateKey);
+    expect(readJws(`${header}.${claims}.${der.toString("base64url")}`)?.isSignedBy(publicKey)).toBe(false);
   });
 });

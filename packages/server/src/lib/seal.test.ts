@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createKeyring } from "./keyring.ts";
-import { keyIdOfSealed, seal, unseal } from "./seal.ts";
+import { isSealedEmpty, keyIdOfSealed, reseal, seal, unseal } from "./seal.ts";
 
 const master = (byte: number): Buffer => Buffer.alloc(32, byte);
 const keyring = createKeyring([master(1)]);
@@ -161,4 +161,24 @@ describe("when the master key changes", () => {
   test("the old one opens no more when it is gone", () => {
     expect(unseal(createKeyring([master(2)]), "client-secret", CONTEXT, made)).toBeUndefined();
   });
+
+  test("what the old one has sealed is sealed anew, an empty text too; what the new one has sealed stays as it is", () => {
+    const both = createKeyring([master(2), master(1)]);
+    for (const text of ["a secret", ""]) {
+      const anew = reseal(both, "client-secret", CONTEXT, sealed(text), "it");
+      expect(unseal(createKeyring([master(2)]), "client-secret", CONTEXT, anew)).toBe(text);
+      expect(reseal(both, "client-secret", CONTEXT, anew, "it")).toBe(anew);
+    }
+  });
+
+  test("what neither can open is named, and not lost", () => {
+    const strangers = createKeyring([master(2), master(3)]);
+    expect(() => reseal(strangers, "client-secret", CONTEXT, made, "the secret of a profile")).toThrow(
+      "the secret of a profile cannot be opened with these master keys",
+    );
+  });
+});
+
+test("whether a text is empty is seen without opening it", () => {
+  expect(["", "x", "a secret"].map((text) => isSealedEmpty(sealed(text)))).toEqual([true, false, false]);
 });

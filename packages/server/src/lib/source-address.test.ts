@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalSource, networkOf, sourceOf, trustedProxies } from "./source-address.ts";
+import { canonicalSource, networkOf, sourceOf, subnetOf, trustedProxies } from "./source-address.ts";
 
 const nobody = trustedProxies([]);
 const ours = trustedProxies(["10.0.0.0/8", "192.0.2.7", "fd00::/8", "2001:db8::7"]);
@@ -17,6 +17,7 @@ describe("networks of proxies", () => {
     ["::ffff:a01:203", true],
     ["::ffff:11.0.0.1", false],
     ["::10.1.2.3", false],
+    ["::1:ffff:10.1.2.3", false],
     ["fd00::1", true],
     ["fdff:ffff::", true],
     ["fc00::1", false],
@@ -170,6 +171,14 @@ describe("one source, one text (A62)", () => {
     ["::1", "0:0:0::/48"],
   ])("the network of %s is %s", (address, expected) => {
     expect(networkOf(canonicalSource(address))).toBe(expected);
+  });
+
+  test.each([
+    ["203.0.113.9", "203.0.113.0/24"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+    ["unknown", null],
+  ])("of %s a record may say %s", (address, expected) => {
+    expect(subnetOf(canonicalSource(address))).toBe(expected);
   });
 
   test("any text whatever gives a source", () => {

@@ -284,6 +284,7 @@ describe("refuses", () => {
     ["a bare name", "{a:1}"],
     ["a comment", "{}//"],
     ["NaN", "NaN"],
+    ["a bare word that every object knows", "[constructor]"],
     ["a leading zero", "01"],
     ["a raw line feed in a text", '"\n"'],
     ["an unknown escape", '"\\x41"'],

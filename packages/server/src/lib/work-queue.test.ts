@@ -58,11 +58,21 @@ test("as many wait as can be begun in time; one more is refused at once", async 
   expect(queue.waiting()).toBe(8);
 });
 
-test("where one takes longer than the wait, nobody waits", async () => {
-  const { run } = build({ eachMs: 3000 });
-  const runs = [run("a"), run("b")];
+test("where one takes longer than the wait, nobody waits; when it has ended, the next is begun", async () => {
+  const { run, end, started } = build({ eachMs: 3000 });
+  const runs = [run("a"), run("b")] as const;
   await heard();
   expect(runs.map(({ outcome }) => outcome)).toEqual(["none yet", "refused"]);
+  await end(runs[0]);
+  await end(run("c"));
+  expect(started).toEqual(["a", "c"]);
+});
+
+test("where all take no time, no more wait than one a millisecond for each place", async () => {
+  const { queue, run, end } = build();
+  for (let round = 0; round < 60; round++) await end(run(`round ${round}`));
+  for (let index = 0; index < WAIT_MS + 10; index++) run(`late ${index}`);
+  expect(queue.waiting()).toBe(WAIT_MS);
 });
 
 test("how many may wait follows how long the latest took", async () => {
@@ -87,6 +97,19 @@ test("who has waited for the whole time is refused, and the work is never begun"
   expect([early.outcome, late.outcome]).toEqual(["refused", "none yet"]);
   expect(started).toEqual(["first", "late"]);
   expect(queue.waiting()).toBe(0);
+});
+
+test("a group of which all have waited for too long is gone, and the next group has its turn", async () => {
+  const { clock, started, run, end } = build();
+  const first = run("first");
+  const late = [run("a"), run("b")];
+  clock.advance(WAIT_MS);
+  const next = run("next", { group: "another" });
+  await end(first);
+  await end(next);
+  expect(late.map(({ outcome }) => outcome)).toEqual(["refused", "refused"]);
+  await end(run("again"));
+  expect(started).toEqual(["first", "next", "again"]);
 });
 
 test("what nobody wants any more at its turn is not begun; the next is", async () => {
@@ -118,6 +141,15 @@ test("a full queue takes one of another group, and the longest gives up its late
   const left = (runs: typeof loud) => runs.map(({ outcome }) => outcome === "none yet");
   expect(left(loud)).toEqual([true, true, true, false, false]);
   expect(left(quiet)).toEqual([true, true, false]);
+});
+
+test("of groups that have as many waiting, the one that has just come gives up its latest", async () => {
+  const { run } = build({ eachMs: 600 });
+  run("first");
+  const runs = ["a", "b", "b", "a"].map((group, at) => run(String(at), { group }));
+  await heard();
+  const outcomes = runs.map(({ outcome }) => outcome);
+  expect(outcomes).toEqual(["none yet", "none yet", "none yet", "refused"]);
 });
 
 test("work that fails, at once or later, makes room like any other, and says so to its own caller", async () => {
