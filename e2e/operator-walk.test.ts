@@ -73,6 +73,12 @@ test("the steps are numbered, lead from the installation to an upgrade, and all 
     expect(titles).toContain(word);
 });
 
+test("what is installed and upgraded to has the console: its tools go after they have built it", () => {
+  const unit = readFileSync(join(repository, "deploy/systemd/latchkey@.service"), "utf8");
+  const typed = [walk, unit].flatMap((text) => text.match(/npm ci [^`\n]*/g) ?? []);
+  expect(typed).toEqual(Array(3).fill("npm ci && npm prune --omit=dev"));
+});
+
 describe.skipIf(!hasAll)("what the page says", () => {
   let root: string;
   let postgres: PostgresServer;
