@@ -86,6 +86,7 @@ describe.skipIf(!hasAll)("what the page says", () => {
   let idp: HonestIdp;
   let env: Record<string, string>;
   let shell: ReturnType<typeof startShell>;
+  let umask: string;
   let ports: Record<"first" | "second" | "tls" | "plain", number>;
 
   beforeAll(async () => {
@@ -143,6 +144,7 @@ describe.skipIf(!hasAll)("what the page says", () => {
       NO_COLOR: "1",
     };
     shell = startShell(env);
+    umask = (await shell.type("umask")).said.trim();
   });
   afterAll(async () => {
     shell?.end();
@@ -209,6 +211,11 @@ describe.skipIf(!hasAll)("what the page says", () => {
     expect(code, said).toBe(0);
     expect(said).not.toContain("no meaning here");
     expected[title]?.(said);
+  });
+
+  test("leaves the shell's umask alone: the service's user must be able to read the next release", async () => {
+    const { said } = await shell.type("umask");
+    expect(said.trim()).toBe(umask);
   });
 
   test("ends with instances that serve the restored store over TLS", async () => {
