@@ -252,6 +252,13 @@ describe("the unit", () => {
   );
 });
 
+test("docs/operations.md starts and restarts instances of the unit that there is", () => {
+  const page = readFileSync(join(root, "docs/operations.md"), "utf8");
+  const units = [...page.matchAll(/systemctl \w+(?: --[\w-]+)* (latchkey\S*)/g)].map(([, unit]) => unit);
+  expect(units.length).toBeGreaterThan(3);
+  for (const unit of units) expect(unit).toMatch(/^latchkey@(4000|\$port)$/);
+});
+
 test("docs/operations.md shows the files of deploy/, word for word", () => {
   const nginx = read("nginx/latchkey-upstream.conf") + read("nginx/latchkey.conf");
   expect(shownIn("docs/operations.md", "nginx")).toBe(nginx);
