@@ -84,11 +84,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: "passes over those that others hold, which are no more than there are places for",
   },
   {
-    from: "src/integrations/administer.ts",
-    sql: /^select "sequence" from "events"/,
-    reason: "goes along the log from where the integration stands, which is a thousand events behind at most",
-  },
-  {
     from: "src/storage/statement.ts",
     sql: /^update integration_deliveries set next_attempt_at = 0/,
     reason: "reads and sorts what waits for one receiver about one subject",
