@@ -221,7 +221,8 @@ export async function openValkey(options: Options): Promise<Valkey> {
       if (still && performance.now() - still.sentMs >= answerWithinMs) lose(mine, notInTime(answerWithinMs));
       else watch(mine);
     };
-    const waitMs = oldest.sentMs + answerWithinMs - performance.now();
+    // A process that stood still since may be late for it already, and Node warns of a time that has passed.
+    const waitMs = Math.max(0, oldest.sentMs + answerWithinMs - performance.now());
     // Looks after the sockets were read once more: the answer may be there, while this process itself had to wait.
     mine.timer = setTimeout(() => setImmediate(look), waitMs).unref();
   }

@@ -1,5 +1,5 @@
 import pino from "pino";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createScript } from "../../src/counters/script.ts";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
@@ -319,4 +319,22 @@ test("a password is used, and no wrong one is ever logged", async () => {
   expect(JSON.stringify(logLines)).not.toContain("wr0ng");
   expect((await open([url("right")])).isAway()).toBe(false);
   await server.say("AUTH right\r\nCONFIG SET requirepass ''");
+});
+
+test("a process that stood still between asking and waiting waits no negative time, of which Node would warn", async () => {
+  const nowMs = () => {
+    const untilMs = performance.now() + 600;
+    while (performance.now() < untilMs);
+    return Date.now();
+  };
+  const log = pino({ level: "silent" });
+  const valkey = await openValkey({ urls: [server.url], log, answerWithinMs: 500, nowMs });
+  opened.push(valkey);
+  await until(() => !valkey.isAway());
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  await count(valkey, "late");
+  const waits = timers.mock.calls.map(([, ms]) => Number(ms));
+  timers.mockRestore();
+  expect(waits.length).toBeGreaterThan(0);
+  expect(waits.filter((ms) => ms < 0)).toEqual([]);
 });
