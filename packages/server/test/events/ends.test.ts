@@ -8,6 +8,9 @@ import {
 } from "../../src/contract/customers.ts";
 import { getEventHead, listEvents } from "../../src/contract/events.ts";
 import { updateStore } from "../../src/contract/store.ts";
+import { digestOf, hashOf } from "../../src/events/chain.ts";
+import { byService } from "../../src/events/event.ts";
+import { noteEvents } from "../../src/events/note.ts";
 import { readPublicKeys, verifyLog } from "../../src/events/verify.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
@@ -62,6 +65,7 @@ describe.each(engines)("the log on $name", (engine) => {
         { time: 1 },
         { type: "store.x" },
         { salt: "AAAAAAAAAAAAAAAAAAAAAA" },
+        { salt: null },
         { hash: "x" },
         { subject: "x" },
         { source: "https://else.example" },
@@ -81,6 +85,28 @@ describe.each(engines)("the log on $name", (engine) => {
         await ofStore().set(before).where("sequence", "=", 5).execute();
       }
       expect(await verdict()).toMatchObject({ isWhole: true });
+    });
+
+    test("names the event behind one that was written anew, digest and hash and all; the last one by the head", async () => {
+      const salt = Buffer.alloc(16);
+      const anew = { salt: salt.toString("base64url"), data: "{}", digest: digestOf(salt, "{}") };
+      for (const [sequence, named] of [
+        [10, 10],
+        [5, 6],
+      ] as const) {
+        const row = await latchkey.storage.db
+          .selectFrom("events")
+          .selectAll()
+          .where("store_id", "=", store.store.id)
+          .where("sequence", "=", sequence)
+          .executeTakeFirstOrThrow();
+        const hash = hashOf({ ...row, ...anew });
+        await ofStore()
+          .set({ ...anew, hash })
+          .where("sequence", "=", sequence)
+          .execute();
+        expect(await verdict()).toEqual({ isWhole: false, sequence: named, what: "altered" });
+      }
     });
 
     test("names the first event that was removed, from the middle, the beginning or the end", async () => {
@@ -128,9 +154,102 @@ describe.each(engines)("the log on $name", (engine) => {
       await rename("goes on");
       await rename("goes on and on");
       await rename("as if nothing had been");
+      await rename("beyond what the witness has seen");
       await latchkey.app.tidy();
       expect(await verdict()).toMatchObject({ isWhole: true });
       expect(await verdict(witnessed)).toEqual({ isWhole: false, sequence: 10, what: "altered" });
+    });
+
+    describe("over several pages", () => {
+      beforeEach(async () => {
+        const happening = { type: "store.updated" as const, subject: store.store.id, resource: {} };
+        const many = Array.from({ length: 1000 }, () => happening);
+        await latchkey.storage.transact((trx) => noteEvents(trx, latchkey, byService(store.store.id), many));
+        await latchkey.app.tidy();
+      });
+
+      const ofEvents = () => latchkey.storage.db.deleteFrom("events").where("store_id", "=", store.store.id);
+      const takeAway = () => ofEvents().where("sequence", "<=", 600).execute();
+
+      /** Walks the log, and does something when the first page was read. */
+      const verdictWith = (work: () => Promise<unknown>) => {
+        let isDone = false;
+        const db = latchkey.storage.db.withPlugin({
+          transformQuery: ({ node }) => node,
+          async transformResult({ result }) {
+            if (isDone || result.rows.length < 500) return result;
+            isDone = true;
+            await work();
+            return result;
+          },
+        });
+        return verifyLog({ storage: { ...latchkey.storage, db } }, store.store.id);
+      };
+
+      test("is walked to its end, and says how far it has come", async () => {
+        const seen: number[][] = [];
+        const found = await verifyLog(latchkey, store.store.id, undefined, (...far) => seen.push(far));
+        expect(found).toMatchObject({ isWhole: true, events: 1010 });
+        expect(seen).toEqual([
+          [500, 1010],
+          [1000, 1010],
+          [1010, 1010],
+        ]);
+        await ofStore().set({ time: 1 }).where("sequence", "=", 1005).execute();
+        expect(await verdict()).toEqual({ isWhole: false, sequence: 1005, what: "altered" });
+      });
+
+      test("is whole when retention takes its beginning away meanwhile", async () => {
+        const { db } = latchkey.storage;
+        const forget = async () => {
+          const { hash } = await db
+            .selectFrom("events")
+            .select("hash")
+            .where("store_id", "=", store.store.id)
+            .where("sequence", "=", 600)
+            .executeTakeFirstOrThrow();
+          const beginning = { first_sequence: 601, forgotten_hash: hash };
+          await db.updateTable("event_heads").set(beginning).where("store_id", "=", store.store.id).execute();
+          await takeAway();
+        };
+        expect(await verdictWith(forget)).toMatchObject({
+          isWhole: true,
+          events: 910,
+          head: { first_sequence: 601 },
+        });
+      });
+
+      test("names the first that is gone when somebody else takes it away meanwhile", async () => {
+        expect(await verdictWith(takeAway)).toEqual({ isWhole: false, sequence: 501, what: "removed" });
+      });
+
+      test("is whole when more happens meanwhile, up to where it ended before", async () => {
+        const more = async () => {
+          await rename("meanwhile");
+          await latchkey.app.tidy();
+        };
+        expect(await verdictWith(more)).toMatchObject({ isWhole: true, events: 1010 });
+      });
+    });
+
+    test("a log whose beginning was moved is not whole to a witness of the event before it, who has another hash", async () => {
+      const { db } = latchkey.storage;
+      const events = db.deleteFrom("events").where("store_id", "=", store.store.id);
+      const { hash } = await db
+        .selectFrom("events")
+        .select("hash")
+        .where("store_id", "=", store.store.id)
+        .where("sequence", "=", 4)
+        .executeTakeFirstOrThrow();
+      await events.where("sequence", "<=", 4).execute();
+      const beginning = { first_sequence: 5, forgotten_hash: hash };
+      await db.updateTable("event_heads").set(beginning).where("store_id", "=", store.store.id).execute();
+      expect(await verdict({ sequence: 4, hash })).toMatchObject({ isWhole: true });
+      expect(await verdict({ sequence: 4, hash: "another" })).toEqual({
+        isWhole: false,
+        sequence: 4,
+        what: "altered",
+      });
     });
 
     test("the keys that heads are signed with are public", async () => {
