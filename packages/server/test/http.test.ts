@@ -186,7 +186,8 @@ describe("other origins", () => {
     });
     expect(answer.status).toBe(204);
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
-    expect(answer.headers.get("access-control-allow-headers")).toContain("Authorization");
+    expect(answer.headers.get("access-control-allow-headers")).toBe("Authorization, *");
+    expect(answer.headers.get("access-control-allow-methods")).toBe("GET, POST, PUT, DELETE");
     expect(answer.headers.get("access-control-max-age")).toBe("86400");
     expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
   });
@@ -205,6 +206,37 @@ describe("other origins", () => {
     for (const path of ["/health/ready", "/metrics", "/docs"]) {
       expect((await fetch(path)).headers.has("access-control-allow-origin")).toBe(false);
     }
+  });
+});
+
+describe("browsers", () => {
+  const headersOf = async (app: TestApp, path: string, method = "GET") =>
+    (await app.app.fetch(new Request(`http://internal${path}`, { method }))).headers;
+
+  test("are told with every answer not to frame it, guess its type, load anything for it or tell others of it", async () => {
+    for (const [path, method] of [
+      ["/v2/store"],
+      ["/v2/store", "OPTIONS"],
+      ["/v2/store", "PATCH"],
+      ["/nothing"],
+      ["/oauth/access_token", "POST"],
+      ["/health/live"],
+    ] as const)
+      expect(Object.fromEntries(await headersOf(latchkey, path, method))).toMatchObject({
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "x-frame-options": "DENY",
+        "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+      });
+  });
+
+  test("are told to come by HTTPS alone where the service is public under it, and only there", async () => {
+    const plain = await createTestApp({ publicUrl: "http://localhost:4000" });
+    const toldBy = async (app: TestApp) =>
+      (await headersOf(app, "/v2/store")).get("strict-transport-security");
+    expect([await toldBy(latchkey), await toldBy(plain)]).toEqual(["max-age=31536000", null]);
+    await plain.close();
   });
 });
 
