@@ -4,7 +4,7 @@ import { handClock } from "../../test/support/clock.ts";
 import { describeLimiters, inProcess, type MakeLimiter } from "../../test/support/limiters.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Bucket, draw, fill, fullBucket } from "./bucket.ts";
-import { MAX_SOURCES } from "./claims.ts";
+import { giveToSource, MAX_SOURCES, newClaims } from "./claims.ts";
 import { capacityOf } from "./fair-share.ts";
 import type { Decision } from "./limiter.ts";
 
@@ -178,6 +178,15 @@ describe("memory", () => {
     await served(1, "flood");
     await servedOfMany(5 * MAX_SOURCES);
     expect(limiter.size().sources).toBe(MAX_SOURCES);
+  });
+
+  test("a source that is served again is not the next to make room", () => {
+    const claims = newClaims();
+    const serve = (source: number) => giveToSource(claims, `source ${source}`, 0, 1000);
+    for (let at = 0; at < MAX_SOURCES; at++) serve(at);
+    for (const at of [1, MAX_SOURCES, MAX_SOURCES + 1]) serve(at);
+    const isKnown = [0, 1, 2, 3].map((at) => claims.public?.sources.has(`source ${at}`));
+    expect(isKnown).toEqual([false, true, false, true]);
   });
 
   test("who is refused leaves nothing behind: a million addresses take no more room than the limit lets through", async () => {

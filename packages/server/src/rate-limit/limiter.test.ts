@@ -260,6 +260,8 @@ describe("use", () => {
     expect((await take("a")).asked).toBe(11);
     await limiter.settle("store");
     expect(readUses(useLog, "store", 0).map(({ asked }) => asked)).toEqual([10, 1]);
+    // Six are there for a key that is alone.
+    expect(useLog.read("store").flatMap(({ refused }) => Array.from(refused).slice(0, 2))).toEqual([4, 1]);
   });
 });
 
