@@ -330,7 +330,7 @@ describe.each(engines)("the log on $name", (engine) => {
       (await store.call(createCustomer, { json: { data: person(name) } })).body.data.id as string;
     const erase = (id: string) => store.call(eraseCustomer, { ids: { id } });
 
-    test("200: their data and salts go, everything else stays, and the log still verifies", async () => {
+    test("200: their data, salts and actors go, everything else stays, and the log still verifies", async () => {
       const [grace, bea] = [await make("grace"), await make("bea")];
       const json = { data: { type: "customer", name: "grace the second" } };
       await store.call(updateCustomer, { ids: { id: grace }, json });
@@ -361,6 +361,8 @@ describe.each(engines)("the log on $name", (engine) => {
       expect(events[3].data.resource.email).toBe("bea@shop.example");
       expect(events[7].data.resource).toEqual({ type: "customer", id: grace });
       expect(JSON.stringify(events)).not.toContain("grace");
+      const byKey = await readLog(latchkey, store, `filter=eq(actor,${store.key.id})`);
+      expect(byKey.map(({ data }) => data)).not.toContain("(erased)");
       expect(await verdict()).toMatchObject({ isWhole: true, erased: 3 });
       expect(bea).toBe(events[3].subject);
     });
@@ -381,6 +383,11 @@ describe.each(engines)("the log on $name", (engine) => {
       expect((await other.call(eraseCustomer, { ids: { id } })).code).toBe("customer_not_found");
       expect((await erase(id)).body.data.events).toBe(1);
       expect((await erase(id)).code).toBe("customer_not_found");
+      // Of this one all that waited has its number.
+      const gone = await make("grace");
+      await store.call(deleteCustomer, { ids: { id: gone } });
+      await latchkey.app.tidy();
+      expect((await erase(gone)).status).toBe(200);
       expect(JSON.stringify(await readLog(latchkey, store))).not.toContain("grace");
     });
 
