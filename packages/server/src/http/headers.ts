@@ -30,11 +30,10 @@ export function corsHeaders(path: string): Record<string, string> {
   };
 }
 
-/** `*` leaves out Authorization, so that one is named. A day is how long a browser may remember. */
+/** Beside those of `corsHeaders`. `*` leaves out Authorization, so that one is named. A day is how long a browser may remember. */
 export function preflightHeaders(path: string): Record<string, string> | undefined {
   if (!isOpenToOrigins(path)) return undefined;
   return {
-    ...corsHeaders(path),
     "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE",
     "Access-Control-Allow-Headers": "Authorization, *",
     "Access-Control-Max-Age": "86400",
