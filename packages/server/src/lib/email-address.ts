@@ -11,7 +11,7 @@ const MAX_LOCAL_LENGTH = 64;
 const MAX_LENGTH = 1024;
 
 /** What separates addresses, quotes, comments or cannot be seen: the ways in which one text becomes two addresses. */
-const FORBIDDEN = /[\p{C}\p{Z}\s,;:<>()[\]"\\]/u;
+const FORBIDDEN = /[\p{C}\p{Z},;:<>()[\]"\\]/u;
 
 /**
  * ASCII that no host name has. Looked for before `domainToASCII`, which reads its argument like the host of a URL: it
