@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
@@ -212,6 +213,31 @@ test.skipIf(!postgresEngine.isHere)(
     await database.drop();
   },
 );
+
+test("a PostgreSQL that asks for a password which the address does not have is said in words, too", async () => {
+  const says = (kind: number, text: string) =>
+    Buffer.concat([Buffer.from([82, 0, 0, 0, 8 + text.length, 0, 0, 0, kind]), Buffer.from(text)]);
+  const asking = createServer((socket) => {
+    // The names of its mechanisms, and its half of the first exchange; then it has waited long enough.
+    const answers = [says(10, "SCRAM-SHA-256\0\0"), says(11, "r=nonce,s=c2FsdA==,i=4096")];
+    socket.on("error", () => undefined);
+    socket.on("data", () => {
+      socket.write(answers.shift() ?? "");
+      if (answers.length === 0) socket.end();
+    });
+  });
+  await new Promise<void>((resolve) => asking.listen(0, "127.0.0.1", resolve));
+  const { port } = asking.address() as AddressInfo;
+  const env = { LATCHKEY_DATABASE_URL: `postgres://latchkey@127.0.0.1:${port}/latchkey` };
+  const { code, stderr } = await latchkey(["store", "list"], env);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining("asks for a password, and the address has none"),
+  ]);
+  expect(stderr).toContain("LATCHKEY_DATABASE_URL");
+  expect(stderr).not.toContain("    at ");
+  await new Promise((resolve) => asking.close(resolve));
+});
 
 test("deleting a store says how far it is on standard error, and its result on standard output", async () => {
   const made = await createStore(place);

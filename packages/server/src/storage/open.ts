@@ -101,15 +101,16 @@ export async function migrateUrl(
 /** Who we are (28), no such database (3D), a schema that is not ours (42501); certificates, and their files. */
 const REFUSED = /^(28...|3D...|42501|ENOENT|EACCES|.*CERT.*|UNABLE_TO_.*|ERR_(SSL|TLS)_.*)$/;
 const NO_TLS = "The server does not support SSL connections";
+/** The driver's words for an address without a password, which the server asks for. */
+const NO_PASSWORD = /^SASL: .* client password must be /;
 
 /** What an operator meets most, with where the address stands. Never the URL, which has the password. */
 export function inWords(error: unknown, databaseUrl: string, name = "LATCHKEY_DATABASE_URL"): unknown {
   if (isOperatorFault(error) || databaseUrl.startsWith("sqlite:")) return error;
   const { code, message } = error as Error & { code?: string };
-  if (!REFUSED.test(code ?? "") && message !== NO_TLS && !isUnavailable(error)) return error;
+  const isAskedFor = NO_PASSWORD.test(message);
+  if (!REFUSED.test(code ?? "") && message !== NO_TLS && !isAskedFor && !isUnavailable(error)) return error;
   const { host, pathname } = new URL(databaseUrl);
-  return operatorFault(
-    `cannot use the database ${pathname.slice(1)} at ${host} (${name}): ${message}`,
-    error,
-  );
+  const why = isAskedFor ? "the server asks for a password, and the address has none" : message;
+  return operatorFault(`cannot use the database ${pathname.slice(1)} at ${host} (${name}): ${why}`, error);
 }
