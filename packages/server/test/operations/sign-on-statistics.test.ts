@@ -196,9 +196,12 @@ describe.each(engines)("statistics of sign-ons on $name", (engine) => {
   }
 
   test("are kept after their records: minutes for 8 days, hours for 100 and days for 1,100", async () => {
+    const { storage, clock } = f.latchkey;
+    // A database whose clock is years behind would have nothing forgotten.
+    Object.assign(storage, { ping: async () => ({ nowMs: clock.now(), otherInstances: 0 }) });
     await f.redeem(await f.signOn());
     const kept = async (days: number) => {
-      f.latchkey.clock.advance(days * DAY);
+      clock.advance(days * DAY);
       const found = [];
       for (const step of ["minute", "hour", "day"]) {
         const range = "from=2026-01-01&to=2026-01-01T01:00:00Z";
