@@ -51,6 +51,7 @@ async function measure(instruments: Instruments, of: Workload, engine: Engine): 
   }
   for (let round = 0; round < WARM_ROUNDS + ROUNDS; round++) {
     progress.step(`${of.name}, ${engine}: round ${round + 1}`);
+    if (round === WARM_ROUNDS) await places.analyze();
     for (const at of entrants.keys()) {
       const entrant = entrants[(at + round) % entrants.length] as Entrant;
       const count = of.isRecorded ? COUNTS.recorded : COUNTS.others;

@@ -9,11 +9,17 @@ import {
   type Runner,
 } from "./measure.ts";
 import type { Options } from "./options.ts";
+import type { Places } from "./places.ts";
 import type { Progress } from "./progress.ts";
 import type { Comparison, Standing } from "./results.ts";
 import type { Contestant, Engine, Workload } from "./workloads/workload.ts";
 
-type Deps = Instruments & { contestants: Contestants; options: Options; progress: Progress };
+type Deps = Instruments & {
+  places: Pick<Places, "analyze">;
+  contestants: Contestants;
+  options: Options;
+  progress: Progress;
+};
 
 export const stepsOf = (workload: Workload, engine: Engine, options: Options): number =>
   whoTakesPart(workload, engine, options).length * (2 * options.rounds + 1);
@@ -42,6 +48,7 @@ export async function compare(deps: Deps, workload: Workload, engine: Engine): P
     entrants.push({ runner, tell, count: 0, rounds: [], atHalf: [] });
   }
   for (const entrant of entrants) await warmUp(deps, workload, entrant);
+  await deps.places.analyze();
   for (let round = 0; round < deps.options.rounds; round++) {
     for (const { runner, tell, count, rounds } of inTurn(entrants, round)) {
       tell(`round ${round + 1}`);

@@ -14,6 +14,11 @@ import type { Engine } from "./workloads/workload.ts";
 export type Places = {
   engines: Engine[];
   newDatabase(engine: Engine): Promise<string>;
+  /**
+   * Has PostgreSQL look at what its tables have become, as its autovacuum does within a minute: until then it plans by a table that was
+   * empty, and may go through thousands of rows by an index that does not fit.
+   */
+  analyze(): Promise<void>;
   /** What PostgreSQL has used so far, process by process, in microseconds. Linux only: empty elsewhere. */
   databaseUsage(): Map<number, number>;
   remove(): Promise<void>;
@@ -26,12 +31,18 @@ export async function openPlaces(): Promise<Places> {
   const postgres = binaries
     ? await startPostgres(binaries, { fsync: "on", synchronous_commit: "on" })
     : undefined;
+  const inPostgres: string[] = [];
   const places: Places = {
     engines: postgres ? ["sqlite", "postgres"] : ["sqlite"],
     newDatabase: async (engine) => {
       const name = `bench_${randomBytes(6).toString("hex")}`;
       if (engine === "sqlite") return `sqlite:${join(folder, `${name}.db`)}`;
-      return newPostgresDatabase(postgres as PostgresServer, name);
+      const url = await newPostgresDatabase(postgres as PostgresServer, name);
+      inPostgres.push(url);
+      return url;
+    },
+    async analyze() {
+      for (const url of inPostgres) await ask(url, "analyze");
     },
     databaseUsage: () => (postgres && process.platform === "linux" ? cpuOf(postgres.processes()) : new Map()),
     async remove() {
@@ -46,11 +57,15 @@ export async function openPlaces(): Promise<Places> {
 }
 
 async function newPostgresDatabase({ url }: PostgresServer, name: string): Promise<string> {
+  await ask(url, `create database ${name}`);
+  return url.replace(/\/postgres$/, `/${name}`);
+}
+
+async function ask(url: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query(`create database ${name}`);
+  await client.query(text);
   await client.end();
-  return url.replace(/\/postgres$/, `/${name}`);
 }
 
 /** Its processes have one thread each, whose time on a processor is the first number here, in nanoseconds. */
