@@ -16,7 +16,12 @@ import { createHealth, type Health, type HealthDeps } from "./health.ts";
  * others may share: what silence costs is bounded by the places at a provider and the time of a request.
  */
 export type Calls = Sender &
-  Omit<Health, "mayAsk" | "note" | "rested"> & {
+  Omit<Health, "mayAsk" | "note" | "rested" | "healthOf"> & {
+    /**
+     * `wasIll`: the log says so. If nothing is known of it here, it is asked soon: storefronts grey its button, so no shopper would
+     * find out that it is back.
+     */
+    healthOf(profileId: string, wasIll?: boolean): ReturnType<Health["healthOf"]>;
     /** For requests that are about a code which somebody brought. */
     aboutCodes: Sender;
     /** For an address that is only tried: a typing mistake must not put a working provider to rest. */
@@ -37,7 +42,7 @@ type Deps = HealthDeps & { egress: Egress; onCall?: OnCall };
 export function createCalls({ egress, onCall, ...deps }: Deps): Calls {
   const { clock } = deps;
   const { mayAsk, note, rested, ...health } = createHealth(deps);
-  /** Those that gave no answer when they were last asked for a document. */
+  /** Those that gave no answer when they were last asked for a document, by us or by who ran before. */
   const silent = new Set<string>();
 
   async function ask(request: IdpRequest): Promise<EgressAnswer> {
@@ -89,6 +94,11 @@ export function createCalls({ egress, onCall, ...deps }: Deps): Calls {
     // Those that are silent first: five times, and they are well or down. Those that are down stay so for as long as they like.
     toProbe: () => [...[...silent].filter((profileId) => !isDown(profileId)), ...rested()],
     ...health,
+    healthOf(profileId, wasIll = false) {
+      const known = health.healthOf(profileId);
+      if (!known && wasIll) silent.add(profileId);
+      return known;
+    },
     async forget(profileId) {
       silent.delete(profileId);
       await health.forget(profileId);

@@ -13,11 +13,12 @@ const KNOWN_FOR_MS = 30 * 3_600_000;
 export function shownHealth(
   calls: Pick<Calls, "healthOf">,
   clock: Clock,
-  { id, toldHealth, readAt, updatedAt, metadata }: Profile,
+  { id, enabled, toldHealth, readAt, updatedAt, metadata }: Profile,
 ): { status: HealthStatus | "unknown"; since: number } {
-  const seen = calls.healthOf(id);
+  const toldIll = toldHealth === "down" || toldHealth === "degraded" ? toldHealth : undefined;
+  const seen = calls.healthOf(id, enabled && toldIll !== undefined);
   if (seen) return seen;
-  if (toldHealth === "down" || toldHealth === "degraded") return { status: toldHealth, since: updatedAt };
+  if (toldIll) return { status: toldIll, since: updatedAt };
   // A document from before readings were noted was read when it was accepted.
   const knownAt = readAt ?? (metadata ? updatedAt : null);
   const isKnown = knownAt !== null && clock.now() - knownAt < KNOWN_FOR_MS;

@@ -1,8 +1,8 @@
 import { byService } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
-import { forChange } from "../storage/for-change.ts";
 import type { Storage } from "../storage/storage.ts";
+import { touchStore } from "../stores/store.ts";
 import type { Calls } from "./calls.ts";
 import { profileHappening } from "./happenings.ts";
 import type { HealthStatus } from "./health.ts";
@@ -26,20 +26,30 @@ export async function tellHealth(deps: Deps): Promise<boolean> {
   return untold.length > AT_ONCE;
 }
 
-function tell(deps: Deps, profileId: string, status: HealthStatus): Promise<void> {
-  return deps.storage.transact(async (trx) => {
-    const rows = trx.selectFrom("oidc_profiles").selectAll().where("id", "=", profileId);
-    const row = await forChange(deps.storage, rows).executeTakeFirst();
+/** Instances keep in memory what storefronts are shown, with what was told last: the store's revision tells them. */
+async function tell(deps: Deps, profileId: string, status: HealthStatus): Promise<void> {
+  const storeId = await deps.storage.transact(async (trx) => {
+    const row = await trx
+      .selectFrom("oidc_profiles")
+      .select(["store_id", "told_health"])
+      .where("id", "=", profileId)
+      .executeTakeFirst();
     const before = row?.told_health ?? "up";
-    if (!row || before === status) return;
-    await trx
+    if (!row || before === status) return undefined;
+    await touchStore(trx, row.store_id);
+    const told = await trx
       .updateTable("oidc_profiles")
       .set({ told_health: status })
       .where("store_id", "=", row.store_id)
       .where("id", "=", profileId)
-      .execute();
-    const happening = profileHappening(deps, "oidc_profile.health_changed", profileOf(row));
+      .where("told_health", "is not distinct from", row.told_health)
+      .returningAll()
+      .executeTakeFirst();
+    if (!told) return undefined;
+    const happening = profileHappening(deps, "oidc_profile.health_changed", profileOf(told));
     const changes = { health: { before, after: status } };
     await noteEvents(trx, deps, byService(row.store_id), [{ ...happening, changes }]);
+    return row.store_id;
   });
+  if (storeId !== undefined) deps.storage.changes.announce(storeId);
 }

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { checkProfile, getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
+import { checkProfile, getProfile, listProfiles, updateProfile } from "../../src/contract/oidc-profiles.ts";
 import { backchannelLogout } from "../../src/contract/sign-on.ts";
 import type { SignOnReason } from "../../src/contract/sign-on-reasons.ts";
+import { createTestApp, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { ADA } from "../support/hostile-idp.ts";
-import { happenedIn } from "../support/log.ts";
+import { happenedIn, readLog } from "../support/log.ts";
 import { until } from "../support/until.ts";
 
 /** What is kept of a failure, what the doctor makes of it, and what is known of a provider's health. */
@@ -304,14 +305,51 @@ describe("health", () => {
     expect((await f.signOn()).code).not.toBe("");
   });
 
-  test("what the log was told last is known to a process that has just started", async () => {
+  /** As a storefront is shown it, with a public token. */
+  const shownAt = async ({ app }: Pick<TestApp, "app">) => {
+    const { body } = await call(app, listProfiles, { token: f.implicit, ids: { realm: f.realmId } });
+    return body.data.find(({ id }: { id: string }) => id === f.profileId).meta.health.status;
+  };
+  const untilShown = (at: Pick<TestApp, "app">, wanted: string) =>
+    until(async () => {
+      f.latchkey.clock.advance(1000);
+      await at.app.tidy();
+      return (await shownAt(at)) === wanted;
+    });
+  const failUntilDown = async () => {
     fail();
     for (let failure = 0; failure < 5; failure++) await f.store.call(checkProfile, { ids: ids() });
     await f.latchkey.app.tidy();
-    await f.latchkey.storage.db.selectFrom("oidc_profiles").select("told_health").execute();
     expect(await status()).toBe("down");
+  };
+
+  test("what the log was told last is shown by a process that has just started, which asks again by itself: storefronts grey the button, so no shopper would", async () => {
+    await failUntilDown();
+    const { storage, clock, keyring } = f.latchkey;
+    const allowedOrigins = [f.idp.origin];
+    const restarted = await createTestApp({ storage, clock, keyring, allowedOrigins });
+    expect(await shownAt(restarted)).toBe("down");
     f.idp.hooks = {};
+    await untilShown(restarted, "up");
+    await restarted.app.stop();
+    const told = (await readLog(f.latchkey, f.store)).findLast(
+      ({ type }) => type === "oidc_profile.health_changed",
+    );
+    expect(told.data.changes.health).toEqual({ before: "down", after: "up" });
+    expect(told.data.resource.meta.health.status).toBe("up");
     await untilStatus("up");
+  });
+
+  test("one that was switched off while it was down is shown as up soon after it works and is switched on", async () => {
+    await failUntilDown();
+    const switchTo = (enabled: boolean) =>
+      f.store.call(updateProfile, { ids: ids(), json: { data: { type: "oidc-profile", enabled } } });
+    await switchTo(false);
+    f.latchkey.clock.advance(10_000);
+    await f.latchkey.app.tidy();
+    f.idp.hooks = {};
+    expect((await switchTo(true)).status).toBe(200);
+    await untilShown(f.latchkey, "up");
   });
 
   test("another issuer in its document shows on the profile, and in the log, before a sign-on fails", async () => {
