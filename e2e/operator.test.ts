@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
@@ -150,6 +151,20 @@ describe("a signing key that is in other hands", () => {
     const removed = await latchkey(["rotate-keys", "--signing", "--now", "--yes"], place.env);
     expect([removed.code, removed.stdout]).toEqual([0, expect.stringContaining("in use now")]);
     expect(removed.stderr).toContain("It ends 0 live customer tokens");
+  });
+
+  test("is not replaced by one that no instance could open: another master key than the service's is refused", async () => {
+    const replace = ["rotate-keys", "--signing", "--now", "--yes", "--json"];
+    const { signing_key } = JSON.parse((await latchkey(replace, place.env)).stdout);
+    const LATCHKEY_MASTER_KEY = randomBytes(32).toString("base64url");
+    const refused = await latchkey(replace, { ...place.env, LATCHKEY_MASTER_KEY });
+    expect([refused.code, refused.stdout]).toEqual([1, ""]);
+    expect(refused.stderr).toContain("sealed with a master key that is not in LATCHKEY_MASTER_KEY");
+    running = await serve(place);
+    const { keys } = (await (await fetch(`${place.url}/.well-known/jwks.json`)).json()) as {
+      keys: { kid: string }[];
+    };
+    expect(keys.map(({ kid }) => kid)).toContain(signing_key);
   });
 });
 

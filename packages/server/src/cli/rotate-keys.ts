@@ -4,7 +4,7 @@ import { addNextKey, PUBLISHED_BEFORE_MS, replaceKeys } from "../customers/key-r
 import type { Clock } from "../lib/clock.ts";
 import { createKeyring, type Keyring } from "../lib/keyring.ts";
 import { usageFault } from "../lib/operator-fault.ts";
-import { resealAll } from "../sealed.ts";
+import { refuseMissingKeys, resealAll } from "../sealed.ts";
 import { isUnavailable, type Storage } from "../storage/storage.ts";
 import { confirm } from "./confirm.ts";
 import { createProgress } from "./progress.ts";
@@ -39,6 +39,8 @@ const countIfQuick = (deps: Deps): Promise<number | undefined> =>
   });
 
 async function replaceNow(deps: Deps, { yes, json }: Given): Promise<void> {
+  // The new ones are sealed with it, and with another than the instances have nobody could open them.
+  await refuseMissingKeys(deps);
   const live = await countIfQuick(deps);
   await confirm(
     `This removes every signing key at once. It ends ${live ?? "all"} live customer tokens of all stores: those customers have to ` +
