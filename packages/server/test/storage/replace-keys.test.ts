@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { getCustomer } from "../../src/contract/customers.ts";
 import { jwks } from "../../src/contract/sign-on.ts";
 import { addNextKey, replaceKeys } from "../../src/customers/key-rows.ts";
+import { createKeyring } from "../../src/lib/keyring.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { createTestApp, PUBLIC_URL, type TestApp } from "../support/app.ts";
@@ -20,15 +21,17 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
   let f: Federation;
   let other: TestApp;
   let operator: Storage;
+  const masterKey = randomBytes(32);
+  const keyring = createKeyring([masterKey]);
 
   beforeEach(async ({ skip }) => {
     if (!engine.isHere) skip("this engine is not installed");
     database = await engine.create();
-    f = await createFederation({ databaseUrl: database.url });
+    f = await createFederation({ databaseUrl: database.url, keyring });
     const { storage, clock } = f.latchkey;
     // One process serves a SQLite file: there the second instance shares its connection.
     const shared = engine.name === "sqlite" ? { storage } : { databaseUrl: database.url };
-    other = await createTestApp({ ...shared, clock });
+    other = await createTestApp({ ...shared, clock, keyring });
     operator = await openStorage({ clock }, database.url);
   });
   afterEach(async () => {
@@ -52,7 +55,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
   };
 
   test("403 for every token of before on every instance within a second, and the old key is in no key set", async () => {
-    const { clock, keyring } = f.latchkey;
+    const { clock } = f.latchkey;
     const session = await signIn();
     const next = await addNextKey({ storage: operator, clock, keyring });
     const instances = [f.latchkey, other];
@@ -68,7 +71,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
   });
 
   test("the new key signs at once: who signs in after that has a good token everywhere", async () => {
-    const { clock, keyring } = f.latchkey;
+    const { clock } = f.latchkey;
     await signIn();
     clock.advance(1);
     const { kid } = await replaceKeys({ storage: operator, clock, keyring });
@@ -82,7 +85,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
   });
 
   test("a token is dead although its row was brought back: its key is gone", async () => {
-    const { clock, keyring, storage } = f.latchkey;
+    const { clock, storage } = f.latchkey;
     const session = await signIn();
     const row = await storage.db.selectFrom("customer_tokens").selectAll().executeTakeFirstOrThrow();
     clock.advance(1);
@@ -102,7 +105,7 @@ describe.each(engines)("signing keys that are replaced at once on $name", (engin
     await holder.query("begin; lock table customer_tokens");
     const env = {
       LATCHKEY_DATABASE_URL: database.url,
-      LATCHKEY_MASTER_KEY: randomBytes(32).toString("base64url"),
+      LATCHKEY_MASTER_KEY: masterKey.toString("base64url"),
       LATCHKEY_PUBLIC_URL: PUBLIC_URL,
     };
     const { stderr } = await latchkey(["rotate-keys", "--signing", "--now"], env);
