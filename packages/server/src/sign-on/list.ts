@@ -25,7 +25,9 @@ async function asWritten({ emailDigests }: Deps, storeId: string, condition: Con
   if (field === "reference") return { ...condition, value: readReference(String(value)) ?? value };
   if (field !== "email") return condition;
   if (!emailDigests) throw new Error("an address cannot be looked for without digests");
-  return { ...condition, value: (await emailDigests.of(storeId, String(value))) ?? "" };
+  // No address has a space: one that arrives was a plus that the client did not encode.
+  const email = String(value).replaceAll(" ", "+");
+  return { ...condition, value: (await emailDigests.of(storeId, email)) ?? "" };
 }
 
 type SignOnList = {

@@ -97,6 +97,16 @@ describe.each(engines)("records on $name", (engine) => {
     expect((await other.call(listSignOns, { query })).body.data).toEqual([]);
   });
 
+  test("are found by an address with a plus also when the client did not encode it", async () => {
+    f.idp.hooks.claims = (claims) => ({ ...claims, email: "ada+shop@shop.example" });
+    await f.signOn();
+    await f.latchkey.app.tidy();
+    for (const email of ["ada+shop@shop.example", "ada%2Bshop@shop.example"]) {
+      const { body } = await f.store.call(listSignOns, { query: `filter=eq(email,${email})` });
+      expect(body.data).toHaveLength(1);
+    }
+  });
+
   test("are still found by e-mail when the master key was replaced and the old one is gone", async () => {
     await f.signOn();
     await f.latchkey.app.tidy();
