@@ -122,7 +122,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
-  test("a provider of members is removed with another warning than one of shoppers", async () => {
+  test("a provider of members is removed, and moved, with another warning than one of shoppers", async () => {
     const { page } = c;
     const realms = (await c.admin.realms.list()).data;
     const realm = realms.find(({ purpose }) => purpose === "members");
@@ -133,6 +133,29 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     const remove = page.getByRole("dialog");
     await remove.getByText(/Members who came through it must be removed and invited again/).waitFor();
     await remove.getByRole("button", { name: "Cancel" }).click();
+    const fault = {
+      status: "409",
+      code: "identities_left_behind",
+      title: "Conflict",
+      detail: "Somebody would be left behind.",
+      id: "request-1",
+      meta: { identities: 2, issuer: c.idp, new_issuer: "https://moved.example" },
+    };
+    await page.route(/\/oidc-profiles\/[\w-]+$/, (route) =>
+      route.request().method() === "PUT"
+        ? route.fulfill({ status: 409, json: { errors: [fault] } })
+        : route.fallback(),
+    );
+    await button(page, "Change address and client").click();
+    const form = page.getByRole("dialog", { name: "Change address and client" });
+    await form.getByLabel("Address").fill("https://moved.example");
+    await form.getByLabel("Client secret").fill("practice");
+    await form.getByRole("button", { name: "Change it" }).click();
+    const moved = page.getByRole("dialog", { name: "What becomes of the people who signed in before?" });
+    await moved.getByText(/Everybody stays the member they are/).waitFor();
+    await moved.getByText(/before they were removed and invited again/).waitFor();
+    await page.unrouteAll();
+    await moved.getByRole("button", { name: "Cancel" }).click();
   });
 
   test("an integration is added with its secret shown once, tried, and what could not be delivered is sent again", async () => {

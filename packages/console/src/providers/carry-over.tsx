@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Choices, Field } from "../parts/field.tsx";
 import { Modal } from "../parts/modal.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { useIsForMembers } from "../parts/realms.ts";
 import { useAct } from "../parts/use-act.ts";
 import { type Left, leftBehind, peopleInWords } from "./left-behind.ts";
 
@@ -11,7 +12,7 @@ import { type Left, leftBehind, peopleInWords } from "./left-behind.ts";
  * A change that may give the provider another issuer. Where people have signed in under the old one, the service asks what becomes of
  * them before it changes anything; then this asks whoever is here, and sends the change once more with their choice.
  */
-export function useMove(profile: Profile, change: (choice: MoveChoice) => Promise<unknown>) {
+export function useMove(realmId: string, profile: Profile, change: (choice: MoveChoice) => Promise<unknown>) {
   const [left, setLeft] = useState<Left>();
   const { isBusy, error, run } = useAct(async () => {
     try {
@@ -23,12 +24,19 @@ export function useMove(profile: Profile, change: (choice: MoveChoice) => Promis
     }
   });
   const dialog = left && (
-    <CarryOver profile={profile} left={left} onClose={() => setLeft(undefined)} onChosen={change} />
+    <CarryOver
+      realmId={realmId}
+      profile={profile}
+      left={left}
+      onClose={() => setLeft(undefined)}
+      onChosen={change}
+    />
   );
   return { isBusy, error, run, dialog };
 }
 
 type Props = {
+  realmId: string;
   profile: Profile;
   left: Left;
   onClose: () => void;
@@ -37,20 +45,22 @@ type Props = {
 
 type Fate = "carry" | "leave";
 
-const FATES = [
-  {
-    value: "carry",
-    label: "Carry them over",
-    why: "Everybody stays the customer they are. Right only if the provider still calls each person by the same subject (sub): ask its administrator.",
-  },
-  {
-    value: "leave",
-    label: "Leave them behind",
-    why: "Whoever comes back is somebody new, without their orders. Right if it is another provider, or its subjects are others now.",
-  },
-] as const;
+const fatesOf = (isForMembers: boolean) =>
+  [
+    {
+      value: "carry",
+      label: "Carry them over",
+      why: `Everybody stays the ${isForMembers ? "member" : "customer"} they are. Right only if the provider still calls each person by the same subject (sub): ask its administrator.`,
+    },
+    {
+      value: "leave",
+      label: "Leave them behind",
+      why: `${isForMembers ? "None of them can sign in before they were removed and invited again." : "Whoever comes back is somebody new, without their orders."} Right if it is another provider, or its subjects are others now.`,
+    },
+  ] as const;
 
-function CarryOver({ profile, left, onClose, onChosen }: Props) {
+function CarryOver({ realmId, profile, left, onClose, onChosen }: Props) {
+  const isForMembers = useIsForMembers(realmId);
   const [fate, setFate] = useState<Fate>("carry");
   const [typed, setTyped] = useState("");
   const isMatch = typed.trim() === profile.name.trim();
@@ -84,7 +94,7 @@ function CarryOver({ profile, left, onClose, onChosen }: Props) {
       >
         <Choices
           legend="What becomes of them"
-          options={FATES}
+          options={fatesOf(isForMembers)}
           value={fate}
           onChoose={(chosen) => setFate(chosen)}
         />

@@ -14,7 +14,7 @@ export function Drift({ realmId, profile }: { realmId: string; profile: Profile 
   const can = useCan();
   const queries = useQueryClient();
   const pending = profile.meta.pending_change;
-  const { isBusy, error, run, dialog } = useMove(profile, async (choice) => {
+  const { isBusy, error, run, dialog } = useMove(realmId, profile, async (choice) => {
     if (!pending) return;
     await admin.profiles(realmId).approveDrift(profile.id, pending.digest, choice);
     say("The change is approved.");

@@ -16,7 +16,7 @@ export function MoveProvider({ realmId, profile, onClose, onDone }: Props) {
   const [address, setAddress] = useState(profile.discovery_url);
   const [clientId, setClientId] = useState(profile.client_id);
   const [secret, setSecret] = useState("");
-  const { isBusy, error, run, dialog } = useMove(profile, async (choice) => {
+  const { isBusy, error, run, dialog } = useMove(realmId, profile, async (choice) => {
     const change = {
       discovery_url: address.trim(),
       client_id: clientId.trim(),

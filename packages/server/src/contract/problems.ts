@@ -578,7 +578,7 @@ export const problems = {
     means:
       "The issuer would be another, and nobody has said what becomes of the people who signed on before.",
     remedy:
-      "`meta.identities` says how many they are. Repeat the request with `adopt_identities_of`: this profile's own id carries them over, if the provider still calls each by the same subject, and `confirm` must be the profile's name; `null` leaves them behind, and they become new customers.",
+      "`meta.identities` says how many they are. Repeat the request with `adopt_identities_of`: this profile's own id carries them over, if the provider still calls each by the same subject, and `confirm` must be the profile's name; `null` leaves them behind: customers come back as new ones, and members must be removed and invited again.",
   },
   profile_changed: {
     status: 409,

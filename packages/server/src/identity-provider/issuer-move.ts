@@ -1,12 +1,14 @@
+import type { SelectQueryBuilder } from "kysely";
 import { Problem } from "../contract/problem.ts";
 import { show } from "../lib/show.ts";
 import { atMost } from "../storage/at-most.ts";
 import type { Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
 import type { FormerIssuer, Profile } from "./profile.ts";
 
 /**
- * An identity is filed under the issuer that spoke of it. When a provider is called something else from now on, its people
- * would all become new customers. Whoever changes it says which it shall be: left behind, or carried over because the provider
+ * An identity is filed under the issuer that spoke of it, and a member is bound to it. When a provider is called something else from
+ * now on, its people would all become new customers, and its members would be let in no more. Whoever changes it says which it shall be: left behind, or carried over because the provider
  * still calls each of them by the same subject. The identities stay where they are; the profile names the former issuer, and
  * whoever looks for an identity looks there, too. So a million are carried over by writing one row.
  */
@@ -49,19 +51,36 @@ export const withIssuer = (known: readonly FormerIssuer[], added: FormerIssuer):
   added,
 ];
 
-/** By the index on profile, issuer and subject. */
+/** Customers' identities, or, of a profile of the members' realm, the members that it has bound. */
 async function countIdentities(
   trx: Trx,
   { storeId, id, formerIds }: Profile,
   former: readonly FormerIssuer[],
 ): Promise<number> {
-  const some = trx
+  const issuers = [...new Set(former.map(({ issuer }) => issuer))];
+  const customers = trx
     .selectFrom("customer_identities")
     .select("id")
     .where("store_id", "=", storeId)
     .where("profile_id", "in", [id, ...formerIds])
-    .where("issuer", "in", [...new Set(former.map(({ issuer }) => issuer))])
+    .where("issuer", "in", issuers)
     .limit(atMost(COUNTED));
+  const members = trx
+    .selectFrom("members")
+    .select("id")
+    .where("store_id", "=", storeId)
+    .where("profile_id", "=", id)
+    .where("issuer", "in", issuers)
+    .where("subject", "is not", null)
+    .limit(atMost(COUNTED));
+  return (await countOf(trx, customers)) || countOf(trx, members);
+}
+
+/** By the index on profile, issuer and subject. */
+async function countOf(
+  trx: Trx,
+  some: SelectQueryBuilder<Tables, keyof Tables, { id: string }>,
+): Promise<number> {
   const { total } = await trx
     .selectFrom(some.as("some"))
     .select(({ fn }) => fn.countAll<number>().as("total"))

@@ -9,7 +9,12 @@ import { presentMembers } from "./present.ts";
 
 /** What an identity provider has said of a person. */
 type ForeignIdentity = { issuer: string; subject: string; email: string; emailVerified: boolean };
-type Through = { id: string; storeId: string };
+type Through = {
+  id: string;
+  storeId: string;
+  /** What the provider was called before, whose people were carried over. */
+  formerIssuers: readonly { issuer: string }[];
+};
 type MemberReason = Extract<SignOnReason, "member_unknown" | "member_email_unverified" | "member_bound">;
 
 /** Why they would be refused now. For telling them at once; the decision that counts is made in `settleMember`. */
@@ -23,11 +28,16 @@ export async function foreseeMember(
     .select("id")
     .where("store_id", "=", through.storeId)
     .where("profile_id", "=", through.id)
-    .where("issuer", "=", identity.issuer)
+    .where("issuer", "in", issuersOf(through, identity))
     .where("subject", "=", identity.subject)
     .executeTakeFirst();
   return known ? undefined : whyNot(db, through, identity);
 }
+
+/** Its own comes first: who was left behind under another, and came back, is whom they are under this one. */
+const issuersOf = ({ formerIssuers }: Through, { issuer }: ForeignIdentity): string[] => [
+  ...new Set([issuer, ...formerIssuers.map((former) => former.issuer)]),
+];
 
 /** For an identity that is bound to no member. An unverified address gets the same answer whether or not a member has it. */
 async function whyNot(
@@ -77,18 +87,21 @@ async function welcome(
   trx: Trx,
   { clock }: { clock: Clock },
   through: Through,
-  { issuer, subject }: ForeignIdentity,
+  identity: ForeignIdentity,
 ): Promise<Member | undefined> {
-  const row = await trx
-    .updateTable("members")
-    .set({ last_signed_in_at: clock.now() })
-    .where("store_id", "=", through.storeId)
-    .where("profile_id", "=", through.id)
-    .where("issuer", "=", issuer)
-    .where("subject", "=", subject)
-    .returningAll()
-    .executeTakeFirst();
-  return row && memberOf(row);
+  for (const issuer of issuersOf(through, identity)) {
+    const row = await trx
+      .updateTable("members")
+      .set({ last_signed_in_at: clock.now() })
+      .where("store_id", "=", through.storeId)
+      .where("profile_id", "=", through.id)
+      .where("issuer", "=", issuer)
+      .where("subject", "=", identity.subject)
+      .returningAll()
+      .executeTakeFirst();
+    if (row) return memberOf(row);
+  }
+  return undefined;
 }
 
 async function bind(

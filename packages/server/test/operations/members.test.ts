@@ -298,6 +298,40 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       const refused = answers.find(({ status }) => status === 400);
       expect(refused?.body.errors[0].meta.reason).toBe("member_bound");
     });
+
+    test("409 for a provider that is called something else: who was bound is carried over by subject, or left behind and refused", async () => {
+      const own = await createFederation({ databaseUrl: database.url });
+      const its = await createMembersSide(own);
+      const [email, name] = [somebody(), "Work accounts"];
+      const person = { sub: `subject of ${email}`, email, email_verified: true };
+      const { id } = (await its.call(await its.token(email, "administrator"), getMe)).body.data;
+      const signIn = async () => {
+        own.latchkey.clock.advance(1000);
+        const { body } = await its.redeem(await its.signOn(person));
+        return (await its.call(body.access_token, getMe)).body.data?.id;
+      };
+      const move = async (issuer: string, choice: object = {}) => {
+        own.idp.issuer = issuer;
+        const data = { type: "oidc-profile", discovery_url: issuer, client_secret: own.idp.clientSecrets[0] };
+        return own.store.call(updateProfile, {
+          ids: { realm: its.realmId, id: its.profileId },
+          json: { data: { ...data, ...choice } },
+        });
+      };
+      const elsewhere = `${own.idp.origin}/`;
+      const asked = await move(elsewhere);
+      expect([asked.status, asked.code]).toEqual([409, "identities_left_behind"]);
+      expect(asked.body.errors[0].meta.identities).toBe(1);
+      expect((await move(elsewhere, { adopt_identities_of: its.profileId, confirm: name })).status).toBe(200);
+      expect(await signIn()).toBe(id);
+      const other = await its.signOn({ ...person, sub: "somebody else" });
+      expect(other.returned.get("reason")).toBe("member_bound");
+      expect((await move(own.idp.origin, { adopt_identities_of: null })).status).toBe(200);
+      expect(await signIn()).toBe(id);
+      expect((await move(elsewhere, { adopt_identities_of: null })).status).toBe(200);
+      expect((await its.signOn(person)).returned.get("reason")).toBe("member_bound");
+      await own.close();
+    });
   },
 );
 
