@@ -272,6 +272,15 @@ describe("a slip", () => {
     expect(stderr).not.toContain("hush");
   });
 
+  test.each([[["help", "help"]], [["help", "--help"]], [["--help", "-h"]]])(
+    "%j asks for help twice, and gets it",
+    async (args) => {
+      const { code, stdout, stderr } = await latchkey(args, {});
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(stdout).toBe((await latchkey([], {})).stdout);
+    },
+  );
+
   test("--version says the release", async () => {
     expect((await latchkey(["--version"], {})).stdout).toMatch(/^latchkey \d+\.\d+\.\d+\n$/);
   });

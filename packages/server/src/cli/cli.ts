@@ -27,8 +27,10 @@ const isHelp = (word: string | undefined): boolean => word === "--help" || word 
 async function runCommand([first, ...rest]: string[]): Promise<void> {
   if (first === "--version" || first === "-v") return console.log(`latchkey ${await readVersion()}`);
   // `help key update` is `key update --help`.
-  if (first === undefined || isHelp(first))
-    return rest.length > 0 ? runCommand([...rest, "--help"]) : console.log(overview(commands));
+  if (first === undefined || isHelp(first)) {
+    const about = rest.filter((word) => !isHelp(word));
+    return about.length > 0 ? runCommand([...about, "--help"]) : console.log(overview(commands));
+  }
   const members = commands.filter(({ name }) => name === first || name.startsWith(`${first} `));
   const [only] = members;
   if (!only) throw unknown(first, commands);
