@@ -1,5 +1,6 @@
+import { limits } from "../contract/limits.ts";
 import { ROLES, type Role } from "../contract/roles.ts";
-import { name as nameShape, rateLimit as rateLimitShape } from "../contract/shapes.ts";
+import { name as nameShape } from "../contract/shapes.ts";
 import { nearest } from "../lib/nearest.ts";
 import { usageFault } from "../lib/operator-fault.ts";
 
@@ -25,14 +26,16 @@ export function readName(value: string): string {
   return checked.data;
 }
 
-export function readWhole(value: string, option: string, min: number, max = 1_000_000): number {
-  const checked = rateLimitShape
-    .min(min)
-    .max(max)
-    .safeParse(/^\d{1,9}$/.test(value) ? Number(value) : Number.NaN);
-  if (!checked.success)
+export function readWhole(
+  value: string,
+  option: string,
+  min: number,
+  max: number = limits.rateLimit,
+): number {
+  const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= min && number <= max))
     throw usageFault(`${option} must be a whole number from ${min} to ${max}, not ${quoted(value)}`);
-  return checked.data;
+  return number;
 }
 
 /** One of a few words. */

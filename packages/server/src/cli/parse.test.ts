@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { limits } from "../contract/limits.ts";
 import { isUsageFault } from "../lib/operator-fault.ts";
 import type { Command } from "./command.ts";
 import { commands } from "./commands/all.ts";
 import { helpOf, overview, usageOf } from "./help.ts";
+import { readWhole } from "./options.ts";
 import { parse } from "./parse.ts";
 import { unknownVariables } from "./unknown-variables.ts";
 
@@ -85,6 +87,28 @@ describe("what is typed", () => {
   test("a line of usage shows what must be said, and what may be in brackets", () => {
     expect(usageOf(find("store delete"))).toBe("latchkey store delete --id <store> [--yes] [--json]");
     expect(usageOf(find("backup"))).toBe("latchkey backup <file> [--json]");
+  });
+});
+
+describe("a whole number", () => {
+  test.each([
+    ["0", 0, limits.graceSeconds],
+    ["2592000", 0, limits.graceSeconds],
+    ["1000000", 1, undefined],
+    ["9007199254740991", 0, Number.MAX_SAFE_INTEGER],
+  ])("%s is one from %d to %d", (text, min, max) => {
+    expect(readWhole(text, "--n", min, max)).toBe(Number(text));
+  });
+
+  test.each([
+    ["2592001", 0, limits.graceSeconds],
+    ["1000001", 1, undefined],
+    ["0", 1, 10],
+    ["9007199254740992", 0, Number.MAX_SAFE_INTEGER],
+    ["1e3", 0, 10_000],
+    ["", 0, 10],
+  ])("%j is none from %d to %d", (text, min, max) => {
+    expect(() => readWhole(text, "--n", min, max)).toThrow("--n must be a whole number from");
   });
 });
 
