@@ -1,11 +1,13 @@
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { latchkey } from "../packages/server/test/support/command.ts";
+import { LATCHKEY, latchkey, WATCHED } from "../packages/server/test/support/command.ts";
 import { postgresEngine } from "../packages/server/test/support/engines.ts";
 import { until } from "../packages/server/test/support/until.ts";
 import { createStore, newPlace, type Place, type Running, serve } from "./running.ts";
@@ -262,4 +264,14 @@ test("deleting a store says how far it is on standard error, and its result on s
   expect(stderr).toContain(`deleting ${made.store.id}: 1 of 1 rows`);
   const again = await latchkey(args, place.env);
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("there is no store")]);
+});
+
+test("a store is deleted, with exit code 0, also when nobody reads how far it is", async () => {
+  const made = await createStore(place);
+  const child = spawn(process.execPath, [LATCHKEY, "store", "delete", "--id", made.store.id, "--yes"], {
+    env: { PATH: process.env.PATH, ...WATCHED, ...place.env },
+  });
+  child.stderr.destroy();
+  child.stdout.resume();
+  expect(await once(child, "close")).toEqual([0, null]);
 });

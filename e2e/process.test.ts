@@ -1,6 +1,7 @@
+import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { latchkey } from "../packages/server/test/support/command.ts";
+import { LATCHKEY, latchkey, WATCHED } from "../packages/server/test/support/command.ts";
 import { engines, type TestDatabase } from "../packages/server/test/support/engines.ts";
 import { quickest, until } from "../packages/server/test/support/until.ts";
 import { createStore, getToken, type Made, newPlace, type Place, type Running, serve } from "./running.ts";
@@ -180,6 +181,30 @@ describe.each(engines)("a service on $name", (engine) => {
     if (process.platform === "linux") expect(stdout).toContain("a stranger's flood took from nobody");
     expect(code).toBe(0);
     const { stdout: keys } = await latchkey(["key", "list", "--store", made.store.id], place.env);
+    expect(keys).not.toContain("prove-limits");
+  });
+
+  here("takes the keys of a proof away also when its terminal is closed, or nobody reads on", async () => {
+    const prove = () =>
+      spawn(
+        process.execPath,
+        [LATCHKEY, "prove-limits", "--store", made.store.id, "--seconds", "2", "--url", place.url],
+        { env: { PATH: process.env.PATH, ...WATCHED, ...place.env } },
+      );
+    const closed = prove();
+    let said = "";
+    for await (const chunk of closed.stderr) {
+      said += chunk;
+      if (said.includes("served/refused")) closed.kill("SIGHUP");
+    }
+    expect(said).toContain("interrupted: nothing is proven");
+    const unread = prove();
+    unread.stderr.destroy();
+    let found = "";
+    for await (const chunk of unread.stdout) found += chunk;
+    expect(found).toContain("served in all");
+    const { stdout: keys } = await latchkey(["key", "list", "--store", made.store.id], place.env);
+    expect(keys).toContain("First key");
     expect(keys).not.toContain("prove-limits");
   });
 });

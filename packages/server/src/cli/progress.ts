@@ -7,9 +7,12 @@ const WIDTH = 30;
 
 type Out = { isTTY?: boolean; write(text: string): unknown };
 
+/** Whoever reads may leave (`2>&1 | head -1`): without a listener, the next write would end the command in the middle of its work. */
+export const standardError = (): Out => process.stderr.on("error", () => {});
+
 export function createProgress(
   what: string,
-  { out = process.stderr as Out, nowMs = () => performance.now() } = {},
+  { out = standardError(), nowMs = () => performance.now() } = {},
 ): Progress {
   const everyMs = out.isTTY ? BAR_EVERY_MS : LINE_EVERY_MS;
   let shownAtMs = out.isTTY ? Number.NEGATIVE_INFINITY : nowMs();

@@ -41,7 +41,7 @@ export async function proveLimits(given: Given): Promise<void> {
         `the proof needs ${PARTS} unreserved requests per second, and the store has ${free}`,
       );
     const interrupted = new AbortController();
-    for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => interrupted.abort());
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => interrupted.abort());
     const keys: Made[] = [];
     try {
       await makeKeys(deps, storeId, Math.floor(free / PARTS), keys);

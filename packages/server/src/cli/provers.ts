@@ -2,6 +2,7 @@ import http from "node:http";
 import https from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import { operatorFault } from "../lib/operator-fault.ts";
+import { standardError } from "./progress.ts";
 
 /** Somebody who asks in a key's name, and what came of it. */
 export type Prover = {
@@ -59,7 +60,8 @@ export async function runProvers(
       ? Array.from({ length: FLOOD_IN_FLIGHT }, () => askWithoutPause(url, prover, isOver))
       : [askEvenly(url, prover, prover.pace, startedMs, isOver)],
   );
-  const progress = showProgress(provers, startedMs, seconds);
+  const out = standardError();
+  const progress = showProgress(out, provers, startedMs, seconds);
   // One that fails ends the others, and none is left behind.
   const failed = (error: unknown) => {
     failure ??= error;
@@ -67,7 +69,7 @@ export async function runProvers(
   await Promise.all(work.map((each) => each.catch(failed)));
   clearInterval(progress);
   for (const { agent } of provers) agent.destroy();
-  if (process.stderr.isTTY) process.stderr.write("\r\u001b[K");
+  if (out.isTTY) out.write("\r\u001b[K");
   if (failure) throw failure;
 }
 
@@ -148,12 +150,16 @@ function get(url: string, agent: http.Agent, headers: Record<string, string>): P
   });
 }
 
-function showProgress(provers: readonly Prover[], startedMs: number, seconds: number): NodeJS.Timeout {
-  const isTerminal = process.stderr.isTTY;
+function showProgress(
+  out: ReturnType<typeof standardError>,
+  provers: readonly Prover[],
+  startedMs: number,
+  seconds: number,
+): NodeJS.Timeout {
   return setInterval(() => {
     const elapsed = Math.round((performance.now() - startedMs) / 1000);
     const figures = provers.map(({ key, served, refused }) => `${key} ${served}/${refused}`).join("   ");
     const line = `${elapsed} of ${seconds} s   served/refused:  ${figures}`;
-    process.stderr.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`);
+    out.write(out.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
   }, 1000);
 }
