@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -60,6 +60,24 @@ describe("a database that is not there", () => {
     }
     await database.drop();
   });
+});
+
+test.each([
+  [["store", "create", "--name", "x"], "data"],
+  [["migrate"], "data"],
+  [["serve"], "data"],
+  [["dev"], "data"],
+  [["restore", "backup.db"], "data/latchkey.db-serving/x"],
+])("latchkey %j says in words that it cannot write, where %s is in its way", async (args, path) => {
+  const { LATCHKEY_DATABASE_URL: _, ...env } = place.env;
+  for (const file of ["backup.db", path]) {
+    mkdirSync(dirname(join(place.folder, file)), { recursive: true });
+    writeFileSync(join(place.folder, file), "");
+  }
+  const { code, stdout, stderr } = await latchkey(args, env, place.folder);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain("a file or folder cannot be used: E");
+  expect(stderr).not.toContain("    at ");
 });
 
 test.each(["backup", "restore"])(

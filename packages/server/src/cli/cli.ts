@@ -75,7 +75,14 @@ function inWords(error: unknown): string {
   if (error instanceof Problem)
     return error.faults.map(({ code, detail }) => detail ?? problemEntry(code).means).join("\n");
   if (isOperatorFault(error)) return error.message;
+  if (isOfFile(error)) return `a file or folder cannot be used: ${error.message}`;
   if (isUnavailable(error))
     return `the database does not answer, or is too busy (${(error as Error).message}): run the same command again`;
   return (error as Error).stack ?? String(error);
 }
+
+const OF_FILES = ["EACCES", "EEXIST", "EISDIR", "ENOSPC", "ENOTDIR", "EPERM", "EROFS"];
+
+/** What the system refuses to do with a file says itself which one, and why. */
+const isOfFile = (error: unknown): error is Error =>
+  error instanceof Error && "path" in error && "code" in error && OF_FILES.includes(String(error.code));
