@@ -111,6 +111,45 @@ describe.each(engines)("forgetting on $name", (engine) => {
       expect(await left(table), table).toBe(rows);
   });
 
+  test("leaves what is not over by the slowest clock of an instance: what was revoked would be good there again", async ({
+    skip,
+  }) => {
+    if (engine.name === "sqlite") skip("one process serves a SQLite");
+    const { storage } = latchkey;
+    const { db } = storage;
+    const clock = handClock(Date.now() - MINUTE);
+    const { app } = await createTestApp({ storage, clock });
+    clock.advance(MINUTE);
+    const store_id = store.store.id;
+    const none = { store_id, realm_id: "", profile_id: "", client_id: "", client_redirect_uri: "" };
+    for (const [name, overForMs] of [
+      ["kept", 2 * MINUTE - 1],
+      ["gone", 2 * MINUTE],
+    ] as const) {
+      const over = { store_id, expires_at: clock.now() - overForMs };
+      await db
+        .insertInto("access_token_revocations")
+        .values({ token_id: name, ...over })
+        .execute();
+      const answer = { key_hash: name, sealed_answer: "", ...over };
+      await db.insertInto("idempotent_answers").values(answer).execute();
+      const code = { identity: name, code_expires_at: over.expires_at, forget_at: clock.now() + HOUR };
+      await db
+        .insertInto("sign_on_attempts")
+        .values({ id: name, state: "code_issued", ...none, ...code })
+        .execute();
+    }
+    await app.tidy();
+    const revocations = await db.selectFrom("access_token_revocations").select("token_id as name").execute();
+    const answers = await db.selectFrom("idempotent_answers").select("key_hash as name").execute();
+    const codes = db
+      .selectFrom("sign_on_attempts")
+      .select("identity as name")
+      .where("identity", "is not", null);
+    for (const rows of [revocations, answers, await codes.execute()])
+      expect(rows).toEqual([{ name: "kept" }]);
+  });
+
   test("finds all that is over by an index, and sorts nothing: a table that is read whole stops the service", async () => {
     const { storage, clock } = latchkey;
     const statements: CompiledQuery[] = [];
