@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LATCHKEY, latchkey, WATCHED } from "../packages/server/test/support/command.ts";
 import { engines, type TestDatabase } from "../packages/server/test/support/engines.ts";
@@ -34,6 +36,24 @@ describe("a bad configuration", () => {
     expect(stderr).not.toContain("    at ");
     expect(stderr).not.toContain("s3cret");
   });
+
+  test.each(["serve", "rotate-keys"])(
+    "without the master key latchkey %s says where `latchkey dev` has kept it, and how to set it: a new one would open nothing",
+    async (command) => {
+      const place = await newPlace();
+      const { LATCHKEY_MASTER_KEY: _, ...env } = place.env;
+      const fresh = await latchkey([command], env);
+      expect([fresh.code, fresh.stderr]).toEqual([1, expect.stringContaining("Make one: openssl")]);
+      const file = join(place.folder, "master.key");
+      writeFileSync(file, "A".repeat(43));
+      const { code, stderr } = await latchkey([command], { ...env, LATCHKEY_LOG_LEVEL: "loud" });
+      expect(code).toBe(1);
+      expect(stderr).toContain(`export LATCHKEY_MASTER_KEY=$(cat '${file}')`);
+      expect(stderr).not.toContain("Make one");
+      expect(stderr).toContain("LATCHKEY_LOG_LEVEL");
+      place.leave();
+    },
+  );
 
   test("a port that is taken is said in words", async () => {
     const place = await newPlace();

@@ -125,14 +125,24 @@ export type Config = { [K in keyof typeof table]: z.output<(typeof table)[K]["sh
 /** What `latchkey serve --help` lists. */
 export const variables: readonly Variable<z.ZodType>[] = Object.values(table);
 
-export function readConfig(env: Environment): Config {
+/** `findKeptKey`: the file that holds the master key of a database, where one was made for it and only has to be set. */
+export function readConfig(
+  env: Environment,
+  findKeptKey: (databaseUrl: string) => string | undefined = () => undefined,
+): Config {
   const faults: string[] = [];
   const config: Record<string, unknown> = {};
   for (const [key, known] of Object.entries(table)) {
     const given = env[known.name] || known.fallback?.replace("$PORT", String(config.port ?? ""));
     const { data, error } = known.shape.safeParse(given);
     config[key] = data;
-    if (error) faults.push(faultOf(known, given, error));
+    const isKeyUnset = known === table.masterKeys && given === undefined;
+    const keptKey = isKeyUnset && config.databaseUrl ? findKeptKey(config.databaseUrl as string) : undefined;
+    if (keptKey !== undefined)
+      faults.push(
+        `${known.name} is not set. The key of this database is in ${keptKey}: export ${known.name}=$(cat '${keptKey}')`,
+      );
+    else if (error) faults.push(faultOf(known, given, error));
   }
   if (config.operationsPort !== undefined && config.operationsPort === config.port)
     faults.push("LATCHKEY_OPERATIONS_PORT must be another port than PORT");

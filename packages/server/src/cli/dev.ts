@@ -1,18 +1,19 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { Demo } from "@latchkey/demo";
-import { type Config, DEFAULT_DATABASE_URL, readConfig, readDatabaseUrl } from "../config.ts";
+import { type Config, readConfig, readDatabaseUrl } from "../config.ts";
 import { createStore } from "../create-store.ts";
 import type { Clock } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { startService } from "../main.ts";
 import { removeDatabase } from "../storage/backup.ts";
-import { makeFolder, takeLock, toRealPath } from "../storage/sqlite.ts";
+import { makeFolder, takeLock } from "../storage/sqlite.ts";
 import type { Storage } from "../storage/storage.ts";
 import { DEFAULT_RATE_LIMIT, findStore } from "../stores/store.ts";
 import { confirm } from "./confirm.ts";
 import { freePort } from "./free-port.ts";
+import { type Kept, nameKept, pathOf } from "./kept-files.ts";
 import { stopOnSignal } from "./stop.ts";
 
 type Credentials = { storeId: string; keyId: string; clientId: string; clientSecret: string };
@@ -73,21 +74,13 @@ async function choosePorts(file: string | undefined): Promise<Ports> {
   return ports;
 }
 
-/**
- * What is kept beside the database from one start to the next: each database has its own, and one in memory has none.
- * The names for the default database are without its name.
- */
-type Kept = { masterKey: string; ports: string; credentials: string };
-
 async function prepareFiles(reset: boolean, yes: boolean): Promise<Kept | undefined> {
   const databaseUrl = readDatabaseUrl(process.env);
-  if (databaseUrl === "sqlite::memory:") return undefined;
-  const path = databaseUrl.startsWith("sqlite:")
-    ? toRealPath(databaseUrl.slice("sqlite:".length))
-    : undefined;
+  const kept = nameKept(databaseUrl);
+  if (!kept) return undefined;
+  const path = pathOf(databaseUrl);
   if (reset && path === undefined)
     throw operatorFault("--reset does not reset a PostgreSQL: nothing was changed");
-  const kept = nameFiles(path ?? join("./data", `postgres-${nameOf(databaseUrl)}`));
   if (reset && path !== undefined) {
     // Taken and let go: whoever serves these files keeps them.
     if (existsSync(path)) takeLock(path).close();
@@ -100,19 +93,6 @@ async function prepareFiles(reset: boolean, yes: boolean): Promise<Kept | undefi
   makeFolder(dirname(kept.ports));
   return kept;
 }
-
-function nameFiles(path: string): Kept {
-  const prefix = basename(path) === basename(DEFAULT_DATABASE_URL) ? "" : `${basename(path)}.`;
-  const named = (name: string) => join(dirname(path), prefix + name);
-  return {
-    masterKey: named("master.key"),
-    ports: named("ports.json"),
-    credentials: named("first-store.json"),
-  };
-}
-
-const nameOf = (databaseUrl: string): string =>
-  new URL(databaseUrl).pathname.slice(1).replaceAll(/[^\w.-]/g, "_");
 
 const readKept = (file: string | undefined): string | undefined =>
   file !== undefined && existsSync(file) ? readFileSync(file, "utf8") : undefined;

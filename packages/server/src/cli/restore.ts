@@ -4,9 +4,10 @@ import type { Ended } from "../after-restore.ts";
 import type { CarriedOver } from "../carry-over.ts";
 import { steadyClock, toIso } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
+import { toRealPath } from "../lib/real-path.ts";
 import { prepareCopy, removeDatabase, takePlace } from "../storage/backup.ts";
 import { openStorage } from "../storage/open.ts";
-import { makeFolder, takeLock, toRealPath } from "../storage/sqlite.ts";
+import { makeFolder, takeLock } from "../storage/sqlite.ts";
 import {
   carriedAsJson,
   carryFrom,

@@ -7,6 +7,7 @@ import { usageFault } from "../lib/operator-fault.ts";
 import { refuseMissingKeys, resealAll } from "../sealed.ts";
 import { isUnavailable, type Storage } from "../storage/storage.ts";
 import { confirm } from "./confirm.ts";
+import { findKeptKey } from "./kept-files.ts";
 import { createProgress } from "./progress.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -14,7 +15,7 @@ type Given = Record<"signing" | "now" | "yes" | "json", boolean>;
 
 export async function rotateKeys(given: Given): Promise<void> {
   if (given.now && !given.signing) throw usageFault("--now is for signing keys: --signing --now");
-  const keyring = createKeyring(readConfig(process.env).masterKeys);
+  const keyring = createKeyring(readConfig(process.env, findKeptKey).masterKeys);
   await withStorage(async ({ storage, clock }) => {
     if (given.now) return replaceNow({ storage, clock, keyring }, given);
     const { resealed, kept } = await resealAll({ storage, keyring });

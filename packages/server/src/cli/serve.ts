@@ -2,6 +2,7 @@ import cluster from "node:cluster";
 import { availableParallelism } from "node:os";
 import { readConfig } from "../config.ts";
 import { operatorFault, usageFault } from "../lib/operator-fault.ts";
+import { findKeptKey } from "./kept-files.ts";
 import { quoted } from "./options.ts";
 import { DRAIN_MS, stopOnSignal } from "./stop.ts";
 
@@ -10,7 +11,7 @@ const MAX_WORKERS = 64;
 /** main.ts is imported by the processes that serve alone: a primary, which only starts workers, loads nothing of it. */
 export async function serve({ workers }: { workers: string }): Promise<void> {
   const count = readWorkers(workers);
-  const config = readConfig(process.env);
+  const config = readConfig(process.env, findKeptKey);
   if (count > 1 && config.databaseUrl.startsWith("sqlite:"))
     throw operatorFault(
       "--workers needs PostgreSQL: a SQLite file is served by one process. Leave --workers out, or set LATCHKEY_DATABASE_URL.",

@@ -2,8 +2,9 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
+import { toRealPath } from "../lib/real-path.ts";
 import { hasTables, migrate } from "./migrate.ts";
-import { openSqlite, toRealPath } from "./sqlite.ts";
+import { openSqlite } from "./sqlite.ts";
 import { writeStatistics } from "./sqlite-statistics.ts";
 import { isUnavailable, type PostgresOptions, type Storage } from "./storage.ts";
 

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,6 +12,7 @@ import {
   sql,
 } from "kysely";
 import { operatorFault } from "../lib/operator-fault.ts";
+import { toRealPath } from "../lib/real-path.ts";
 import { createTurnsOf } from "../lib/turns.ts";
 import { createLongLists } from "./long-lists.ts";
 import { createSharedCommits } from "./shared-commit.ts";
@@ -126,9 +127,6 @@ function openReader(path: string): DatabaseSync {
 export function makeFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
 }
-
-/** Locks and copies are named after the file, so a link to it must lead to the same names. */
-export const toRealPath = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
 
 /** The database for its owner alone. SQLite gives the files that it makes beside it the mode of this one. */
 function keepPrivate(path: string): void {
