@@ -2,7 +2,7 @@ import { z } from "zod";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 import { ROLES } from "./roles.ts";
-import { id, links, name, pageLinks, pageMeta, pageQuery, rateLimit, timestamp } from "./shapes.ts";
+import { id, integer, links, name, pageLinks, pageMeta, pageQuery, rateLimit, timestamp } from "./shapes.ts";
 
 const reservedRateLimit = rateLimit.describe("Requests per second that nobody else can take from this key");
 
@@ -162,10 +162,7 @@ export const rotateApplicationKey = operation({
     optional: true,
     schema: z.object({
       data: z.object({
-        grace_seconds: z
-          .int()
-          .min(0)
-          .max(limits.graceSeconds)
+        grace_seconds: integer(0, limits.graceSeconds)
           .optional()
           .describe("How long older secrets live on; 86400 if absent")
           .meta({ examples: [3600] }),

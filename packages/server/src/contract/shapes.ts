@@ -30,7 +30,11 @@ export const emailAddress = z
     return z.NEVER;
   });
 
-export const rateLimit = z.int().min(0).max(limits.rateLimit);
+/** The bounds before the kind, and the first fault alone: zod has bounds of its own for integers, and a large number would miss both. */
+export const integer = (min: number, max: number) =>
+  z.number().min(min, { abort: true }).max(max, { abort: true }).int();
+
+export const rateLimit = integer(0, limits.rateLimit);
 
 export const problemBody = z
   .strictObject({

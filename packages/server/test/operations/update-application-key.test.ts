@@ -153,6 +153,19 @@ test.each([[-1], [1.5], ["10"], [1e9], [null], [true], [2 ** 53], [[]], [{}]])(
   },
 );
 
+test.each([
+  [1e20, "`reserved_rate_limit`: expected at most 1000000."],
+  [-1e20, "`reserved_rate_limit`: expected at least 0."],
+  [1.5, "`reserved_rate_limit`: expected a value of type integer."],
+])("400 for reserved_rate_limit %j is one fault, with our own bound", async (reserved, detail) => {
+  const { body } = await put(store.key.id, {
+    type: "application_key",
+    name: "n",
+    reserved_rate_limit: reserved,
+  });
+  expect(body.errors.map((error: { detail: string }) => error.detail)).toEqual([detail]);
+});
+
 test("400 lists all faults at once", async () => {
   const { body } = await put(store.key.id, { type: "x", name: "", reserved_rate_limit: -1 });
   expect(body.errors.map((error: { source: { pointer: string } }) => error.source.pointer).sort()).toEqual([
