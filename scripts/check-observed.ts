@@ -6,6 +6,7 @@ import { readObserved } from "../packages/server/test/support/observed.ts";
 const observed = readObserved();
 const declared = operations.flatMap((operation) => [
   `${operation.id} ${operation.success.status}`,
+  ...(operation.success.statusOnRequest ? [`${operation.id} ${operation.success.statusOnRequest}`] : []),
   ...problemsOf(operation).map((code) => `${operation.id} ${code}`),
 ]);
 const missing = declared.filter((answer) => !observed.has(answer));

@@ -79,6 +79,16 @@ test("authorize declares every parameter that it reads, those that it needs as r
   expect(Object.keys(responses["303"]?.headers ?? {})).toContain("Set-Cookie");
 });
 
+test("the gateway check declares the 200 that Envoy asks for, and how it is asked for", () => {
+  const { parameters, responses } = get("checkAtGateway");
+  expect(responses[200]).toEqual(responses[204]);
+  expect(parameters.find(({ name }) => name === "X-Latchkey-Answer")).toMatchObject({
+    in: "header",
+    required: false,
+    schema: { type: "string", enum: ["200"] },
+  });
+});
+
 test("patterns are those that every language reads: no classes of Unicode, no looking behind, and whole texts", () => {
   const patterns = all.flatMap(([, { pattern }]) => (typeof pattern === "string" ? [pattern] : []));
   expect(patterns.length).toBeGreaterThan(3);

@@ -24,6 +24,8 @@ export const checkAtGateway = operation({
   }),
   success: {
     status: 204,
+    // Gateways take any 2xx for a yes; Envoy takes 200 alone, and its configuration asks for it (ADR 43).
+    statusOnRequest: 200,
     description:
       "It may. The fields say whose request it is; hand them on, and strip what clients send under these names",
     fields: z.strictObject({

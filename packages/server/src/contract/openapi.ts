@@ -111,7 +111,6 @@ function gatherComponents(): Components {
 
 function describe(operation: Operation, components: Components): unknown {
   const { success, body } = operation;
-  const mediaType = success.mediaType ?? "application/json";
   return {
     operationId: operation.id,
     tags: [operation.tag],
@@ -123,19 +122,23 @@ function describe(operation: Operation, components: Components): unknown {
     ...(body && { requestBody: requestBody(body, components) }),
     ...(operation.legForm && { requestBody: legForm(operation, components) }),
     responses: {
-      [success.status]: {
-        description: success.description,
-        headers: {
-          ...fieldsOf(operation, success.status, []),
-          ...(success.version && { ETag: field("Which version this is; for `If-Match`") }),
-          ...(success.fields && headers(success.fields, components)),
-        },
-        ...(success.schema && {
-          content: { [mediaType]: { schema: components.refer(success.schema, "input") } },
-        }),
-      },
+      [success.status]: successResponse(operation, components),
+      ...(success.statusOnRequest && { [success.statusOnRequest]: successResponse(operation, components) }),
       ...problemResponses(operation, components),
     },
+  };
+}
+
+function successResponse(operation: Operation, components: Components): unknown {
+  const { status, description, schema, fields, version, mediaType = "application/json" } = operation.success;
+  return {
+    description,
+    headers: {
+      ...fieldsOf(operation, status, []),
+      ...(version && { ETag: field("Which version this is; for `If-Match`") }),
+      ...(fields && headers(fields, components)),
+    },
+    ...(schema && { content: { [mediaType]: { schema: components.refer(schema, "input") } } }),
   };
 }
 
@@ -221,8 +224,17 @@ function parameters(operation: Operation, components: Components): unknown[] {
     ...(operation.idempotent ? [IDEMPOTENCY_KEY] : []),
     ...(operation.conditional ? [IF_MATCH] : []),
     ...(operation.resumable ? [LAST_EVENT_ID] : []),
+    ...(operation.success.statusOnRequest ? [answerOf(operation.success)] : []),
   ];
 }
+
+const answerOf = ({ status, statusOnRequest }: Operation["success"]) => ({
+  name: "X-Latchkey-Answer",
+  in: "header",
+  required: false,
+  description: `Says yes with ${statusOnRequest} instead of ${status}, for a gateway that takes no other. Any other value makes no difference`,
+  schema: { type: "string", enum: [String(statusOnRequest)] },
+});
 
 const IDEMPOTENCY_KEY = {
   name: "Idempotency-Key",

@@ -62,6 +62,8 @@ export type Operation = Access & {
     schema?: z.ZodType;
     /** The answer has no body: these fields of its head are what it says. */
     fields?: z.ZodObject;
+    /** The status instead, for who names it in `X-Latchkey-Answer`. */
+    statusOnRequest?: 200;
     mediaType?: string;
     /** Which version of the thing the answer shows; sent as `ETag`. */
     version?: (answer: never) => string;

@@ -168,8 +168,9 @@ async function serve(
     return respondToBrowser(answer, received, state);
   }
   const result = await route.handle({ ...checked, ...access, isGone: received.isGone, requestId, userAgent });
-  const { status, fields, mediaType, cacheControl, version } = operation.success;
-  if (fields) return respond(statusAtGateway(received, status), undefined, result as Record<string, string>);
+  const { fields, mediaType, cacheControl, version } = operation.success;
+  const status = statusOf(operation.success, received);
+  if (fields) return respond(status, undefined, result as Record<string, string>);
   return respond(status, result, {
     ...(version && { ETag: toEntityTag(version(result as never)) }),
     ...(mediaType && { "Content-Type": mediaType }),
@@ -177,9 +178,10 @@ async function serve(
   });
 }
 
-/** Gateways take any 2xx for a yes; Envoy takes 200 alone, and its configuration adds this field to the question (ADR 43). */
-const statusAtGateway = (received: Received, status: number): number =>
-  headerOf(received, "x-latchkey-answer") === "200" ? 200 : status;
+const statusOf = ({ status, statusOnRequest }: Operation["success"], received: Received): number =>
+  statusOnRequest && headerOf(received, "x-latchkey-answer") === String(statusOnRequest)
+    ? statusOnRequest
+    : status;
 
 /** 303 and no other: a browser then asks with GET, whatever it came with (RFC 9700 4.12). */
 function respondToBrowser(answer: BrowserAnswer, received: Received, state: Exchange): Answer {

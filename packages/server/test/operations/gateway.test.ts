@@ -124,6 +124,12 @@ test("400: of thousands of strange conditions a hundred are told, which fit into
   expect(JSON.stringify(latchkey.logLines.at(-1)).length).toBeLessThan(4096);
 });
 
+test("200 with the same fields for who asks for it with X-Latchkey-Answer, and any other value makes no difference", async () => {
+  const answer = await check({ token: implicit, headers: { "x-latchkey-answer": "200" } });
+  expect([answer.status, answer.headers.get("x-latchkey-store")]).toEqual([200, store.store.id]);
+  expect((await check({ token: implicit, headers: { "x-latchkey-answer": "418" } })).status).toBe(204);
+});
+
 describe("below the path", () => {
   test.each(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])(
     "%s is answered, whatever the path",
