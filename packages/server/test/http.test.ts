@@ -174,8 +174,18 @@ describe("addresses", () => {
   test("405 for a method that a path does not take, with those that it does", async () => {
     const answer = await fetch("/v2/application-keys", { method: "PATCH" });
     expect(answer.status).toBe(405);
-    expect(answer.headers.get("allow")).toBe("GET, POST");
+    expect(answer.headers.get("allow")).toBe("GET, HEAD, POST");
   });
+
+  test.each(["/", "/docs", "/docs/page.css", "/console", "/console/keys"])(
+    "405 for a POST to the page %s, which is only read",
+    async (path) => {
+      for (const method of ["POST", "DELETE", "OPTIONS"]) {
+        const answer = await fetch(path, { method });
+        expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+      }
+    },
+  );
 });
 
 describe("other origins", () => {

@@ -282,7 +282,7 @@ describe("the address alone", () => {
   test("is a page of its own: nothing stands below it, and it takes no POST", async () => {
     expect((await visit({ accept: CHROMIUM }, "/nowhere")).status).toBe(404);
     expect((await f.latchkey.app.fetch(new Request("http://internal/", { method: "POST" }))).status).toBe(
-      404,
+      405,
     );
   });
 });

@@ -68,7 +68,7 @@ export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: re
     const found = paths.find(path);
     const stand = found?.value;
     if (stand?.page && isRead(method)) return servePage(deps, received, path, stand.place, stand.page);
-    if (!found || !stand || stand.page) return serveNothing(deps, received, placeAt(path, "unknown"));
+    if (!found || !stand) return serveNothing(deps, received, placeAt(path, "unknown"));
     const asked =
       stand.everywhere ??
       stand.routes.get(method) ??
@@ -88,6 +88,14 @@ const isRead = (method: string): boolean => method === "GET" || method === "HEAD
 
 /** HEAD is carried out as GET. A browser's legs begin and end sign-ons, so there it is no mere look. */
 const isLook = ({ place }: Stand, method: string): boolean => method === "HEAD" && place.access !== "browser";
+
+/** What a path answers; a page is read, and takes nothing. */
+function methodsOf(stand: Stand): string[] {
+  const declared = stand.page ? ["GET"] : [...stand.routes.keys()];
+  return declared.flatMap((method) =>
+    method === "GET" && isLook(stand, "HEAD") ? ["GET", "HEAD"] : [method],
+  );
+}
 
 /** Below an operation's own path the query was written by somebody for a service behind us: only what we know is read. */
 function onlyWhatIsMeant({ query }: Operation, sent: string): string {
@@ -129,9 +137,9 @@ function serveNothing(deps: ServeDeps, received: Received, place: Place): Promis
   );
 }
 
-function refuseMethod(deps: ServeDeps, received: Received, { place, routes }: Stand): Promise<Answer> {
-  return exchange(deps, received, place, (state) => {
-    state.headers.Allow = [...routes.keys()].join(", ");
+function refuseMethod(deps: ServeDeps, received: Received, stand: Stand): Promise<Answer> {
+  return exchange(deps, received, stand.place, (state) => {
+    state.headers.Allow = methodsOf(stand).join(", ");
     return refuseUnread(deps, state, new Problem("method_not_allowed"));
   });
 }
