@@ -135,14 +135,32 @@ test("made-up codes leave few records, and what a provider signed always one (A7
   expect((await f.recordOf(reference)).reason).toBe("id_token.aud");
 });
 
-test("a forged logout token does not use up the look at new keys that a sign-on needs (T42)", async () => {
-  await f.signOn();
-  f.latchkey.clock.advance(20_000);
-  const ids = { store: f.store.store.id, realm: f.realmId, profile: f.profileId };
-  const forged = f.idp.signToken({ iss: f.idp.issuer }, { kid: "nobody's" });
-  await call(f.latchkey.app, backchannelLogout, { ids, form: { logout_token: forged } });
-  f.idp.rotateKey();
-  expect((await f.signOn()).code).not.toBe("");
+describe("a forged logout token does not use up the look at new keys that a sign-on needs (T42), where it", () => {
+  /** The signature is that of something else. */
+  const withWrongSignature = (): string => {
+    const [header, payload] = f.idp.signToken({ iss: f.idp.issuer }).split(".");
+    return `${header}.${payload}.${f.idp.signToken({}).split(".")[2]}`;
+  };
+
+  test.each<[string, () => string]>([
+    ["names a key that nobody has", () => f.idp.signToken({ iss: f.idp.issuer }, { kid: "nobody's" })],
+    ["names a key that there is", withWrongSignature],
+    [
+      "names a key that there was",
+      () => {
+        const forged = withWrongSignature();
+        f.idp.rotateKey();
+        return forged;
+      },
+    ],
+  ])("%s", async (_, forge) => {
+    await f.signOn();
+    f.latchkey.clock.advance(20_000);
+    const ids = { store: f.store.store.id, realm: f.realmId, profile: f.profileId };
+    await call(f.latchkey.app, backchannelLogout, { ids, form: { logout_token: forge() } });
+    f.idp.rotateKey();
+    expect((await f.signOn()).code).not.toBe("");
+  });
 });
 
 test("a profile that was pointed at another provider meanwhile does not finish what the first one began (R79)", async () => {
