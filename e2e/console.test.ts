@@ -106,6 +106,15 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     expect(letter).not.toMatch(/cleo/i);
   });
 
+  test("Find: who comes by the menu can type at once", async () => {
+    const { page } = c;
+    await go(page, "/keys", "Keys");
+    await page.getByRole("navigation").getByRole("link", { name: "Find" }).click();
+    await heading(page, "Latest sign-ons");
+    await page.keyboard.type("Ada");
+    expect(await page.getByRole("searchbox").inputValue()).toBe("Ada");
+  });
+
   test("Find: an e-mail address finds the customer and their sign-ons; so do a name and an id", async () => {
     const { page } = c;
     await go(page, "/find", "Find");

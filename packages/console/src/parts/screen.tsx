@@ -14,14 +14,17 @@ type Props = {
 
 let isFirst = true;
 
-/** A screen's heading gets the focus when one comes to it, so that it is read out; not on the first one, which the browser reads. */
+/**
+ * A screen's heading gets the focus when one comes to it, so that it is read out; not on the first one, which the browser reads, and not
+ * where a field of the screen has taken it (`autoFocus`).
+ */
 export function Screen({ title, lead, actions, crumb, heading, children }: Props) {
   const top = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Latchkey`;
   }, [title]);
   useEffect(() => {
-    if (!isFirst) top.current?.focus({ preventScroll: true });
+    if (!isFirst && document.activeElement?.tagName !== "INPUT") top.current?.focus({ preventScroll: true });
     isFirst = false;
   }, []);
   return (
