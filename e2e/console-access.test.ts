@@ -218,7 +218,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await button(page, "Rotate secret of Warehouse").click();
     await button(page, "Make a new secret").click();
     await button(page, "I have copied it").click();
-    await page.getByText(/An older secret works until (tomorrow|in 2\d hours)/).waitFor();
+    await page.getByText(/An older secret ends in (1 day|2\d hours); last used/).waitFor();
     await button(page, "Delete Warehouse").click();
     await page.getByRole("dialog").getByRole("textbox").fill("Warehouse");
     await button(page, "Delete the key").click();

@@ -66,7 +66,7 @@ function Facts({ integration }: { integration: Integration }) {
           <>
             <dt>Older secret</dt>
             <dd>
-              signs too until <Instant at={meta.previous_secret_until} />
+              signs too, and ends <Instant at={meta.previous_secret_until} />
             </dd>
           </>
         )}

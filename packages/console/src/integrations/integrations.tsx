@@ -72,7 +72,8 @@ function IntegrationItem({ integration }: { integration: Integration }) {
       <span className="item-side">
         <Health of={integration} />
         <span>
-          last sent <Instant at={meta.last_delivery?.at ?? null} never="nothing yet" />
+          {meta.last_delivery ? "last sent " : ""}
+          <Instant at={meta.last_delivery?.at ?? null} never="nothing sent yet" />
         </span>
       </span>
     </Link>

@@ -85,7 +85,7 @@ function KeyItem({ value: key }: { value: ApplicationKey }) {
         </p>
         {ending.map(({ created_at, expires_at, last_used_at }) => (
           <p key={created_at} className="small">
-            An older secret works until <Instant at={expires_at} />; last used <Instant at={last_used_at} />.
+            An older secret ends <Instant at={expires_at} />; last used <Instant at={last_used_at} />.
           </p>
         ))}
       </div>

@@ -8,7 +8,8 @@ test.each([
   ["2026-11-16T12:00:20.000Z", "in a moment"],
   ["2026-11-16T11:57:00.000Z", "3 minutes ago"],
   ["2026-11-16T14:00:00.000Z", "in 2 hours"],
-  ["2026-11-15T12:00:00.000Z", "yesterday"],
+  ["2026-11-15T12:00:00.000Z", "1 day ago"],
+  ["2026-11-14T13:00:00.000Z", "1 day ago"],
   ["2026-11-01T12:00:00.000Z", "15 days ago"],
 ])("%s is %s", (at, words) => {
   expect(inWords(at, now)).toBe(words);

@@ -6,7 +6,8 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60_000],
 ];
 
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+/** In numbers: "yesterday" would be said of 40 hours ago, which was the day before. */
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 
 /** "3 minutes ago", "in 2 hours", "just now". */
 export function inWords(at: string | number, nowMs: number): string {
