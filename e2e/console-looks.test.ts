@@ -76,6 +76,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       customers: "/customers",
       customer: `/customers/${ada?.id}`,
       events: "/events",
+      "events-of-store": "/events?types=store.*",
       integrations: "/integrations",
       integration: `/integrations/${till.id}`,
       settings: "/settings",
@@ -118,7 +119,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
         await page.getByText("Test came through").waitFor();
       },
     },
-    event: { at: "events", open: (page) => page.getByRole("group").first().click() },
+    event: { at: "events-of-store", open: (page) => page.getByRole("group").first().click() },
     delivery: { at: "integration", open: (page) => page.getByRole("group").first().click() },
     menu: {
       at: "home",

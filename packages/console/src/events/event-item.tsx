@@ -27,7 +27,9 @@ export function EventItem({ event }: { event: Event }) {
           <div className="stack">
             {Object.entries(data.changes).map(([member, change]) => (
               <div key={member}>
-                <h3>{member}</h3>
+                <p>
+                  <strong>{member}</strong>
+                </p>
                 {change === "(changed)" ? (
                   <p className="quiet">(changed)</p>
                 ) : (
