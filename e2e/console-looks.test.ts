@@ -202,6 +202,22 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("the counts of Failures stand in one column, so that what they count begins at one line", async () => {
+    const { profile } = await practiceProvider(c);
+    const page = await newPage(c, { viewport: { width: 390, height: 844 } });
+    await page.route(/\/v2\/sign-ons\/statistics/, async (route) => {
+      const { meta } = await (await route.fetch()).json();
+      const reasons = { "claims.email_missing": 12_587, "id_token.aud": 9 };
+      const entry = { from: meta.from, profile_id: profile.id, outcomes: { failed: 12_596 }, reasons };
+      await route.fulfill({ json: { data: [{ ...entry, idp_ms: { p50: null, p95: null } }], meta } });
+    });
+    await signInWithKey(c, page, "/failures");
+    await page.getByText("12,587").waitFor();
+    const leftOf = async (text: string) => (await page.getByText(text).first().boundingBox())?.x;
+    expect(await leftOf("The identity provider gave no e-mail")).toBe(await leftOf("id_token.aud"));
+    await page.context().close();
+  });
+
   test("in a narrow window the menu closes when a screen is chosen, also the one that is there", async () => {
     const page = await newPage(c, { viewport: { width: 390, height: 844 } });
     await signInWithKey(c, page, "/keys");

@@ -62,9 +62,11 @@ function Groups() {
         }
       >
         {(groups) => (
-          <Items items={groups} keyOf={({ reason, profileId }) => `${reason} ${profileId}`}>
-            {(group) => <GroupItem group={group} />}
-          </Items>
+          <div className="counted">
+            <Items items={groups} keyOf={({ reason, profileId }) => `${reason} ${profileId}`}>
+              {(group) => <GroupItem group={group} />}
+            </Items>
+          </div>
         )}
       </Asked>
     </Screen>
