@@ -218,6 +218,31 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("a name that is written from right to left keeps to itself: what is said of it stands behind it", async () => {
+    const name = "مفتاح المتجر 12";
+    await c.admin.applicationKeys.create({ name, reserved_rate_limit: 3 });
+    const page = await newPage(c);
+    await signInWithKey(c, page, "/keys");
+    const share = page.getByRole("listitem").filter({ hasText: /^مفتاح المتجر 12 0 of 3$/ });
+    const [said, called] = await share.evaluate((item: Element) => {
+      const rangeOf = (text: string) => {
+        const walker = document.createTreeWalker(item, NodeFilter.SHOW_TEXT);
+        for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+          const at = node.nodeValue?.indexOf(text) ?? -1;
+          if (at < 0) continue;
+          const range = document.createRange();
+          range.setStart(node, at);
+          range.setEnd(node, at + text.length);
+          return range.getBoundingClientRect();
+        }
+        throw new Error(`no text ${text}`);
+      };
+      return [rangeOf("0").left, rangeOf("مفتاح").right];
+    });
+    expect(said).toBeGreaterThan(called ?? 0);
+    await page.context().close();
+  });
+
   test("in a narrow window the menu closes when a screen is chosen, also the one that is there", async () => {
     const page = await newPage(c, { viewport: { width: 390, height: 844 } });
     await signInWithKey(c, page, "/keys");

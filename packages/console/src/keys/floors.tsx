@@ -38,7 +38,7 @@ export function Floors({ usage }: { usage: StoreUsage }) {
         {shares.map((share) => (
           <li key={share.id}>
             <span className={`key-dot ${classOf(share)}`} />
-            {share.name}{" "}
+            <bdi>{share.name}</bdi>{" "}
             <span className="quiet number">
               {rate(share.used)} of {share.reserved}
             </span>
