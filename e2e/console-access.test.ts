@@ -124,6 +124,27 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await until(async () => (await all()).length === 1);
   });
 
+  test("a provider that was saved without a secret is given one, and can be enabled", async () => {
+    const { page } = c;
+    const { realmId } = await practiceProvider(c);
+    const profiles = c.admin.profiles(realmId);
+    const { data: saved } = await profiles.create({
+      name: "Third door",
+      discovery_url: c.idp,
+      client_id: "latchkey",
+      enabled: false,
+    });
+    await go(page, `/realms/${realmId}/providers/${saved.id}`, "Third door");
+    await button(page, "Enter the client secret").click();
+    await page.getByLabel("Client secret", { exact: true }).fill("practice");
+    await button(page, "Keep the secret").click();
+    await button(page, "Change the client secret").waitFor();
+    await button(page, "Enable").click();
+    await button(page, "Disable").waitFor();
+    expect((await profiles.get(saved.id)).data.enabled).toBe(true);
+    await profiles.delete(saved.id);
+  });
+
   /** Moves the practice provider to this address, and answers what becomes of its people. */
   async function move(to: string, chosen: string, act: string) {
     const { page } = c;

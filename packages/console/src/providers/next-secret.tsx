@@ -10,22 +10,28 @@ import { useAdmin } from "../session/session.ts";
 
 type Props = { realmId: string; profile: Profile; onClose: () => void; onDone: () => Promise<unknown> };
 
-/** The old secret goes on working until the provider refuses it; then the new one takes its place by itself. */
+export const isWithoutSecret = ({ meta }: Profile): boolean => meta.has_client_secret === false;
+
+/**
+ * The old secret goes on working until the provider refuses it; then the new one takes its place by itself. A provider that was
+ * saved without a secret has no old one, and cannot be enabled with a next one alone.
+ */
 export function NextSecret({ realmId, profile, onClose, onDone }: Props) {
   const admin = useAdmin();
   const [secret, setSecret] = useState("");
+  const isFirst = isWithoutSecret(profile);
   const { isBusy, error, run } = useAct(async () => {
-    await admin
-      .profiles(realmId)
-      .update(profile.id, { client_secret_next: secret.trim() }, { basedOn: profile });
-    say("The new secret is kept, and will be used.");
+    const change = { [isFirst ? "client_secret" : "client_secret_next"]: secret.trim() };
+    await admin.profiles(realmId).update(profile.id, change, { basedOn: profile });
+    say(isFirst ? "The secret is kept." : "The new secret is kept, and will be used.");
     await onDone();
   }, onClose);
   return (
-    <Modal title="Change the client secret" onClose={onClose}>
+    <Modal title={isFirst ? "Enter the client secret" : "Change the client secret"} onClose={onClose}>
       <p>
-        Make a second secret at the provider and paste it here. The old one is used until the provider refuses
-        it, so nobody notices the change.
+        {isFirst
+          ? "Paste the secret that the provider has given you. It is kept sealed, and never shown again."
+          : "Make a second secret at the provider and paste it here. The old one is used until the provider refuses it, so nobody notices the change."}
       </p>
       <form
         className="form"
@@ -35,7 +41,7 @@ export function NextSecret({ realmId, profile, onClose, onDone }: Props) {
         }}
       >
         <Field
-          label="New client secret"
+          label={isFirst ? "Client secret" : "New client secret"}
           type="password"
           autoComplete="off"
           required
@@ -45,7 +51,7 @@ export function NextSecret({ realmId, profile, onClose, onDone }: Props) {
         {error !== undefined && <Problem error={error} />}
         <div className="form-actions">
           <button type="submit" className="button" disabled={isBusy}>
-            Keep the new secret
+            {isFirst ? "Keep the secret" : "Keep the new secret"}
           </button>
           <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
         </div>

@@ -22,7 +22,7 @@ import { Adopt } from "./adopt.tsx";
 import { Doctor } from "./doctor.tsx";
 import { Drift } from "./drift.tsx";
 import { MoveProvider } from "./move-provider.tsx";
-import { NextSecret } from "./next-secret.tsx";
+import { isWithoutSecret, NextSecret } from "./next-secret.tsx";
 import { TestSignOn } from "./test-sign-on.tsx";
 
 export function ProviderScreen() {
@@ -171,7 +171,7 @@ function Changes({ realmId, profile }: Omit<Props, "links">) {
           {profile.enabled ? "Disable" : "Enable"}
         </button>
         <button type="button" className="button button-plain" onClick={() => setOpen("secret")}>
-          Change the client secret
+          {isWithoutSecret(profile) ? "Enter the client secret" : "Change the client secret"}
         </button>
         <button type="button" className="button button-plain" onClick={() => setOpen("move")}>
           Change address and client
