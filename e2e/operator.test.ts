@@ -5,11 +5,15 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { createStorefront } from "@latchkey/sdk";
+import { beginMemberSignOn, completeMemberSignOn, createAdmin } from "@latchkey/sdk/admin";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { LATCHKEY, latchkey, WATCHED } from "../packages/server/test/support/command.ts";
 import { postgresEngine } from "../packages/server/test/support/engines.ts";
+import { freePort } from "../packages/server/test/support/postgres-server.ts";
 import { until } from "../packages/server/test/support/until.ts";
+import { newCookieJar } from "./honest-idp.ts";
 import { createStore, newPlace, type Place, type Running, serve } from "./running.ts";
 
 /** What an operator types, and what it must not do by the way. */
@@ -140,6 +144,69 @@ test("`latchkey dev` on another database of the folder, and --reset of that, lea
     expect(statSync(join(place.folder, `other.db.${file}`)).mode & 0o777, file).toBe(0o600);
   }
 });
+
+test("`latchkey dev` on other ports than the last time knows everybody who has signed in, at the shop and at the console", async () => {
+  const starts = async (port: string) => {
+    const url = `http://localhost:${port}`;
+    running = await serve({ ...place, url, env: { ...place.env, PORT: port } }, ["dev"]);
+    await until(() => running?.logLines().some((line) => line.includes("Ctrl-C")), 30_000);
+    const banner = running.logLines().join("\n");
+    const [, storeId = "", realmId = ""] = /\?store=([\w-]+)&realm=([\w-]+)/.exec(banner) ?? [];
+    const [, shop = ""] = /shop +(http\S+)/.exec(banner) ?? [];
+    const [, clientId = ""] = /client id +(lkid_\w+)/.exec(banner) ?? [];
+    const kept = new Map<string, string>();
+    const storage = {
+      getItem: (name: string) => kept.get(name) ?? null,
+      setItem: (name: string, value: string) => void kept.set(name, value),
+      removeItem: (name: string) => void kept.delete(name),
+    };
+    const storefront = createStorefront({ baseUrl: url, clientId, storage });
+    const [provider] = await storefront.listProviders();
+    const leaving = await storefront.beginSignOn(provider, { redirectUri: `${shop}/signed-in` });
+    const { customerId } = await storefront.completeSignOn(await walkAs("ada", leaving.url, shop));
+    const console = { storeId, realmId, redirectUri: `${url}/console/signed-in` };
+    const member = await beginMemberSignOn({ baseUrl: url, storage }, console);
+    const returned = await walkAs("mona", member.url, console.redirectUri);
+    const { accessToken } = await completeMemberSignOn({ baseUrl: url, storage }, returned);
+    const { data: me } = await createAdmin({ baseUrl: url, accessToken: () => accessToken }).me();
+    running.child.kill("SIGINT");
+    await running.exited;
+    return { customerId, memberId: me.id };
+  };
+  const before = await starts(String(await freePort()));
+  const { idp } = JSON.parse(readFileSync(join(place.folder, "ports.json"), "utf8"));
+  const squatter = createServer().listen(idp, "127.0.0.1");
+  await once(squatter, "listening");
+  expect(await starts(String(await freePort()))).toEqual(before);
+  squatter.close();
+}, 120_000);
+
+/** Goes where it is sent, presses a name on the provider's page, and ends where the address begins so. */
+async function walkAs(person: string, from: string, end: string): Promise<string> {
+  const jar = newCookieJar();
+  const ask = async (url: string, init: RequestInit = {}) => {
+    const answer = await fetch(url, {
+      ...init,
+      redirect: "manual",
+      headers: { ...jar.headersFor(url), ...init.headers },
+    });
+    jar.keep(url, answer);
+    return answer;
+  };
+  let at = from;
+  while (!at.startsWith(end)) {
+    const shown = await ask(at);
+    const headers = { origin: new URL(at).origin, "sec-fetch-site": "same-origin" };
+    const answer =
+      shown.status === 200
+        ? await ask(at, { method: "POST", headers, body: new URLSearchParams({ person }) })
+        : shown;
+    const next = answer.headers.get("location");
+    if (next === null) throw new Error(`${at} answers ${answer.status}`);
+    at = new URL(next, at).href;
+  }
+  return at;
+}
 
 test("`latchkey dev` ends, in words, when its shop cannot be set up because LATCHKEY_PUBLIC_URL leads elsewhere", async () => {
   const env = { ...place.env, LATCHKEY_PUBLIC_URL: "http://localhost:1" };

@@ -61,7 +61,7 @@ export async function startDemo({ apiUrl, clientId, clientSecret, ports }: DemoO
       backchannelLogoutUri: profile.links["backchannel-logout-endpoint"],
     });
     shop.setWebhookSecret(await integrate(admin, shop.hooksUrl));
-    const console = await seedMembers(admin, idp.discoveryUrl);
+    const console = await seedMembers(admin, apiUrl, idp.discoveryUrl);
     idp.setClient({ ...MEMBERS_CLIENT, redirectUris: [console.links["callback-endpoint"]] });
     return {
       members: MEMBERS,
@@ -105,11 +105,15 @@ async function seed(admin: Admin, shopUrl: string, discoveryUrl: string) {
 }
 
 /** The realm for members with the practice provider; its two members come with it the first time. */
-async function seedMembers(admin: Admin, discoveryUrl: string) {
+async function seedMembers(admin: Admin, apiUrl: string, discoveryUrl: string) {
+  const redirectUri = `${apiUrl}/console/signed-in`;
   const { data: realms } = await admin.realms.list({ limit: 100 });
   const realm =
     realms.find(({ purpose }) => purpose === "members") ??
     (await admin.realms.create({ name: "Members", purpose: "members" })).data;
+  // The service may have another port than the last time.
+  if (!realm.redirect_uris.includes(redirectUri))
+    await admin.realms.update(realm.id, { redirect_uris: [...realm.redirect_uris, redirectUri] });
   const profiles = admin.profiles(realm.id);
   const { data: listed } = await profiles.list({ limit: 100 });
   const known = listed.find(({ name }) => name === PROFILE_NAME);
@@ -132,8 +136,9 @@ function join(
 ) {
   const at = { discovery_url: discoveryUrl, client_id: clientId, client_secret: clientSecret };
   if (!known) return profiles.create({ name: PROFILE_NAME, ...at });
-  // The provider may have another port than the last time.
-  return known.discovery_url === discoveryUrl ? profiles.get(known.id) : profiles.update(known.id, at);
+  if (known.discovery_url === discoveryUrl) return profiles.get(known.id);
+  // The provider may have another port than the last time, and calls everybody by the same subject all the same.
+  return profiles.update(known.id, { ...at, adopt_identities_of: known.id, confirm: PROFILE_NAME });
 }
 
 async function createDora(admin: Admin): Promise<void> {
