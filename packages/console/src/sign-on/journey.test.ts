@@ -90,6 +90,8 @@ test.each([
   ["failed", "token.client_refused", "store"],
   ["failed", "redirect_uri_unregistered", "store"],
   ["failed", "redirect_uri_mismatch", "storefront"],
+  ["failed", "id_token.auth_time", "storefront"],
+  ["failed", "id_token.auth_time_missing", "provider"],
   ["failed", "sign_on_client_unknown", "storefront"],
   ["failed", "storage_unavailable", "operator"],
   ["failed", "internal_error", "operator"],
@@ -102,9 +104,10 @@ test.each([
   expect(whoMustAct({ outcome, reason })).toBe(actor);
 });
 
-test("the provider ended it: the shopper must act who pressed Cancel there, and else the provider", () => {
+test("the provider ended it: the shopper must act who pressed Cancel there, or whom it was not to ask, and else the provider", () => {
   const ended = { outcome: "failed", reason: "idp_error" } as const;
-  expect(whoMustAct({ ...ended, error: "access_denied" })).toBe("shopper");
+  for (const error of ["access_denied", "login_required", "interaction_required", "consent_required"])
+    expect(whoMustAct({ ...ended, error })).toBe("shopper");
   expect(whoMustAct({ ...ended, error: "server_error" })).toBe("provider");
   expect(whoMustAct(ended)).toBe("provider");
 });

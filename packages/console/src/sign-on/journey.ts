@@ -118,10 +118,12 @@ function reachedBy(plan: readonly Plan[], { outcome, reason, checks }: Ended): R
 type Actor = "provider" | "storefront" | "store" | "shopper" | "operator" | "nobody";
 
 const STOREFRONT =
-  /^(parameter_|state_|response_type|scope_|challenge_|nonce_|max_age_|request_|registration_|profile_(unknown|direct|unchosen)|redirect_uri_mismatch|code_|verifier_|client_|sign_on_client_)/;
+  /^(parameter_|state_|response_type|scope_|challenge_|nonce_|max_age_|request_|registration_|profile_(unknown|direct|unchosen)|redirect_uri_mismatch|code_|verifier_|client_|sign_on_client_|id_token\.auth_time$)/;
 const STORE =
   /^(profile_(none|disabled)|redirect_uri_unregistered|token\.client_refused|email_|provisioning_|several_matches|member_(unknown|bound))/;
 const SHOPPER = /^(callback_replay|source_busy|attempt_|browser_|session_ended)/;
+/** Pressed Cancel there; or must be asked there, and `prompt=none` forbade it. */
+const SHOPPERS = /^(access_denied|(login|interaction|consent|account_selection)_required)$/;
 const OPERATOR = /^(storage_unavailable|internal_error)/;
 
 /** `error`: what the provider called it, where the reason is that the provider ended the sign-on. */
@@ -130,8 +132,7 @@ type Judged = Pick<SignOn, "outcome" | "reason"> & Partial<Pick<SignOn, "error">
 export function whoMustAct({ outcome, reason, error }: Judged): Actor {
   if (outcome === "exchanged" || outcome === "code_issued" || outcome === "tested") return "nobody";
   if (outcome === "expired" || reason === null) return "storefront";
-  // The shopper pressed Cancel there.
-  if (reason === "idp_error" && error === "access_denied") return "shopper";
+  if (reason === "idp_error" && SHOPPERS.test(error ?? "")) return "shopper";
   if (STOREFRONT.test(reason)) return "storefront";
   if (STORE.test(reason)) return "store";
   if (SHOPPER.test(reason)) return "shopper";

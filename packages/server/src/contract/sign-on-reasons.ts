@@ -148,7 +148,7 @@ export const signOnReasons = {
     error: "server_error",
     means: "The identity provider ended the sign-on itself; `error` and `idp_answer` are what it said.",
     remedy:
-      "access_denied, consent_required: the shopper or the provider refused. For any other, look into the provider's own log.",
+      "access_denied, consent_required: the shopper or the provider refused. login_required, interaction_required, account_selection_required: with `prompt=none` the provider may not ask the shopper, and had to; sign in without it. For any other, look into the provider's own log.",
   },
   "idp_error.par_required": {
     error: "server_error",
