@@ -345,6 +345,18 @@ describe("a restore", () => {
     expect(stdout.match(/^\S+ +\S+ +lkid_\S+ +lks\S+/gm), stdout).toHaveLength(2);
   });
 
+  test("gives no new secret to keys of a store that was being deleted, and shows those of the others", async () => {
+    const doomed = await createStore(place);
+    const database = new DatabaseSync(inDatabase());
+    database.prepare("update stores set deleted_at = 1 where id = ?").run(doomed.store.id);
+    database.close();
+    const { code, stdout } = await run("after-restore", "--rotate-secrets", "--yes", "--json");
+    expect(code).toBe(0);
+    const { secrets } = JSON.parse(stdout);
+    expect(secrets.map((secret: { store_id: string }) => secret.store_id)).not.toContain(doomed.store.id);
+    expect(secrets).toHaveLength(1);
+  });
+
   test("makes a database where there is none", async () => {
     const elsewhere = join(place.folder, "new", "latchkey.db");
     const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${elsewhere}` };

@@ -74,9 +74,11 @@ export async function carryFrom(deps: Deps, replacedUrl: string): Promise<Carrie
 type NewSecret = { store_id: string; application_key_id: string; client_id: string; client_secret: string };
 
 async function rotateAll(deps: Deps): Promise<NewSecret[]> {
+  // Keys of a store that is being deleted are dead, and nobody can change them any more.
   const keys = await deps.storage.db
     .selectFrom("application_keys")
     .select(["id", "store_id"])
+    .where("store_id", "in", (of) => of.selectFrom("stores").select("id").where("deleted_at", "is", null))
     .orderBy("store_id")
     .orderBy("id")
     .execute();
