@@ -9,6 +9,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { BlockList } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -168,6 +169,14 @@ describe("the compose file", () => {
     const address = text.match(/ipv4_address: ([\d.]+)/)?.[1];
     for (const [, { environment }] of instances)
       expect(environment?.LATCHKEY_TRUST_PROXY).toBe(`${address}/32`);
+  });
+
+  test("gives nginx an address that nobody else is given, who starts before it", () => {
+    const [, address = ""] = text.match(/ipv4_address: ([\d.]+)/) ?? [];
+    const [, range = "0.0.0.0", length] = text.match(/ip_range: ([\d.]+)\/(\d+)/) ?? [];
+    const given = new BlockList();
+    given.addSubnet(range, Number(length ?? 0));
+    expect(given.check(address)).toBe(false);
   });
 });
 
