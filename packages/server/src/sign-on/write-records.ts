@@ -81,7 +81,10 @@ const updateAttempts = insertRows("sign_ons", COLUMNS, {
   returning *`,
 });
 
-/** Says which records say something else now. */
+/**
+ * Says which records say something else now. Of two exchanges of one code the later one stands; any stands before a code that was issued,
+ * or has expired, by the clock of another instance.
+ */
 export async function writeExchanges(trx: Trx, storage: Storage, rows: RecordRow[]): Promise<Written> {
   const { inserted, known, before, tallies } = await insertNew(trx, storage, rows);
   const changed = await updateExchanges(trx, known);
@@ -94,7 +97,7 @@ const updateExchanges = insertRows("sign_ons", COLUMNS, {
   ending: sql<RecordRow>`on conflict (id) do update set outcome = excluded.outcome, reason = excluded.reason,
     customer_id = excluded.customer_id, request_id = excluded.request_id, updated_at = excluded.updated_at,
     counted = excluded.counted
-  where excluded.updated_at >= sign_ons.updated_at and (sign_ons.outcome <> excluded.outcome
+  where (sign_ons.outcome in ('code_issued', 'expired') or excluded.updated_at >= sign_ons.updated_at) and (sign_ons.outcome <> excluded.outcome
     or sign_ons.reason is distinct from excluded.reason or sign_ons.customer_id is distinct from excluded.customer_id)
   returning *`,
 });

@@ -166,4 +166,22 @@ describe("the recorder", () => {
     await recorder.flush();
     expect([await count(), recorder.dropped()]).toEqual([2, 1]);
   });
+
+  test.each([["a code that was issued"], ["one that has expired"]])(
+    "writes what became of %s also where the clock of the instance that redeemed it is behind",
+    async (what) => {
+      const { storage, clock } = f.latchkey;
+      const issued = { ...record(1), outcome: "code_issued" as const, reason: null };
+      const ahead = createRecorder({ storage, clock: { ...clock, now: () => clock.now() + 1000 } });
+      ahead.note(issued);
+      await ahead.flush();
+      const expired = { outcome: "expired", reason: "code_expired" };
+      if (what === "one that has expired") await storage.db.updateTable("sign_ons").set(expired).execute();
+      const recorder = createRecorder(f.latchkey);
+      recorder.noteExchange({ ...issued, outcome: "exchanged", customerId: "ada" });
+      await recorder.flush();
+      const row = await storage.db.selectFrom("sign_ons").selectAll().executeTakeFirst();
+      expect(row).toMatchObject({ outcome: "exchanged", reason: null, customer_id: "ada" });
+    },
+  );
 });
