@@ -1,7 +1,7 @@
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Storage } from "../storage/storage.ts";
+import { isUnavailable, type Storage } from "../storage/storage.ts";
 import { type EventRow, presentEvent } from "./event.ts";
 import { readHead } from "./head.ts";
 import { readAfter, startAfter } from "./read.ts";
@@ -88,6 +88,13 @@ export function createStreams({ storage, clock }: Deps): Streams {
     timer = undefined;
   }
 
+  /** Nothing while the database is away: what is there now is read at a later look, and the stream goes on. */
+  const readUnlessAway = (wanted: Parameters<typeof readAfter.all>[1]): Promise<EventRow[]> =>
+    readAfter.all(storage.db, wanted).catch((error) => {
+      if (isUnavailable(error)) return [];
+      throw error;
+    });
+
   async function* pieces(
     { storeId, isGood }: StreamRequest,
     start: number,
@@ -99,8 +106,7 @@ export function createStreams({ storage, clock }: Deps): Streams {
     for (let sequence = start; !isOver() && !isClosed && (await isGood()); ) {
       const next = tick.promise;
       const to = lasts.get(storeId) ?? 0;
-      const rows =
-        to > sequence ? await readAfter.all(storage.db, { storeId, from: sequence, to, limit: PAGE }) : [];
+      const rows = to > sequence ? await readUnlessAway({ storeId, from: sequence, to, limit: PAGE }) : [];
       const last = rows.at(-1);
       if (last) {
         // Taken away by retention before this client had read it: it must begin anew, and hears so when it does.

@@ -12,9 +12,12 @@ import { byService } from "../../src/events/event.ts";
 import { noteEvents } from "../../src/events/note.ts";
 import { watchConnections } from "../../src/http/drain.ts";
 import { createHttpServer } from "../../src/http/server.ts";
+import { openStorage } from "../../src/storage/open.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call, toRequest } from "../support/call.ts";
+import { handClock } from "../support/clock.ts";
 import { observe } from "../support/observed.ts";
+import { watchStatements } from "../support/statements.ts";
 import { until } from "../support/until.ts";
 
 let latchkey: TestApp;
@@ -146,6 +149,31 @@ describe("a stream of events", () => {
     await storage.transact((trx) => noteEvents(trx, { clock }, byService(store.store.id), [happening]));
     await other.app.tidy();
     await until(async () => ids(stream).length === 1);
+  });
+
+  test("goes on when the database was away while there was something to read, and misses nothing", async () => {
+    let isAway = false;
+    let refused = 0;
+    const plain = await openStorage({ clock: handClock() }, "sqlite::memory:");
+    const storage = watchStatements(plain, ({ sql }) => {
+      if (!isAway || !sql.includes('from "events"')) return;
+      refused++;
+      throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+    });
+    await latchkey.close();
+    latchkey = await createTestApp({ storage });
+    store = await latchkey.createStore();
+    token = await store.token();
+    await latchkey.app.tidy();
+    const stream = await open();
+    await until(async () => stream.text() !== "");
+    isAway = true;
+    await rename("one");
+    await until(async () => refused > 1);
+    expect([stream.isOver(), ids(stream)]).toEqual([false, []]);
+    isAway = false;
+    await until(async () => ids(stream).length === 1);
+    expect(messages(stream)[0]).toMatchObject({ id: "3", event: { type: "store.updated" } });
   });
 
   test("ends when the access token expires", async () => {
