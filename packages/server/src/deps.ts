@@ -81,6 +81,7 @@ export type Deps = {
   storage: Storage;
   clock: Clock;
   keyring: Keyring;
+  log: Logger;
   random: () => number;
   standings: Standings;
   /** What storefronts are shown. */
@@ -161,6 +162,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     storage,
     clock,
     keyring,
+    log: options.log,
     random,
     standings: createStandings({ storage }),
     shownSettings: createStoreCache({ storage }, MAX_SHOWN),

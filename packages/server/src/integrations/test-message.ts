@@ -1,3 +1,4 @@
+import type { Logger } from "pino";
 import type * as contract from "../contract/deliveries.ts";
 import { limits } from "../contract/limits.ts";
 import type { Output } from "../contract/operation.ts";
@@ -12,7 +13,12 @@ import { getIntegration } from "./integration.ts";
 import { shape } from "./message.ts";
 import { presentAttempt, shown } from "./present.ts";
 
-type Deps = AttemptDeps & { storage: Storage; publicUrl: string; testsUnderWay: Map<string, number> };
+type Deps = AttemptDeps & {
+  storage: Storage;
+  publicUrl: string;
+  testsUnderWay: Map<string, number>;
+  log: Logger;
+};
 type Tested = Output<typeof contract.testIntegration>;
 
 /** One message that is in no log, sent while the caller waits. */
@@ -39,8 +45,11 @@ export async function testIntegration(deps: Deps, by: By, id: string): Promise<T
     };
     const { attempt } = await attemptOnce(deps, integration, shape(integration, event, 1));
     const delivered = attempt.reason === null;
-    if (delivered && integration.failing_since !== null)
-      await endFailing.all(deps.storage.db, { storeId, id, url: integration.url });
+    if (delivered && integration.failing_since !== null) {
+      const ended = await endFailing.all(deps.storage.db, { storeId, id, url: integration.url });
+      if (ended.length > 0)
+        deps.log.info({ event: "integration_recovered", integration_id: id, store_id: storeId });
+    }
     return {
       data: { type: "integration-test", id: event.id, delivered, attempt: presentAttempt(attempt) },
     };
@@ -59,5 +68,6 @@ const endFailing = statement((db, of: { storeId: string; id: string; url: string
     .where("store_id", "=", of.storeId)
     .where("id", "=", of.id)
     .where("url", "=", of.url)
+    .where("failing_since", "is not", null)
     .returning("id"),
 );

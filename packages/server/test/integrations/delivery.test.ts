@@ -620,6 +620,13 @@ describe("a test message", () => {
     await hooks.store.call(testIntegration, { ids: { id } });
     expect((await hooks.see(id)).meta).toMatchObject({ status: "healthy", failing_since: null });
     expect(await hooks.deliveries(id)).toMatchObject([{ status: "waiting" }]);
+    // The log says the end as it said the beginning, and says it once.
+    await hooks.store.call(testIntegration, { ids: { id } });
+    const said = hooks.latchkey.logLines.filter(({ event }) => /^integration_/.test(String(event)));
+    expect(said).toMatchObject([
+      { event: "integration_failing", integration_id: id },
+      { event: "integration_recovered", integration_id: id, store_id: hooks.store.store.id },
+    ]);
   });
 
   test("429 where a store has five of them under way", async () => {
