@@ -70,7 +70,9 @@ const STORES_AT_ONCE = 4;
 const readEnabled = forIds(STORES_AT_ONCE, enabledOf);
 const lockEnabled = forIds(STORES_AT_ONCE, (db, storeIds) => enabledOf(db, storeIds).forUpdate());
 
-const markSome = forIds(8, (db, ids, of: { storeId: string; now: number }) =>
+/** Few stores have more integrations; one id that fills up a place costs nothing. */
+const MARKED_AT_ONCE = 8;
+const markSome = forIds(MARKED_AT_ONCE, (db, ids, of: { storeId: string; now: number }) =>
   db
     .updateTable("integrations")
     .set({ due_at: sooner(of.now) })
