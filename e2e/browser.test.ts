@@ -325,6 +325,33 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     }
   });
 
+  test("a name that is one long word makes no page of the shop wider than a phone", async () => {
+    const name = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk".repeat(4);
+    const phone = await newContext(browser, { viewport: { width: 390, height: 844 } });
+    const small = await phone.newPage();
+    await small.goto(`${shop}/sign-in`);
+    await small.getByText("New here? Create an account").click();
+    const form = small.getByRole("form", { name: "Create an account" });
+    await form.getByLabel("Your name").fill(name);
+    await form.getByLabel("Your e-mail").fill("long@home.example");
+    await form.getByLabel("New password").fill("practice-password");
+    await form.getByRole("button", { name: "Create account" }).click();
+    const check = async (words: string) => {
+      await small.getByText(words).first().waitFor();
+      const overflow = () =>
+        small.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      expect(await overflow(), words).toBe(0);
+    };
+    await check(`Welcome, ${name}. Your account is ready.`);
+    await small.goto(shop);
+    await check(`Welcome, ${name}. Your 10 %`);
+    await small.goto(`${shop}/sign-in`);
+    await check(`You are signed in as ${name}`);
+    await small.goto(`${shop}/webhooks`);
+    await check(`About ${name}, by`);
+    await phone.close();
+  });
+
   const SCREENS = [
     { name: "desk-light", viewport: { width: 1440, height: 900 }, colorScheme: "light" },
     { name: "desk-dark", viewport: { width: 1440, height: 900 }, colorScheme: "dark" },
