@@ -3,6 +3,7 @@ import { type Admin, createAdmin } from "@latchkey/sdk/admin";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../packages/server/test/support/until.ts";
+import { barriersOf } from "./axe.ts";
 import { hasChromium, launchChromium } from "./chromium.ts";
 import { newPlace, type Place, type Running, serve } from "./running.ts";
 
@@ -32,6 +33,11 @@ describe.skipIf(!hasChromium)("a test sign-on in Chromium", () => {
     const [clientSecret = ""] = banner.match(/lksk_\w+/) ?? [];
     knobs = banner.match(/practice IdP\s+(http\S+)/)?.[1] ?? "";
     admin = createAdmin({ baseUrl: place.url, clientId, clientSecret });
+    const { data: settings } = await admin.settings.get();
+    const [profile] = (await admin.profiles(settings.realm_id).list()).data;
+    // One long word, which must fit the page as well.
+    const name = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk".repeat(2);
+    await admin.profiles(settings.realm_id).update(profile?.id ?? "", { name });
     browser = await launchChromium();
   });
   afterAll(async () => {
@@ -68,7 +74,7 @@ describe.skipIf(!hasChromium)("a test sign-on in Chromium", () => {
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
     );
-    expect([overflow, complaints]).toEqual([0, []]);
+    expect([overflow, complaints, await barriersOf(page)]).toEqual([0, [], []]);
     const text = await page.locator("main").innerText();
     await context.close();
     return text;

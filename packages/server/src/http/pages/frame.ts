@@ -19,8 +19,8 @@ const STYLE = `
 :lang(ja) { word-break: auto-phrase; }
 body { margin: 0; min-height: 100vh; display: grid; place-content: center; justify-items: center; gap: 1rem; grid-template-columns: minmax(0, 27rem);
   padding: 1.25rem; background: var(--back);
-  color: var(--text); font: 16px/1.55 system-ui, sans-serif; }
-header { justify-self: start; display: flex; align-items: center; gap: .75rem; padding: 0 .25rem; font-weight: 600; overflow-wrap: anywhere; }
+  color: var(--text); font: 16px/1.55 system-ui, sans-serif; overflow-wrap: anywhere; }
+header { justify-self: start; display: flex; align-items: center; gap: .75rem; padding: 0 .25rem; font-weight: 600; }
 header img { flex: none; height: 2.75rem; max-width: 14rem; padding: .25rem; border-radius: 6px; background: #fff;
   object-fit: contain; object-position: left; }
 main { width: 100%; background: var(--card); border: 1px solid var(--line); border-radius: 14px;
@@ -30,18 +30,18 @@ p { margin: 0 0 .75rem; }
 .quiet { color: var(--quiet); font-size: .875rem; }
 .way { margin: 1.25rem 0 0; }
 .way a { display: inline-block; padding: .7rem 1.1rem; border-radius: 10px; background: var(--accent); color: var(--on-accent);
-  font-weight: 600; text-decoration: none; overflow-wrap: anywhere; }
+  font-weight: 600; text-decoration: none; }
 .way a:hover { text-decoration: underline; }
 .aside a { padding: 0; background: none; color: var(--accent); font-weight: 400; text-decoration: underline; text-underline-offset: .18em; }
 .details { margin: 1.25rem 0 0; }
 a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .reference { margin: 1.5rem 0 0; padding-top: 1rem; border-top: 1px solid var(--line); }
 .reference strong { font: 600 1.05rem ui-monospace, monospace; letter-spacing: .06em; color: var(--text); }
-.long strong { font-size: .8rem; letter-spacing: 0; overflow-wrap: anywhere; }
-code { font: .8rem ui-monospace, monospace; overflow-wrap: anywhere; }
+.long strong { font-size: .8rem; letter-spacing: 0; }
+code { font: .8rem ui-monospace, monospace; }
 ul { list-style: none; margin: 1.25rem 0 0; padding: 0; display: grid; gap: .6rem; }
 li a { display: block; padding: .8rem 1rem; border: 1px solid var(--line); border-radius: 10px; color: inherit;
-  text-decoration: none; font-weight: 600; overflow-wrap: anywhere; }
+  text-decoration: none; font-weight: 600; }
 li a:hover, li a:focus-visible { border-color: var(--accent); }
 li a:hover { outline: 1px solid var(--accent); }
 li .quiet { display: block; font-weight: 400; }
@@ -50,7 +50,7 @@ h2 { font-size: 1rem; margin: 1.75rem 0 .25rem; }
 dl { margin: 0; }
 dl div { display: grid; grid-template-columns: minmax(9rem, 15rem) 1fr; gap: .25rem 1.25rem; padding: .6rem 0; border-top: 1px solid var(--line); }
 dt { font-weight: 600; }
-dd { margin: 0; overflow-wrap: anywhere; }
+dd { margin: 0; }
 dd .quiet { display: block; }
 .side { display: grid; grid-template-columns: 4.5rem 1fr; align-items: baseline; }
 .mark { display: inline-block; width: 1.1em; text-align: center; color: var(--quiet); }
