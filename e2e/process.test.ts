@@ -224,7 +224,7 @@ describe.each(engines)("a service on $name", (engine) => {
     for await (const chunk of unread.stdout) found += chunk;
     expect(found).toContain("served in all");
     const { stdout: keys } = await latchkey(["key", "list", "--store", made.store.id], place.env);
-    expect(keys).toContain("First key");
+    expect(keys).toContain(made.application_key.id);
     expect(keys).not.toContain("prove-limits");
   });
 });

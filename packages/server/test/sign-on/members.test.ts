@@ -373,6 +373,7 @@ describe("who somebody is", () => {
       type: "oidc-profile",
       discovery_url: moved.idp.issuer,
       client_secret: moved.idp.clientSecrets[0],
+      adopt_identities_of: null,
     };
     const ids = { realm: members.realmId, id: members.profileId };
     expect((await moved.store.call(updateProfile, { ids, json: { data } })).status).toBe(200);
