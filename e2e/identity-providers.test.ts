@@ -76,6 +76,8 @@ describe("latchkey doctor", () => {
     expect(stdout).toMatch(/NOT MET +R5 /);
     expect(stdout).toContain("it does not answer 200 (HTTP status 404)");
     expect(stdout).toContain(`${hostile.origin}/nothing/.well-known/openid-configuration could not be read`);
+    expect(stdout).toContain("answered nothing that could be read");
+    expect(stdout).toContain("0 met, 1 not met, 8 not known without the document");
   });
 
   test("leaves open what a list that may be incomplete does not say", async () => {

@@ -23,7 +23,9 @@ function Report({ report }: { report: ProfileReport }) {
   return (
     <div className="stack">
       <p className="quiet">
-        {report.answer_ms === null ? "It did not answer." : `It answered in ${report.answer_ms} ms.`}
+        {report.answer_ms === null
+          ? "Its document could not be read."
+          : `It answered in ${report.answer_ms} ms.`}
         {clockInWords(report.clock_offset_seconds)}
       </p>
       <ol className="doctor">

@@ -39,11 +39,11 @@ function format(report: Report): string {
     `asked    ${toDiscoveryUrl(report.discoveryUrl)}`,
     `issuer   ${report.issuer ?? "not known"}`,
     `hosts    ${report.hosts.join(", ") || "not known"}`,
-    `answered ${report.answerMs === null ? "not at all" : `in ${report.answerMs} ms`}${report.clockOffsetSeconds === null ? "" : `, its clock is ${report.clockOffsetSeconds} s from ours`}`,
+    `answered ${report.answerMs === null ? "nothing that could be read" : `in ${report.answerMs} ms`}${report.clockOffsetSeconds === null ? "" : `, its clock is ${report.clockOffsetSeconds} s from ours`}`,
     "",
     ...lines,
     "",
     ...report.warnings.map((warning) => styleText("yellow", `note     ${warning}`)),
-    `${count("met")} met, ${count("not_met")} not met, ${count("unknown")} to be seen at the first sign-on`,
+    `${count("met")} met, ${count("not_met")} not met, ${count("unknown")} ${report.unreachable ? "not known without the document" : "to be seen at the first sign-on"}`,
   ].join("\n");
 }
