@@ -195,7 +195,7 @@ export const dryRunApplicationKey = operation({
   summary: "See what an update would do to every key of the store",
   description:
     "Takes the body of an update, changes nothing, and plays the last hour's use against the limits as they are and " +
-    "as they would be. The use is what the answering instance has seen since it started.",
+    "as they would be. The use is what all instances have seen where they share a Valkey, else what the one that answers has seen since it started.",
   access: ["application_keys", "read"],
   role: "viewer",
   ids,
