@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
+  checkProfile,
   createProfile,
   deleteProfile,
   listProfiles,
@@ -189,6 +190,30 @@ describe.each(engines)("what a storefront is shown, on $name", (engine) => {
       .where("store_id", "=", shop.store.id)
       .execute();
     expect((await shop.call(getAuthenticationSettings)).body.data.client_id).toBe("behind our back");
+  });
+
+  test("follows the health that another instance has told, down and up again, without being asked to sign anybody on", async () => {
+    const id = await create();
+    const other = await createTestApp({
+      databaseUrl: database.url,
+      clock: here.clock,
+      allowedOrigins: [idp.origin],
+    });
+    there = other;
+    const shownThere = async () => (await list(other))[0].meta.health.status;
+    const check = () => shop.call(checkProfile, { ids: { realm, id } });
+    expect(await shownThere()).toBe("up");
+    const document = "/.well-known/openid-configuration";
+    idp.hooks.answer = { [document]: (_, response) => void response.writeHead(503).end() };
+    for (let failure = 0; failure < 5; failure++) await check();
+    await here.app.tidy();
+    await until(async () => (await shownThere()) === "down");
+    idp.hooks = {};
+    here.clock.advance(10_000);
+    await check();
+    here.clock.advance(10_000);
+    await here.app.tidy();
+    await until(async () => (await shownThere()) === "up");
   });
 
   test("follows a document that was read anew, and one that waits for approval", async () => {
