@@ -152,8 +152,8 @@ async function refuse(deps: DirectDeps, profile: Profile, trail: Trail, error: u
   const isNoted = await isRecorded(deps, trail);
   if (isNoted) note(deps, trail, { outcome: "failed", reason, customerId: null });
   if (!(error instanceof Problem)) return error;
-  if (isAway) return new Problem("idp_unavailable", { retryAfterSeconds: 10 });
   const found = isNoted ? { reference: referenceOf(trail.id) } : undefined;
+  if (isAway) return new Problem("idp_unavailable", { retryAfterSeconds: 10, ...(found && { meta: found }) });
   if (reason === "token.refused" || reason === "token.redirect_uri")
     return new Problem("code_invalid", found && { meta: found });
   return signOnProblem(reason, found);

@@ -167,7 +167,7 @@ test.each([
   ["is away", 502],
   ["is asked too often", 429],
 ])(
-  "503 with Retry-After while the identity provider %s, and the same code works afterwards",
+  "503 with Retry-After and a reference while the identity provider %s, and the same code works afterwards",
   async (_, status) => {
     const signedOn = await signOnDirectly();
     f.idp.hooks.answer = {
@@ -178,6 +178,7 @@ test.each([
     };
     const away = await f.redeem(signedOn);
     expect([away.status, away.code, away.headers.get("retry-after")]).toEqual([503, "idp_unavailable", "10"]);
+    expect(away.body.errors[0].meta).toEqual({ reference: (await f.records())[0].reference });
     f.idp.hooks.answer = {};
     expect((await f.redeem(signedOn)).status).toBe(200);
   },
