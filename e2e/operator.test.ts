@@ -130,6 +130,27 @@ test("a second start beside a running `latchkey dev` changes nothing of what is 
   }
 });
 
+test.skipIf(!postgresEngine.isHere)(
+  "a second start beside a running `latchkey dev` on PostgreSQL is refused too, and changes nothing of what is kept",
+  async () => {
+    const database = await postgresEngine.create();
+    const { LATCHKEY_MASTER_KEY: _, ...env } = { ...place.env, LATCHKEY_DATABASE_URL: database.url };
+    running = await serve({ ...place, env }, ["dev"]);
+    await until(() => running?.logLines().some((line) => line.includes("Ctrl-C")), 30_000);
+    const data = join(place.folder, "data");
+    const before = filesOf(data);
+    expect(Object.keys(before).filter((name) => name.endsWith("ports.json"))).toHaveLength(1);
+    const { PORT: __, ...anyPort } = env;
+    const { code, stderr } = await latchkey(["dev"], anyPort, place.folder);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("another latchkey already serves")]);
+    expect(filesOf(data)).toEqual(before);
+    running.child.kill("SIGINT");
+    await running.exited;
+    await database.drop();
+  },
+  60_000,
+);
+
 test("`latchkey dev` on another database of the folder, and --reset of that, leave alone what is kept of the default", async () => {
   const { LATCHKEY_MASTER_KEY: _, ...env } = place.env;
   const files = ["first-store.json", "master.key", "ports.json"];

@@ -13,7 +13,7 @@ import type { Storage } from "../storage/storage.ts";
 import { DEFAULT_RATE_LIMIT, findStore } from "../stores/store.ts";
 import { confirm } from "./confirm.ts";
 import { freePort } from "./free-port.ts";
-import { type Kept, nameKept, pathOf } from "./kept-files.ts";
+import { type Kept, nameKept, pathOf, placeOf } from "./kept-files.ts";
 import { stopOnSignal } from "./stop.ts";
 
 type Credentials = { storeId: string; keyId: string; clientId: string; clientSecret: string };
@@ -91,6 +91,11 @@ async function prepareFiles(reset: boolean, yes: boolean): Promise<Kept | undefi
     for (const file of [`${path}-serving`, ...Object.values(kept)]) rmSync(file, { force: true });
   }
   makeFolder(dirname(kept.ports));
+  // A SQLite file is claimed when it is opened. Any number may serve a PostgreSQL, but a second practice shop would take over the first one's.
+  if (path === undefined) {
+    const lock = takeLock(placeOf(databaseUrl), "Stop the other one first.");
+    process.once("exit", () => lock.close());
+  }
   return kept;
 }
 

@@ -11,7 +11,7 @@ export type Kept = { masterKey: string; ports: string; credentials: string };
 
 export function nameKept(databaseUrl: string): Kept | undefined {
   if (databaseUrl === "sqlite::memory:") return undefined;
-  const path = pathOf(databaseUrl) ?? join("./data", `postgres-${nameOf(databaseUrl)}`);
+  const path = placeOf(databaseUrl);
   const prefix = basename(path) === basename(DEFAULT_DATABASE_URL) ? "" : `${basename(path)}.`;
   const named = (name: string) => join(dirname(path), prefix + name);
   return {
@@ -24,6 +24,10 @@ export function nameKept(databaseUrl: string): Kept | undefined {
 /** Of a SQLite file. */
 export const pathOf = (databaseUrl: string): string | undefined =>
   databaseUrl.startsWith("sqlite:") ? toRealPath(databaseUrl.slice("sqlite:".length)) : undefined;
+
+/** What is kept is called after this: a SQLite file itself, or the name of a PostgreSQL, in the folder for data. */
+export const placeOf = (databaseUrl: string): string =>
+  pathOf(databaseUrl) ?? join("./data", `postgres-${nameOf(databaseUrl)}`);
 
 const nameOf = (databaseUrl: string): string =>
   new URL(databaseUrl).pathname.slice(1).replaceAll(/[^\w.-]/g, "_");
