@@ -137,6 +137,7 @@ test.skipIf(!postgresEngine.isHere)(
     const { LATCHKEY_MASTER_KEY: _, ...env } = { ...place.env, LATCHKEY_DATABASE_URL: database.url };
     running = await serve({ ...place, env }, ["dev"]);
     await until(() => running?.logLines().some((line) => line.includes("Ctrl-C")), 30_000);
+    expect(running.logLines().at(-1)).toMatch(/Data is kept\.$/);
     const data = join(place.folder, "data");
     const before = filesOf(data);
     expect(Object.keys(before).filter((name) => name.endsWith("ports.json"))).toHaveLength(1);

@@ -140,8 +140,16 @@ const hasConsole = ({ publicUrl }: Config): Promise<boolean> =>
     () => false,
   );
 
+/** What is in memory goes, and a PostgreSQL is not ours to reset. */
+function whatStays(databaseUrl: string): string {
+  if (databaseUrl === "sqlite::memory:") return "Nothing is kept: the database is in memory.";
+  return databaseUrl.startsWith("sqlite:")
+    ? "Data is kept; `npx latchkey dev --reset` begins anew."
+    : "Data is kept.";
+}
+
 function banner(
-  { publicUrl }: Config,
+  { publicUrl, databaseUrl }: Config,
   credentials: Credentials,
   { shopUrl, knobsUrl, hooksUrl, members, membersRealmId }: Demo,
   withConsole: boolean,
@@ -166,6 +174,6 @@ function banner(
     client secret  ${credentials.clientSecret}
 
   Sign in with e-mail as dora@shop.example, practice-password. The README has commands to type.
-  Ctrl-C stops it. Data is kept; \`npx latchkey dev --reset\` begins anew.
+  Ctrl-C stops it. ${whatStays(databaseUrl)}
 `;
 }
