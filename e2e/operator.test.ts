@@ -203,6 +203,8 @@ test("`latchkey dev` on other ports than the last time knows everybody who has s
   squatter.close();
 }, 120_000);
 
+const MOST_STEPS = 20;
+
 /** Goes where it is sent, presses a name on the provider's page, and ends where the address begins so. */
 async function walkAs(person: string, from: string, end: string): Promise<string> {
   const jar = newCookieJar();
@@ -216,7 +218,8 @@ async function walkAs(person: string, from: string, end: string): Promise<string
     return answer;
   };
   let at = from;
-  while (!at.startsWith(end)) {
+  for (let steps = 0; !at.startsWith(end); steps++) {
+    if (steps === MOST_STEPS) throw new Error(`${at} is still not ${end}`);
     const shown = await ask(at);
     const headers = { origin: new URL(at).origin, "sec-fetch-site": "same-origin" };
     const answer =
@@ -229,6 +232,24 @@ async function walkAs(person: string, from: string, end: string): Promise<string
   }
   return at;
 }
+
+test("`latchkey dev` knows its practice provider and its webhook again after somebody has renamed them, and makes no second ones", async () => {
+  const start = async () => {
+    running = await serve(place, ["dev"]);
+    await until(() => running?.logLines().some((line) => line.includes("Ctrl-C")), 15_000);
+    const kept = JSON.parse(readFileSync(join(place.folder, "first-store.json"), "utf8"));
+    const admin = createAdmin({ baseUrl: place.url, ...kept });
+    return [admin.profiles((await admin.settings.get()).data.realm_id), admin.integrations] as const;
+  };
+  for (const of of await start()) {
+    const [made] = (await of.list()).data;
+    await of.update(made?.id ?? "", { name: "Our own" });
+  }
+  running?.child.kill("SIGINT");
+  await running?.exited;
+  for (const of of await start())
+    expect((await of.list()).data.map(({ name }: { name: string }) => name)).toEqual(["Our own"]);
+}, 60_000);
 
 test("`latchkey dev` ends, in words, when its shop cannot be set up because LATCHKEY_PUBLIC_URL leads elsewhere", async () => {
   const env = { ...place.env, LATCHKEY_PUBLIC_URL: "http://localhost:1" };

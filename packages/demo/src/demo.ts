@@ -89,7 +89,7 @@ async function seed(admin: Admin, shopUrl: string, discoveryUrl: string) {
   const realm = await admin.realms.get(realmId);
   const profiles = admin.profiles(realmId);
   const { data: listed } = await profiles.list({ limit: 100 });
-  const known = listed.find(({ name }) => name === PROFILE_NAME);
+  const known = knownOf(listed, discoveryUrl, CLIENT);
   if (!realm.data.redirect_uris.includes(redirectUri)) {
     const redirect_uris = [...realm.data.redirect_uris, redirectUri];
     await admin.realms.update(realmId, {
@@ -116,7 +116,7 @@ async function seedMembers(admin: Admin, apiUrl: string, discoveryUrl: string) {
     await admin.realms.update(realm.id, { redirect_uris: [...realm.redirect_uris, redirectUri] });
   const profiles = admin.profiles(realm.id);
   const { data: listed } = await profiles.list({ limit: 100 });
-  const known = listed.find(({ name }) => name === PROFILE_NAME);
+  const known = knownOf(listed, discoveryUrl, MEMBERS_CLIENT);
   if (!known) {
     const { data: members } = await admin.members.list({ limit: 100 });
     for (const member of MEMBERS)
@@ -127,6 +127,16 @@ async function seedMembers(admin: Admin, apiUrl: string, discoveryUrl: string) {
 
 type Profiles = ReturnType<Admin["profiles"]>;
 type Client = { clientId: string; clientSecret: string };
+type Listed = { name: string; discovery_url: string; client_id: string };
+
+/** By its name, because the provider may have another port than the last time; or, where somebody has renamed it, by where it leads. */
+const knownOf = <Profile extends Listed>(
+  listed: readonly Profile[],
+  discoveryUrl: string,
+  { clientId }: Client,
+): Profile | undefined =>
+  listed.find(({ name }) => name === PROFILE_NAME) ??
+  listed.find((profile) => profile.discovery_url === discoveryUrl && profile.client_id === clientId);
 
 function join(
   profiles: Profiles,
@@ -138,7 +148,7 @@ function join(
   if (!known) return profiles.create({ name: PROFILE_NAME, ...at });
   if (known.discovery_url === discoveryUrl) return profiles.get(known.id);
   // The provider may have another port than the last time, and calls everybody by the same subject all the same.
-  return profiles.update(known.id, { ...at, adopt_identities_of: known.id, confirm: PROFILE_NAME });
+  return profiles.update(known.id, { ...at, adopt_identities_of: known.id, confirm: known.name });
 }
 
 async function createDora(admin: Admin): Promise<void> {
@@ -152,7 +162,9 @@ const INTEGRATION_NAME = "Practice shop";
 async function integrate(admin: Admin, url: string): Promise<string> {
   const configuration = { url };
   const { data: listed } = await admin.integrations.list({ limit: 100 });
-  const known = listed.find(({ name }) => name === INTEGRATION_NAME);
+  const known =
+    listed.find(({ name }) => name === INTEGRATION_NAME) ??
+    listed.find((integration) => integration.configuration.url === url);
   if (!known) {
     const observes = ["customer.*", "customer_token.*", "sign_on.*", "application_key.*", "oidc_profile.*"];
     const made = { name: INTEGRATION_NAME, integration_type: "webhook", observes, configuration };
