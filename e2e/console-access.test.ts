@@ -218,7 +218,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.unrouteAll();
   });
 
-  test("a key is created with its secret shown once, rotated with the end of the old one in sight, and deleted by its name", async () => {
+  test("a key is created with its secret shown once, given another role, rotated with the end of the old one in sight, and deleted by its name", async () => {
     const { page } = c;
     await go(page, "/keys", "Keys");
     await page.getByRole("img", { name: /Requests a second: .*Shared by all/ }).waitFor();
@@ -235,7 +235,11 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     expect(secret).toMatch(/^lksk_/);
     await made.getByRole("button", { name: "I have copied it" }).click();
     expect(await page.content()).not.toContain(secret);
-    await page.getByText("7 a second reserved").waitFor();
+    await page.getByText("administrator · 7 a second reserved").waitFor();
+    await button(page, "Change role of Warehouse").click();
+    await page.getByRole("radio", { name: /^Viewer/ }).check();
+    await button(page, "Change the role").click();
+    await page.getByText("viewer · 7 a second reserved").waitFor();
     await button(page, "Rotate secret of Warehouse").click();
     await button(page, "Make a new secret").click();
     await button(page, "I have copied it").click();

@@ -13,8 +13,8 @@ import { SkeletonBlock } from "../parts/skeleton.tsx";
 import { useUsage } from "../parts/usage.ts";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
+import { ChangeKeyRole, DeleteKey, RotateKey } from "./change-key.tsx";
 import { CreateKey } from "./create-key.tsx";
-import { DeleteKey, RotateKey } from "./end-key.tsx";
 import { Floors } from "./floors.tsx";
 
 export function Keys() {
@@ -67,7 +67,8 @@ export function Keys() {
 
 function KeyItem({ value: key }: { value: ApplicationKey }) {
   const can = useCan();
-  const [open, setOpen] = useState<"rotate" | "delete">();
+  const [open, setOpen] = useState<"role" | "rotate" | "delete">();
+  const close = () => setOpen(undefined);
   const ending = key.meta.secrets.filter(({ expires_at }) => expires_at !== null);
   return (
     <div className="item">
@@ -98,6 +99,13 @@ function KeyItem({ value: key }: { value: ApplicationKey }) {
             <button
               type="button"
               className="button button-plain button-small"
+              onClick={() => setOpen("role")}
+            >
+              Change role<span className="only-read-out"> of {key.name}</span>
+            </button>
+            <button
+              type="button"
+              className="button button-plain button-small"
               onClick={() => setOpen("rotate")}
             >
               Rotate secret<span className="only-read-out"> of {key.name}</span>
@@ -112,8 +120,9 @@ function KeyItem({ value: key }: { value: ApplicationKey }) {
           </span>
         )}
       </div>
-      {open === "rotate" && <RotateKey value={key} onClose={() => setOpen(undefined)} />}
-      {open === "delete" && <DeleteKey value={key} onClose={() => setOpen(undefined)} />}
+      {open === "role" && <ChangeKeyRole value={key} onClose={close} />}
+      {open === "rotate" && <RotateKey value={key} onClose={close} />}
+      {open === "delete" && <DeleteKey value={key} onClose={close} />}
     </div>
   );
 }

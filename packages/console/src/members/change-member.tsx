@@ -2,6 +2,7 @@ import { DialogDismiss } from "@ariakit/react/dialog";
 import type { Member } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { ChangeRole } from "../parts/change-role.tsx";
 import { ConfirmByName } from "../parts/confirm-by-name.tsx";
 import { Choices, Field } from "../parts/field.tsx";
 import { Modal } from "../parts/modal.tsx";
@@ -56,31 +57,18 @@ export function Invite({ onClose }: { onClose: () => void }) {
   );
 }
 
-export function ChangeRole({ member, onClose }: Props) {
+export function ChangeMemberRole({ member, onClose }: Props) {
   const admin = useAdmin();
   const queries = useQueryClient();
-  const [role, setRole] = useState<Role>(member.role);
-  const { isBusy, error, run } = useAct(async () => {
-    await admin.members.update(member.id, { role });
-    say(`${member.name} is ${role} within a second.`);
-    await queries.invalidateQueries({ queryKey: ["members"] });
-  }, onClose);
   return (
-    <Modal title={`The role of ${member.name}`} onClose={onClose}>
-      <Choices legend="Role" options={ROLES} value={role} onChoose={setRole} />
-      {error !== undefined && <Problem error={error} />}
-      <div className="form-actions">
-        <button
-          type="button"
-          className="button"
-          disabled={isBusy || role === member.role}
-          onClick={() => run()}
-        >
-          Change the role
-        </button>
-        <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
-      </div>
-    </Modal>
+    <ChangeRole
+      of={member}
+      onClose={onClose}
+      onChange={async (role) => {
+        await admin.members.update(member.id, { role });
+        await queries.invalidateQueries({ queryKey: ["members"] });
+      }}
+    />
   );
 }
 

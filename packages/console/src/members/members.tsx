@@ -16,7 +16,7 @@ import { Screen } from "../parts/screen.tsx";
 import { useAct } from "../parts/use-act.ts";
 import { useCan } from "../session/can.ts";
 import { useAdmin, useSession } from "../session/session.ts";
-import { ChangeRole, Invite, RemoveMember } from "./change-member.tsx";
+import { ChangeMemberRole, Invite, RemoveMember } from "./change-member.tsx";
 
 export function Members() {
   const can = useCan();
@@ -150,7 +150,7 @@ function MemberItem({ member }: { member: Member }) {
           </button>
         </span>
       </div>
-      {open === "role" && <ChangeRole member={member} onClose={close} />}
+      {open === "role" && <ChangeMemberRole member={member} onClose={close} />}
       {open === "remove" && <RemoveMember member={member} onClose={close} />}
     </div>
   );

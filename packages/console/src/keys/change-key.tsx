@@ -2,6 +2,7 @@ import { DialogDismiss } from "@ariakit/react/dialog";
 import type { ApplicationKey, ApplicationKeyWithSecret } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { ChangeRole } from "../parts/change-role.tsx";
 import { ConfirmByName } from "../parts/confirm-by-name.tsx";
 import { Choices } from "../parts/field.tsx";
 import { Modal, useOpener } from "../parts/modal.tsx";
@@ -55,6 +56,22 @@ export function RotateKey({ value: key, onClose }: Props) {
         <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
       </div>
     </Modal>
+  );
+}
+
+/** What tokens that are out may do follows, too: a role is looked up at each request. */
+export function ChangeKeyRole({ value: key, onClose }: Props) {
+  const admin = useAdmin();
+  const queries = useQueryClient();
+  return (
+    <ChangeRole
+      of={key}
+      onClose={onClose}
+      onChange={async (role) => {
+        await admin.applicationKeys.update(key.id, { name: key.name, role });
+        await queries.invalidateQueries({ queryKey: ["keys"] });
+      }}
+    />
   );
 }
 

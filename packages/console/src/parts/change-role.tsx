@@ -1,0 +1,36 @@
+import { DialogDismiss } from "@ariakit/react/dialog";
+import { useState } from "react";
+import type { Role } from "../session/session.ts";
+import { Choices } from "./field.tsx";
+import { Modal } from "./modal.tsx";
+import { say } from "./notices.tsx";
+import { Problem } from "./problem.tsx";
+import { ROLES } from "./role-words.ts";
+import { useAct } from "./use-act.ts";
+
+type Props = {
+  /** A member, or a key. */
+  of: { name: string; role: Role };
+  onChange: (role: Role) => Promise<unknown>;
+  onClose: () => void;
+};
+
+export function ChangeRole({ of: { name, role: now }, onChange, onClose }: Props) {
+  const [role, setRole] = useState(now);
+  const { isBusy, error, run } = useAct(async () => {
+    await onChange(role);
+    say(`${name} is ${role} within a second.`);
+  }, onClose);
+  return (
+    <Modal title={`The role of ${name}`} onClose={onClose}>
+      <Choices legend="Role" options={ROLES} value={role} onChoose={setRole} />
+      {error !== undefined && <Problem error={error} />}
+      <div className="form-actions">
+        <button type="button" className="button" disabled={isBusy || role === now} onClick={() => run()}>
+          Change the role
+        </button>
+        <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+      </div>
+    </Modal>
+  );
+}
