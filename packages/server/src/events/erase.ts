@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, MAX_CLOCK_DIFFERENCE_MS } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { ROUND } from "../storage/delete-old.ts";
@@ -86,8 +86,11 @@ export async function eraseSome(
   return { events: Number(numUpdatedRows) + rows, isDone };
 }
 
-/** Instances keep records of sign-ons in memory for a second (sign-on/record.ts): a round after this time finds those, too. */
-const NOTED_MS = 5000;
+/**
+ * Instances keep records of sign-ons in memory for a second (sign-on/record.ts): a round after this time finds those, too, also where
+ * it was asked for by the slowest clock and the round goes by the fastest.
+ */
+const NOTED_MS = 5000 + 2 * MAX_CLOCK_DIFFERENCE_MS;
 /** A round goes on with so many: of one that is done, it finds out in two statements that there is nothing more. */
 const AT_ONCE = 20;
 
