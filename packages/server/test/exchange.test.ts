@@ -95,6 +95,26 @@ test("a secret of any characters arrives as it is (N70)", async () => {
   expect(await exchange(await newProfile({ client_secret: secret }))).toHaveProperty("tokens");
 });
 
+test("what a provider repeats of our request is kept without secret, code and verifier, however they were encoded", async () => {
+  const profile = await newProfile({ client_id: "shop", client_secret: "s3cret+/ é" });
+  let sent = "";
+  idp.hooks.answer = {
+    "/token": (request, response) => {
+      const header = request.headers.authorization ?? "";
+      sent = `${header}, ${atob(header.slice("Basic ".length))}, ${idp.journal.at(-1)?.body}, s3cret+/ é`;
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: "invalid_request", error_description: sent }));
+    },
+  };
+  const refused = await exchange(profile);
+  expect(sent).toMatch(/^Basic .{20,39}, shop:s3cret%2B.*&code=the\+code&/);
+  const { error_description: kept } = (refused as Extract<typeof refused, { reason: string }>).answer;
+  expect(kept).toBe(
+    "Basic (left out), shop:(left out), grant_type=authorization_code&code=(left out)" +
+      "&redirect_uri=https%3A%2F%2Fkeys.example%2Fcb&code_verifier=(left out), (left out)",
+  );
+});
+
 describe("two secrets", () => {
   test("the next one is tried when the first is refused, and takes its place when it works", async () => {
     const profile = await newProfile({ client_secret: "old", client_secret_next: "new" });

@@ -57,19 +57,21 @@ async function request(
     redirect_uri: grant.idpRedirectUri,
     code_verifier: grant.idpVerifier,
   });
+  const credentials = toBasic(profile.clientId, clientSecret);
+  const secrets = [clientSecret, grant.idpCode, grant.idpVerifier];
   try {
     const answer = await calls.aboutCodes.send(profile.id, {
       kind: "token",
       url: metadata.tokenEndpoint,
       method: "POST",
       headers: {
-        Authorization: basic(profile.clientId, clientSecret),
+        Authorization: `Basic ${credentials}`,
         "Content-Type": "application/x-www-form-urlencoded",
       },
       body: form.toString(),
       maxBytes: limits.idpAnswerBytes,
     });
-    return judge(answer, [clientSecret, grant.idpCode, grant.idpVerifier]);
+    return judge(answer, [credentials, ...secrets, ...secrets.map(formEncoded)]);
   } catch (error) {
     if (!isEgressFault(error)) throw error;
     return { reason: "token.unavailable", answer: toIdpAnswer("token", { fault: error.reason }) };
@@ -89,7 +91,7 @@ function judge(answer: EgressAnswer, sent: readonly string[]): Exchanged {
 }
 
 /** RFC 6749 2.3.1: each half is form-encoded before the two are joined; a colon or plus in a secret depends on it. */
-function basic(clientId: string, clientSecret: string): string {
-  const encode = (text: string) => new URLSearchParams({ x: text }).toString().slice(2);
-  return `Basic ${Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString("base64")}`;
-}
+const toBasic = (clientId: string, clientSecret: string): string =>
+  Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString("base64");
+
+const formEncoded = (text: string): string => new URLSearchParams({ x: text }).toString().slice(2);
