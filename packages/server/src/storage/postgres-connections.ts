@@ -1,6 +1,7 @@
+import type { EventEmitter } from "node:events";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";
-import { type Connection, createNames, greet, watched } from "./postgres-connection.ts";
+import { type Connection, closeSocket, createNames, greet, watched } from "./postgres-connection.ts";
 import { CROWDED, isCrowded, type Pool } from "./storage.ts";
 
 /**
@@ -48,6 +49,7 @@ export function openConnections(
 ): PostgresPool & { state(): Omit<Pool, "deafness"> } {
   const pool = new pg.Pool({
     ...connectionOptions(url, "latchkey"),
+    Client,
     // What is sent together travels together: see postgres-connection.ts on poolers.
     pipeline: true,
     max,
@@ -158,6 +160,15 @@ export function openConnections(
       isPooler,
     }),
   };
+}
+
+/** The driver leaves a client that cannot log in with its socket, and the process waits until the server closes that, after a minute. */
+class Client extends pg.Client {
+  constructor(options?: pg.ClientConfig) {
+    super(options);
+    const { connection } = this as unknown as { connection: EventEmitter };
+    connection.on("error", () => closeSocket(this));
+  }
 }
 
 const crowded = (cause?: unknown): Error =>
