@@ -237,7 +237,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     });
     await signInWithKey(c, page, "/failures");
     const group = page.getByRole("link", { name: /code_expired/ });
-    await group.filter({ hasText: "The storefront did not redeem the code in time." }).click();
+    await group.filter({ hasText: "The code was not redeemed in time." }).click();
     await heading(page, "code_expired");
     await page.getByRole("link", { name: new RegExp(reference) }).waitFor();
     await page.context().close();

@@ -140,7 +140,7 @@ const knownOf = <Profile extends Listed>(
 
 function join(
   profiles: Profiles,
-  known: { id: string; discovery_url: string } | undefined,
+  known: { id: string; name: string; discovery_url: string } | undefined,
   discoveryUrl: string,
   { clientId, clientSecret }: Client,
 ) {

@@ -268,7 +268,7 @@ export const problems = {
   code_expired: {
     status: 400,
     means: "The code has expired.",
-    remedy: "Redeem it as soon as the shopper is back. Start a new sign-on.",
+    remedy: "Redeem it as soon as the browser is back. Start a new sign-on.",
     oauth: "invalid_grant",
   },
   code_already_used: {

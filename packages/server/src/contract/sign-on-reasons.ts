@@ -91,7 +91,7 @@ export const signOnReasons = {
   profile_unchosen: {
     error: "server_error",
     means:
-      "The realm has several identity providers, the storefront named none, and its `prompt=none` forbids to ask the shopper.",
+      "The realm has several identity providers, the request named none, and its `prompt=none` forbids to ask which one.",
     remedy: "Send `profile` with `prompt=none`.",
   },
   profile_none: {
@@ -102,7 +102,7 @@ export const signOnReasons = {
   profile_disabled: {
     error: "access_denied",
     means: "The identity provider was disabled or removed.",
-    remedy: "Enable the OIDC profile, or take its button off the storefront.",
+    remedy: "Enable the OIDC profile, or offer its button no longer.",
   },
   idp_unavailable: {
     error: "temporarily_unavailable",
@@ -120,7 +120,7 @@ export const signOnReasons = {
   // The identity provider's redirect
   callback_replay: {
     error: "callback_replay",
-    means: "The shopper came back a second time with the same answer: Back, reload, or a copied address.",
+    means: "The browser came back a second time with the same answer: Back, reload, or a copied address.",
     remedy: "Nothing is wrong if the first time worked. Otherwise start again.",
   },
   "response.iss_mismatch": {
@@ -148,7 +148,7 @@ export const signOnReasons = {
     error: "server_error",
     means: "The identity provider ended the sign-on itself; `error` and `idp_answer` are what it said.",
     remedy:
-      "access_denied, consent_required: the shopper or the provider refused. login_required, interaction_required, account_selection_required: with `prompt=none` the provider may not ask the shopper, and had to; sign in without it. For any other, look into the provider's own log.",
+      "access_denied, consent_required: the person or the provider refused. login_required, interaction_required, account_selection_required: with `prompt=none` the provider may not ask the person, and had to; sign in without it. For any other, look into the provider's own log.",
   },
   "idp_error.par_required": {
     error: "server_error",
@@ -164,7 +164,7 @@ export const signOnReasons = {
     error: "server_error",
     means:
       "The identity provider does not allow this client the scopes `openid` and `email` (requirement R4).",
-    remedy: "Allow both scopes for this client, and `profile` if the storefront asks for it.",
+    remedy: "Allow both scopes for this client, and `profile` where it is asked for.",
   },
   "idp_error.redirect_uri": {
     error: "server_error",
@@ -217,8 +217,7 @@ export const signOnReasons = {
     error: "server_error",
     means:
       "The identity provider does not allow this client the scopes that were asked for (requirement R4).",
-    remedy:
-      "Allow the scopes `openid` and `email` for this client, and `profile` if the storefront asks for it.",
+    remedy: "Allow the scopes `openid` and `email` for this client, and `profile` where it is asked for.",
   },
   "token.unavailable": {
     error: "temporarily_unavailable",
@@ -404,21 +403,20 @@ export const signOnReasons = {
       "Sign in with the account of the first time. If it is gone, let an administrator remove the member and invite them again.",
   },
 
-  // The storefront's exchange
+  // The exchange of our code, by the storefront or the console
   code_expired: {
     error: "access_denied",
-    means: "The storefront did not redeem the code in time.",
-    remedy: "Redeem it as soon as the shopper is back.",
+    means: "The code was not redeemed in time.",
+    remedy: "Redeem it as soon as the browser is back.",
   },
   redirect_uri_mismatch: {
     error: "access_denied",
-    means: "The storefront redeemed the code with another redirect URI than it began with. The code is void.",
-    remedy: "Send the same `oauth_redirect_uri`, to the letter.",
+    means: "The code was redeemed with another redirect URI than the sign-on began with. The code is void.",
+    remedy: "Send the same redirect URI, to the letter.",
   },
   verifier_mismatch: {
     error: "access_denied",
-    means:
-      "The storefront redeemed the code with a verifier that does not fit the challenge. The code is void.",
+    means: "The code was redeemed with a verifier that does not fit the challenge. The code is void.",
     remedy: "Keep one verifier for each `state`: several tabs must not share one.",
   },
   client_mismatch: {
@@ -428,9 +426,8 @@ export const signOnReasons = {
   },
   session_ended: {
     error: "access_denied",
-    means:
-      "The identity provider ended its session before the storefront had redeemed the code. The code is void.",
-    remedy: "Nothing, if the shopper signed out there. They can sign in again.",
+    means: "The identity provider ended its session before the code was redeemed. The code is void.",
+    remedy: "Nothing, if the person signed out there. They can sign in again.",
   },
   code_replayed: {
     error: "access_denied",
