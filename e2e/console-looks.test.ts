@@ -243,6 +243,18 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("where the system chooses the colours, a legend has those of its chart all the same", async () => {
+    const page = await newPage(c, { forcedColors: "active" });
+    await signInWithKey(c, page);
+    const colorOf = (words: RegExp) =>
+      page
+        .getByRole("listitem")
+        .filter({ hasText: words })
+        .evaluate((item: Element) => getComputedStyle(item.firstElementChild as Element).backgroundColor);
+    expect(await colorOf(/^\d+ signed in$/)).not.toBe(await colorOf(/^\d+ failed$/));
+    await page.context().close();
+  });
+
   test("in a narrow window the menu closes when a screen is chosen, also the one that is there", async () => {
     const page = await newPage(c, { viewport: { width: 390, height: 844 } });
     await signInWithKey(c, page, "/keys");
