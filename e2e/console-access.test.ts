@@ -321,7 +321,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       .first()
       .waitFor();
     await button(page, "Apply").click();
-    await page.getByText(/has 3 requests a second reserved/).waitFor();
+    await page.getByText(/Reserved for .*: 3 a second\./).waitFor();
     expect((await c.admin.applicationKeys.list()).meta.total_reserved_rate_limit).toBe(3);
   });
 

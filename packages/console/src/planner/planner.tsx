@@ -80,7 +80,7 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
   });
   const { isBusy, error, run } = useAct(async () => {
     await admin.applicationKeys.update(key.id, { name: key.name, reserved_rate_limit: wanted });
-    say(`${key.name} has ${wanted} requests a second reserved.`);
+    say(`Reserved for ${key.name}: ${wanted} a second.`);
     await queries.invalidateQueries({ queryKey: ["keys"] });
     await queries.invalidateQueries({ queryKey: ["usage"] });
   });
@@ -105,7 +105,7 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
           max={most}
           value={wanted}
           onChange={(event) => setWanted(Number(event.target.value))}
-          aria-valuetext={`${wanted} requests a second`}
+          aria-valuetext={`${wanted} a second`}
         />
         {error !== undefined && <Problem error={error} />}
         {can("administer") ? (
@@ -132,7 +132,7 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
           <NotOffered act="administer" />
         )}
       </section>
-      <section aria-labelledby="foresight">
+      <section className="stack-tight" aria-labelledby="foresight">
         <h2 id="foresight">What it would have done</h2>
         <Asked query={foresight} skeleton={<SkeletonRows rows={3} />}>
           {(data) => <DryRun foresight={data} />}

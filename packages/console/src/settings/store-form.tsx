@@ -43,7 +43,7 @@ export function StoreForm({ store }: { store: Store }) {
         />
         <Field
           label="Limit, requests a second"
-          hint={`Over all keys together. ${reserved} are reserved; the operator allows up to ${most.toLocaleString("en")}.`}
+          hint={`Over all keys together. Reserved: ${reserved.toLocaleString("en")}. The operator allows up to ${most.toLocaleString("en")}.`}
           inputMode="numeric"
           value={limit}
           onType={setLimit}

@@ -47,6 +47,7 @@ test("a sound document meets what a document can meet, and leaves the rest to th
   const checks = judged({});
   expect(checks.map(({ id }) => id)).toEqual(IDS);
   expect(statuses(checks)).toEqual(MET);
+  expect(checks[0]?.evidence).toBe("The document is complete and agrees with its address. Signing keys: 1.");
   for (const check of checks) {
     expect(check.requirement).toBe(requirements[check.id]);
     expect(check.evidence).not.toBe("");

@@ -136,7 +136,7 @@ function judgeCompatible({ discoveryUrl, document, keys, allowedOrigins }: Exami
       "Publish a key for the algorithm that ID tokens are signed with.",
     );
   }
-  return met(`The document is complete and agrees with its address; ${fitting.length} signing key(s).`);
+  return met(`The document is complete and agrees with its address. Signing keys: ${fitting.length}.`);
 }
 
 function judgeCodeFlow(document: Document): Judged {
