@@ -19,7 +19,8 @@ export function DryRun({ foresight }: { foresight: ApplicationKeyDryRun }) {
         Seen over {Math.max(1, Math.round(observed.seconds / 60))} min. What all share{" "}
         {pool.before === pool.after
           ? `stays at ${pool.after} a second.`
-          : `goes from ${pool.before} to ${pool.after} a second.`}
+          : `goes from ${pool.before} to ${pool.after} a second.`}{" "}
+        The upper bar of a key is what was, the lower one what would have been; coloured is what was refused.
       </p>
       <ul>
         {keys.map(({ id, name, asked, refused, reserved_rate_limit: floor }) => (

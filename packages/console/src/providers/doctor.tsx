@@ -9,7 +9,7 @@ import { useAdmin } from "../session/session.ts";
 const STATUS: Record<ProfileReport["checks"][number]["status"], { tone: Tone; word: string }> = {
   met: { tone: "good", word: "Met" },
   not_met: { tone: "bad", word: "Not met" },
-  unknown: { tone: "plain", word: "At a sign-on" },
+  unknown: { tone: "plain", word: "Not known yet" },
 };
 
 /** A second or two is the network. */
