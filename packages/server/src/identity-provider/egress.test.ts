@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createServer as createHttp } from "node:http";
 import { createServer as createHttps } from "node:https";
 import { type AddressInfo, connect as connectPlain, createServer, type Server, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { until } from "../../test/support/until.ts";
@@ -148,6 +149,12 @@ describe("a name is not connected to", () => {
     expect([resolved, connections]).toEqual([["idp.example"], []]);
   });
 
+  test("when it points inside, also beside an origin inside that is allowed", async () => {
+    const { deps, connections } = closedDoor(async () => ["127.0.0.1"], ["http://127.0.0.1:9000"]);
+    expect(await reasonOf(send(deps, {}))).toBe("host_not_public");
+    expect(connections).toEqual([]);
+  });
+
   test("when it cannot be resolved", async () => {
     const { deps, connections } = closedDoor(() => Promise.reject(new Error(SECRET)));
     const fault = await send(deps, {}).catch((error) => error);
@@ -271,6 +278,21 @@ test("a distant provider with several addresses has half of the time to connect 
     "answered",
   );
   expect(tried).toEqual([PUBLIC]);
+});
+
+test("an address that does not answer leaves time for the next", async () => {
+  const { port } = await rawServer((socket) => socket.write(answerOf("{}")));
+  const tried: string[] = [];
+  const connect = ({ address }: Connection) => {
+    tried.push(address);
+    const socket = connectPlain({ host: "127.0.0.1", port });
+    if (tried.length > 1) setTimeout(() => socket.emit("secureConnect"), 20);
+    return socket;
+  };
+  const resolve = async () => [PUBLIC, "1.1.1.1"];
+  const deps = { allowedOrigins: [], resolve, connect, connectMs: 1000 };
+  expect(await reasonOf(send(deps, {}))).toBe("answered");
+  expect(tried).toEqual([PUBLIC, "1.1.1.1"]);
 });
 
 describe("a request", () => {
@@ -527,17 +549,14 @@ describe("a server that takes its time", () => {
     await until(() => sockets[0]?.closed);
   });
 
-  test("to shake hands is left when connecting has taken too long", async () => {
+  test.each([
+    ["connecting", { connectMs: 50, callMs: 3_600_000 }],
+    ["the call", { connectMs: 3_600_000, callMs: 50 }],
+  ])("to shake hands is left when %s has taken too long", async (_, times) => {
     const { port, sockets } = await listen(createServer((socket) => void socket.resume()));
-    const work = send(
-      {
-        allowedOrigins: [`https://idp.example:${port}`],
-        resolve: async () => ["127.0.0.1"],
-        connectMs: 50,
-      },
-      { url: `https://idp.example:${port}` },
-    );
-    expect(await reasonOf(work)).toBe("too_slow");
+    const url = `https://idp.example:${port}`;
+    const deps = { allowedOrigins: [url], resolve: async () => ["127.0.0.1"], ...times };
+    expect(await reasonOf(send(deps, { url }))).toBe("too_slow");
     await until(() => sockets[0]?.closed);
   });
 
@@ -715,6 +734,19 @@ describe("TLS", () => {
       await until(() => sockets[0]?.closed);
     },
   );
+
+  test("with a wrong certificate is not tried at the name's other addresses", async () => {
+    const { port } = await tlsServer("other");
+    const url = `https://idp.example:${port}`;
+    let connections = 0;
+    const connect = () => {
+      connections++;
+      return connectTls({ host: "127.0.0.1", port, servername: "idp.example", ca });
+    };
+    const resolve = async () => ["127.0.0.1", "127.0.0.2"];
+    expect(await reasonOf(send({ allowedOrigins: [url], resolve, connect }, { url }))).toBe("tls_name");
+    expect(connections).toBe(1);
+  });
 
   test("with a certificate of an authority that nobody knows is refused", async () => {
     const { port, names } = await tlsServer("idp");

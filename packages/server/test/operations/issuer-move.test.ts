@@ -59,7 +59,19 @@ describe("a PUT that changes the issuer", () => {
       issuer: f.idp.origin,
       new_issuer: `${f.idp.origin}/`,
     });
+    const another = { adopt_identities_of: f.realmId, confirm: "Hostile" };
+    expect((await move(another)).code).toBe("identities_left_behind");
     expect(await profile()).toEqual(before);
+  });
+
+  test("409 counts those that the profile has taken over from a deleted one, too", async () => {
+    await signedOn();
+    await f.store.call(deleteProfile, { ids: ids() });
+    const id = await f.addProfile({ adopt_identities_of: f.profileId });
+    rename();
+    const data = { type: "oidc-profile", discovery_url: f.idp.issuer, client_secret: "first secret" };
+    const answer = await f.store.call(updateProfile, { ids: { realm: f.realmId, id }, json: { data } });
+    expect([answer.code, answer.body.errors[0].meta.identities]).toEqual(["identities_left_behind", 1]);
   });
 
   test("200 needs no choice where nobody has signed on yet", async () => {
@@ -81,7 +93,8 @@ describe("a PUT that changes the issuer", () => {
     expect(await signedOn()).not.toBe(customer);
     f.idp.person = { ...ADA };
     f.idp.issuer = f.idp.origin;
-    expect((await move({ discovery_url: f.idp.origin })).code).toBe("identities_left_behind");
+    const unsaid = await move({ discovery_url: f.idp.origin });
+    expect([unsaid.code, unsaid.body.errors[0].meta.identities]).toEqual(["identities_left_behind", 2]);
     const back = { discovery_url: f.idp.origin, adopt_identities_of: f.profileId, confirm: "Hostile" };
     expect((await move(back)).body.data.meta.former_issuers).toEqual([`${f.idp.origin}/`]);
     expect(await signedOn()).toBe(customer);
@@ -93,6 +106,15 @@ describe("a PUT that changes the issuer", () => {
     const moved = await move({ adopt_identities_of: null });
     expect([moved.status, moved.body.data.meta.former_issuers]).toEqual([200, []]);
     expect(await signedOn()).not.toBe(customer);
+  });
+
+  test("200 leaves behind also those that were carried over before", async () => {
+    await signedOn();
+    rename();
+    await move({ adopt_identities_of: f.profileId, confirm: "Hostile" });
+    const elsewhere = { discovery_url: `${f.idp.origin}/other`, enabled: false };
+    const moved = await move({ ...elsewhere, adopt_identities_of: null });
+    expect([moved.status, moved.body.data.meta.former_issuers]).toEqual([200, []]);
   });
 
   test("whoever was left behind stays so when another profile adopts the rest: the same subject of another issuer is somebody else (A04)", async () => {
