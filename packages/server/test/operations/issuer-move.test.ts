@@ -64,14 +64,22 @@ describe("a PUT that changes the issuer", () => {
     expect(await profile()).toEqual(before);
   });
 
-  test("409 counts those that the profile has taken over from a deleted one, too", async () => {
-    await signedOn();
+  test("those that the profile has taken over from a deleted one count as well, and are carried over to another client, too", async () => {
+    const customer = await signedOn();
     await f.store.call(deleteProfile, { ids: ids() });
-    const id = await f.addProfile({ adopt_identities_of: f.profileId });
+    const id = await f.addProfile({ name: "Heir", adopt_identities_of: f.profileId });
     rename();
-    const data = { type: "oidc-profile", discovery_url: f.idp.issuer, client_secret: "first secret" };
-    const answer = await f.store.call(updateProfile, { ids: { realm: f.realmId, id }, json: { data } });
-    expect([answer.code, answer.body.errors[0].meta.identities]).toEqual(["identities_left_behind", 1]);
+    f.idp.clientId = "another";
+    const moveHeir = (choice: object = {}) => {
+      const place = { discovery_url: f.idp.issuer, client_id: "another", client_secret: "first secret" };
+      const data = { type: "oidc-profile", ...place, ...choice };
+      return f.store.call(updateProfile, { ids: { realm: f.realmId, id }, json: { data } });
+    };
+    const unsaid = await moveHeir();
+    expect([unsaid.code, unsaid.body.errors[0].meta.identities]).toEqual(["identities_left_behind", 1]);
+    expect((await moveHeir({ adopt_identities_of: id, confirm: "Heir" })).status).toBe(200);
+    const through = await f.redeem(await f.signOn({ parameters: { profile: id } }));
+    expect(through.body.data.customer_id).toBe(customer);
   });
 
   test("200 needs no choice where nobody has signed on yet", async () => {
