@@ -140,6 +140,19 @@ describe("a PUT that changes the issuer", () => {
     expect([left, kept]).not.toContain(await through());
   });
 
+  test("whoever was carried over comes along when the profile is deleted and its heir adopts them", async () => {
+    const customer = await signedOn();
+    rename();
+    await move({ adopt_identities_of: f.profileId, confirm: "Hostile" });
+    f.idp.person = { ...ADA, sub: "somebody new" };
+    await signedOn();
+    await f.store.call(deleteProfile, { ids: ids() });
+    const heir = await f.addProfile({ discovery_url: f.idp.issuer, adopt_identities_of: f.profileId });
+    f.idp.person = { ...ADA };
+    const through = await f.redeem(await f.signOn({ parameters: { profile: heir } }));
+    expect(through.body.data.customer_id).toBe(customer);
+  });
+
   test("409 also for one that is switched off and cannot be read, whose issuer its address tells", async () => {
     await signedOn();
     const elsewhere = { discovery_url: `${f.idp.origin}/other`, enabled: false };

@@ -81,7 +81,7 @@ describe("a failure at the token endpoint keeps what the provider said", () => {
       "/token": (request, response, body) => {
         const code = new URLSearchParams(body).get("code");
         const basic = Buffer.from(String(request.headers.authorization).slice(6), "base64").toString();
-        const error_description = `UNIQUE\n\u202e${token} ${code} first secret ${basic} ${"long ".repeat(500)}`;
+        const error_description = `UNIQUE\n\u202e${token} ${code} first secret, first secret ${basic} ${"long ".repeat(500)}`;
         response
           .writeHead(500, { "content-type": "application/json" })
           .end(JSON.stringify({ error: "internal_server_error", error_description }));
@@ -95,7 +95,7 @@ describe("a failure at the token endpoint keeps what the provider said", () => {
       error: "internal_server_error",
     });
     expect(idp_answer.error_description).toMatch(
-      /^UNIQUE\ufffd\ufffd\(left out\) \(left out\) \(left out\) /,
+      /^UNIQUE\ufffd\ufffd\(left out\) \(left out\) \(left out\), \(left out\) /,
     );
     expect(idp_answer.error_description).toHaveLength(500);
     expect(JSON.stringify(idp_answer)).not.toMatch(/idp-code|first secret|eyJ/);

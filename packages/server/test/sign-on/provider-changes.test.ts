@@ -1,6 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { updateProfile } from "../../src/contract/oidc-profiles.ts";
+import { listEvents } from "../../src/contract/events.ts";
+import { getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
+import { findProfile, type Profile } from "../../src/identity-provider/profile.ts";
+import { saveDocuments } from "../../src/identity-provider/save-documents.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
 import { until } from "../support/until.ts";
@@ -63,6 +66,58 @@ test("a document that cannot be read is asked for once in ten seconds, and the k
     await locationOf();
     return idp.asked(DISCOVERY) >= 2;
   });
+});
+
+describe("of what was read while others were at work", () => {
+  const profile = async (): Promise<Profile> => {
+    const key = { storeId: f.store.store.id, realmId: f.realmId, profileId: f.profileId };
+    return (await findProfile(f.latchkey.storage.db, key)) as Profile;
+  };
+  const save = (as: Profile, found: object) =>
+    saveDocuments({ ...f.latchkey, calls: { healthOf: () => undefined } }, as, found);
+  const drift = ({ metadata }: Profile) => ({
+    pending_metadata: JSON.stringify({ ...metadata, tokenEndpoint: `${second.origin}/token` }),
+    pending_since: 1,
+  });
+
+  test.each<[string, (known: Profile) => Promise<unknown>]>([
+    [
+      "the profile was given another address",
+      () => {
+        const place = { discovery_url: idp.origin, client_secret: "first secret" };
+        const data = { type: "oidc-profile", ...place };
+        return f.store.call(updateProfile, { ids: { realm: f.realmId, id: f.profileId }, json: { data } });
+      },
+    ],
+    [
+      "another document was accepted",
+      (known) => save(known, { metadata: JSON.stringify({ ...known.metadata, sendsIss: true }) }),
+    ],
+  ])("nothing is kept where %s", async (_, change) => {
+    const before = await profile();
+    await change(before);
+    const since = await profile();
+    expect(since).not.toEqual(before);
+    await save(before, drift(before));
+    expect(await profile()).toEqual(since);
+  });
+
+  test.each<[string, (known: Profile) => object]>([
+    ["that waits", drift],
+    ["with another issuer", () => ({ issuer_found: "https://elsewhere.example", issuer_found_at: 1 })],
+  ])(
+    "a document %s is told by the first instance that has found it, and of this profile alone",
+    async (_, found) => {
+      const before = await profile();
+      const other = await f.addProfile({ name: "Of the same provider", discovery_url: before.discoveryUrl });
+      for (let instance = 0; instance < 3; instance++) await save(before, found(before));
+      await f.latchkey.app.tidy();
+      const { body } = await f.store.call(listEvents, { query: "types=oidc_profile.drift_detected" });
+      expect(body.data).toHaveLength(1);
+      const { meta } = (await f.store.call(getProfile, { ids: { realm: f.realmId, id: other } })).body.data;
+      expect([meta.pending_change, meta.issuer_found]).toEqual([null, null]);
+    },
+  );
 });
 
 const json = { "content-type": "application/json" };
