@@ -134,7 +134,8 @@ test.skipIf(!postgresEngine.isHere)(
   "a second start beside a running `latchkey dev` on PostgreSQL is refused too, and changes nothing of what is kept",
   async () => {
     const database = await postgresEngine.create();
-    const { LATCHKEY_MASTER_KEY: _, ...env } = { ...place.env, LATCHKEY_DATABASE_URL: database.url };
+    const { LATCHKEY_MASTER_KEY: _, ...others } = place.env;
+    const env: Record<string, string> = { ...others, LATCHKEY_DATABASE_URL: database.url };
     running = await serve({ ...place, env }, ["dev"]);
     await until(() => running?.logLines().some((line) => line.includes("Ctrl-C")), 30_000);
     expect(running.logLines().at(-1)).toMatch(/Data is kept\.$/);
