@@ -17,7 +17,7 @@ import { useAdmin } from "../session/session.ts";
 import { latestMs } from "./series.ts";
 import { SignOnsChart } from "./sign-ons-chart.tsx";
 import { UsageChart } from "./usage-chart.tsx";
-import { verdictOf } from "./verdict.ts";
+import { toLookAt, verdictOf } from "./verdict.ts";
 
 export function Home() {
   const providers = useProviders();
@@ -62,6 +62,8 @@ function SignOns({ range, choose, statistics }: SignOnsProps) {
   );
 }
 
+const SHOWN = 6;
+
 type ProvidersProps = {
   query: ReturnType<typeof useProviders>;
   statistics: SignOnStatistics | undefined;
@@ -86,7 +88,7 @@ function Providers({ query, statistics }: ProvidersProps) {
       >
         {(list) => (
           <ul className="list">
-            {list.slice(0, 6).map((provider) => {
+            {toLookAt(list, SHOWN).map((provider) => {
               const { tone, word } = stateOf(provider);
               const ms = statistics && latestMs(statistics, provider.id);
               return (

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Provider } from "../parts/profiles.ts";
 import { UNREGISTERED } from "../parts/profiles.ts";
-import { verdictOf } from "./verdict.ts";
+import { toLookAt, verdictOf } from "./verdict.ts";
 
 const provider = (name: string, status: string, more: object = {}) =>
   ({ name, enabled: true, client_id: "c", meta: { health: { status } }, ...more }) as unknown as Provider;
@@ -29,4 +29,10 @@ test("one that is disabled, or not finished, neither helps nor harms", () => {
 test("those that do not answer are named, and those that nobody has asked", () => {
   expect(verdictOf([provider("A", "up"), provider("B", "unknown")]).because).toBe("B was not asked lately.");
   expect(verdictOf([provider("A", "down"), provider("B", "down")]).because).toBe("A and B do not answer.");
+});
+
+test("of many, those that do not answer are among the few that are shown", () => {
+  const many = ["up", "unknown", "degraded", "up", "down"].map((status, at) => provider(`P${at}`, status));
+  const idle = provider("Off", "down", { enabled: false });
+  expect(toLookAt([idle, ...many], 4).map(({ name }) => name)).toEqual(["P4", "P2", "Off", "P0"]);
 });

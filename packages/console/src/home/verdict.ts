@@ -1,5 +1,5 @@
 import type { Provider } from "../parts/profiles.ts";
-import { UNREGISTERED } from "../parts/profiles.ts";
+import { stateOf, UNREGISTERED } from "../parts/profiles.ts";
 
 /** Whether shoppers can sign in now, in one sentence, from what is known of the providers. */
 type Verdict = { says: string; because: string };
@@ -41,6 +41,12 @@ export function verdictOf(providers: readonly Provider[]): Verdict {
     because: used.length === 1 ? `${namesOf(used)} answers.` : `All ${used.length} providers answer.`,
   };
 }
+
+/** Those to look at, however many there are: what does not answer first, then what may not. */
+export const toLookAt = (providers: readonly Provider[], most: number): Provider[] =>
+  providers.toSorted((one, other) => weightOf(other) - weightOf(one)).slice(0, most);
+
+const weightOf = (provider: Provider): number => ["warn", "bad"].indexOf(stateOf(provider).tone);
 
 const namesOf = (providers: readonly Provider[]): string =>
   new Intl.ListFormat("en").format(providers.map(({ name }) => name));
