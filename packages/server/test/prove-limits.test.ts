@@ -1,7 +1,10 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createApplicationKey } from "../src/application-keys/administer.ts";
 import { listApplicationKeys } from "../src/application-keys/application-key.ts";
 import { deleteKeys } from "../src/cli/prove-limits.ts";
+import { agentFor, runProvers } from "../src/cli/provers.ts";
 import { byOperator } from "../src/events/event.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { createTestApp, type TestApp } from "./support/app.ts";
@@ -40,4 +43,21 @@ test("one that cannot be deleted is named, and the others are deleted", async ()
   const { clock } = latchkey;
   expect(await deleteKeys({ storage, clock }, storeId, keys)).toEqual([keys[0]?.created.key.id]);
   expect(await names()).toEqual(["First key", "one"]);
+});
+
+test("one that is interrupted does not wait for a service that has fallen silent", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const told = { key: "flood", from: "its program", reserved: 0, atOnce: 1, token: "x" };
+  const provers = [undefined, 1000].map((pace) => {
+    return { ...told, pace, agent: agentFor(url), asked: 0, served: 0, refused: 0 };
+  });
+  const interrupted = new AbortController();
+  const over = runProvers(url, provers, 600, interrupted.signal);
+  await once(silent, "connection");
+  interrupted.abort();
+  await over;
+  expect(provers.map(({ served }) => served)).toEqual([0, 0]);
+  silent.close();
 });

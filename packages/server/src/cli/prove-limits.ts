@@ -45,7 +45,7 @@ export async function proveLimits(given: Given): Promise<void> {
     const keys: Made[] = [];
     try {
       await makeKeys(deps, storeId, Math.floor(free / PARTS), keys);
-      const proof = await makeProvers(url, keys);
+      const proof = await makeProvers(url, keys, interrupted.signal);
       await runProvers(
         url,
         [...proof.steady, ...proof.guarded, ...proof.floods],
@@ -101,16 +101,22 @@ async function makeKeys(deps: Deps, storeId: string, part: number, made: Made[])
   }
 }
 
-async function makeProvers(url: string, keys: Made[]): Promise<Proof> {
+async function makeProvers(url: string, keys: Made[], interrupted: AbortSignal): Promise<Proof> {
   const [publicKey, floodKey, ...steadyKeys] = keys as [Made, Made, ...Made[]];
   const byProgram = async (key: Made, pace: number | undefined) =>
-    newProver(key, "its program", pace, await getToken(url, key, "client_credentials"), agentFor(url));
+    newProver(
+      key,
+      "its program",
+      pace,
+      await getToken(url, key, "client_credentials", interrupted),
+      agentFor(url),
+    );
   const steady = await Promise.all(
     steadyKeys.map(async (key) => ({ ...(await byProgram(key, key.reserved)), atOnce: key.reserved })),
   );
   const own = await byProgram(publicKey, publicKey.reserved / 3);
   const flood = await byProgram(floodKey, undefined);
-  const token = await getToken(url, publicKey, "implicit");
+  const token = await getToken(url, publicKey, "implicit", interrupted);
   const fromAddress = (address: string, pace: number | undefined) =>
     newProver(publicKey, address, pace, token, agentFor(url, address));
   if (!(await canSendFrom(url, [STRANGER, ...VISITORS]))) {
@@ -142,14 +148,14 @@ const newProver = (
   refused: 0,
 });
 
-async function getToken(url: string, { created }: Made, grant: Grant): Promise<string> {
+async function getToken(url: string, { created }: Made, grant: Grant, signal: AbortSignal): Promise<string> {
   const { key, clientSecret } = created;
   const body = new URLSearchParams({
     grant_type: grant,
     client_id: key.clientId,
     ...(grant === "client_credentials" && { client_secret: clientSecret }),
   });
-  const answer = await fetch(`${url}/oauth/access_token`, { method: "POST", body }).catch((cause) => {
+  const answer = await fetch(`${url}/oauth/access_token`, { method: "POST", body, signal }).catch((cause) => {
     throw operatorFault(`no latchkey answers at ${url}; start it, or say where it is with --url`, cause);
   });
   if (answer.status === 401)

@@ -60,6 +60,11 @@ export async function runProvers(
       ? Array.from({ length: FLOOD_IN_FLIGHT }, () => askWithoutPause(url, prover, isOver))
       : [askEvenly(url, prover, prover.pace, startedMs, isOver)],
   );
+  // What waits for a service that has fallen silent would wait for ever.
+  const hangUp = () => {
+    for (const { agent } of provers) agent.destroy();
+  };
+  interrupted.addEventListener("abort", hangUp);
   const out = standardError();
   const progress = showProgress(out, provers, startedMs, seconds);
   // One that fails ends the others, and none is left behind.
@@ -68,9 +73,9 @@ export async function runProvers(
   };
   await Promise.all(work.map((each) => each.catch(failed)));
   clearInterval(progress);
-  for (const { agent } of provers) agent.destroy();
+  hangUp();
   if (out.isTTY) out.write("\r\u001b[K");
-  if (failure) throw failure;
+  if (failure && !interrupted.aborted) throw failure;
 }
 
 /**
