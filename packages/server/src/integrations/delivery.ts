@@ -52,6 +52,8 @@ export function redeliver(
   return storage.transact(async (trx) => {
     const integration = await getIntegration({ storage: { db: trx } }, storeId, ids.id);
     const now = clock.now();
+    // First, as whoever writes down outcomes locks the integration before its deliveries: in another order the two would lock each other out.
+    await markDue(trx, { storeId, id: ids.id, now });
     const row = await trx
       .updateTable("integration_deliveries")
       .set({
@@ -70,7 +72,6 @@ export function redeliver(
       .executeTakeFirst();
     if (!row) throw new Problem("delivery_not_found");
     if (!isEnabled(integration)) throw new Problem("integration_disabled");
-    await markDue(trx, { storeId, id: ids.id, now });
     return row;
   });
 }

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { deleteCustomer } from "../../src/contract/customers.ts";
 import { redeliver } from "../../src/contract/deliveries.ts";
@@ -216,6 +217,28 @@ describe.each(engines)("on $name", (engine) => {
       ]);
     },
   );
+
+  test("a redelivery waits for what is just written down of the integration, and holds up nothing of it", async ({
+    skip,
+  }) => {
+    if (engine.name === "sqlite") skip("one transaction at a time writes to a SQLite");
+    const { id } = await hooks.integrate();
+    await hooks.customer();
+    await hooks.deliver();
+    const [{ id: delivery }] = await hooks.deliveries(id);
+    const { storage } = hooks.latchkey;
+    const waits = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    let asked: ReturnType<typeof hooks.store.call> | undefined;
+    // In the order of what writes down the outcomes of attempts.
+    await storage.db.transaction().execute(async (trx) => {
+      await trx.selectFrom("integrations").select("id").where("id", "=", id).forUpdate().execute();
+      asked = hooks.store.call(redeliver, { ids: { id, delivery } });
+      await until(async () => (await waits.execute(storage.db)).rows.length === 1);
+      const row = trx.selectFrom("integration_deliveries").select("id").where("id", "=", delivery);
+      expect(await row.forUpdate().noWait().execute()).toHaveLength(1);
+    });
+    expect((await asked)?.status).toBe(202);
+  });
 
   test("what lost its lease while it was sending writes nothing any more, and what it sent is sent again", async ({
     skip,
