@@ -8,6 +8,7 @@ import { hold } from "../storage/hold.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
+import { cameSecond, isUniqueViolation } from "../storage/unique-violation.ts";
 import { customerHappening, fromRow } from "./customer.ts";
 import { presentMembers } from "./present.ts";
 
@@ -36,7 +37,11 @@ export async function followProvider(
     .where("store_id", "=", known.store_id)
     .where("id", "=", known.id)
     .returningAll()
-    .executeTakeFirst();
+    .executeTakeFirst()
+    // The back office has given the address to somebody else a moment ago: the next try sees that.
+    .catch((error) => {
+      throw isUniqueViolation(error) ? cameSecond(error) : error;
+    });
   if (!row) return undefined;
   const [before, after] = [fromRow(known), fromRow(row)];
   const changes = changesOf(presentMembers(before), presentMembers(after));

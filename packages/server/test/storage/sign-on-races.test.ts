@@ -1,8 +1,9 @@
 import { decodeProtectedHeader } from "jose";
+import { sql } from "kysely";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { issueCustomerToken } from "../../src/contract/customer-tokens.ts";
-import { createCustomer, deleteCustomer, getCustomer } from "../../src/contract/customers.ts";
+import { createCustomer, deleteCustomer, getCustomer, updateCustomer } from "../../src/contract/customers.ts";
 import { deleteProfile } from "../../src/contract/oidc-profiles.ts";
 import { backchannelLogout, callback, jwks } from "../../src/contract/sign-on.ts";
 import { newId } from "../../src/lib/ids.ts";
@@ -335,6 +336,33 @@ describe.each(engines)("two instances on $name", (engine) => {
       const people = new Set((await customers()).map(({ id }) => id));
       for (const row of await tokens()) expect(people).toContain(row.customer_id);
     }
+  });
+
+  test("an address that the back office gives to somebody else while its sign-on comes: 200, and the customer keeps the old one", async ({
+    skip,
+  }) => {
+    if (engine.name === "sqlite") skip("one transaction at a time writes to a SQLite");
+    const { customer_id: id } = (await f.redeem(await f.signOn())).body.data;
+    const json = { data: { type: "customer", password: "correct horse" } };
+    await f.store.call(updateCustomer, { ids: { id }, json });
+    const [signedOn] = await signOns([{ ...ADA, email: "new@shop.example" }]);
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    await other.query("begin");
+    const changes = { id: newId(), email: "new@shop.example", email_key: "new@shop.example" };
+    await other.query(
+      "insert into customers select (jsonb_populate_record(customers, $1)).* from customers limit 1",
+      [JSON.stringify(changes)],
+    );
+    const redeeming = redeem(0, signedOn as SignedOn);
+    const waits = sql`select 1 from pg_stat_activity where datname = current_database()
+      and wait_event_type = 'Lock' and query like 'update "customers"%'`;
+    await until(async () => (await waits.execute(db())).rows.length === 1);
+    await other.query("commit");
+    await other.end();
+    const answer = await redeeming;
+    expect([answer.status, answer.body.data?.customer_id]).toEqual([200, id]);
+    expect((await customers()).find((customer) => customer.id === id)?.email).toBe(ADA.email);
   });
 
   test("two new instances that sign at once make one key, and each takes the other's tokens", async () => {
