@@ -48,7 +48,7 @@ export async function verifyLog(
       events++;
       if (row.salt === null) erased++;
     }
-    onProgress(events, head.last_sequence - head.first_sequence + 1);
+    onProgress(sequence - head.first_sequence + 1, head.last_sequence - head.first_sequence + 1);
   }
   if (witnessed && witnessed.sequence > sequence)
     return { isWhole: false, sequence: sequence + 1, what: "removed" };
