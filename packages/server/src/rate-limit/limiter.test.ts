@@ -293,6 +293,29 @@ describe("sweeping", () => {
     expect(await servedOfMany(10)).toBe(2);
   });
 
+  test("does not forget a store before its pool is full again that changes of its limit have emptied, while nobody drew on it", async () => {
+    const { clock, limiter, take } = build(100);
+    await take("a");
+    clock.advance(60_000);
+    const look = (revision: number, totalReserved: number) => {
+      const allowance = { revision, rateLimit: 100, totalReserved, reserved: 0 };
+      return limiter.look({
+        storeId: "store",
+        keyId: "a",
+        allowance,
+        source: undefined,
+        administration: false,
+      });
+    };
+    await look(2, 100);
+    await look(3, 0);
+    await limiter.sweep();
+    expect(limiter.size()).toEqual({ stores: 1, keys: 0, sources: 0 });
+    clock.advance(1200);
+    await limiter.sweep();
+    expect(limiter.size()).toEqual({ stores: 0, keys: 0, sources: 0 });
+  });
+
   test("and handing over the use of a store with many keys let requests go in between", async () => {
     const { clock, limiter, take, useLog } = build(1_000_000);
     for (let key = 0; key < 10_000; key++) await take(`key ${key}`);

@@ -164,9 +164,8 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
         store.keys.delete(keyId);
       }
       fill(store.pool, nowMs);
-      fill(store.administration, nowMs);
-      const isRested = isFull(store.pool) && isFull(store.administration);
-      if (store.keys.size === 0 && isRested) stores.delete(storeId);
+      // What administration has of its own is full after a second in which no key asks.
+      if (store.keys.size === 0 && isFull(store.pool)) stores.delete(storeId);
     }
   }
 
