@@ -27,7 +27,7 @@ type Waiter = { sinceMs: number; isWanted(): boolean; begin(): void; refuse(): v
 const LATEST = 1 / 8;
 
 export function createWorkQueue({ clock, atOnce, waitMs, eachMs, refusal }: Options): WorkQueue {
-  /** The group whose turn it is stands first; none is empty. */
+  /** The group whose turn it is stands first. One that has given up its only one is empty until a piece ends. */
   const groups = new Map<string, Waiter[]>();
   let expectedMs = eachMs;
   let running = 0;
@@ -76,11 +76,10 @@ export function createWorkQueue({ clock, atOnce, waitMs, eachMs, refusal }: Opti
   }
 
   function giveUpLatest(newest: string): void {
-    let [group, most] = [newest, groups.get(newest) as Waiter[]];
-    for (const [other, members] of groups) if (members.length > most.length) [group, most] = [other, members];
+    let most = groups.get(newest) as Waiter[];
+    for (const members of groups.values()) if (members.length > most.length) most = members;
     const latest = most.pop() as Waiter;
     waiting--;
-    if (most.length === 0) groups.delete(group);
     latest.refuse();
   }
 
