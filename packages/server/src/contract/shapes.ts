@@ -113,7 +113,11 @@ export const pageLinks = z.strictObject({
   first: url,
   last: url.describe("The last page that an offset reaches, as far as was counted"),
   next: url.nullable().describe("Follow it to the end of a list of any length"),
-  prev: url.nullable().describe("Null on the first page, and beyond what an offset reaches"),
+  prev: url
+    .nullable()
+    .describe(
+      "A page of the same size; near the beginning it shares rows with this one. Null on the first page, and beyond what an offset reaches",
+    ),
 });
 
 /** One page of a list. */
