@@ -55,7 +55,7 @@ export function createApp(options: AppOptions): App {
   const serve = serveRoutes(serving, forAll, [
     frontPage(publicUrl, { hasHealth: !options.operationsApart }),
     ...referencePages(publicUrl),
-    consolePages,
+    consolePages(publicUrl),
   ]);
   return {
     ...createTidying({ ...deps, log }),

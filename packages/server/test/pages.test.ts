@@ -6,7 +6,7 @@ import { authorize, authorizeByForm, beginTest, callback } from "../src/contract
 import { endSession, signedOut } from "../src/contract/sign-out.ts";
 import { LANGUAGES, type Language } from "../src/http/pages/language.ts";
 import { pageWords } from "../src/http/pages/words/all.ts";
-import { PUBLIC_URL } from "./support/app.ts";
+import { createTestApp, PUBLIC_URL } from "./support/app.ts";
 import { type Answer, type Call, call } from "./support/call.ts";
 import { createFederation, type Federation } from "./support/federation.ts";
 
@@ -284,5 +284,23 @@ describe("the address alone", () => {
     expect((await f.latchkey.app.fetch(new Request("http://internal/", { method: "POST" }))).status).toBe(
       405,
     );
+  });
+
+  test("below a path there is no console, and nobody is led to one; the reference asks below the path, too", async () => {
+    const below = await createTestApp({ publicUrl: "https://shop.example/keys" });
+    const at = (path: string) => below.app.fetch(new Request(`http://internal${path}`));
+    const { links } = (await (await at("/")).json()) as { links: Record<string, string> };
+    expect(Object.keys(links)).toEqual(["reference", "openapi", "health"]);
+    const refused = await at("/console/sign-in");
+    expect([refused.status, await refused.text()]).toEqual([
+      404,
+      expect.stringContaining("LATCHKEY_PUBLIC_URL"),
+    ]);
+    const reference = await (await at("/docs")).text();
+    expect(reference).toContain('href="/keys/docs/page.css"');
+    expect(reference).toContain('src="/keys/docs/page.js"');
+    expect(reference).toContain('href="/keys/openapi.json"');
+    expect(reference).toContain('data-below="/keys"');
+    await below.close();
   });
 });

@@ -66,10 +66,18 @@ async function readFiles(): Promise<(path: string) => Served | undefined> {
 
 let reading: ReturnType<typeof readFiles> | undefined;
 
-export const consolePages: Page = {
+/** Its files and screens are at addresses of their own, which a proxy that takes a path away would not lead to. */
+export const hasConsole = (publicUrl: string): boolean => new URL(publicUrl).pathname === "/";
+
+export const consolePages = (publicUrl: string): Page => ({
   path: "/console",
   andBelow: true,
   async respond(received, path): Promise<Answer> {
+    if (!hasConsole(publicUrl))
+      throw new Problem("route_not_found", {
+        detail:
+          "There is no console here: LATCHKEY_PUBLIC_URL has a path, and the console needs a host name of its own.",
+      });
     reading ??= readFiles();
     const find = await reading.catch((cause) => {
       reading = undefined;
@@ -85,7 +93,7 @@ export const consolePages: Page = {
       ? { status: 200, headers: { ...headers, "Content-Encoding": "gzip" }, body: zipped }
       : { status: 200, headers: { ...headers }, body: plain };
   },
-};
+});
 
 /** RFC 9110 12.5.3, as browsers write it; whoever writes something else gets it plain, which is always right. */
 const takesGzip = (received: Received): boolean =>

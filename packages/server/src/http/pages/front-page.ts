@@ -1,4 +1,5 @@
 import { html } from "hono/html";
+import { hasConsole } from "../console.ts";
 import { type Answer, headerOf, type Received } from "../message.ts";
 import type { Page } from "../serve.ts";
 import { targetOf } from "../target.ts";
@@ -9,7 +10,7 @@ import { pageWords } from "./words/all.ts";
 /** Who comes to the address alone: a person who wonders what this is, or a program that looks for the way. */
 export const frontPage = (publicUrl: string, { hasHealth }: { hasHealth: boolean }): Page => {
   const links = {
-    console: `${publicUrl}/console/`,
+    ...(hasConsole(publicUrl) && { console: `${publicUrl}/console/` }),
     reference: `${publicUrl}/docs`,
     openapi: `${publicUrl}/openapi.json`,
     // Elsewhere, where operators have a port of their own.

@@ -2,6 +2,8 @@
 const tokens = document.querySelector("#tokens");
 const said = tokens.querySelector("[role=status]");
 const forms = [...document.querySelectorAll("form.try")];
+/** The service's address, and the path of it that the browser asks below. */
+const { base, below } = document.querySelector("main").dataset;
 
 tokens.hidden = false;
 for (const part of document.querySelectorAll(".try > [hidden]")) {
@@ -63,7 +65,7 @@ const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 function curlOf({ url, init: { method, headers, body } }) {
   const parts = [
-    `curl ${method === "GET" ? "" : `-X ${method} `}${quoted(document.querySelector("main").dataset.base + url)}`,
+    `curl ${method === "GET" ? "" : `-X ${method} `}${quoted(base + url)}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     ...(body === undefined ? [] : [`-d ${quoted(body)}`]),
   ];
@@ -81,7 +83,7 @@ async function send(form) {
   output.textContent = "Asking…";
   try {
     // Without `omit` a 401 with a Basic challenge makes the browser ask for a password.
-    const answer = await fetch(url, { ...init, redirect: "manual", credentials: "omit" });
+    const answer = await fetch(below + url, { ...init, redirect: "manual", credentials: "omit" });
     const text = await answer.text();
     const isJson = /json/.test(answer.headers.get("content-type") ?? "");
     const body = isJson && text ? JSON.parse(text) : text;
@@ -99,12 +101,12 @@ async function getToken() {
     client_id: tokenOf("client_id"),
     client_secret: tokenOf("client_secret"),
   });
-  const answer = await fetch("/oauth/access_token", { method: "POST", body, credentials: "omit" });
+  const answer = await fetch(`${below}/oauth/access_token`, { method: "POST", body, credentials: "omit" });
   const { access_token, error_description } = await answer.json();
   if (!access_token) return error_description ?? `The answer was ${answer.status}, without a token.`;
   tokens.elements.access_token.value = access_token;
-  for (const path of ["/v2/store", "/v2/authentication-realms"]) {
-    const found = await fetch(path, { headers: { Authorization: `Bearer ${access_token}` } });
+  for (const url of ["/v2/store", "/v2/authentication-realms"]) {
+    const found = await fetch(below + url, { headers: { Authorization: `Bearer ${access_token}` } });
     learnFrom(await found.json());
   }
   return "Every command below has the token now, and the ids that answers bring.";

@@ -8,6 +8,8 @@ import { members, typeOf } from "./shape.ts";
 /** The API reference: one page, complete without a script. page.js adds what takes a reader's own token. */
 export function renderReference(document: Document, baseUrl: string): string {
   const groups = [...byTag(document)];
+  // A proxy in front may take a path away, which the browser must ask with.
+  const below = new URL(baseUrl).pathname.replace(/\/$/, "");
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -16,15 +18,15 @@ export function renderReference(document: Document, baseUrl: string): string {
 <meta name="color-scheme" content="light dark">
 <title>Latchkey API reference</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/docs/page.css">
-<script type="module" src="/docs/page.js"></script>
+<link rel="stylesheet" href="${below}/docs/page.css">
+<script type="module" src="${below}/docs/page.js"></script>
 </head>
 <body>
 <a class="skip" href="#content">To the content</a>
 <header>
 <h1>Latchkey API reference</h1>
 <p>${inWords(document.info.description)}</p>
-<p class="quiet">The same as data: <a href="/openapi.json">openapi.json</a></p>
+<p class="quiet">The same as data: <a href="${below}/openapi.json">openapi.json</a></p>
 </header>
 <nav aria-label="Operations">
 <details open><summary>Operations</summary>
@@ -32,7 +34,7 @@ ${groups.map(([tag, placed]) => contents(tag, placed))}
 <ul><li><a href="#shapes">Shapes</a></li><li><a href="#problems">Problems</a></li></ul>
 </details>
 </nav>
-<main id="content" data-base="${baseUrl}">
+<main id="content" data-base="${baseUrl}" data-below="${below}">
 ${tokens()}
 ${groups.map(([tag, placed]) => section(tag, placed, document, baseUrl))}
 ${shapes(document)}
