@@ -293,6 +293,34 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.unrouteAll({ behavior: "wait" });
   });
 
+  test("a window gives the focus back also where a click leaves the button without it, as in Safari", async () => {
+    const { page } = c;
+    await go(page, "/keys", "Keys");
+    const asInSafari = await page.evaluateHandle(() => {
+      const leave = (event: Event) => {
+        if (!(event.target as Element).closest("button")) return;
+        event.preventDefault();
+        (document.activeElement as HTMLElement | null)?.blur();
+      };
+      const ending = new AbortController();
+      document.addEventListener("mousedown", leave, { capture: true, signal: ending.signal });
+      return ending;
+    });
+    const isBack = () =>
+      until(() => page.evaluate(() => document.activeElement?.textContent === "Create a key"));
+    await button(page, "Create a key").click();
+    await page.getByLabel("Name of the program").press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await isBack();
+    await button(page, "Create a key").click();
+    await page.getByLabel("Name of the program").fill("Safari");
+    await button(page, "Create the key").click();
+    await button(page, "I have copied it").click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await isBack();
+    await asInSafari.evaluate((ending) => ending.abort());
+  });
+
   test("spaces around a name, and around a secret that was pasted, are in nobody's way", async () => {
     const { page } = c;
     await c.admin.applicationKeys.create({ name: " Till " });

@@ -3,6 +3,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Router } from "wouter";
 import { Console } from "./frame/console.tsx";
+import { focusWhatIsPressed } from "./parts/focus-pressed.ts";
 import { noteRefusal } from "./session/session.ts";
 import "./styles/tokens.css";
 import "./styles/ground.css";
@@ -15,6 +16,8 @@ const queries = new QueryClient({
   queryCache: new QueryCache({ onError: noteRefusal }),
   defaultOptions: { queries: { retry: false, staleTime: 2000 } },
 });
+
+focusWhatIsPressed();
 
 const place = document.getElementById("console");
 if (place)
