@@ -243,6 +243,40 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("what Home and Settings show first stays where it is when the rest has come", async () => {
+    const page = await newPage(c, { viewport: { width: 390, height: 844 } });
+    await signInWithKey(c, page, "/keys");
+    await heading(page, "Keys");
+    const hold = async (path: RegExp) => {
+      const { promise: held, resolve: release } = Promise.withResolvers<void>();
+      await page.route(path, async (route) => {
+        await held;
+        await route.continue();
+      });
+      return release;
+    };
+    const topOf = async (name: string) => {
+      await heading(page, name);
+      return (await page.getByRole("heading", { name }).first().boundingBox())?.y;
+    };
+    const letProviders = await hold(/\/oidc-profiles\?/);
+    await go(page, "/");
+    const first = await topOf("Sign-ons");
+    letProviders();
+    await heading(page, "Shoppers can sign in.");
+    expect(await topOf("Sign-ons")).toBe(first);
+    const letSettings = await hold(/\/v2\/customer-authentication-settings/);
+    const realms = page.waitForResponse(/\/v2\/authentication-realms\?/);
+    await go(page, "/settings");
+    await (await realms).finished();
+    await heading(page, "The store");
+    // What a realm shows waits for the settings, whose client id belongs above it.
+    expect(await page.getByText("Redirect URI 1").count()).toBe(0);
+    letSettings();
+    await page.getByText("Client id for OpenID Connect libraries").waitFor();
+    await page.context().close();
+  });
+
   test("where the system chooses the colours, a legend has those of its chart all the same", async () => {
     const page = await newPage(c, { forcedColors: "active" });
     await signInWithKey(c, page);

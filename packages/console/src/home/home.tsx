@@ -17,19 +17,15 @@ import { useAdmin } from "../session/session.ts";
 import { latestMs } from "./series.ts";
 import { SignOnsChart } from "./sign-ons-chart.tsx";
 import { UsageChart } from "./usage-chart.tsx";
-import { toLookAt, verdictOf } from "./verdict.ts";
+import { noVerdict, toLookAt, verdictOf } from "./verdict.ts";
 
 export function Home() {
   const providers = useProviders();
   const [range, choose] = useRange();
   const statistics = useStatistics(range);
-  const verdict = providers.data && verdictOf(providers.data);
+  const verdict = providers.data ? verdictOf(providers.data) : noVerdict(providers.isError);
   return (
-    <Screen
-      title="Home"
-      heading={verdict ? <span className="verdict">{verdict.says}</span> : "Home"}
-      lead={verdict?.because}
-    >
+    <Screen title="Home" heading={<span className="verdict">{verdict.says}</span>} lead={verdict.because}>
       <div className="stack">
         <SignOns range={range} choose={choose} statistics={statistics} />
         <div className="two">

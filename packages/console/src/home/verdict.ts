@@ -42,6 +42,12 @@ export function verdictOf(providers: readonly Provider[]): Verdict {
   };
 }
 
+/** As long as nothing is known, in as many lines as the verdict will mostly take, so that nothing jumps. */
+export const noVerdict = (isFailed: boolean): Verdict => ({
+  says: "Can shoppers sign in?",
+  because: isFailed ? "That could not be found out." : "Looking at the providers…",
+});
+
 /** Those to look at, however many there are: what does not answer first, then what may not. */
 export const toLookAt = (providers: readonly Provider[], most: number): Provider[] =>
   providers.toSorted((one, other) => weightOf(other) - weightOf(one)).slice(0, most);

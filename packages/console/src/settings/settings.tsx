@@ -5,6 +5,7 @@ import { Asked } from "../parts/asked.tsx";
 import { Copyable } from "../parts/copy.tsx";
 import { useRealms } from "../parts/realms.ts";
 import { Screen } from "../parts/screen.tsx";
+import { SkeletonRows } from "../parts/skeleton.tsx";
 import { useAdmin } from "../session/session.ts";
 import { Branding } from "./branding.tsx";
 import { Policies } from "./policy.tsx";
@@ -26,7 +27,14 @@ export function Settings() {
     >
       <div className="stack-wide">
         <Asked query={realms}>
-          {(list) => list.map((realm) => <RealmCard key={realm.id} realm={realm} settings={settings.data} />)}
+          {(list) =>
+            // The client id stands above the rest, which would jump when it came later.
+            settings.isPending ? (
+              <SkeletonRows rows={8} />
+            ) : (
+              list.map((realm) => <RealmCard key={realm.id} realm={realm} settings={settings.data} />)
+            )
+          }
         </Asked>
         <Asked query={store}>
           {(data) => <StoreForm key={data.meta.timestamps.updated_at} store={data} />}
