@@ -250,6 +250,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.getByText("Warehouse is deleted.").waitFor();
     const names = async () => (await c.admin.applicationKeys.list()).data.map(({ name }) => name);
     await until(async () => !(await names()).includes("Warehouse"));
+    // The button that was pressed is gone with its key.
+    await until(() => page.evaluate(() => document.activeElement?.textContent === "Keys"));
   });
 
   test("a window that has shown a secret gives the focus back to what opened it", async () => {
