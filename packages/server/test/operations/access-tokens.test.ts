@@ -82,6 +82,13 @@ describe("issue", () => {
       "invalid_client",
     ],
     [
+      "an empty client id",
+      () => ({ form: { grant_type: "implicit", client_id: "" } }),
+      401,
+      "client_credentials_missing",
+      "invalid_client",
+    ],
+    [
       "no secret",
       () => ({ form: { grant_type: "client_credentials", client_id: store.key.clientId } }),
       401,
@@ -158,6 +165,26 @@ describe("issue", () => {
       () => ({ form: { grant_type: "client_credentials" }, headers: { authorization: "Basic !!!" } }),
       401,
       "client_unknown",
+      "invalid_client",
+    ],
+    [
+      "Basic with something behind it",
+      () => {
+        const { authorization } = basic(store.key.clientId, store.key.clientSecret);
+        return {
+          form: { grant_type: "client_credentials" },
+          headers: { authorization: `${authorization} x` },
+        };
+      },
+      401,
+      "client_unknown",
+      "invalid_client",
+    ],
+    [
+      "Basic with an empty secret",
+      () => ({ form: { grant_type: "client_credentials" }, headers: basic(store.key.clientId, "") }),
+      401,
+      "client_credentials_missing",
       "invalid_client",
     ],
     [

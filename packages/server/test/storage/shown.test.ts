@@ -85,12 +85,14 @@ describe.each(engines)("what a storefront is shown, on $name", (engine) => {
 
   test("is asked of the database once", async () => {
     await create();
+    await create();
     const first = [await settings(here), await list(here)];
     statements.length = 0;
     expect([await settings(here), await list(here)]).toEqual(first);
     expect(statements).toEqual([]);
-    // Further pages, which nobody turns to, are not kept.
-    expect(await list(here, "page[offset]=1")).toEqual([]);
+    // Further pages, which nobody turns to, are not kept, and those of another size are others.
+    expect(await list(here, "page[offset]=2")).toEqual([]);
+    expect(await list(here, "page[limit]=1")).toHaveLength(1);
     expect(statements).not.toEqual([]);
   });
 
