@@ -209,6 +209,14 @@ describe("while drift waits for approval", () => {
     expect(await isKnown(currentKid())).toBe(true);
   });
 
+  test("a removed key is dead after five minutes, also when no new one makes us look", async () => {
+    const old = currentKid();
+    expect(await isKnown(old)).toBe(true);
+    idp.rotateKey();
+    latchkey.clock.advance(5 * MINUTE);
+    expect(await isKnown(old)).toBe(false);
+  });
+
   test("it is not asked more often than otherwise", async () => {
     idp.journal.length = 0;
     latchkey.clock.advance(5 * MINUTE);

@@ -272,6 +272,7 @@ describe("introspect", () => {
       client_id: store.key.clientId,
       store_id: store.store.id,
       identifier: "implicit",
+      iat: Math.floor(latchkey.clock.now() / 1000),
       exp: Math.floor(latchkey.clock.now() / 1000) + 3600,
     });
   });

@@ -96,6 +96,14 @@ describe.each(engines)("on $name", (engine) => {
     expect(await tokenEndpoint()).toBe(at(elsewhere));
   });
 
+  test("nothing waits any more once the provider says again what is approved", async () => {
+    await drift(elsewhere);
+    idp.hooks.discovery = (document) => document;
+    f.latchkey.clock.advance(FRESH_MS + 1);
+    expect(await tokenEndpoint()).toBe(at(idp));
+    expect((await meta()).pending_change).toBeNull();
+  });
+
   test("409 drift_changed with the digest of what waits, when that was not shown; the old one stays in use", async () => {
     const shown = await drift(elsewhere);
     const waiting = await drift(third);
