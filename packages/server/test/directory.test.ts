@@ -168,6 +168,14 @@ describe("while the provider is down", () => {
     expect(await isKnown(kid)).toBe(true);
   });
 
+  test("a key that nobody knows takes away none that is known, when the keys cannot be read", async () => {
+    const kid = currentKid();
+    expect(await isKnown(kid)).toBe(true);
+    idp.hooks.answer = { "/keys": down[DISCOVERY] as never };
+    expect(await isKnown("unknown")).toBe(false);
+    expect(await isKnown(kid)).toBe(true);
+  });
+
   test("another instance that has just started goes by the metadata that was accepted", async () => {
     idp.hooks.answer = down as never;
     expect((await newDirectory().metadataOf(profile))?.issuer).toBe(idp.origin);
