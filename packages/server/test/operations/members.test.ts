@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { revokeToken } from "../../src/contract/access-tokens.ts";
+import { introspectToken, revokeToken } from "../../src/contract/access-tokens.ts";
 import { createApplicationKey } from "../../src/contract/application-keys.ts";
 import { listEvents } from "../../src/contract/events.ts";
 import {
@@ -68,6 +68,19 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       expect(await statuses()).toEqual([200, 200, 200]);
       for (let i = 0; i < 2; i++) expect((await revoke(mine)).status).toBe(200);
       expect(await statuses()).toEqual([401, 200, 200]);
+    });
+
+    test("200 tells the store's own program whose a member's token is", async () => {
+      const token = await side.token(somebody(), "viewer");
+      const { body: me } = await call(f.latchkey.app, getMe, { token });
+      const { clientId, clientSecret } = f.store.key;
+      const form = { token, client_id: clientId, client_secret: clientSecret };
+      expect((await call(f.latchkey.app, introspectToken, { form })).body).toMatchObject({
+        active: true,
+        client_id: "members",
+        sub: me.data.id,
+        identifier: "member",
+      });
     });
 
     test("201, 200, 200 and 204: invited, read, changed, removed; each is in the log", async () => {
