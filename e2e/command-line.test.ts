@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { latchkey } from "../packages/server/test/support/command.ts";
 import { postgresEngine } from "../packages/server/test/support/engines.ts";
@@ -191,6 +192,19 @@ describe.each([
     own.leave();
     await database?.drop();
   });
+});
+
+test("health says in words that an answer broke off", async () => {
+  const broken = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"));
+  });
+  await new Promise<void>((resolve) => broken.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(broken.address() as AddressInfo).port}`;
+  const { code, stdout, stderr } = await latchkey(["health", "--url", url], {});
+  expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining(`nothing answers at ${url}`)]);
+  expect(stderr).not.toContain("    at ");
+  await new Promise((resolve) => broken.close(resolve));
 });
 
 describe("where there is nothing", () => {
