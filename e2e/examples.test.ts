@@ -344,6 +344,16 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
         for (const text of seen) expect(text).not.toContain(cookie?.value);
       });
 
+      test("a browser that keeps no cookie of the shop is told so when it comes back", async () => {
+        // Nothing is kept here: neither the cookie of the sign-on nor that of a notice.
+        const answer = await fetch(`${callbackOf(name)}?code=x&state=y`, { redirect: "manual" });
+        expect(answer.status).toBe(303);
+        await page.goto(new URL(answer.headers.get("location") ?? "", urlOf(name)).href);
+        await page.getByRole("alert").filter({ hasText: "Allow cookies for it" }).waitFor();
+        await continueWith().waitFor();
+        await expectGood(`${name}-no-cookies`);
+      });
+
       test("a form of another site is refused", async () => {
         await signIn(name);
         await hello().waitFor();

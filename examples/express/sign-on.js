@@ -2,6 +2,11 @@ import { ApiError, createStorefront } from "@latchkey/sdk";
 import cookieParser from "cookie-parser";
 import { Router, urlencoded } from "express";
 
+const NO_COOKIES = {
+  message:
+    "Your browser has kept no cookie of this shop, and without one nobody can sign in. Allow cookies for it, then try again.",
+};
+
 /**
  * Sign-on that runs on the server. Code, verifier and customer token travel in HttpOnly cookies, where no script of a page can read
  * them.
@@ -29,12 +34,15 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
       },
     });
 
-  /** In a cookie rather than in the address: nobody can send a shopper a link with a message of their own. */
+  /**
+   * In a cookie rather than in the address: nobody can send a shopper a link with a message of their own. A browser that has not brought
+   * the sign-on's cookie may not bring this one either; then the address says what is missing.
+   */
   function tell(response, error) {
     if (!(error instanceof ApiError)) throw error;
-    const { message, reference } = error;
+    const { code, message, reference } = error;
     response.cookie(NOTICE, JSON.stringify({ message, reference }), { ...attributes, maxAge: 60_000 });
-    response.redirect(303, "/sign-in");
+    response.redirect(303, code === "state_unknown" ? "/sign-in?without=cookies" : "/sign-in");
   }
 
   const router = Router();
@@ -105,7 +113,7 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
 
     /** What went wrong with the last sign-on: told once. */
     takeNotice(request, response) {
-      if (!(NOTICE in request.cookies)) return undefined;
+      if (!(NOTICE in request.cookies)) return request.query.without === "cookies" ? NO_COOKIES : undefined;
       response.clearCookie(NOTICE, attributes);
       return JSON.parse(request.cookies[NOTICE]);
     },

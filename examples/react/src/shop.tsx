@@ -2,7 +2,7 @@ import { type Notice, type Provider, type Session, useAnswer } from "./ask";
 
 /** Three pages, told apart by the path. A router does the same; sign-on needs none. */
 export function Shop() {
-  const { answer: session, failure } = useAnswer<Session>("/api/session");
+  const { answer: session, failure } = useAnswer<Session>(`/api/session${location.search}`);
   const isSignedIn = session?.customer !== undefined;
   return (
     <>

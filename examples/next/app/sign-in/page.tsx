@@ -3,8 +3,15 @@ import { findNotice, shop } from "../../lib/shop";
 
 export const metadata: Metadata = { title: "Sign in" };
 
-export default async function SignIn() {
-  const notice = await findNotice();
+const NO_COOKIES = {
+  message:
+    "Your browser has kept no cookie of this shop, and without one nobody can sign in. Allow cookies for it, then try again.",
+  reference: undefined,
+};
+
+export default async function SignIn({ searchParams }: { searchParams: Promise<{ without?: string }> }) {
+  const { without } = await searchParams;
+  const notice = (await findNotice()) ?? (without === "cookies" ? NO_COOKIES : undefined);
   const providers = await shop.listProviders();
   return (
     <>

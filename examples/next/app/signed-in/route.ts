@@ -13,6 +13,7 @@ export async function GET(request: Request) {
     const isOver = error.code === "callback_replay" || error.code === "state_unknown";
     if (isOver && (await findToken())) return goTo("/account");
     await leaveNotice(error);
-    return goTo("/sign-in");
+    // A browser that has not brought the sign-on's cookie may not bring the notice's either: the address says what is missing.
+    return goTo(error.code === "state_unknown" ? "/sign-in?without=cookies" : "/sign-in");
   }
 }
