@@ -104,6 +104,13 @@ describe("verifyWebhook", () => {
     }
   });
 
+  test("refuses a time that is none, which would never be too old, however well it is signed", async () => {
+    const headers = sign("x", SECRET, { at: Number.NaN });
+    expect(await errorOf(verifyWebhook("x", headers, SECRET, { now }))).toMatchObject({
+      code: "webhook_unsigned",
+    });
+  });
+
   test("a secret that is none is a mistake of the program, and not of the message", async () => {
     await expect(verifyWebhook("x", sign("x", SECRET), "whsec_", { now })).rejects.toThrow(TypeError);
     await expect(verifyWebhook("x", sign("x", SECRET), "%", { now })).rejects.toThrow(TypeError);
