@@ -108,7 +108,11 @@ describe("a connection is used again", () => {
     const listeners = () => ["data", "error"].map((event) => ends[0]?.listenerCount(event));
     await ask(origin);
     const after = listeners();
-    for (let count = 2; count <= 205; count++) expect(await ask(origin)).toBe(`answer ${count}`);
+    for (let count = 2; count <= 205; count++) {
+      // However busy the machine is, no second without use ends it in between.
+      ends[0]?.setTimeout(0);
+      expect(await ask(origin)).toBe(`answer ${count}`);
+    }
     expect(sockets).toHaveLength(1);
     expect(listeners()).toEqual(after);
   });
