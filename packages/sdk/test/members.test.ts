@@ -105,6 +105,18 @@ describe("a member's sign-on in a browser", () => {
     expect((await errorOf(complete(back))).code).toBe("state_unknown");
   });
 
+  test("passes on a reference of the answer, and no sentence in its place, which anybody can write", async () => {
+    const { back, complete } = await comeBack();
+    for (const [reference, shown] of [
+      ["K7P2-9QXM", "K7P2-9QXM"],
+      ["Call 555 0100", undefined],
+    ]) {
+      const url = new URL(back);
+      url.search = new URLSearchParams({ state: "x", reference: `${reference}` }).toString();
+      expect((await errorOf(complete(url.href))).reference).toBe(shown);
+    }
+  });
+
   test.each([
     ["a state of nobody here", "state_unknown", "state", "x"],
     ["no state", "state_unknown", "state", undefined],

@@ -141,6 +141,8 @@ describe("parseWebhook", () => {
     ["[]"],
     ['{"id":"msg_1","triggered_by":"customer.created"}'],
     [JSON.stringify({ ...event, id: "msg_2" })],
+    [JSON.stringify({ ...event, specversion: "2.0" })],
+    [JSON.stringify({ ...event, type: undefined })],
   ])("refuses what holds no event: %s", async (body) => {
     const error = await errorOf(parseWebhook(body, sign(body, SECRET), SECRET, { now }));
     expect(error).toMatchObject({ code: "webhook_unreadable" });
