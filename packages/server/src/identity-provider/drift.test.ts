@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Metadata } from "./discovery.ts";
-import { hasDrifted } from "./drift.ts";
+import { columnsFor, hasDrifted } from "./drift.ts";
 
 const known: Metadata = {
   issuer: "https://idp.example",
@@ -59,4 +59,16 @@ describe("no drift is", () => {
     const beside = { ...known, userinfoEndpoint: "https://token.example/userinfo" };
     expect([hasDrifted(without, beside), hasDrifted(beside, without)]).toEqual([false, false]);
   });
+});
+
+test("a document that waits for approval waits since it was first found, and another one from now on", () => {
+  const found = { ...known, issuer: "https://other.example" };
+  const waiting = { metadata: known, pending: { metadata: found } };
+  expect(columnsFor(waiting, { ...found }, 2)).toEqual({});
+  const another = { ...found, issuer: "https://another.example" };
+  expect(columnsFor(waiting, another, 2)).toMatchObject({
+    pending_metadata: JSON.stringify(another),
+    pending_since: 2,
+  });
+  expect(columnsFor({ metadata: known, pending: null }, found, 1)).toMatchObject({ pending_since: 1 });
 });

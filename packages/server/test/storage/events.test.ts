@@ -81,6 +81,15 @@ describe.each(engines)("the log of events on $name", (engine) => {
     expect(await waiting()).toBe(0);
   });
 
+  test("has a salt of its own for each event, also of those that were numbered together: who knows one tries no other", async () => {
+    for (let at = 0; at < 3; at++) await happen("the same");
+    await sequencer.run();
+    const salts = (await rows()).map(({ salt }) => Buffer.from(salt ?? "", "base64url"));
+    expect(salts.map(({ length }) => length)).toEqual([16, 16, 16]);
+    expect(new Set(salts.map((salt) => salt.toString("hex"))).size).toBe(3);
+    expect(new Set((await rows()).map(({ digest }) => digest)).size).toBe(3);
+  });
+
   test("has none of a transaction that was undone, and all of one in their order", async () => {
     const undone = storage.transact(async (trx) => {
       await note(trx, "undone");

@@ -71,6 +71,44 @@ describe.each(engines)("forgetting on $name", (engine) => {
     expect(await left("events")).toBe(0);
   });
 
+  test("of events ends with the last that is old enough, to the millisecond, also where it takes several rounds", async () => {
+    const { storage, clock } = latchkey;
+    const storeId = store.store.id;
+    const head = () =>
+      storage.db
+        .selectFrom("event_heads")
+        .select(["first_sequence", "forgotten_hash", "oldest_time"])
+        .where("store_id", "=", storeId)
+        .executeTakeFirst();
+    await storage.db.deleteFrom("event_outbox").execute();
+    await insertEvents(storage, storeId, 2000);
+    const until = clock.now() - 90 * DAY;
+    const ofStore = storage.db.updateTable("events").where("store_id", "=", storeId);
+    await ofStore.set({ time: until }).execute();
+    await ofStore
+      .set({ time: until + 1 })
+      .where("sequence", ">", 1500)
+      .execute();
+    await storage.db.updateTable("event_heads").set({ oldest_time: until }).execute();
+    await ofStore.set({ hash: "of the last" }).where("sequence", "=", 1500).execute();
+    let elapsedMs = 0;
+    // A round has time for one batch.
+    const passing = { ...clock, monotonicMs: () => (elapsedMs += ROUND.withinMs / 2) };
+    const forget = () => forgetOldEvents({ storage, clock: passing, eventDays: 90 });
+    let rounds = 0;
+    while (await forget()) rounds++;
+    expect(rounds).toBeGreaterThan(1);
+    expect(await left("events")).toBe(500);
+    const kept = { first_sequence: 1501, forgotten_hash: "of the last", oldest_time: until + 1 };
+    expect(await head()).toEqual(kept);
+    expect(await forget()).toBe(false);
+    expect(await head()).toEqual(kept);
+    clock.advance(1);
+    while (await forget());
+    expect(await left("events")).toBe(0);
+    expect(await head()).toMatchObject({ first_sequence: 2001, oldest_time: null });
+  });
+
   test("is left for the next start by whoever stops: there is time for what is in memory, and for no more", async () => {
     const { storage, clock, app } = latchkey;
     const tables = ["sign_on_attempts"];
