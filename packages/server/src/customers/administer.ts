@@ -7,6 +7,7 @@ import { byCaller } from "../events/event.ts";
 import { type Happening, noteEvents } from "../events/note.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import type { EmailAddress } from "../lib/email-address.ts";
+import { atMost } from "../storage/at-most.ts";
 import { forChange } from "../storage/for-change.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
@@ -67,7 +68,7 @@ export async function updateCustomer(
   refuseOthers(caller, customerId);
   if (change.password !== undefined) await refuseOwnPassword(deps, caller, customerId);
   const passwordHash = await hashOf(deps, caller, change);
-  if (passwordHash !== undefined && !basedOn) await thinOutOtherSessions(deps, caller, customerId, change);
+  if (passwordHash !== undefined) await thinOutOtherSessions(deps, caller, customerId, change, basedOn);
   return refuseTakenEmail(deps, async (trx) => {
     const rows = trx
       .selectFrom("customers")
@@ -167,17 +168,29 @@ function emailVerifiedAfter(
   return { email_verified: sql<number>`case when email_key = ${email.key} then email_verified else 0 end` };
 }
 
-/** Only where the change cannot be refused any more, because the address is the customer's own already: else it ends no session. */
+/** Only where nothing is to be seen that the change would be refused for: else it ends no session. */
 async function thinOutOtherSessions(
   deps: Deps,
   caller: Caller,
   customerId: string,
   { email }: CustomerChange,
+  basedOn: readonly string[] | undefined,
 ): Promise<void> {
-  const customer = await findCustomer(deps.storage.db, caller.storeId, customerId);
-  const mayBeTaken = email !== undefined || customer?.passwordHash === null;
+  const { db } = deps.storage;
+  const customer = await findCustomer(db, caller.storeId, customerId);
+  if (!customer || (basedOn && !basedOn.includes(toIso(customer.updatedAt)))) return;
+  const taken = await db
+    .selectFrom("customers")
+    .select("id")
+    .where("store_id", "=", caller.storeId)
+    .where("email_key", "=", email?.key ?? customer.emailKey)
+    .where("password_hash", "is not", null)
+    .where("id", "<>", customerId)
+    .limit(atMost(1))
+    .executeTakeFirst();
+  if (taken) return;
   const others = { where: isOtherSession(caller, customerId), along: BY_AGE };
-  if (customer && !mayBeTaken) await thinOutForRevocation(deps, byCaller(caller), others);
+  await thinOutForRevocation(deps, byCaller(caller), others);
 }
 
 const isOtherSession = ({ customer }: Caller, customerId: string): RawBuilder<SqlBool> =>

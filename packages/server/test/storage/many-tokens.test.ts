@@ -6,6 +6,7 @@ import {
   createCustomer,
   deleteCustomer,
   eraseCustomer,
+  getCustomer,
   updateCustomer,
 } from "../../src/contract/customers.ts";
 import { backchannelLogout } from "../../src/contract/sign-on.ts";
@@ -124,6 +125,27 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
     // And the one that the customer was changed.
     expect((await count("event_outbox")) - noted).toBe(TOKENS + 1);
     expect(deletions).toBeGreaterThanOrEqual(TOKENS / 200);
+  });
+
+  test.each([
+    ["based on what was read", {}],
+    ["with a new address", { email: "new@shop.example" }],
+  ])("200: a new password %s ends them some at a time, too", async (_, members) => {
+    const read = await store.call(getCustomer, { ids: { id: customer } });
+    const json = { data: { type: "customer", password: "another long one", ...members } };
+    const headers = { "if-match": read.headers.get("etag") ?? "" };
+    const changed = await store.call(updateCustomer, { ids: { id: customer }, json, headers });
+    expect(changed.status).toBe(200);
+    expect(await count("customer_tokens")).toBe(0);
+    expect(deletions).toBeGreaterThanOrEqual(TOKENS / 200);
+  });
+
+  test("409: a new password that is refused, because the customer has changed since, ends none of them", async () => {
+    const json = { data: { type: "customer", password: "another long one" } };
+    const headers = { "if-match": '"2020-01-01T00:00:00.000Z"' };
+    const refused = await store.call(updateCustomer, { ids: { id: customer }, json, headers });
+    expect(refused.code).toBe("customer_changed");
+    expect(await count("customer_tokens")).toBe(TOKENS);
   });
 
   test("409: a new password that is refused, because the address is another's, ends none of them", async () => {
