@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { deleteCustomer } from "../../src/contract/customers.ts";
+import { deleteCustomer, eraseCustomer } from "../../src/contract/customers.ts";
 import { redeliver } from "../../src/contract/deliveries.ts";
 import { updateIntegration } from "../../src/contract/integrations.ts";
 import { createSequencer } from "../../src/events/sequencer.ts";
@@ -280,6 +280,14 @@ describe.each(engines)("on $name", (engine) => {
     expect(await takeDue({ storage, clock: ahead }, true, 1)).toEqual([]);
     await pass(30_000);
     expect(await takeDue({ storage, clock: ahead }, true, 1)).toMatchObject([{ id }]);
+  });
+
+  test("a person of whom the log has nothing more is erased where there are integrations, too", async () => {
+    await hooks.integrate();
+    const id = await hooks.customer("Ada Lovelace");
+    await hooks.deliver();
+    const { status, body } = await hooks.store.call(eraseCustomer, { ids: { id } });
+    expect([status, body.data.complete]).toEqual([200, true]);
   });
 
   test("instances that look at the same time share the work, and deliver nothing twice", async ({ skip }) => {
