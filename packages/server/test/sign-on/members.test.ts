@@ -25,7 +25,7 @@ import { mayActAs, ROLES } from "../../src/contract/roles.ts";
 import { authorize, realmMetadata, realmToken } from "../../src/contract/sign-on.ts";
 import { getStore, updateStore } from "../../src/contract/store.ts";
 import { deleteStore } from "../../src/delete-store.ts";
-import { PUBLIC_URL } from "../support/app.ts";
+import { createTestApp, PUBLIC_URL } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { createFederation, type Federation, SHOP } from "../support/federation.ts";
 import { ADA } from "../support/hostile-idp.ts";
@@ -389,6 +389,36 @@ describe("who somebody is", () => {
 
 describe("the members' realm", () => {
   const realmData = (data: object) => ({ json: { data: { type: "authentication-realm", ...data } } });
+
+  test("at another public address lets members come back there once that is registered; customer tokens of the old address are over (docs/operations.md)", async () => {
+    const { storage, clock, keyring } = f.latchkey;
+    const publicUrl = "https://moved.example";
+    const allowedOrigins = [f.idp.origin];
+    const moved = await createTestApp({ storage, clock, keyring, publicUrl, allowedOrigins });
+    const redirectUri = `${publicUrl}/console/signed-in`;
+    const asked = { profile: side.profileId, client_id: "members", redirect_uri: redirectUri };
+    const begin = () =>
+      call(moved.app, authorize, {
+        ids: { store: f.store.store.id, realm: side.realmId },
+        query: new URLSearchParams(f.parameters(asked)).toString(),
+      });
+    expect((await begin()).status).toBe(400);
+    const ids = { id: side.realmId };
+    await f.store.call(updateRealm, { ids, ...realmData({ redirect_uris: [CONSOLE, redirectUri] }) });
+    const begun = await begin();
+    const atIdp = new URL(begun.headers.get("location") ?? "");
+    expect([begun.status, atIdp.searchParams.get("redirect_uri")]).toEqual([
+      303,
+      expect.stringContaining(`${publicUrl}/sign-on/`),
+    ]);
+    await f.store.call(updateRealm, { ids, ...realmData({ redirect_uris: [CONSOLE] }) });
+    const { token, customer_id: id } = (await f.redeem(await f.signOn())).body.data;
+    const own = { token: f.implicit, ids: { id }, headers: { "x-customer-token": token } };
+    expect((await call(f.latchkey.app, getCustomer, own)).status).toBe(200);
+    const refused = await call(moved.app, getCustomer, own);
+    expect([refused.status, refused.code]).toEqual([403, "customer_token_invalid"]);
+    await moved.app.stop();
+  });
 
   test("sends people back to the console, and has its purpose for good", async () => {
     const ids = { id: side.realmId };
