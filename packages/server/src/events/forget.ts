@@ -54,14 +54,12 @@ function forgetSome({ storage }: Deps, storeId: string, untilMs: number, limit: 
       .where("store_id", "=", storeId)
       .execute();
     if (!last) return 0;
+    // By its ends: for a list of hundreds PostgreSQL may go through all of the store's log instead.
     await trx
       .deleteFrom("events")
       .where("store_id", "=", storeId)
-      .where(
-        "sequence",
-        "in",
-        old.map(({ sequence }) => sequence),
-      )
+      .where("sequence", ">=", head.first_sequence)
+      .where("sequence", "<=", last.sequence)
       .execute();
     return old.length;
   });
