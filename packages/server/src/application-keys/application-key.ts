@@ -109,6 +109,20 @@ const isReserving = sql<boolean>`reserved_rate_limit > 0`;
 export const listReservingKeys = (storage: { db: Database }, storeId: string): Promise<PlannedKey[]> =>
   plannedKeys(storage, storeId).where(isReserving).execute();
 
+/**
+ * A key, and all that reserve, it among them, each with the store's limit. One statement, because limit and reservations may change
+ * together: read one after the other, more could seem reserved than there is.
+ */
+export function listPlan(
+  storage: { db: Database },
+  storeId: string,
+  keyId: string,
+): Promise<(PlannedKey & { rateLimit: number })[]> {
+  const limit = storage.db.selectFrom("stores").where("id", "=", storeId).select("rate_limit");
+  const keys = plannedKeys(storage, storeId).select(limit.$asScalar().$notNull().as("rateLimit"));
+  return keys.where("id", "=", keyId).unionAll(keys.where(isReserving)).execute();
+}
+
 const AT_ONCE = 500;
 
 export async function findPlannedKeys(

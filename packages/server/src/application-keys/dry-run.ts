@@ -6,9 +6,8 @@ import type { Limiter } from "../rate-limit/limiter.ts";
 import { type Plan, plan } from "../rate-limit/plan.ts";
 import { USE_LOG_SECONDS, type UseLog } from "../rate-limit/use-log.ts";
 import type { Storage } from "../storage/storage.ts";
-import { getStore } from "../stores/administer.ts";
 import { type KeyChange, refuseOverLimit } from "./administer.ts";
-import { findPlannedKeys, listReservingKeys, type PlannedKey } from "./application-key.ts";
+import { findPlannedKeys, listPlan, type PlannedKey } from "./application-key.ts";
 
 type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog };
 
@@ -30,13 +29,14 @@ export async function dryRun(
   keyId: string,
   change: KeyChange,
 ): Promise<Foresight> {
-  const { rateLimit, totalReserved } = await getStore(deps, storeId);
-  const [own] = await findPlannedKeys(deps.storage, storeId, [keyId]);
+  const planned = await listPlan(deps.storage, storeId, keyId);
+  const own = planned.find((key) => key.keyId === keyId);
   if (!own) throw new Problem("application_key_not_found");
+  const { rateLimit } = own;
   const reserved = change.reservedRateLimit ?? own.reserved;
+  const before = [own, ...planned.filter((key) => key.keyId !== keyId)];
+  const totalReserved = before.reduce((sum, key) => sum + key.reserved, 0);
   refuseOverLimit(rateLimit, totalReserved - own.reserved, reserved);
-  const reserving = await listReservingKeys(deps.storage, storeId);
-  const before = [own, ...reserving.filter((key) => key.keyId !== keyId)];
   const after = before.map((key) => (key.keyId === keyId ? { ...key, reserved } : key));
 
   await deps.limiter.settle(storeId);

@@ -5,6 +5,7 @@ import {
   createApplicationKey,
   dryRunApplicationKey,
   getApplicationKey,
+  updateApplicationKey,
 } from "../../src/contract/application-keys.ts";
 import { getStore } from "../../src/contract/store.ts";
 import { newId } from "../../src/lib/ids.ts";
@@ -90,6 +91,34 @@ test("409 for a body that was meant for another key", async () => {
 test("404 for another store's key", async () => {
   const other = await latchkey.createStore();
   expect((await dryRun(other.key.id, 1)).code).toBe("application_key_not_found");
+});
+
+test("200 although the store's limit and a reservation rise together while it is looked at", async () => {
+  const { storage, clock } = latchkey;
+  const reserve = (id: string, name: string, reserved_rate_limit: number) =>
+    store.call(updateApplicationKey, {
+      ids: { id },
+      json: { data: { type: "application_key", name, reserved_rate_limit } },
+    });
+  await reserve(store.key.id, "Tried", 40);
+  const data = { type: "application_key", name: "Busy" };
+  const busy = (await store.call(createApplicationKey, { json: { data } })).body.data.id;
+  let reads = 0;
+  const db = storage.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      if (++reads !== 1) return result;
+      const of = storage.db.updateTable("stores").where("id", "=", store.store.id);
+      await of.set({ rate_limit: 200, max_rate_limit: 200 }).execute();
+      await reserve(busy, "Busy", 150);
+      return result;
+    },
+  });
+  const useLog = createUseLog();
+  const deps = { storage: { ...storage, db }, clock, useLog, limiter: createLimiter({ clock, useLog }) };
+  const change = { name: "Tried", reservedRateLimit: 1 };
+  const { shared } = await playHour(deps, store.store.id, store.key.id, change);
+  expect(shared).toEqual({ before: 60, after: 99 });
 });
 
 test("many keys that asked are looked up some hundred at a time, and other requests have their turn in between", async () => {
