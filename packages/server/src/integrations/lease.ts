@@ -36,7 +36,11 @@ export async function takeDue(
     .$if(engine === "postgres", (query) => query.forUpdate().skipLocked());
   return db
     .updateTable("integrations")
-    .set({ lease: newId(), lease_until: sql`${timeOfLeases} + ${LEASE_MS}`, due_at: now + LEASE_MS })
+    .set({
+      lease: newId(),
+      lease_until: sql`${timeOfLeases} + ${LEASE_MS}`,
+      due_at: sql`${earlierOf(storage, now)} + ${LEASE_MS}`,
+    })
     .where("id", "in", due)
     .returningAll()
     .execute();
@@ -45,6 +49,10 @@ export async function takeDue(
 /** The database's, where there may be several instances: by a clock that is a minute ahead, a lease would be over that its holder still has. */
 const leaseTimeOf = ({ engine }: Storage, now: number): RawBuilder<number> =>
   engine === "postgres" ? sql`(extract(epoch from now()) * 1000)::bigint` : sql`${now}`;
+
+/** By a clock that is a minute ahead, it would be due to others a minute after the lease of whoever was killed is over. */
+const earlierOf = (storage: Storage, now: number): RawBuilder<number> =>
+  storage.engine === "postgres" ? sql`least(${leaseTimeOf(storage, now)}, ${now})` : sql`${now}`;
 
 /**
  * Lets it go, and says when it has something to do again. Its row is locked before the log is looked at: what is numbered

@@ -282,6 +282,25 @@ describe.each(engines)("on $name", (engine) => {
     expect(await takeDue({ storage, clock: ahead }, true, 1)).toMatchObject([{ id }]);
   });
 
+  test("what an instance whose clock is a minute ahead held when it was killed is due to others when its lease is over", async ({
+    skip,
+  }) => {
+    if (engine.name === "sqlite") skip("one process serves a SQLite");
+    const { storage, clock } = hooks.latchkey;
+    clock.set(Date.now());
+    const { id } = await hooks.integrate();
+    await hooks.customer();
+    hooks.receiver.answer((response) => response.destroy());
+    await hooks.deliver();
+    clock.advance(6000);
+    const ahead = { ...clock, now: () => clock.now() + 60_000 };
+    expect(await takeDue({ storage, clock: ahead }, true, 1)).toMatchObject([{ id }]);
+    await pass(29_000);
+    expect(await takeDue(hooks.latchkey, true, 1)).toEqual([]);
+    await pass(2000);
+    expect(await takeDue(hooks.latchkey, true, 1)).toMatchObject([{ id }]);
+  });
+
   test("a person of whom the log has nothing more is erased where there are integrations, too", async () => {
     await hooks.integrate();
     const id = await hooks.customer("Ada Lovelace");
