@@ -1,7 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { replaceKeys } from "../src/customers/key-rows.ts";
+import { addNextKey, replaceKeys } from "../src/customers/key-rows.ts";
 import { createSigningKeys } from "../src/customers/signing-keys.ts";
 import { signJws } from "../src/lib/jws.ts";
+import { createKeyring } from "../src/lib/keyring.ts";
 import { createTestApp, type TestApp } from "./support/app.ts";
 
 let latchkey: TestApp;
@@ -89,4 +91,28 @@ test("a token with another signature is refused, although the same one was read 
   expect(await keys.readSigned(good)).toBeDefined();
   const mixed = [...good.split(".").slice(0, 2), other.split(".")[2]].join(".");
   expect(await keys.readSigned(mixed)).toBeUndefined();
+});
+
+test("a key that cannot be opened is passed over: the others go on signing, and tidying up says so", async () => {
+  const own = await createTestApp();
+  const { storage, clock, keyring } = own;
+  const { kid } = await createSigningKeys({ storage, clock, keyring, customerTokenSeconds: 60 }).current();
+  await addNextKey({ storage, clock, keyring: createKeyring([randomBytes(32)]) });
+  clock.advance(20 * 60_000);
+  const keys = createSigningKeys({ storage, clock, keyring, customerTokenSeconds: 60 });
+  expect(await keys.current()).toMatchObject({ kid });
+  await expect(keys.maintain()).rejects.toThrow("sealed with a master key that is not here");
+  await own.close();
+});
+
+test("keys that were replaced are not used any more, also where the new ones cannot be opened", async () => {
+  const own = await createTestApp();
+  const { storage, clock, keyring } = own;
+  const keys = createSigningKeys({ storage, clock, keyring, customerTokenSeconds: 60 });
+  const text = signJws(await keys.current(), "test", {});
+  expect(await keys.readSigned(text)).toBeDefined();
+  await replaceKeys({ storage, clock, keyring: createKeyring([randomBytes(32)]) });
+  clock.advance(60_000);
+  await expect(keys.readSigned(text)).rejects.toThrow("sealed with a master key that is not here");
+  await own.close();
 });

@@ -49,8 +49,14 @@ export async function newKey(alg: SigningAlgorithm): Promise<NewKey> {
   return { kid: randomBytes(12).toString("base64url"), alg, ...pair };
 }
 
-/** All of both kinds, in the order in which they sign. */
-export async function readKeys({ storage: { db }, keyring }: Omit<KeyDeps, "clock">): Promise<Key[]> {
+/**
+ * All of both kinds that can be opened, in the order in which they sign, and how many cannot: those are damaged, or sealed with a master
+ * key that is not here.
+ */
+export async function readKeys({
+  storage: { db },
+  keyring,
+}: Omit<KeyDeps, "clock">): Promise<{ keys: Key[]; unopened: number }> {
   const of = (table: (typeof TABLES)[SigningAlgorithm]) =>
     db.selectFrom(table).select(["kid", "public_jwk", "sealed_private_key", "signs_from"]);
   const rows = await of(TABLES.ES256)
@@ -58,20 +64,15 @@ export async function readKeys({ storage: { db }, keyring }: Omit<KeyDeps, "cloc
     .orderBy("signs_from")
     .orderBy("kid")
     .execute();
-  return rows.map((row) => {
+  const keys = rows.flatMap((row) => {
     const text = unseal(keyring, PURPOSE, row.kid, row.sealed_private_key);
-    if (text === undefined) throw new Error("a signing key was sealed with a master key that is not here");
+    if (text === undefined) return [];
     const privateKey = createPrivateKey({ key: JSON.parse(text) as JsonWebKey, format: "jwk" });
     const jwk = JSON.parse(row.public_jwk) as PublishedKey;
-    return {
-      kid: row.kid,
-      alg: jwk.alg,
-      privateKey,
-      publicKey: createPublicKey(privateKey),
-      jwk,
-      signsFrom: row.signs_from,
-    };
+    const { kid, signs_from: signsFrom } = row;
+    return [{ kid, alg: jwk.alg, privateKey, publicKey: createPublicKey(privateKey), jwk, signsFrom }];
   });
+  return { keys, unopened: rows.length - keys.length };
 }
 
 /**

@@ -57,6 +57,7 @@ export function createSigningKeys(deps: Deps): SigningKeys {
   const makingFirst = createSingleFlight<void>();
   const ofKind = (all: readonly Key[], wanted: SigningAlgorithm) => all.filter(({ alg }) => alg === wanted);
   let known: Key[] = [];
+  let unopened = 0;
   let readAtMs = Number.NEGATIVE_INFINITY;
   let changes = 0;
   // Of any store: a key may have been removed. What was asked for before that is answered, but not kept.
@@ -69,9 +70,10 @@ export function createSigningKeys(deps: Deps): SigningKeys {
   function read(): Promise<Key[]> {
     const before = changes;
     return once(String(before), async () => {
-      const found = await readKeys(deps);
+      const { keys: found, unopened: others } = await readKeys(deps);
       if (changes !== before) return found;
       known = found;
+      unopened = others;
       readAtMs = clock.monotonicMs();
       return found;
     });
@@ -83,12 +85,13 @@ export function createSigningKeys(deps: Deps): SigningKeys {
     return read();
   }
 
-  /** While the database cannot be read, the keys that were read last stay in use. */
+  /** While the database cannot be read, the keys that were read last stay in use. One that cannot be opened is passed over. */
   async function keys(): Promise<Key[]> {
     if (known.length > 0 && clock.monotonicMs() - readAtMs < RELOAD_MS) return known;
     try {
       const found = await read();
       if (ofKind(found, "ES256").length > 0) return found;
+      refuseUnopened();
       // Once for all who wait: each of them would hold a connection in the queue for the lock.
       await makingFirst("ES256", () => addFirst("ES256", clock.now()));
       return await readAnew();
@@ -96,6 +99,11 @@ export function createSigningKeys(deps: Deps): SigningKeys {
       if (known.length === 0) throw error;
       return known;
     }
+  }
+
+  function refuseUnopened(): void {
+    if (unopened === 0) return;
+    throw new Error("a signing key is damaged, or was sealed with a master key that is not here");
   }
 
   /** Generates a key before it takes the lock. Of several instances the first to get the lock stores its key; the others drop theirs. */
@@ -183,6 +191,8 @@ export function createSigningKeys(deps: Deps): SigningKeys {
       await prepare();
       await rotate("ES256");
       await rotate("RS256");
+      // The others are in use, so that nobody else would notice.
+      refuseUnopened();
     },
   };
 }

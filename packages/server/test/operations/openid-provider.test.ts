@@ -599,7 +599,7 @@ describe("end_session_endpoint", () => {
   test("400 and nothing ends for a hint that is none of ours: absent, cut, forged, a customer token, another realm's, another store's, another client's", async () => {
     const { id_token, access_token } = await signIn();
     const { storage, keyring } = f.latchkey;
-    const keys = await readKeys({ storage, keyring });
+    const { keys } = await readKeys({ storage, keyring });
     const [signer] = keys.filter(({ alg }) => alg === algOf(id_token));
     if (!signer) throw new Error("no key");
     const claims = decodeJwt(id_token);
