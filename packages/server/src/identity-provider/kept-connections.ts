@@ -73,7 +73,7 @@ export function createKeptConnections(): KeptConnections {
     },
     giveBack(key, line) {
       const isDistrusted = performance.now() < (distrustedUntilMs.get(key) ?? 0);
-      if (isDistrusted || isOld(line) || kept >= MAX_KEPT) {
+      if (isDistrusted || kept >= MAX_KEPT) {
         line.socket.destroy();
         return;
       }
