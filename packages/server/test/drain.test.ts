@@ -28,6 +28,8 @@ beforeEach(async () => {
     },
     () => {},
   );
+  // Node itself ends no connection that is kept.
+  server.keepAliveTimeout = 0;
   draining = watchConnections(server);
   server.on("connection", (socket: Socket) => {
     accepted = socket;
@@ -67,6 +69,20 @@ test("a connection on which nothing comes is ended; what comes on it afterwards 
   expect(asked).toEqual(["/first"]);
 });
 
+test("a connection that is kept lives on after the last new one was taken: what comes on it within the grace is answered", async () => {
+  const { socket, heard, ended } = client();
+  socket.write(get("/first"));
+  await until(() => heard().includes("well"), 5000);
+  draining.begin(60_000);
+  const finished = draining.finish(60_000);
+  socket.write(get("/in-time"));
+  await ended;
+  socket.end();
+  await finished;
+  expect(asked).toEqual(["/first", "/in-time"]);
+  expect(heard()).toMatch(/connection: close\r\n(.+\r\n)*\r\nwell$/i);
+});
+
 test("a connection that has sent nothing yet is ended, too", async () => {
   const { socket, ended } = client();
   await until(() => accepted, 5000);
@@ -103,6 +119,29 @@ test("an answer under way says Connection: close, and is waited for", async () =
   await finished;
   expect(heard()).toMatch(/connection: close\r\n/i);
   expect(heard()).toContain("at last");
+});
+
+test("an answer whose beginning was out before is sent to its end, and then its connection is ended", async () => {
+  answer = Promise.withResolvers<Answer>();
+  const rest = Promise.withResolvers<void>();
+  const { socket, heard, ended } = client();
+  socket.write(get("/in-pieces"));
+  async function* pieces() {
+    yield "beginning, ";
+    await rest.promise;
+    yield "end";
+  }
+  answer.resolve({ ...WELL, body: pieces() });
+  await until(() => heard().includes("beginning"), 5000);
+  draining.begin(0);
+  const { socket: other, ended: otherEnded } = client();
+  await otherEnded;
+  rest.resolve();
+  await ended;
+  expect(heard()).toMatch(/connection: keep-alive/i);
+  expect(heard()).toContain("end");
+  other.end();
+  socket.end();
 });
 
 test("what does not end by itself is cut off", async () => {

@@ -11,7 +11,7 @@ export type Draining = {
 
 type Connection = {
   answering: Set<ServerResponse>;
-  /** How many bytes had come when the last answer was out: more are the beginning of a request. */
+  /** How many bytes had come when the last answer was out. */
   answeredBytes: number;
   timer: NodeJS.Timeout | undefined;
 };
@@ -29,8 +29,8 @@ export function watchConnections(server: Server): Draining {
     if (grace === undefined || !connection || connection.answering.size > 0) return;
     clearTimeout(connection.timer);
     connection.timer = setTimeout(() => {
-      const isArriving = socket.bytesRead > connection.answeredBytes;
-      if (!isArriving && connection.answering.size === 0) socket.end();
+      // What has come since is the beginning of a request, or one that is being answered.
+      if (socket.bytesRead === connection.answeredBytes) socket.end();
     }, grace);
   }
 
