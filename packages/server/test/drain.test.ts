@@ -144,6 +144,34 @@ test("an answer whose beginning was out before is sent to its end, and then its 
   socket.end();
 });
 
+test("a request that came before the answer to the one ahead of it was out is answered, too", async () => {
+  const [first, second] = [Promise.withResolvers<Answer>(), Promise.withResolvers<Answer>()];
+  const rest = Promise.withResolvers<void>();
+  const { socket, heard, ended } = client();
+  answer = first;
+  socket.write(get("/in-pieces"));
+  async function* pieces() {
+    yield "beginning, ";
+    await rest.promise;
+    yield "end";
+  }
+  first.resolve({ ...WELL, body: pieces() });
+  await until(() => heard().includes("beginning"), 5000);
+  answer = second;
+  socket.write(get("/behind-it"));
+  await until(() => asked.length === 2, 5000);
+  draining.begin(0);
+  rest.resolve();
+  await until(() => heard().includes("end"), 5000);
+  const { socket: other, ended: otherEnded } = client();
+  await otherEnded;
+  second.resolve(WELL);
+  await ended;
+  expect(heard()).toMatch(/well$/);
+  other.end();
+  socket.end();
+});
+
 test("what does not end by itself is cut off", async () => {
   answer = Promise.withResolvers<Answer>();
   const { socket } = client();
