@@ -1,7 +1,15 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { until } from "../packages/server/test/support/until.ts";
 import { hasChromium } from "./chromium.ts";
-import { button, consolePlace, go, heading, practiceProvider } from "./console-place.ts";
+import {
+  button,
+  consolePlace,
+  go,
+  heading,
+  newPage,
+  practiceProvider,
+  signInWithKey,
+} from "./console-place.ts";
 import { type HonestIdp, startHonestIdp } from "./honest-idp.ts";
 
 /** Who is let in: providers, keys, the planner, customers. */
@@ -67,6 +75,24 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await tested.getByRole("link", { name: /^[0-9A-Z]{4}-[0-9A-Z]{4}$/ }).click();
     await page.getByText("a test sign-on: nobody was signed in").waitFor();
     expect((await c.admin.customers.list()).total).toBe(customers);
+  });
+
+  test("a test sign-on is waited for as long as somebody may come back from it, whatever this machine's clock says", async () => {
+    const page = await newPage(c);
+    await page.context().clock.install({ time: Date.now() + 2 * 86_400_000 });
+    await signInWithKey(c, page, (await practiceProvider(c)).path);
+    const opened = page.waitForEvent("popup");
+    await button(page, "Test sign-on").click();
+    const second = await opened;
+    await button(second, /Ben/).first().waitFor();
+    const waits = page.getByText("Sign in in the other window");
+    await waits.waitFor();
+    // Its address was opened late, and from then on there are ten minutes more.
+    await page.context().clock.fastForward(15 * 60_000);
+    await waits.waitFor();
+    await button(second, /Ben/).first().click();
+    await page.getByText("Test came through").waitFor();
+    await page.context().close();
   });
 
   test("a window that the browser keeps closed is opened by a link instead", async () => {
