@@ -179,6 +179,18 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await heading(page, "Nothing found");
   });
 
+  test("where one thing is looked at, the exact time stands behind the one in words, for who has no mouse to find it with", async () => {
+    const { page } = c;
+    const [customer] = (await c.admin.customers.list()).data;
+    const exact = page.getByText(/ago|just now/).filter({ hasText: /\(\w{3} \d+, \d{4}, .*\)/ });
+    await go(page, `/customers/${customer?.id}`);
+    await exact.first().waitFor();
+    await go(page, "/events", "Events");
+    expect(await exact.first().isVisible()).toBe(false);
+    await page.getByRole("group").first().click();
+    await exact.first().waitFor();
+  });
+
   test("Find shows what happens while one looks", async () => {
     const page = await newPage(c);
     const { data: key } = await c.admin.applicationKeys.create({ name: "Till" });

@@ -52,7 +52,7 @@ function Shown({ customer }: { customer: Customer }) {
           )}
           <dt>Became a customer</dt>
           <dd>
-            <Instant at={customer.meta.timestamps.created_at} />
+            <Instant at={customer.meta.timestamps.created_at} isExact />
           </dd>
           <dt>Id</dt>
           <dd>

@@ -34,7 +34,7 @@ export function Identities({ customerId }: { customerId: string }) {
                 </span>
                 <span className="item-side">
                   <span>
-                    first came <Instant at={meta.timestamps.created_at} />
+                    first came <Instant at={meta.timestamps.created_at} isExact />
                   </span>
                 </span>
               </div>

@@ -56,10 +56,10 @@ export function Sessions({ customer }: { customer: Customer }) {
             </span>
             <span className="item-side">
               <span>
-                began <Instant at={token.meta.timestamps.created_at} />
+                began <Instant at={token.meta.timestamps.created_at} isExact />
               </span>
               <span>
-                ends <Instant at={token.expires * 1000} />
+                ends <Instant at={token.expires * 1000} isExact />
               </span>
               {can("revoke_tokens") && (
                 <button

@@ -45,6 +45,10 @@ export function EventItem({ event }: { event: Event }) {
           </div>
         )}
         <dl className="facts small">
+          <dt>When</dt>
+          <dd>
+            <Instant at={event.time} isExact />
+          </dd>
           <dt>Type</dt>
           <dd>
             <code>{event.type}</code>

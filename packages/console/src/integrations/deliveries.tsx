@@ -80,7 +80,7 @@ function Delivery({ integrationId, isEnabled, delivery }: DeliveryProps) {
         {noMore && <p className="quiet">{noMore}</p>}
         {!noMore && delivery.next_attempt_at && (
           <p className="quiet">
-            Next attempt <Instant at={delivery.next_attempt_at} />
+            Next attempt <Instant at={delivery.next_attempt_at} isExact />
           </p>
         )}
         {error !== undefined && <Problem error={error} />}
@@ -108,7 +108,7 @@ export function Attempt({ attempt }: { attempt: DeliveryAttempt }) {
       <p>
         {status === null ? "No answer" : `Answered ${status}`}
         {reason && reason !== "status" && ` (${reason.replaceAll("_", " ")})`} after {duration(milliseconds)},{" "}
-        <Instant at={at} />
+        <Instant at={at} isExact />
       </p>
       {answer && <pre className="answer">{answer}</pre>}
     </div>

@@ -47,7 +47,7 @@ function Facts({ integration }: { integration: Integration }) {
         <Health of={integration} />
         {meta.failing_since && (
           <span>
-            nothing but failures, the first <Instant at={meta.failing_since} />
+            nothing but failures, the first <Instant at={meta.failing_since} isExact />
           </span>
         )}
         {meta.disabled_reason === "gone" && <span>the receiver said that it is gone (410)</span>}
@@ -66,7 +66,7 @@ function Facts({ integration }: { integration: Integration }) {
           <>
             <dt>Older secret</dt>
             <dd>
-              signs too, and ends <Instant at={meta.previous_secret_until} />
+              signs too, and ends <Instant at={meta.previous_secret_until} isExact />
             </dd>
           </>
         )}

@@ -134,7 +134,7 @@ function MemberItem({ member }: { member: Member }) {
         </Pill>
         {member.meta.last_signed_in_at && (
           <span>
-            last here <Instant at={member.meta.last_signed_in_at} />
+            last here <Instant at={member.meta.last_signed_in_at} isExact />
           </span>
         )}
         <span className="row">

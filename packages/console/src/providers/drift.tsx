@@ -25,8 +25,8 @@ export function Drift({ realmId, profile }: { realmId: string; profile: Profile 
     <section className="card stack" aria-labelledby="drift">
       <h2 id="drift">The provider has changed</h2>
       <p>
-        Noticed <Instant at={pending.since} />. A new issuer or host may be a move that was announced, or
-        somebody in between: ask the provider’s administrator before you approve it. Until then the old is
+        Noticed <Instant at={pending.since} isExact />. A new issuer or host may be a move that was announced,
+        or somebody in between: ask the provider’s administrator before you approve it. Until then the old is
         used.
       </p>
       {pending.changes.map(({ member, before, after }) => (

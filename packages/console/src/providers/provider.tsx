@@ -56,7 +56,7 @@ function Shown({ realmId, profile, links }: Props) {
         <div className="row">
           <Pill tone={tone}>{word}</Pill>
           <span className="quiet">
-            last changed <Instant at={profile.meta.health.since} />
+            last changed <Instant at={profile.meta.health.since} isExact />
           </span>
         </div>
         <dl className="facts">
@@ -86,14 +86,15 @@ function Shown({ realmId, profile, links }: Props) {
         {profile.meta.refused_logout && (
           <div className="hint hint-warn">
             <p>
-              A sign-out that it announced was refused <Instant at={profile.meta.refused_logout.at} />.{" "}
-              <Words of={`${profile.meta.refused_logout.means} ${profile.meta.refused_logout.remedy}`} />
+              A sign-out that it announced was refused <Instant at={profile.meta.refused_logout.at} isExact />
+              . <Words of={`${profile.meta.refused_logout.means} ${profile.meta.refused_logout.remedy}`} />
             </p>
           </div>
         )}
         {profile.meta.issuer_found && (
           <p className="hint hint-warn">
-            Its document names another issuer, first seen <Instant at={profile.meta.issuer_found.since} />:{" "}
+            Its document names another issuer, first seen{" "}
+            <Instant at={profile.meta.issuer_found.since} isExact />:{" "}
             <code>{profile.meta.issuer_found.issuer}</code>. Sign-ons will fail until its administrator sets
             that right, or until you change the address here.
           </p>

@@ -4,7 +4,7 @@ import { Link, useParams } from "wouter";
 import { Asked } from "../parts/asked.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { Instant } from "../parts/instant.tsx";
-import { duration, exactly } from "../parts/instants.ts";
+import { duration } from "../parts/instants.ts";
 import { Outcome } from "../parts/outcome.tsx";
 import { useProviders } from "../parts/profiles.ts";
 import { useIsForMembers } from "../parts/realms.ts";
@@ -55,7 +55,7 @@ function Record({ signOn }: { signOn: SignOn }) {
       <section aria-labelledby="journey">
         <h2 id="journey">What happened</h2>
         <p className="quiet">
-          <Instant at={started_at} /> ({exactly(started_at)}), in all{" "}
+          <Instant at={started_at} isExact />, in all{" "}
           {duration(Date.parse(updated_at) - Date.parse(started_at))}
         </p>
         <Timeline signOn={signOn} isOfMember={isOfMember} />
