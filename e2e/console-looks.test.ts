@@ -72,6 +72,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       "add-provider": "/providers/add",
       provider: (await practiceProvider(c)).path,
       keys: "/keys",
+      key: `/keys/${(await admin.applicationKeys.list()).data[0]?.id}`,
       planner: "/planner",
       customers: "/customers",
       customer: `/customers/${ada?.id}`,

@@ -179,6 +179,24 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await heading(page, "Nothing found");
   });
 
+  test("Find: a client id, and a key's own id, lead to the key itself, which can be deleted there", async () => {
+    const { page } = c;
+    const { data: key } = await c.admin.applicationKeys.create({ name: "Till in Leeds", role: "support" });
+    for (const asked of [key.client_id, key.id]) {
+      await go(page, `/find?q=${asked}`, "Application keys");
+      await page.getByRole("link", { name: /Till in Leeds/ }).click();
+      await heading(page, "Till in Leeds");
+      expect(new URL(page.url()).pathname).toBe(`/console/keys/${key.id}`);
+      await page.getByText(key.client_id).waitFor();
+    }
+    await button(page, "Delete Till in Leeds").click();
+    await page.getByRole("dialog").getByRole("textbox").fill("Till in Leeds");
+    await button(page, "Delete the key").click();
+    await heading(page, "Keys");
+    await page.getByText("Till in Leeds is deleted.").waitFor();
+    expect(await page.getByRole("link", { name: "Till in Leeds" }).count()).toBe(0);
+  });
+
   test("where one thing is looked at, the exact time stands behind the one in words, for who has no mouse to find it with", async () => {
     const { page } = c;
     const [customer] = (await c.admin.customers.list()).data;

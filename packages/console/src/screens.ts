@@ -13,6 +13,7 @@ export const SCREENS = {
   addProvider: "/providers/add",
   provider: "/realms/:realm/providers/:id",
   keys: "/keys",
+  key: "/keys/:id",
   planner: "/planner",
   customers: "/customers",
   customer: "/customers/:id",

@@ -55,7 +55,7 @@ function Results({ asked, meant }: { asked: string; meant: Meant }) {
           </Part>
           <Part title="Application keys" items={keys}>
             {(key) => (
-              <Link className="item" href="/keys">
+              <Link className="item" href={`/keys/${key.id}`}>
                 <span className="item-words item-name">{key.name}</span>
                 <span className="item-side">
                   <span>{key.role}</span>

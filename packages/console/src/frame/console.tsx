@@ -28,6 +28,7 @@ const screens: [path: string, screen: ComponentType][] = [
     lazy(async () => ({ default: (await import("../providers/provider.tsx")).ProviderScreen })),
   ],
   [SCREENS.keys, lazy(async () => ({ default: (await import("../keys/keys.tsx")).Keys }))],
+  [SCREENS.key, lazy(async () => ({ default: (await import("../keys/key.tsx")).KeyScreen }))],
   [SCREENS.planner, lazy(async () => ({ default: (await import("../planner/planner.tsx")).Planner }))],
   [
     SCREENS.customers,

@@ -75,7 +75,11 @@ export function ChangeKeyRole({ value: key, onClose }: Props) {
   );
 }
 
-export function DeleteKey({ value: key, onClose }: Props) {
+export function DeleteKey({
+  value: key,
+  onClose,
+  onDeleted,
+}: Props & { onDeleted?: (() => void) | undefined }) {
   const admin = useAdmin();
   const queries = useQueryClient();
   return (
@@ -88,6 +92,8 @@ export function DeleteKey({ value: key, onClose }: Props) {
       onConfirm={async () => {
         await admin.applicationKeys.delete(key.id);
         say(`${key.name} is deleted.`);
+        onDeleted?.();
+        queries.removeQueries({ queryKey: ["keys", key.id] });
         await queries.invalidateQueries({ queryKey: ["keys"] });
       }}
     >

@@ -13,9 +13,10 @@ import { SkeletonBlock } from "../parts/skeleton.tsx";
 import { useUsage } from "../parts/usage.ts";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
-import { ChangeKeyRole, DeleteKey, RotateKey } from "./change-key.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { Floors } from "./floors.tsx";
+import { KeyActs } from "./key-acts.tsx";
+import { reservedInWords } from "./shares.ts";
 
 export function Keys() {
   const admin = useAdmin();
@@ -67,22 +68,20 @@ export function Keys() {
 
 function KeyItem({ value: key }: { value: ApplicationKey }) {
   const can = useCan();
-  const [open, setOpen] = useState<"role" | "rotate" | "delete">();
-  const close = () => setOpen(undefined);
   const ending = key.meta.secrets.filter(({ expires_at }) => expires_at !== null);
   return (
     <div className="item">
       <div className="item-words">
-        <p className="item-name">{key.name}</p>
+        <p>
+          <Link className="item-name" href={`/keys/${key.id}`}>
+            {key.name}
+          </Link>
+        </p>
         <p className="quiet small">
           <code>{key.client_id}</code> <Copy text={key.client_id} what={`client id of ${key.name}`} word />
         </p>
         <p className="quiet small number">
-          {key.role} ·{" "}
-          {key.reserved_rate_limit === 0
-            ? "nothing reserved"
-            : `${key.reserved_rate_limit} a second reserved`}{" "}
-          · last used <Instant at={key.meta.timestamps.last_used_at} />
+          {key.role} · {reservedInWords(key)} · last used <Instant at={key.meta.timestamps.last_used_at} />
         </p>
         {ending.map(({ created_at, expires_at, last_used_at }) => (
           <p key={created_at} className="small">
@@ -90,39 +89,7 @@ function KeyItem({ value: key }: { value: ApplicationKey }) {
           </p>
         ))}
       </div>
-      <div className="item-side">
-        {can("administer") && (
-          <span className="row">
-            <Link className="button button-plain button-small" href={`/planner?key=${key.id}`}>
-              Plan<span className="only-read-out"> for {key.name}</span>
-            </Link>
-            <button
-              type="button"
-              className="button button-plain button-small"
-              onClick={() => setOpen("role")}
-            >
-              Change role<span className="only-read-out"> of {key.name}</span>
-            </button>
-            <button
-              type="button"
-              className="button button-plain button-small"
-              onClick={() => setOpen("rotate")}
-            >
-              Rotate secret<span className="only-read-out"> of {key.name}</span>
-            </button>
-            <button
-              type="button"
-              className="button button-bad-plain button-small"
-              onClick={() => setOpen("delete")}
-            >
-              Delete<span className="only-read-out"> {key.name}</span>
-            </button>
-          </span>
-        )}
-      </div>
-      {open === "role" && <ChangeKeyRole value={key} onClose={close} />}
-      {open === "rotate" && <RotateKey value={key} onClose={close} />}
-      {open === "delete" && <DeleteKey value={key} onClose={close} />}
+      <div className="item-side">{can("administer") && <KeyActs value={key} />}</div>
     </div>
   );
 }

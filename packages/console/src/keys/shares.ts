@@ -1,4 +1,4 @@
-import type { StoreUsage } from "@latchkey/sdk/admin";
+import type { ApplicationKey, StoreUsage } from "@latchkey/sdk/admin";
 import { servedLately } from "../parts/usage.ts";
 
 /** The store's limit as one bar: each key's floor beside the other, what nobody reserved at the end, and the use of each on top. */
@@ -37,3 +37,6 @@ export function sharesOf(usage: StoreUsage): Share[] {
     { id: "pool", name: "Shared by all", colour: undefined, reserved: usage.shared_pool, used: fromPool },
   ];
 }
+
+export const reservedInWords = ({ reserved_rate_limit: reserved }: ApplicationKey): string =>
+  reserved === 0 ? "nothing reserved" : `${reserved.toLocaleString("en")} a second reserved`;
