@@ -1,3 +1,4 @@
+import { createStorefront } from "@latchkey/sdk";
 import { afterAll, describe, expect, test } from "vitest";
 import { until } from "../packages/server/test/support/until.ts";
 import { hasChromium } from "./chromium.ts";
@@ -409,5 +410,42 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await button(page, "Erase for good").click();
     await heading(page, "Customers");
     await page.getByText("Grace Gone is erased.").waitFor();
+  });
+
+  test("with the keyboard alone: a button has the focus again when it is done, and hands it on to what is next where it is gone", async () => {
+    const { page } = c;
+    const press = async (name: string | RegExp, next: string | RegExp) => {
+      await button(page, name).first().press("Enter");
+      const inFocus = () => page.evaluate(() => document.activeElement?.textContent ?? "");
+      await until(async () => (await inFocus()).match(next) !== null);
+    };
+    await openProvider();
+    await press("Disable", /^Enable$/);
+    await press("Enable", /^Disable$/);
+    await press("Examine now", /^Examine again$/);
+    await go(page, "/settings", "Settings");
+    await button(page, "Add a redirect URI").first().press("Enter");
+    await press("Remove redirect URI 2", /^Redirect URIs$/);
+    const { data: erin } = await c.admin.customers.create({
+      name: "Erin",
+      email: "erin@shop.example",
+      password: "a long enough secret",
+    });
+    const { email } = erin;
+    const shop = createStorefront({ baseUrl: c.url, clientId: c.key.clientId });
+    await shop.signIn({ email, password: "a long enough secret" });
+    await go(page, `/customers/${erin.id}`, "Erin");
+    await press("End this session", /^Signed in now$/);
+    for (let at = 0; at < 60; at++) await c.admin.applicationKeys.create({ name: `Many ${at}` });
+    await go(page, "/keys", "Keys");
+    const shown = await page.getByRole("link", { name: /^Many/ }).count();
+    await press("Show more", new RegExp(`^Many ${shown}lkid_`));
+    await go(page, "/planner", "Planner");
+    const slider = page.getByRole("slider");
+    for (const name of [/^Back to/, "Apply"]) {
+      await slider.press("ArrowRight");
+      await button(page, name).press("Enter");
+      await until(() => slider.evaluate((one) => one === document.activeElement));
+    }
   });
 });

@@ -4,6 +4,7 @@ import { createRoot } from "react-dom/client";
 import { Router } from "wouter";
 import { Console } from "./frame/console.tsx";
 import { focusWhatIsPressed } from "./parts/focus-pressed.ts";
+import { keepFocus } from "./parts/keep-focus.ts";
 import { noteRefusal } from "./session/session.ts";
 import "./styles/tokens.css";
 import "./styles/ground.css";
@@ -18,6 +19,7 @@ const queries = new QueryClient({
 });
 
 focusWhatIsPressed();
+keepFocus();
 
 const place = document.getElementById("console");
 if (place)

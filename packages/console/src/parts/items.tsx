@@ -1,5 +1,5 @@
 import type { UseInfiniteQueryResult } from "@tanstack/react-query";
-import type { Key, ReactNode } from "react";
+import { type Key, type ReactNode, useEffect, useRef } from "react";
 import { Asked } from "./asked.tsx";
 import type { Grown } from "./listed.ts";
 
@@ -31,19 +31,35 @@ type ListingProps<T> = Omit<ItemsProps<T>, "items"> & {
 
 /** A list with its four faces, and a button for what comes after the page. */
 export function Listing<T>({ query, empty, head, ...items }: ListingProps<T>) {
+  const whole = useRef<HTMLDivElement>(null);
+  /** How many there were when more were asked for. */
+  const before = useRef<number>(undefined);
+  const { isFetchingNextPage, hasNextPage } = query;
+  // The last page takes the button away, and the focus with it: what came is next.
+  useEffect(() => {
+    if (isFetchingNextPage || before.current === undefined) return;
+    const first = whole.current?.querySelectorAll<HTMLElement>(".list > li")[before.current];
+    before.current = undefined;
+    if (hasNextPage || !first) return;
+    first.tabIndex = -1;
+    first.focus({ preventScroll: true });
+  }, [isFetchingNextPage, hasNextPage]);
   return (
-    <Asked query={query} empty={(found) => found.items.length === 0 && !query.hasNextPage && empty}>
+    <Asked query={query} empty={(found) => found.items.length === 0 && !hasNextPage && empty}>
       {(found) => (
-        <div className="stack">
+        <div className="stack" ref={whole}>
           {head?.(found)}
           <Items {...items} items={found.items} />
-          {query.hasNextPage && (
+          {hasNextPage && (
             <p>
               <button
                 type="button"
                 className="button button-plain"
-                disabled={query.isFetchingNextPage}
-                onClick={() => void query.fetchNextPage()}
+                disabled={isFetchingNextPage}
+                onClick={() => {
+                  before.current = found.items.length;
+                  void query.fetchNextPage();
+                }}
               >
                 Show more
               </button>

@@ -1,5 +1,5 @@
 import { Dialog, DialogHeading } from "@ariakit/react/dialog";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useState } from "react";
 
 type Props = {
   title: string;
@@ -13,7 +13,6 @@ type Props = {
 
 /** A window above the screen: it keeps the focus, and Escape leaves it. */
 export function Modal({ title, onClose, isFirm = false, opener = null, children }: Props) {
-  useEffect(() => () => void requestAnimationFrame(focusSomething), []);
   return (
     <Dialog
       open
@@ -28,11 +27,6 @@ export function Modal({ title, onClose, isFirm = false, opener = null, children 
       {children}
     </Dialog>
   );
-}
-
-/** Where what was pressed for the window is gone with what it has deleted, the browser would begin anew, before the menu. */
-function focusSomething(): void {
-  if (document.activeElement === document.body) document.querySelector("h1")?.focus({ preventScroll: true });
 }
 
 /** What was pressed for a window, as it is first drawn. */

@@ -78,13 +78,16 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
       (await admin.applicationKeys.dryRun(key.id, { name: key.name, reserved_rate_limit: settled })).data,
     placeholderData: keepPreviousData,
   });
+  const slider = useId();
+  // Either button is of no use any more once it has been pressed.
+  const focusSlider = () => document.getElementById(slider)?.focus();
   const { isBusy, error, run } = useAct(async () => {
     await admin.applicationKeys.update(key.id, { name: key.name, reserved_rate_limit: wanted });
     say(`Reserved for ${key.name}: ${wanted} a second.`);
     await queries.invalidateQueries({ queryKey: ["keys"] });
     await queries.invalidateQueries({ queryKey: ["usage"] });
+    focusSlider();
   });
-  const slider = useId();
   return (
     <>
       <section className="card stack" aria-label="Reservation">
@@ -122,7 +125,10 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
               <button
                 type="button"
                 className="button button-plain"
-                onClick={() => setWanted(key.reserved_rate_limit)}
+                onClick={() => {
+                  setWanted(key.reserved_rate_limit);
+                  focusSlider();
+                }}
               >
                 Back to {key.reserved_rate_limit}
               </button>
