@@ -290,6 +290,20 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("on paper a record stands without menu and buttons, and light, also where the screen is dark", async () => {
+    const page = await newPage(c, { colorScheme: "dark" });
+    await signInWithKey(c, page, screens["sign-on"]);
+    await heading(page, "What happened");
+    const inkOf = () => page.evaluate(() => getComputedStyle(document.body).color);
+    const onScreen = await inkOf();
+    await page.emulateMedia({ media: "print" });
+    expect(await inkOf()).not.toBe(onScreen);
+    expect(await page.getByRole("button").count()).toBe(0);
+    expect(await page.getByRole("navigation").count()).toBe(0);
+    await heading(page, "What happened");
+    await page.context().close();
+  });
+
   test("in a narrow window the menu closes when a screen is chosen, also the one that is there", async () => {
     const page = await newPage(c, { viewport: { width: 390, height: 844 } });
     await signInWithKey(c, page, "/keys");

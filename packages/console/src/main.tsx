@@ -11,6 +11,7 @@ import "./styles/ground.css";
 import "./styles/frame.css";
 import "./styles/parts.css";
 import "./styles/figures.css";
+import "./styles/print.css";
 
 /** The SDK itself repeats what may be repeated, so a question that failed has failed. */
 const queries = new QueryClient({
