@@ -35,7 +35,7 @@ describe("screens", () => {
     for (const path of [
       "/console/nothing",
       "/console/assets/none.js",
-      "/console/keys/more",
+      "/console/planner/more",
       "/console/console.json",
     ])
       expect([path, (await get(path)).status]).toEqual([path, 404]);
