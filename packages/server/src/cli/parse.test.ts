@@ -71,9 +71,12 @@ describe("what is typed", () => {
     [["key update", "--stor", "x"], "there is no option --stor; did you mean --store?"],
     [["key update", "-x"], "there is no option -x; there is --store, --id"],
     [["key update", "--id", "x"], "--store is required"],
-    [["key update", "--store", "x", "--id"], "--id"],
-    [["key update", "--store", "--id", "x"], "--store"],
-    [["key update", "--store", "x", "--id", "y", "--json=yes"], "--json"],
+    [["key update", "-id", "x"], "there is no option -id; did you mean --id?"],
+    [["key update", "--reserv=5"], "there is no option --reserv; did you mean --reserve?"],
+    [["key update", "--store", "x", "--id"], "--id lacks its value <key>: the key's id"],
+    [["key update", "--store", "--id", "x"], 'value <store>: "--id" looks like an option'],
+    [["key update", "--name", "-x"], "If it is the value, write --name=-x"],
+    [["key update", "--store", "x", "--id", "y", "--json=yes"], '--json takes no value: leave out "=yes"'],
     [["store delete", "--id", "x", "--id=y"], "--id stands there more than once"],
     [["key update", "x"], '"x" is one word too many'],
     [["doctor"], "<discovery-url> is missing"],
@@ -82,6 +85,16 @@ describe("what is typed", () => {
     const said = fault(...(args as [string, ...string[]]));
     expect(said).toContain(words);
     expect(said).toContain(`\`latchkey ${args[0]} --help\``);
+  });
+
+  test("may begin with a dash where it is a number, or stands behind an equals sign: what must be said, its reader says", () => {
+    expect(parse(find("store list"), ["--limit", "-5"])).toMatchObject({ limit: "-5" });
+    expect(parse(find("store create"), ["--name=-x"])).toMatchObject({ name: "-x" });
+  });
+
+  test("asks for help also where a value should stand", () => {
+    expect(parse(find("store list"), ["--limit", "--help"])).toBeUndefined();
+    expect(parse(find("store list"), ["--limit", "-h"])).toBeUndefined();
   });
 
   test("a line of usage shows what must be said, and what may be in brackets", () => {

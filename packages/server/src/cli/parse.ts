@@ -1,56 +1,76 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from "node:util";
 import { usageFault } from "../lib/operator-fault.ts";
 import type { Command } from "./command.ts";
-import { suggest } from "./options.ts";
+import { quoted, suggest } from "./options.ts";
 
 /** What was typed after a command's name, checked against what it takes. `undefined`: its help was asked for. */
 export function parse(command: Command, args: string[]): Record<string, unknown> | undefined {
-  const known = { ...command.options, help: { says: "" } };
-  const options = Object.fromEntries(
-    Object.entries(known).map(([name, option]): [string, ParseArgsOptionDescriptor] => [
+  const types = Object.entries(command.options).map(
+    ([name, { value }]): [string, ParseArgsOptionDescriptor] => [
       name,
-      { type: "value" in option ? "string" : "boolean", ...(name === "help" && { short: "h" }) },
-    ]),
+      { type: value === undefined ? "boolean" : "string" },
+    ],
   );
+  const options = { ...Object.fromEntries(types), help: { type: "boolean", short: "h" } } as const;
+  // Not `strict`: Node's own words for a fault do not say what to type instead.
   const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
-  if (tokens.some((token) => token.kind === "option" && token.name === "help")) return undefined;
-  for (const token of tokens)
-    if (token.kind === "option" && !Object.hasOwn(known, token.name)) {
-      const names = Object.keys(command.options).map((name) => `--${name}`);
-      throw faultOf(command, `there is no option ${token.rawName}${suggest(`--${token.name}`, names)}`);
-    }
-  const valued = tokens.flatMap((token) =>
-    token.kind === "option" && token.value !== undefined ? [token.name] : [],
-  );
-  const twice = valued.find((name, at) => valued.indexOf(name) < at);
-  if (twice) throw faultOf(command, `--${twice} stands there more than once: which one is meant?`);
-  const { values, positionals } = parseStrictly(command, args, options);
-  const [argument, ...more] = positionals;
+  const typed = tokens.filter((token) => token.kind === "option");
+  if (typed.some(isHelp)) return undefined;
+  const values = new Map<string, string | true>();
+  for (const token of typed) {
+    const value = readOption(command, token, args[token.index] as string);
+    if (value !== true && values.has(token.name))
+      throw faultOf(command, `--${token.name} stands there more than once: which one is meant?`);
+    values.set(token.name, value);
+  }
+  const [argument, ...more] = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []));
   const unexpected = command.argument ? more[0] : argument;
-  if (unexpected !== undefined) throw faultOf(command, `${JSON.stringify(unexpected)} is one word too many`);
+  if (unexpected !== undefined) throw faultOf(command, `${quoted(unexpected)} is one word too many`);
   if (command.argument && !argument)
     throw faultOf(command, `${command.argument.value} is missing: ${command.argument.says}`);
   for (const [name, { required }] of Object.entries(command.options))
-    if (required && !values[name]) throw faultOf(command, `--${name} is required`);
-  return { ...withDefaults(command, values), ...(command.argument && { argument }) };
+    if (required && !values.get(name)) throw faultOf(command, `--${name} is required`);
+  return {
+    ...withDefaults(command, values),
+    ...(command.argument && { argument }),
+  };
 }
 
-function parseStrictly(command: Command, args: string[], options: Record<string, ParseArgsOptionDescriptor>) {
-  try {
-    return parseArgs({ args, options, strict: true, allowPositionals: true });
-  } catch (cause) {
-    // The first line says which option lacks its value, or has one that it does not take.
-    throw faultOf(command, ((cause as Error).message.split("\n")[0] as string).replace(/\.$/, ""), cause);
+type Typed = { name: string; value: string | undefined; inlineValue: boolean | undefined };
+
+/** Also where it stands in the place of a value: `--store --help`. */
+const isHelp = ({ name, value, inlineValue }: Typed): boolean =>
+  name === "help" || (!inlineValue && (value === "--help" || value === "-h"));
+
+function readOption(command: Command, { name, value, inlineValue }: Typed, word: string): string | true {
+  const known = Object.hasOwn(command.options, name) ? command.options[name] : undefined;
+  if (!known) {
+    // `-limit` is four options of one letter to Node.
+    const given = (word.split("=") as [string])[0];
+    const names = Object.keys(command.options).map((each) => `--${each}`);
+    throw faultOf(command, `there is no option ${given}${suggest(given.replace(/^-*/, "--"), names)}`);
   }
+  if (known.value === undefined) {
+    if (value === undefined) return true;
+    throw faultOf(command, `--${name} takes no value: leave out ${quoted(`=${value}`)}`);
+  }
+  if (value === undefined) throw faultOf(command, `--${name} lacks its value ${known.value}: ${known.says}`);
+  // A number below zero is no option either, and whoever reads the number says what it must be.
+  if (!inlineValue && /^-[^\d]/.test(value))
+    throw faultOf(
+      command,
+      `--${name} lacks its value ${known.value}: ${quoted(value)} looks like an option. If it is the value, write --${name}=${value}`,
+    );
+  return value;
 }
 
-const withDefaults = ({ options }: Command, values: Record<string, unknown>): Record<string, unknown> =>
+const withDefaults = ({ options }: Command, values: ReadonlyMap<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(options).map(([name, option]) => [
       name,
-      values[name] ?? (option.value === undefined ? false : option.default),
+      values.get(name) ?? (option.value === undefined ? false : option.default),
     ]),
   );
 
-const faultOf = ({ name }: Command, what: string, cause?: unknown): Error =>
-  usageFault(`${what}\n\`latchkey ${name} --help\` says how it is typed`, cause);
+const faultOf = ({ name }: Command, what: string): Error =>
+  usageFault(`${what}\n\`latchkey ${name} --help\` says how it is typed`);
