@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { limits } from "../contract/limits.ts";
+import { newId } from "../lib/ids.ts";
 import { isUsageFault } from "../lib/operator-fault.ts";
 import type { Command } from "./command.ts";
 import { commands } from "./commands/all.ts";
@@ -95,6 +96,16 @@ describe("what is typed", () => {
   test("asks for help also where a value should stand", () => {
     expect(parse(find("store list"), ["--limit", "--help"])).toBeUndefined();
     expect(parse(find("store list"), ["--limit", "-h"])).toBeUndefined();
+  });
+
+  test("is the same id with blanks around it or in capitals; what is no id stays as it is", () => {
+    const id = newId();
+    const typed = ` ${id.toUpperCase()}\n`;
+    expect(parse(find("key show"), [typed, "--store", typed])).toMatchObject({ argument: id, store: id });
+    expect(parse(find("sign-on show"), [typed])).toMatchObject({ argument: id });
+    expect(parse(find("sign-on list"), ["--customer", typed])).toMatchObject({ customer: id });
+    expect(parse(find("store create"), ["--name", typed])).toMatchObject({ name: typed });
+    expect(parse(find("store show"), [" X "])).toMatchObject({ argument: " X " });
   });
 
   test("a line of usage shows what must be said, and what may be in brackets", () => {

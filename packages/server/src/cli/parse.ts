@@ -1,4 +1,5 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from "node:util";
+import { isId } from "../lib/ids.ts";
 import { usageFault } from "../lib/operator-fault.ts";
 import type { Command } from "./command.ts";
 import { quoted, suggest } from "./options.ts";
@@ -32,7 +33,7 @@ export function parse(command: Command, args: string[]): Record<string, unknown>
     if (required && !values.get(name)) throw faultOf(command, `--${name} is required`);
   return {
     ...withDefaults(command, values),
-    ...(command.argument && { argument }),
+    ...(command.argument && argument && { argument: tidy(command.argument.value, argument) }),
   };
 }
 
@@ -61,7 +62,15 @@ function readOption(command: Command, { name, value, inlineValue }: Typed, word:
       command,
       `--${name} lacks its value ${known.value}: ${quoted(value)} looks like an option. If it is the value, write --${name}=${value}`,
     );
-  return value;
+  return tidy(known.value, value);
+}
+
+/** What these are called is what they are: an id. One that was copied with a blank around it, or is in capitals, is the same one. */
+const IDS = ["<store>", "<key>", "<member>", "<realm>", "<profile>", "<customer>", "<reference>"];
+
+function tidy(what: string, value: string): string {
+  const id = value.trim().toLowerCase();
+  return IDS.includes(what) && isId(id) ? id : value;
 }
 
 const withDefaults = ({ options }: Command, values: ReadonlyMap<string, unknown>): Record<string, unknown> =>

@@ -96,7 +96,7 @@ export async function show({ argument, store, json }: FromStore & { argument: st
   const reference = isId(argument) ? undefined : readReference(argument);
   if (reference === undefined && !isId(argument))
     throw usageFault(
-      `${quoted(argument)} is no reference: that is eight letters and digits, such as 7K2P-M0XN`,
+      `${quoted(argument)} is no reference: that is eight letters and digits, such as 7K2P-M0XN. Nor is it a record's id`,
     );
   const found = await findSignOn(
     reference === undefined ? { field: "id", value: argument } : { field: "reference", value: reference },
