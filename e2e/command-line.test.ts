@@ -207,6 +207,60 @@ test("health says in words that an answer broke off", async () => {
   await new Promise((resolve) => broken.close(resolve));
 });
 
+describe("health", () => {
+  /** What it says of a service that answers so. */
+  async function healthOf(status: number, body: object | string, ...more: string[]) {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const head = `HTTP/1.1 ${status} Said\r\nConnection: close\r\nContent-Length: ${text.length}\r\n\r\n`;
+    const service = createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => socket.end(head + text));
+    });
+    await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+    const { code, stdout, stderr } = await latchkey(["health", "--url", url, ...more], {});
+    await new Promise((resolve) => service.close(resolve));
+    return [code, stdout, stderr.replace(`latchkey: ${url}`, "").trimEnd()];
+  }
+  const identity_providers = { down: 0, degraded: 0 };
+
+  test("says what does not hold in full, and which providers are not well, with exit code 0", async () => {
+    const degraded = ["counters: Valkey does not answer", "1 of 2 workers do not answer"];
+    expect(await healthOf(200, { status: "ready", identity_providers, degraded })).toEqual([
+      0,
+      "ready\ndoes not hold in full: counters: Valkey does not answer\ndoes not hold in full: 1 of 2 workers do not answer\n",
+      "",
+    ]);
+    const some = { status: "ready", identity_providers: { down: 1, degraded: 2 } };
+    expect(await healthOf(200, some)).toEqual([
+      0,
+      "ready\nidentity providers: 1 down, 2 have just failed\n",
+      "",
+    ]);
+    expect(await healthOf(200, some, "--json")).toEqual([0, `${JSON.stringify(some)}\n`, ""]);
+  });
+
+  test("says why an instance is not ready, in words", async () => {
+    const errors = [{ code: "not_ready", meta: { reasons: ["the database does not answer", "and more"] } }];
+    const words = "/health/ready answers 503: the database does not answer; and more";
+    expect(await healthOf(503, { errors })).toEqual([1, "", words]);
+    expect(await healthOf(503, { errors }, "--json")).toEqual([1, `${JSON.stringify({ errors })}\n`, words]);
+    const found = { errors: [{ code: "not_found", detail: "Not here." }] };
+    expect(await healthOf(404, found)).toEqual([1, "", "/health/ready answers 404: Not here."]);
+    expect(await healthOf(502, "Bad gateway")).toEqual([1, "", '/health/ready answers 502: "Bad gateway"']);
+  });
+
+  test("takes nobody else for the service, however well they answer", async () => {
+    for (const body of ["<h1>It works!</h1>", "null", { status: "ok" }])
+      for (const more of [[], ["--live"]])
+        expect(await healthOf(200, body, ...more)).toEqual([
+          1,
+          "",
+          expect.stringContaining("another program's"),
+        ]);
+  });
+});
+
 describe("where there is nothing", () => {
   test("a list says how to begin, on standard error", async () => {
     const own = await newPlace();
@@ -257,6 +311,13 @@ describe("a slip", () => {
     [["store", "create", "--name", "x", "--rate-limit", "many"], 2, 'not "many"'],
     [["sign-on", "list", "--outcome", "faild"], 2, "did you mean failed?"],
     [["sign-on", "list", "--since", "yesterday"], 2, 'not "yesterday"'],
+    [["store", "list", "--limit", "-5"], 2, '--limit must be a whole number from 1 to 1000, not "-5"'],
+    [
+      ["health", "--url", "localhost:4000"],
+      2,
+      '--url must be an address such as http://localhost:4000, not "loc',
+    ],
+    [["prove-limits", "--store", "x", "--url", "keys"], 2, "--url must be an address"],
     [["sign-on", "show", "7K2P"], 2, '"7K2P" is no reference'],
   ])("%j is answered with what was meant", async (args, code, words) => {
     const answer = await latchkey(args, place.env);

@@ -38,6 +38,13 @@ export function readWhole(
   return number;
 }
 
+/** Where a service is, without a slash at the end. */
+export function readUrl(value: string): string {
+  if (!/^https?:\/\/./.test(value) || !URL.canParse(value))
+    throw usageFault(`--url must be an address such as http://localhost:4000, not ${quoted(value)}`);
+  return value.replace(/\/+$/, "");
+}
+
 /** One of a few words. */
 export function readChoice<T extends string>(value: string, option: string, choices: readonly T[]): T {
   const choice = choices.find((known) => known === value);

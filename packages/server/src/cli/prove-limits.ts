@@ -8,7 +8,7 @@ import type { Clock } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { capacityOf } from "../rate-limit/fair-share.ts";
 import type { Storage } from "../storage/storage.ts";
-import { readWhole } from "./options.ts";
+import { readUrl, readWhole } from "./options.ts";
 import { agentFor, canSendFrom, type Prover, runProvers } from "./provers.ts";
 import { requireStore } from "./require-store.ts";
 import { formatTable } from "./table.ts";
@@ -32,7 +32,7 @@ type Given = { store: string; seconds: string; url: string | undefined; json: bo
 export async function proveLimits(given: Given): Promise<void> {
   const { store: storeId, json } = given;
   const seconds = readWhole(given.seconds, "--seconds", 1);
-  const url = (given.url ?? readPublicUrl(process.env)).replace(/\/+$/, "");
+  const url = given.url === undefined ? readPublicUrl(process.env) : readUrl(given.url);
   await withStorage(async (deps) => {
     const store = await requireStore(deps, storeId);
     const free = store.rateLimit - store.totalReserved;

@@ -49,7 +49,8 @@ by a free one, except PORT when you have set it.`,
       },
       ...jsonOption("what the service answers"),
     },
-    notes: "For a container's health check: it needs no other program.",
+    notes: `For a container's health check: it needs no other program. What does not hold in full, and identity providers that are not
+well, are said below; the exit code stays 0, because requests are served.`,
     load: async () => (await import("../health.ts")).health,
   }),
   command({
