@@ -168,6 +168,29 @@ test("`latchkey dev` on another database of the folder, and --reset of that, lea
   }
 });
 
+test.each([
+  ["ports.json", "", "Delete it, and free ports are chosen"],
+  ["ports.json", '{"service":"4000","idp":4001,"shop":4002}', "Delete it, and free ports are chosen"],
+  ["first-store.json", '{"storeId":', "Delete it, and another practice store is made"],
+  ["first-store.json", "{}", "Delete it, and another practice store is made"],
+  ["master.key", "", "Put it back from a copy"],
+  ["master.key", "half-a-key", "Put it back from a copy"],
+])(
+  "`latchkey dev` says that %s is damaged where it is %j, and what to do, and leaves it as it is",
+  async (name, text, words) => {
+    const { LATCHKEY_MASTER_KEY: _, ...env } = place.env;
+    const file = join(place.folder, name);
+    writeFileSync(file, text);
+    const { code, stdout, stderr } = await latchkey(["dev"], env, place.folder);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(`${file} is damaged`);
+    expect(stderr).toContain(words);
+    expect(stderr).toContain("`latchkey dev --reset` begins anew");
+    expect(stderr).not.toContain("    at ");
+    expect(readFileSync(file, "utf8")).toBe(text);
+  },
+);
+
 test("`latchkey dev` on other ports than the last time knows everybody who has signed in, at the shop and at the console", async () => {
   const starts = async (port: string) => {
     const url = `http://localhost:${port}`;

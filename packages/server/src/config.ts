@@ -79,6 +79,8 @@ const masterKeys = z
   })
   .transform((parts) => parts.map((part) => Buffer.from(part, "base64url")));
 
+export const isMasterKey = (given: string): boolean => masterKeys.safeParse(given).success;
+
 const origin = text(
   (given) => /^https?:/.test(given) && URL.canParse(given) && new URL(given).origin === given,
   "must be origins such as http://127.0.0.1:9000, separated by commas",

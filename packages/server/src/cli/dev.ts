@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Demo } from "@latchkey/demo";
-import { type Config, readConfig, readDatabaseUrl } from "../config.ts";
+import { type Config, isMasterKey, readConfig, readDatabaseUrl } from "../config.ts";
 import { createStore } from "../create-store.ts";
 import type { Clock } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
@@ -62,9 +62,15 @@ export async function dev({ reset, yes }: { reset: boolean; yes: boolean }): Pro
   console.log(banner(config, credentials, demo, await hasConsole(config)));
 }
 
+const areCredentials = ({ storeId, keyId, clientId, clientSecret }: Record<string, unknown>): boolean =>
+  [storeId, keyId, clientId, clientSecret].every((text) => typeof text === "string");
+
+const arePorts = ({ service, idp, shop }: Record<string, unknown>): boolean =>
+  [service, idp, shop].every((port) => Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536);
+
 /** The same as the last time if they are free: identities belong to the address of their provider. */
 async function choosePorts(file: string | undefined): Promise<Ports> {
-  const last: Partial<Ports> = JSON.parse(readKept(file) ?? "{}");
+  const last = readWhole<Partial<Ports>>(file, arePorts, "Delete it, and free ports are chosen") ?? {};
   const service = process.env.PORT ? Number(process.env.PORT) : await freePort(last.service ?? 4000);
   const ports = {
     service,
@@ -102,16 +108,43 @@ async function prepareFiles(reset: boolean, yes: boolean): Promise<Kept | undefi
 const readKept = (file: string | undefined): string | undefined =>
   file !== undefined && existsSync(file) ? readFileSync(file, "utf8") : undefined;
 
-/** For the owner alone, also if the file was there with another mode. */
+/** What is kept as JSON. Whoever edits it, and a disk that was full, may have left something else. */
+function readWhole<T>(
+  file: string | undefined,
+  isWhole: (read: Record<string, unknown>) => boolean,
+  remedy: string,
+): T | undefined {
+  const text = readKept(file);
+  if (text === undefined) return undefined;
+  const read = parseOrNothing(text);
+  if (isWhole(Object(read))) return read as T;
+  throw operatorFault(`${file} is damaged. ${remedy}; \`latchkey dev --reset\` begins anew.`);
+}
+
+function parseOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** For the owner alone. It has its name only when it is whole. */
 function keep(file: string | undefined, text: string): void {
   if (file === undefined) return;
-  writeFileSync(file, text, { mode: 0o600 });
-  chmodSync(file, 0o600);
+  const part = `${file}.part`;
+  rmSync(part, { force: true });
+  writeFileSync(part, text, { mode: 0o600 });
+  renameSync(part, file);
 }
 
 function chooseMasterKey(file: string | undefined): string {
   const kept = readKept(file)?.trim();
-  if (kept) return kept;
+  if (kept !== undefined && isMasterKey(kept)) return kept;
+  if (kept !== undefined)
+    throw operatorFault(
+      `${file} is damaged, and what the database has sealed opens with no other key. Put it back from a copy; \`latchkey dev --reset\` begins anew.`,
+    );
   const made = randomBytes(32).toString("base64url");
   keep(file, made);
   return made;
@@ -122,11 +155,8 @@ async function firstStore(
   deps: { storage: Storage; clock: Clock },
   file: string | undefined,
 ): Promise<Credentials> {
-  const text = readKept(file);
-  if (text !== undefined) {
-    const kept: Credentials = JSON.parse(text);
-    if (await findStore(deps.storage, kept.storeId)) return kept;
-  }
+  const kept = readWhole<Credentials>(file, areCredentials, "Delete it, and another practice store is made");
+  if (kept && (await findStore(deps.storage, kept.storeId))) return kept;
   const { store, key } = await createStore(deps, { name: "Practice store", rateLimit: DEFAULT_RATE_LIMIT });
   const made = { storeId: store.id, keyId: key.id, clientId: key.clientId, clientSecret: key.clientSecret };
   keep(file, JSON.stringify(made, null, 2));
