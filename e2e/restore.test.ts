@@ -185,6 +185,30 @@ describe("a backup", () => {
     expect(existsSync(inBackup())).toBe(false);
   });
 
+  test("takes away what killed ones have left in its folder, and nothing of one that is under way", async () => {
+    const inFolder = (name: string) => join(place.folder, name);
+    const [killed, torn, begun, written] = ["1", "2", "3", "4"].map((at) => `latchkey-backup-${at}.part`) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    const half = new DatabaseSync(inFolder(killed));
+    half.exec("create table stores (id text)");
+    half.close();
+    for (const name of [torn, `${torn}-journal`])
+      writeFileSync(inFolder(name), "nothing that SQLite can read");
+    writeFileSync(inFolder(begun), "");
+    writeFileSync(inFolder("holiday.part"), "somebody else's");
+    const other = new DatabaseSync(inFolder(written));
+    other.exec("create table stores (id text); begin immediate");
+    expect((await run("backup", inBackup())).code).toBe(0);
+    const left = readdirSync(place.folder).filter((name) => name.includes(".part"));
+    expect(left.toSorted()).toEqual(["holiday.part", begun, written]);
+    other.exec("rollback");
+    other.close();
+  });
+
   test("that cannot be written is said in words, and leaves nothing behind", async () => {
     const { code, stderr } = await run("backup", join(place.folder, "no-such-folder", "backup.db"));
     expect([code, stderr]).toEqual([1, expect.stringContaining("cannot write the backup")]);

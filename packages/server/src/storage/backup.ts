@@ -6,12 +6,14 @@ import {
   fsyncSync,
   linkSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { newId } from "../lib/ids.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 
 /** Files of SQLite: a copy of one that is in use, and one in the place of another. What is in them is not judged here. */
@@ -24,21 +26,49 @@ const WAIT_MS = 5000;
  */
 export function backUp(path: string, file: string): void {
   if (existsSync(file)) throw operatorFault(`${file} is there already, and nothing is overwritten`);
-  const part = `${file}.${process.pid}.part`;
+  const part = join(dirname(file), `${PART}${newId()}.part`);
   try {
+    removeLeftovers(dirname(file));
     closeSync(openSync(part, "wx", 0o600));
     withDatabase(path, (database) => {
       if (!isOurs(database)) throw new Error(`${path} is not a database of latchkey`);
       database.prepare("vacuum into ?").run(part);
     });
-    flush(part);
+    withDatabase(part, (copy) => {
+      // As long as the disk takes, which may be minutes: else the next backup would take it for one that was killed.
+      copy.exec("begin exclusive");
+      flush(part);
+    });
     // Unlike a rename, a link never takes the place of a file that somebody has made meanwhile.
     linkSync(part, file);
     flush(dirname(file));
   } catch (cause) {
     throw operatorFault(`cannot write the backup ${file}: ${(cause as Error).message}`, cause);
   } finally {
-    rmSync(part, { force: true });
+    removeDatabase(part);
+  }
+}
+
+const PART = "latchkey-backup-";
+
+/** What backups that were killed have left in this folder, whatever they were to be called. If it cannot be removed, it is in nobody's way. */
+function removeLeftovers(folder: string): void {
+  try {
+    for (const name of readdirSync(folder)) {
+      const part = join(folder, name);
+      if (name.startsWith(PART) && name.endsWith(".part") && isLeftover(part)) removeDatabase(part);
+    }
+  } catch {}
+}
+
+/** SQLite locks what it writes, until the end of its process at the latest. One that has nothing in it may just have begun. */
+function isLeftover(part: string): boolean {
+  if (statSync(part).size === 0 && !existsSync(`${part}-journal`)) return false;
+  try {
+    withDatabase(part, (left) => left.exec("begin exclusive"), 0);
+    return true;
+  } catch (error) {
+    return [SQLITE_CORRUPT, SQLITE_NOTADB].includes(primaryCodeOf(error));
   }
 }
 
@@ -114,7 +144,7 @@ function isGathered(path: string): boolean {
     gather(path);
     return true;
   } catch (cause) {
-    if (((cause as { errcode?: number }).errcode ?? 0) % 256 !== SQLITE_BUSY) return false;
+    if (primaryCodeOf(cause) !== SQLITE_BUSY) return false;
     throw operatorFault(
       `another program works on ${path}: nothing was changed; try again when it is done`,
       cause,
@@ -123,13 +153,18 @@ function isGathered(path: string): boolean {
 }
 
 const SQLITE_BUSY = 5;
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+/** Extended codes keep the primary one in the low byte. */
+const primaryCodeOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) & 0xff;
 
 export function removeDatabase(path: string): void {
   for (const part of ["", "-wal", "-shm", "-journal"]) rmSync(path + part, { force: true });
 }
 
-function withDatabase<T>(path: string, work: (database: DatabaseSync) => T): T {
-  const database = new DatabaseSync(path, { timeout: WAIT_MS });
+function withDatabase<T>(path: string, work: (database: DatabaseSync) => T, timeout = WAIT_MS): T {
+  const database = new DatabaseSync(path, { timeout });
   try {
     return work(database);
   } finally {
