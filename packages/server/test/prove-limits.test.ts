@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createApplicationKey } from "../src/application-keys/administer.ts";
 import { listApplicationKeys } from "../src/application-keys/application-key.ts";
 import { deleteKeys } from "../src/cli/prove-limits.ts";
@@ -8,6 +8,7 @@ import { agentFor, runProvers } from "../src/cli/provers.ts";
 import { byOperator } from "../src/events/event.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { createTestApp, type TestApp } from "./support/app.ts";
+import { until } from "./support/until.ts";
 
 /** The keys that a proof of the limits has made go with it. The proof itself is in e2e/process.test.ts. */
 
@@ -45,19 +46,35 @@ test("one that cannot be deleted is named, and the others are deleted", async ()
   expect(await names()).toEqual(["First key", "one"]);
 });
 
-test("one that is interrupted does not wait for a service that has fallen silent", async () => {
-  const silent = createServer().listen(0, "127.0.0.1");
-  await once(silent, "listening");
-  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  const told = { key: "flood", from: "its program", reserved: 0, atOnce: 1, token: "x" };
-  const provers = [undefined, 1000].map((pace) => {
-    return { ...told, pace, agent: agentFor(url), asked: 0, served: 0, refused: 0 };
+describe("a service that has fallen silent", () => {
+  let silent: Server;
+  let url: string;
+  beforeEach(async () => {
+    silent = createServer().listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   });
-  const interrupted = new AbortController();
-  const over = runProvers(url, provers, 600, interrupted.signal);
-  await once(silent, "connection");
-  interrupted.abort();
-  await over;
-  expect(provers.map(({ served }) => served)).toEqual([0, 0]);
-  silent.close();
+  afterEach(() => silent.close());
+
+  const told = { key: "flood", from: "its program", reserved: 0, token: "x" };
+  const provers = (...paces: (number | undefined)[]) =>
+    paces.map((pace) => {
+      // More than it has connections, so that some wait for one.
+      return { ...told, pace, atOnce: 200, agent: agentFor(url), asked: 0, served: 0, refused: 0 };
+    });
+
+  test("is not waited for by one that is interrupted", async () => {
+    const asking = provers(undefined, 1e6);
+    const interrupted = new AbortController();
+    const over = runProvers(url, asking, 600, interrupted.signal);
+    await until(() => asking[1]?.asked === 200);
+    interrupted.abort();
+    await over;
+    expect(asking.map(({ served }) => served)).toEqual([0, 0]);
+  });
+
+  test("ends the proof, which says so", async () => {
+    const over = runProvers(url, provers(undefined, 1e6), 600, new AbortController().signal, 50);
+    await expect(over).rejects.toThrow(`the service at ${url} stopped answering (silent for 0.05 s)`);
+  });
 });

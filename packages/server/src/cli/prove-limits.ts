@@ -9,7 +9,7 @@ import { operatorFault } from "../lib/operator-fault.ts";
 import { capacityOf } from "../rate-limit/fair-share.ts";
 import type { Storage } from "../storage/storage.ts";
 import { readUrl, readWhole } from "./options.ts";
-import { agentFor, canSendFrom, type Prover, runProvers } from "./provers.ts";
+import { ANSWERS_WITHIN_MS, agentFor, canSendFrom, type Prover, runProvers } from "./provers.ts";
 import { requireStore } from "./require-store.ts";
 import { formatTable } from "./table.ts";
 import { withStorage } from "./with-storage.ts";
@@ -26,6 +26,8 @@ const SOURCES = VISITORS.length + 1;
 const PARTS = 4 * STEADY_KEYS;
 /** From here on what docs/rate-limits.md says about sources holds: each has at least five a second. */
 const SMALLEST_PART = 5;
+
+const INTERRUPTED = "interrupted: nothing is proven";
 
 type Given = { store: string; seconds: string; url: string | undefined; json: boolean };
 
@@ -52,7 +54,7 @@ export async function proveLimits(given: Given): Promise<void> {
         seconds,
         interrupted.signal,
       );
-      if (interrupted.signal.aborted) throw operatorFault("interrupted: nothing is proven");
+      if (interrupted.signal.aborted) throw operatorFault(INTERRUPTED);
       report(proof, seconds, store.rateLimit, json);
     } finally {
       const left = await deleteKeys(deps, storeId, keys);
@@ -155,16 +157,19 @@ async function getToken(url: string, { created }: Made, grant: Grant, signal: Ab
     client_id: key.clientId,
     ...(grant === "client_credentials" && { client_secret: clientSecret }),
   });
-  const answer = await fetch(`${url}/oauth/access_token`, { method: "POST", body, signal }).catch((cause) => {
+  const within = AbortSignal.any([signal, AbortSignal.timeout(ANSWERS_WITHIN_MS)]);
+  const asked = fetch(`${url}/oauth/access_token`, { method: "POST", body, signal: within });
+  const answer = await asked.catch((cause) => {
+    if (signal.aborted) throw operatorFault(INTERRUPTED);
     throw operatorFault(`no latchkey answers at ${url}; start it, or say where it is with --url`, cause);
   });
   if (answer.status === 401)
     throw operatorFault(`the service at ${url} does not know the key just made: it runs on another database`);
-  if (!answer.ok)
-    throw operatorFault(
-      `${url} answers ${answer.status} to a request for an access token; say where the service is with --url`,
-    );
-  return ((await answer.json()) as { access_token: string }).access_token;
+  const { access_token: token } = answer.ok ? await answer.json().catch(() => ({})) : {};
+  if (typeof token === "string") return token;
+  throw operatorFault(
+    `${url} answers ${answer.status}, and no access token, to a request for one; say where the service is with --url`,
+  );
 }
 
 const sumOf = (provers: readonly Prover[], what: "served" | "refused"): number =>

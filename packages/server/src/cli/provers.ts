@@ -22,6 +22,8 @@ export type Prover = {
 };
 
 const FLOOD_IN_FLIGHT = 16;
+/** A service that says nothing for so long has fallen silent. */
+export const ANSWERS_WITHIN_MS = 10_000;
 
 /** Connections that begin at a local address: for the service each such address is a source of its own. */
 export function agentFor(url: string, localAddress?: string): http.Agent {
@@ -37,7 +39,7 @@ export function agentFor(url: string, localAddress?: string): http.Agent {
 export async function canSendFrom(url: string, addresses: readonly string[]): Promise<boolean> {
   const tries = addresses.map(async (address) => {
     const agent = agentFor(url, address);
-    await get(`${url}/health/live`, agent, {}).finally(() => agent.destroy());
+    await get(`${url}/health/live`, { agent }).finally(() => agent.destroy());
   });
   return Promise.all(tries).then(
     () => true,
@@ -50,33 +52,30 @@ export async function runProvers(
   provers: readonly Prover[],
   seconds: number,
   interrupted: AbortSignal,
+  answersWithinMs = ANSWERS_WITHIN_MS,
 ): Promise<void> {
   const startedMs = performance.now();
-  let failure: unknown;
-  const isOver = () =>
-    failure !== undefined || interrupted.aborted || performance.now() - startedMs >= seconds * 1000;
+  // One that fails ends the others, and what they wait for: also what has no connection yet.
+  const failed = new AbortController();
+  const signal = AbortSignal.any([failed.signal, interrupted]);
+  const isOver = () => signal.aborted || performance.now() - startedMs >= seconds * 1000;
+  const asking = { url, signal, timeout: answersWithinMs };
   const work = provers.flatMap((prover) =>
     prover.pace === undefined
-      ? Array.from({ length: FLOOD_IN_FLIGHT }, () => askWithoutPause(url, prover, isOver))
-      : [askEvenly(url, prover, prover.pace, startedMs, isOver)],
+      ? Array.from({ length: FLOOD_IN_FLIGHT }, () => askWithoutPause(asking, prover, isOver))
+      : [askEvenly(asking, prover, prover.pace, startedMs, isOver)],
   );
-  // What waits for a service that has fallen silent would wait for ever.
-  const hangUp = () => {
-    for (const { agent } of provers) agent.destroy();
-  };
-  interrupted.addEventListener("abort", hangUp);
   const out = standardError();
   const progress = showProgress(out, provers, startedMs, seconds);
-  // One that fails ends the others, and none is left behind.
-  const failed = (error: unknown) => {
-    failure ??= error;
-  };
-  await Promise.all(work.map((each) => each.catch(failed)));
+  // The first reason stays: those that are ended by it have none of their own.
+  await Promise.all(work.map((each) => each.catch((error) => failed.abort(error))));
   clearInterval(progress);
-  hangUp();
+  for (const { agent } of provers) agent.destroy();
   if (out.isTTY) out.write("\r\u001b[K");
-  if (failure && !interrupted.aborted) throw failure;
+  if (failed.signal.aborted && !interrupted.aborted) throw failed.signal.reason;
 }
+
+type Asking = { url: string; signal: AbortSignal; timeout: number };
 
 /**
  * One request every 1/pace seconds. When it is late, by its own fault or the service's, it catches up; but a request is
@@ -84,7 +83,7 @@ export async function runProvers(
  * sees more than the pace allows, however slow the machine is.
  */
 async function askEvenly(
-  url: string,
+  asking: Asking,
   prover: Prover,
   pace: number,
   startedMs: number,
@@ -103,7 +102,7 @@ async function askEvenly(
   while (!isOver()) {
     while (isDue()) {
       const at = prover.asked;
-      const request = ask(url, prover)
+      const request = ask(asking, prover)
         .catch((error) => {
           failure ??= error;
         })
@@ -120,15 +119,19 @@ async function askEvenly(
   if (failure) throw failure;
 }
 
-async function askWithoutPause(url: string, prover: Prover, isOver: () => boolean): Promise<void> {
-  while (!isOver()) await ask(url, prover);
+async function askWithoutPause(asking: Asking, prover: Prover, isOver: () => boolean): Promise<void> {
+  while (!isOver()) await ask(asking, prover);
 }
 
-async function ask(url: string, prover: Prover): Promise<void> {
+async function ask({ url, ...within }: Asking, prover: Prover): Promise<void> {
   prover.asked++;
   const path = `${url}/v2/customer-authentication-settings`;
-  const answer = await get(path, prover.agent, { authorization: `Bearer ${prover.token}` }).catch((cause) => {
-    throw operatorFault(`the service at ${url} stopped answering`, cause);
+  const headers = { authorization: `Bearer ${prover.token}` };
+  const answer = await get(path, { ...within, agent: prover.agent, headers }).catch((cause) => {
+    throw operatorFault(
+      `the service at ${url} stopped answering (${cause.message}): nothing is proven`,
+      cause,
+    );
   });
   if (answer.status === 200) prover.served++;
   else if (answer.status === 429) prover.refused++;
@@ -141,16 +144,18 @@ async function ask(url: string, prover: Prover): Promise<void> {
 type Answer = { status: number | undefined; requestId: unknown };
 
 /** `fetch` cannot choose the local address. */
-function get(url: string, agent: http.Agent, headers: Record<string, string>): Promise<Answer> {
+function get(url: string, options: http.RequestOptions): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const { get } = url.startsWith("https:") ? https : http;
-    const request = get(url, { agent, headers }, (response) => {
+    const timeout = options.timeout ?? ANSWERS_WITHIN_MS;
+    const request = get(url, { ...options, timeout }, (response) => {
       response.resume();
       response.on("error", reject);
       response.on("end", () =>
         resolve({ status: response.statusCode, requestId: response.headers["x-request-id"] }),
       );
     });
+    request.on("timeout", () => request.destroy(new Error(`silent for ${timeout / 1000} s`)));
     request.on("error", reject);
   });
 }
