@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { latchkey } from "../packages/server/test/support/command.ts";
+import { LATCHKEY, latchkey, WATCHED } from "../packages/server/test/support/command.ts";
 import { postgresEngine } from "../packages/server/test/support/engines.ts";
 import { until } from "../packages/server/test/support/until.ts";
 import { createStore, getToken, newPlace, type Place, type Running, serve } from "./running.ts";
@@ -260,6 +263,27 @@ describe("health", () => {
         ]);
   });
 });
+
+test.skipIf(!existsSync("/dev/full"))(
+  "an answer that finds no room is a fault with exit code 1: a secret that is shown once may be in it",
+  async () => {
+    const own = await newPlace();
+    const full = openSync("/dev/full", "w");
+    const child = spawn(process.execPath, [LATCHKEY, "store", "create", "--name", "x", "--json"], {
+      env: { PATH: process.env.PATH, ...WATCHED, ...own.env },
+      stdio: ["ignore", full, "pipe"],
+    });
+    let stderr = "";
+    child.stderr?.on("data", (chunk) => {
+      stderr += chunk;
+    });
+    expect(await once(child, "close")).toEqual([1, null]);
+    expect(stderr).toContain("the answer cannot be written to standard output: ENOSPC");
+    expect(stderr).not.toContain("    at ");
+    closeSync(full);
+    own.leave();
+  },
+);
 
 describe("where there is nothing", () => {
   test("a list says how to begin, on standard error", async () => {

@@ -43,12 +43,21 @@ async function runCommand([first, ...rest]: string[]): Promise<void> {
 }
 
 async function execute(command: Command, args: string[]): Promise<void> {
+  // `serve` writes its log itself: a stream on the same pipe would make that non-blocking.
+  if (command.name !== "serve") process.stdout.on("error", onUnwritten);
   const given = parse(command, args);
   if (!given) return console.log(await helpOf(command));
   if (cluster.isPrimary)
     for (const words of unknownVariables(process.env)) console.error(`latchkey: ${words}`);
   const work = (await command.load()) as (given: Record<string, unknown>) => Promise<void>;
   await work(given);
+}
+
+/** Whoever reads may leave when they have enough (`| head`). Else they lack what they asked for, and it may have been a secret. */
+function onUnwritten({ code, message }: NodeJS.ErrnoException): void {
+  if (code === "EPIPE") return;
+  process.exitCode = FAILED;
+  console.error(`latchkey: the answer cannot be written to standard output: ${message}`);
 }
 
 async function readVersion(): Promise<string> {
