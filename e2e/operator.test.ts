@@ -1,7 +1,15 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -64,6 +72,25 @@ describe("a database that is not there", () => {
     }
     await database.drop();
   });
+});
+
+test("what a command is not let look for is not called missing", async () => {
+  await createStore(place);
+  symlinkSync("round", join(place.folder, "round"));
+  const hidden = join(place.folder, "round", "latchkey.db");
+  const other = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${hidden}` };
+  const typed: [string[], Record<string, string>][] = [
+    [["store", "list"], other],
+    [["backup", "copy.db"], other],
+    [["after-restore", "--replaced", `sqlite:${hidden}`], place.env],
+    [["restore", hidden], place.env],
+  ];
+  for (const [args, env] of typed) {
+    const { code, stdout, stderr } = await latchkey(args, env, place.folder);
+    expect([code, stdout], args[0]).toEqual([1, ""]);
+    expect(stderr).toContain("a file or folder cannot be used: ELOOP");
+    expect(stderr).not.toContain("    at ");
+  }
 });
 
 test.each([

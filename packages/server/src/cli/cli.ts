@@ -90,7 +90,7 @@ function inWords(error: unknown): string {
   return (error as Error).stack ?? String(error);
 }
 
-const OF_FILES = ["EACCES", "EEXIST", "EISDIR", "ENOSPC", "ENOTDIR", "EPERM", "EROFS"];
+const OF_FILES = ["EACCES", "EEXIST", "EISDIR", "ELOOP", "ENOSPC", "ENOTDIR", "EPERM", "EROFS"];
 
 /** What the system refuses to do with a file says itself which one, and why. */
 const isOfFile = (error: unknown): error is Error =>

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Ended } from "../after-restore.ts";
 import type { CarriedOver } from "../carry-over.ts";
@@ -27,7 +27,7 @@ export async function restore(given: Given): Promise<void> {
   const path = toRealPath(
     chooseSqliteFile("restore PostgreSQL with its own tools, then run `latchkey after-restore`"),
   );
-  if (!existsSync(file)) throw operatorFault(`there is no file ${file}`);
+  if (!statSync(file, { throwIfNoEntry: false })) throw operatorFault(`there is no file ${file}`);
   if (resolve(toRealPath(file)) === resolve(path)) throw operatorFault(`${file} is the database itself`);
   makeFolder(dirname(path));
   const lock = takeLock(path, "Stop the service first.");

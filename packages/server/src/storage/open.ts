@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
@@ -60,8 +60,10 @@ const IN_MEMORY = "sqlite::memory:";
 const HOW_TO_MAKE =
   "LATCHKEY_DATABASE_URL says which database is meant. `latchkey store create`, `serve`, `dev` and `migrate` make one.";
 
+/** Throws also what keeps us from looking: in a folder of another user's it may well be there. */
 export function refuseMissingFile(path: string, remedy = HOW_TO_MAKE): void {
-  if (!existsSync(path)) throw operatorFault(`there is no database ${resolve(path)}; ${remedy}`);
+  if (!statSync(path, { throwIfNoEntry: false }))
+    throw operatorFault(`there is no database ${resolve(path)}; ${remedy}`);
 }
 
 /** Whether two addresses lead to one database, as far as they themselves can tell. */
