@@ -1,10 +1,13 @@
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -380,6 +383,27 @@ describe("a restore", () => {
     expect(secrets.map((secret: { store_id: string }) => secret.store_id)).not.toContain(doomed.store.id);
     expect(secrets).toHaveLength(1);
   });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "by root leaves a database, and its lock, that the user who has the folder can open",
+    async () => {
+      const user = 65_534;
+      const folder = join(place.folder, "of-the-service");
+      mkdirSync(folder);
+      chownSync(folder, user, user);
+      const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${join(folder, "latchkey.db")}` };
+      for (const _ of ["made", "replaced"]) {
+        expect((await latchkey(["restore", inBackup()], env)).code).toBe(0);
+        for (const name of readdirSync(folder))
+          expect([name, statSync(join(folder, name)).uid]).toEqual([name, user]);
+      }
+      rmSync(folder, { recursive: true });
+      mkdirSync(folder);
+      chownSync(folder, user, user);
+      expect((await latchkey(["migrate"], env)).code).toBe(0);
+      expect(statSync(join(folder, "latchkey.db")).uid).toBe(user);
+    },
+  );
 
   test("makes a database where there is none", async () => {
     const elsewhere = join(place.folder, "new", "latchkey.db");

@@ -15,6 +15,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { newId } from "../lib/ids.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
+import { giveToOwner } from "./sqlite.ts";
 
 /** Files of SQLite: a copy of one that is in use, and one in the place of another. What is in them is not judged here. */
 
@@ -84,6 +85,7 @@ export function prepareCopy(file: string, path: string): string {
   try {
     copyFileSync(file, copy);
     chmodSync(copy, 0o600);
+    giveToOwner(copy);
   } catch (cause) {
     removeDatabase(copy);
     throw operatorFault(`cannot copy ${file} to ${copy}: ${(cause as Error).message}`, cause);

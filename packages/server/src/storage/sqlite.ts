@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, lchownSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -95,7 +95,7 @@ function openFile(path: string): DatabaseSync {
   for (;;) {
     let file: DatabaseSync | undefined;
     try {
-      if (path !== ":memory:") closeSync(openSync(path, "a", 0o600));
+      if (path !== ":memory:") touch(path);
       file = new DatabaseSync(path, { timeout: BLOCK_MS, enableForeignKeyConstraints: true });
       // WAL lets the command line read and write beside the service; FULL makes an acknowledged write survive a power cut.
       file.exec("pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off;");
@@ -128,9 +128,28 @@ export function makeFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
 }
 
+/** Makes the file if it is not there. */
+function touch(path: string): void {
+  const isNew = !existsSync(path);
+  closeSync(openSync(path, "a", 0o600));
+  if (isNew) giveToOwner(path);
+}
+
+/** What root makes belongs to whoever has the folder: the service's user could not open it. SQLite does so with its own files. */
+export function giveToOwner(path: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(dirname(path));
+  try {
+    // Of a link itself, not of what it leads to: the folder's owner may have put it there.
+    lchownSync(path, uid, gid);
+  } catch {
+    // A root that may not, as in some containers, serves the file itself.
+  }
+}
+
 /** The database for its owner alone. SQLite gives the files that it makes beside it the mode of this one. */
 function keepPrivate(path: string): void {
-  closeSync(openSync(path, "a", 0o600));
+  touch(path);
   for (const part of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(part)) chmodSync(part, 0o600);
 }
 
