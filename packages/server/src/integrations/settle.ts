@@ -48,7 +48,7 @@ export async function settle(
       const row = await writeOutcome(trx, outcome.row, stateAfter(deps, outcome, now));
       settled.push({ ...row, attempt: outcome.attempted?.attempt });
     }
-    await eraseAnswers(trx, settled);
+    await eraseAnswers(trx, store_id, settled);
     for (const row of settled)
       if (row.status !== "waiting") await letNextGo.all(trx, { storeId: store_id, id, subject: row.subject });
     const columns = standingAfter(before, outcomes, now);
@@ -152,13 +152,11 @@ const writeAttempts = statement((db, row: Pick<DeliveryRow, "store_id" | "id" | 
 );
 
 /** Answers may repeat what was sent. Where its person was erased meanwhile, nothing of them is kept (events/erase.ts). */
-async function eraseAnswers(trx: Trx, rows: readonly DeliveryRow[]): Promise<void> {
-  const [first] = rows;
-  if (!first) return;
+async function eraseAnswers(trx: Trx, storeId: string, rows: readonly DeliveryRow[]): Promise<void> {
   const erased = await trx
     .selectFrom("events")
     .select("sequence")
-    .where("store_id", "=", first.store_id)
+    .where("store_id", "=", storeId)
     .where(
       "sequence",
       "in",

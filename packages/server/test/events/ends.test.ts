@@ -9,6 +9,7 @@ import {
 import { getEventHead, listEvents } from "../../src/contract/events.ts";
 import { updateStore } from "../../src/contract/store.ts";
 import { digestOf, hashOf } from "../../src/events/chain.ts";
+import { eraseSome } from "../../src/events/erase.ts";
 import { byService } from "../../src/events/event.ts";
 import { noteEvents } from "../../src/events/note.ts";
 import { readPublicKeys, verifyLog } from "../../src/events/verify.ts";
@@ -398,6 +399,26 @@ describe.each(engines)("the log on $name", (engine) => {
       await latchkey.app.tidy();
       expect((await erase(gone)).status).toBe(200);
       expect(JSON.stringify(await readLog(latchkey, store))).not.toContain("grace");
+    });
+
+    test("200 where a request before it did not come to the end", async () => {
+      const id = await make("grace");
+      const order = { store_id: store.store.id, person_id: id, asked_at: 0 };
+      await latchkey.storage.db.insertInto("event_erasures").values(order).execute();
+      expect((await erase(id)).body.data).toMatchObject({ events: 1, complete: true });
+    });
+
+    test("is not taken for done when its round was over before it was seen that nothing is left", async () => {
+      const { storage, clock } = latchkey;
+      const id = await make("grace");
+      await latchkey.app.tidy();
+      const order = { store_id: store.store.id, person_id: id, asked_at: 0 };
+      await storage.db.insertInto("event_erasures").values(order).execute();
+      let asked = 0;
+      const hasty = { ...clock, monotonicMs: () => 1000 * asked++ };
+      const person = { storeId: store.store.id, personId: id };
+      expect(await eraseSome({ storage, clock: hasty }, person)).toMatchObject({ isDone: false });
+      expect(await storage.db.selectFrom("event_erasures").selectAll().execute()).toHaveLength(1);
     });
 
     test("goes on by itself where a request did not come to the end of it", async () => {

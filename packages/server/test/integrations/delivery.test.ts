@@ -11,7 +11,9 @@ import {
 } from "../../src/contract/integrations.ts";
 import { metrics } from "../../src/contract/service.ts";
 import { eraseSome } from "../../src/events/erase.ts";
+import { takeDue } from "../../src/integrations/lease.ts";
 import { DELAYS_MS } from "../../src/integrations/schedule.ts";
+import { settle } from "../../src/integrations/settle.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { createTestApp } from "../support/app.ts";
@@ -682,6 +684,54 @@ describe("what is kept", () => {
     expect(JSON.stringify(await hooks.deliveries(id))).not.toContain("Ada Lovelace");
     await hooks.pass(HOUR);
     expect(hooks.receiver.arrived.at(-1)?.body).not.toContain("Ada Lovelace");
+  });
+
+  test("of the answers is taken away with its person, and not those of others that are written down together with it", async () => {
+    await hooks.integrate();
+    hooks.receiver.answer((response) => response.destroy());
+    const [ada, bea] = [await hooks.customer("Ada"), await hooks.customer("Bea")];
+    await hooks.deliver();
+    await hooks.store.call(eraseCustomer, { ids: { id: ada } });
+    const { storage, clock } = hooks.latchkey;
+    clock.advance(HOUR);
+    const [integration] = await takeDue({ storage, clock }, true, 1);
+    if (!integration) throw new Error("nothing is due");
+    const read = () => storage.db.selectFrom("integration_deliveries").selectAll().execute();
+    const attempt = { at: clock.now(), status: 200, reason: null, milliseconds: 1, answer: "heard of it" };
+    const outcomes = (await read()).map((row) => ({ row, attempted: { attempt, retryAfterMs: undefined } }));
+    await settle({ storage, clock, random: () => 0.5 }, integration, outcomes);
+    const answers = (await read()).map(({ subject, attempts }) => [
+      subject,
+      JSON.parse(attempts).at(-1).answer,
+    ]);
+    expect(new Map(answers as [string, unknown][])).toEqual(
+      new Map([
+        [ada, null],
+        [bea, "heard of it"],
+      ]),
+    );
+  });
+
+  test("of the answers is taken away without what an attempt has added meanwhile", async () => {
+    await hooks.integrate();
+    hooks.receiver.answer((response, { body }) => response.writeHead(500).end(body));
+    const ada = await hooks.customer("Ada Lovelace");
+    await hooks.deliver();
+    const { storage, clock } = hooks.latchkey;
+    const attempts = JSON.stringify([{ answer: null }, { answer: null }]);
+    const db = storage.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        // Its delivery was read, and another attempt of it is written down before it is changed.
+        if (result.rows.some((row) => "attempts" in row))
+          await storage.db.updateTable("integration_deliveries").set({ attempts }).execute();
+        return result;
+      },
+    });
+    const person = { storeId: hooks.store.store.id, personId: ada };
+    await eraseSome({ storage: { ...storage, db }, clock }, person);
+    const rows = await storage.db.selectFrom("integration_deliveries").select("attempts").execute();
+    expect(rows).toEqual([{ attempts }]);
   });
 
   test("of many answers is taken away integration by integration, and others have their turn in between", async () => {
