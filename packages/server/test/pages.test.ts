@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { deleteProfile } from "../src/contract/oidc-profiles.ts";
-import { createRealm } from "../src/contract/realms.ts";
 import { authorize, authorizeByForm, beginTest, callback } from "../src/contract/sign-on.ts";
 import { endSession, signedOut } from "../src/contract/sign-out.ts";
 import { LANGUAGES, type Language } from "../src/http/pages/language.ts";
@@ -9,6 +8,7 @@ import { pageWords } from "../src/http/pages/words/all.ts";
 import { createTestApp, PUBLIC_URL } from "./support/app.ts";
 import { type Answer, type Call, call } from "./support/call.ts";
 import { createFederation, type Federation } from "./support/federation.ts";
+import { CONSOLE, createMembersSide, type MembersSide } from "./support/members.ts";
 
 /** Our own pages: for whom they are, in which language, and that nothing which a shop has written can do harm there. */
 
@@ -188,14 +188,55 @@ describe("the shop", () => {
     expect(stylesOf(answer)).toHaveLength(1);
   });
 
-  test("for people of the store is the console", async () => {
-    const realm = (
-      await f.store.call(createRealm, {
-        json: { data: { type: "authentication-realm", name: "Team", purpose: "members" } },
-      })
-    ).body.data;
-    const answer = await call(f.latchkey.app, authorize, { ids: { ...ids(), realm: realm.id } });
-    expect(answer.body).toContain(`<a href="${PUBLIC_URL}/console/">Back to <bdi>Team</bdi></a>`);
+  describe("for people of the store", () => {
+    let own: Federation;
+    let side: MembersSide;
+    beforeAll(async () => {
+      own = await createFederation();
+      side = await createMembersSide(own);
+    });
+    afterAll(() => own.close());
+    const members = () => ({ store: own.store.store.id, realm: side.realmId, profile: side.profileId });
+
+    test("is the console", async () => {
+      const answer = await call(own.latchkey.app, authorize, { ids: members() });
+      expect(answer.body).toContain(`<a href="${PUBLIC_URL}/console/">Back to <bdi>Members</bdi></a>`);
+    });
+
+    test.each(LANGUAGES)("is the console in the words of every refusal, too, in %s", async (language) => {
+      const words = pageWords[language];
+      const begin = async () => {
+        const query = { profile: side.profileId, client_id: "members", redirect_uri: CONSOLE };
+        const begun = await call(own.latchkey.app, authorize, {
+          ids: members(),
+          query: new URLSearchParams(own.parameters(query)).toString(),
+        });
+        return own.idp.signIn(begun.headers.get("location") ?? "");
+      };
+      const come = (url: string) =>
+        call(own.latchkey.app, callback, {
+          ids: members(),
+          query: url.slice(url.indexOf("?") + 1),
+          ...speaking(language),
+        });
+      const refused = await call(own.latchkey.app, authorize, { ids: members(), ...speaking(language) });
+      const [invalid, changed] = [await come("?"), await come(await begin())];
+      const url = await begin();
+      own.latchkey.clock.advance(600_000);
+      const expired = await come(url);
+      const pages = [
+        [refused, "sign_on_client_unknown", words.members.refused.remedy],
+        [invalid, "attempt_invalid", words.members.again],
+        [changed, "browser_changed", words.members.otherBrowser],
+        [expired, "attempt_expired", words.members.again],
+      ] as const;
+      for (const [answer, code, remedy] of pages) {
+        expect(answer.code).toBe(code);
+        expect(answer.body).toContain(`<p>${remedy}</p>`);
+        expect(answer.body).not.toContain(words.forDevelopers);
+      }
+      expect(refused.body).toContain(words.members.forOperators);
+    });
   });
 
   test.each([

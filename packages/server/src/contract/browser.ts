@@ -17,6 +17,8 @@ export type Shop = {
   homeUrl: string | null;
   logoUrl: string | null;
   accentColor: string | null;
+  /** People of the store, who came from the console. */
+  isForMembers: boolean;
 };
 
 /** A redirect, a page to choose from, the page that a test ends on, or the end of a visit. A refusal before the redirect URI is trusted is a Problem, shown as a page. */

@@ -12,12 +12,14 @@ export const FIRST_REALM_NAME = "Customers";
 export function shopOf(deps: { publicUrl: string }, realm: Realm): Shop {
   const showable = (url: string | null) =>
     url !== null && faultOfShownUrl(deps, url) === undefined ? url : null;
-  const usualHome = realm.purpose === "members" ? `${deps.publicUrl}/console/` : null;
+  const isForMembers = realm.purpose === "members";
+  const usualHome = isForMembers ? `${deps.publicUrl}/console/` : null;
   return {
     name: realm.name === FIRST_REALM_NAME ? null : realm.name.replaceAll(DIRECTIONS, "").trim() || null,
     homeUrl: showable(realm.homeUrl) ?? usualHome,
     logoUrl: showable(realm.logoUrl),
     accentColor: realm.accentColor,
+    isForMembers,
   };
 }
 

@@ -16,25 +16,29 @@ export function problemPage(problem: Problem, requestId: string, reader: Reader)
   // A reference finds the record of a sign-on, a request's id the lines of the log.
   const [kind, shown, look] =
     reference === undefined ? [words.request, requestId, " long"] : [words.reference, String(reference), ""];
-  const { heading, text, remedy, isForDevelopers } = explain(code, words);
+  const isForMembers = reader.shop?.isForMembers ?? false;
+  const { heading, text, remedy, isForDevelopers } = explain(code, words, isForMembers);
+  const whom = isForMembers ? words.members.forOperators : words.forDevelopers;
   return framed(reader, {
     title: heading,
-    body: html`<h1>${heading}</h1><p>${text}</p><p>${remedy}</p>${wayBack(reader)}${isForDevelopers ? forDevelopers(code, words) : ""}<p class="quiet reference${look}">${kind} <strong>${shown}</strong><br><code data-problem="${code}">${code}</code></p>`,
+    body: html`<h1>${heading}</h1><p>${text}</p><p>${remedy}</p>${wayBack(reader)}${isForDevelopers ? detailsFor(whom, code) : ""}<p class="quiet reference${look}">${kind} <strong>${shown}</strong><br><code data-problem="${code}">${code}</code></p>`,
   });
 }
 
 type Explained = Refusal & { heading: string; isForDevelopers?: boolean };
 
 /** Whose fault it is decides what the page says: a shopper can start again, or wait, but cannot mend a storefront. */
-function explain(code: ProblemCode, words: PageWords): Explained {
-  const { again, later } = words;
+function explain(code: ProblemCode, words: PageWords, isForMembers: boolean): Explained {
+  const { again, later, members } = words;
+  const sayTo = (shopper: Refusal, remedyOfMember: string): Refusal =>
+    isForMembers ? { ...shopper, remedy: remedyOfMember } : shopper;
   switch (code) {
     case "attempt_invalid":
-      return { heading: again.heading, ...again.foreign };
+      return { heading: again.heading, ...sayTo(again.foreign, members.again) };
     case "attempt_expired":
-      return { heading: again.heading, ...again.late };
+      return { heading: again.heading, ...sayTo(again.late, members.again) };
     case "browser_changed":
-      return { heading: again.heading, ...again.otherBrowser };
+      return { heading: again.heading, ...sayTo(again.otherBrowser, members.otherBrowser) };
     case "rate_limit_exceeded":
       return { heading: later.heading, ...later.busy };
     case "storage_unavailable":
@@ -47,13 +51,13 @@ function explain(code: ProblemCode, words: PageWords): Explained {
     case "logout_hint_invalid":
       return { ...words.notSignedOut, isForDevelopers: true };
     default:
-      return { ...words.shop, isForDevelopers: true };
+      return { ...words.shop, ...(isForMembers && members.refused), isForDevelopers: true };
   }
 }
 
-function forDevelopers(code: ProblemCode, words: PageWords): Html {
+function detailsFor(whom: string, code: ProblemCode): Html {
   const { means, remedy } = problemEntry(code);
-  return html`<p class="quiet details">${words.forDevelopers}: <span lang="en">${inWords(means)} ${inWords(remedy)}</span></p>`;
+  return html`<p class="quiet details">${whom}: <span lang="en">${inWords(means)} ${inWords(remedy)}</span></p>`;
 }
 
 export function signedOutPage(reader: Reader): string {

@@ -41,6 +41,18 @@ export const de: PageWords = {
     remedy:
       "Ein neuer Versuch hilft nicht. Bitte wenden Sie sich an den Shop und nennen Sie ihm die Angaben unten.",
   },
+  members: {
+    again:
+      "Ein neuer Versuch hilft: Gehen Sie zurück zur Konsole und melden Sie sich von dort aus noch einmal an.",
+    otherBrowser:
+      "Ein neuer Versuch hilft, wenn Sie Cookies zulassen und im selben Browser beginnen und abschließen: Gehen Sie zurück zur Konsole und melden Sie sich von dort aus noch einmal an.",
+    refused: {
+      text: "Die Konsole hat Sie mit einer Anfrage hierher geleitet, die wir nicht ausführen können.",
+      remedy:
+        "Ein neuer Versuch hilft nicht. Bitte wenden Sie sich an die Menschen, die diesen Dienst betreiben, und nennen Sie ihnen die Angaben unten.",
+    },
+    forOperators: "Für die Menschen, die diesen Dienst betreiben",
+  },
   signedOut: { heading: "Sie sind abgemeldet", text: "Sie können diese Seite schließen." },
   signedOutHere: {
     heading: "Sie sind abgemeldet",

@@ -38,6 +38,17 @@ export const en: PageWords = {
     text: "The shop sent you here with a request that we cannot carry out.",
     remedy: "Trying again does not help. Please tell the shop, and pass on the details below.",
   },
+  members: {
+    again: "Trying again helps: go back to the console and sign in from there.",
+    otherBrowser:
+      "Trying again helps if you begin and finish in the same browser, with cookies allowed: go back to the console and sign in from there.",
+    refused: {
+      text: "The console sent you here with a request that we cannot carry out.",
+      remedy:
+        "Trying again does not help. Please tell whoever runs this service, and pass on the details below.",
+    },
+    forOperators: "For whoever runs this service",
+  },
   signedOut: { heading: "You are signed out", text: "You can close this page." },
   signedOutHere: {
     heading: "You are signed out",

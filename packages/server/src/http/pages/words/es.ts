@@ -39,6 +39,17 @@ export const es: PageWords = {
     remedy:
       "Intentarlo de nuevo no lo soluciona. Avise a la tienda, por favor, y facilítele los datos que aparecen abajo.",
   },
+  members: {
+    again: "Se soluciona intentándolo de nuevo: vuelva a la consola e inicie sesión desde allí.",
+    otherBrowser:
+      "Se soluciona intentándolo de nuevo si empieza y termina en el mismo navegador y permite las cookies: vuelva a la consola e inicie sesión desde allí.",
+    refused: {
+      text: "La consola nos ha enviado una solicitud que no podemos procesar.",
+      remedy:
+        "Intentarlo de nuevo no lo soluciona. Avise, por favor, a quien administra este servicio y facilítele los datos que aparecen abajo.",
+    },
+    forOperators: "Para quien administra este servicio",
+  },
   signedOut: { heading: "Ha cerrado la sesión", text: "Puede cerrar esta página." },
   signedOutHere: {
     heading: "Ha cerrado la sesión",

@@ -39,6 +39,17 @@ export const fr: PageWords = {
     remedy:
       "Réessayer ne sert à rien. Veuillez prévenir la boutique et lui transmettre les informations ci-dessous.",
   },
+  members: {
+    again: "Réessayer suffit : retournez à la console et connectez-vous à partir de là.",
+    otherBrowser:
+      "Réessayer suffit si vous commencez et terminez dans le même navigateur, en autorisant les cookies : retournez à la console et connectez-vous à partir de là.",
+    refused: {
+      text: "La console nous a transmis une demande que nous ne pouvons pas traiter.",
+      remedy:
+        "Réessayer ne sert à rien. Veuillez prévenir les personnes qui exploitent ce service et leur transmettre les informations ci-dessous.",
+    },
+    forOperators: "Pour les personnes qui exploitent ce service",
+  },
   signedOut: { heading: "Votre session est fermée", text: "Vous pouvez fermer cette page." },
   signedOutHere: {
     heading: "Votre session est fermée",

@@ -14,6 +14,16 @@ export type PageWords = {
   later: { heading: string; busy: Refusal; down: Refusal };
   /** Only the shop can mend it. */
   shop: { heading: string } & Refusal;
+  /** What is said instead to people of the store, who came from the console. */
+  members: {
+    /** After `foreign` and `late`. */
+    again: string;
+    otherBrowser: string;
+    /** Where others are told that only the shop can mend it. */
+    refused: Refusal;
+    /** What stands before words for whoever runs the service, which are in English. */
+    forOperators: string;
+  };
   signedOut: { heading: string; text: string };
   signedOutHere: { heading: string } & Refusal;
   notSignedOut: { heading: string } & Refusal;
