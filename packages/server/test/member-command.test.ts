@@ -50,6 +50,20 @@ test("add makes the first member and the realm, and says what to do next; list a
   );
 });
 
+test("add names no address of the console where the public one has a path, and so no console", async () => {
+  const below = {
+    LATCHKEY_DATABASE_URL: database.url,
+    LATCHKEY_PUBLIC_URL: "https://shop.example/keys",
+  };
+  const args = ["--email", "below@shop.example", "--role", "support"];
+  const { code, stdout } = await run(["member", "add", ...ofStore(), ...args], below);
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringContaining("There is no console here: LATCHKEY_PUBLIC_URL"),
+  ]);
+  expect(stdout).not.toContain("/console/");
+});
+
 test("what cannot be done is said in words", async () => {
   const faults = await Promise.all([
     member("add", ...ofStore(), "--email", "nobody", "--role", "viewer"),

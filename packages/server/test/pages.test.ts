@@ -337,6 +337,12 @@ describe("the address alone", () => {
       404,
       expect.stringContaining("LATCHKEY_PUBLIC_URL"),
     ]);
+    const { store, call: ask } = await below.createStore();
+    const json = { data: { type: "authentication-realm", name: "Team", purpose: "members" } };
+    const realm = (await ask(createRealm, { json })).body.data.id;
+    const page = await call(below.app, authorize, { ids: { store: store.id, realm } });
+    expect(page.body).toContain("Team");
+    expect(page.body).not.toContain("/console/");
     const reference = await (await at("/docs")).text();
     expect(reference).toContain('href="/keys/docs/page.css"');
     expect(reference).toContain('src="/keys/docs/page.js"');

@@ -1,4 +1,5 @@
 import { readPublicUrl } from "../config.ts";
+import { consoleUrlOf, NO_CONSOLE } from "../contract/console.ts";
 import { Problem } from "../contract/problem.ts";
 import { byOperator } from "../events/event.ts";
 import { listBrokered } from "../identity-provider/profile.ts";
@@ -52,29 +53,38 @@ ${made.hasProfile ? signInStep(publicUrl, made.realm) : profileStep(publicUrl, m
 }
 
 /** As the screen Members shows it. The console alone does not know which store's people it is asked by. */
-const toSignInAddress = (publicUrl: string, { storeId, id }: Realm): string =>
-  `${publicUrl}/console/sign-in?store=${storeId}&realm=${id}`;
+function findSignInAddress(publicUrl: string, { storeId, id }: Realm): string | undefined {
+  const console = consoleUrlOf(publicUrl);
+  return console && `${console}sign-in?store=${storeId}&realm=${id}`;
+}
 
-const signInStep = (publicUrl: string, realm: Realm): string =>
-  `Nothing is sent to them. Send them this address, where they sign in as the account that has this e-mail verified:
+function signInStep(publicUrl: string, realm: Realm): string {
+  const address = findSignInAddress(publicUrl, realm);
+  if (!address) return NO_CONSOLE;
+  return `Nothing is sent to them. Send them this address, where they sign in as the account that has this e-mail verified:
 
-  ${toSignInAddress(publicUrl, realm)}`;
+  ${address}`;
+}
 
 /** Until then nobody can sign in. The callback's address has the profile's id in it, so the profile comes first. */
-const profileStep = (
-  publicUrl: string,
-  realm: Realm,
-): string => `Next, tell the realm which identity provider your people sign in with:
+function profileStep(publicUrl: string, realm: Realm): string {
+  const address = findSignInAddress(publicUrl, realm);
+  return `Next, tell the realm which identity provider your people sign in with:
 
   curl ${publicUrl}/v2/authentication-realms/${realm.id}/oidc-profiles \\
     -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
     -d '{"data": {"type": "oidc-profile", "name": "Work account", "discovery_url": "https://…/.well-known/openid-configuration",
          "client_id": "…", "client_secret": "…"}}'
 
-Then register the \`callback-endpoint\` of its answer at the provider. After that send them this address, where they sign in as the
+Then register the \`callback-endpoint\` of its answer at the provider. ${
+    address
+      ? `After that send them this address, where they sign in as the
 account whose e-mail the provider calls verified:
 
-  ${toSignInAddress(publicUrl, realm)}`;
+  ${address}`
+      : NO_CONSOLE
+  }`;
+}
 
 /** The store's realm for members, made if there is none. Somebody else may be making it at this moment. */
 async function makeRealm(

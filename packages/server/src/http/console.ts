@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { consoleUrlOf, NO_CONSOLE } from "../contract/console.ts";
 import { Problem } from "../contract/problem.ts";
 import { type Answer, headerOf, type Received } from "./message.ts";
 import { createPaths } from "./paths.ts";
@@ -66,18 +67,11 @@ async function readFiles(): Promise<(path: string) => Served | undefined> {
 
 let reading: ReturnType<typeof readFiles> | undefined;
 
-/** Its files and screens are at addresses of their own, which a proxy that takes a path away would not lead to. */
-export const hasConsole = (publicUrl: string): boolean => new URL(publicUrl).pathname === "/";
-
 export const consolePages = (publicUrl: string): Page => ({
   path: "/console",
   andBelow: true,
   async respond(received, path): Promise<Answer> {
-    if (!hasConsole(publicUrl))
-      throw new Problem("route_not_found", {
-        detail:
-          "There is no console here: LATCHKEY_PUBLIC_URL has a path, and the console needs a host name of its own.",
-      });
+    if (!consoleUrlOf(publicUrl)) throw new Problem("route_not_found", { detail: NO_CONSOLE });
     reading ??= readFiles();
     const find = await reading.catch((cause) => {
       reading = undefined;

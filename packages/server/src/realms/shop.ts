@@ -1,4 +1,5 @@
 import type { Shop } from "../contract/browser.ts";
+import { consoleUrlOf } from "../contract/console.ts";
 import type { Realm } from "./realm.ts";
 import { faultOfShownUrl } from "./redirect-uri.ts";
 
@@ -13,7 +14,7 @@ export function shopOf(deps: { publicUrl: string }, realm: Realm): Shop {
   const showable = (url: string | null) =>
     url !== null && faultOfShownUrl(deps, url) === undefined ? url : null;
   const isForMembers = realm.purpose === "members";
-  const usualHome = isForMembers ? `${deps.publicUrl}/console/` : null;
+  const usualHome = isForMembers ? (consoleUrlOf(deps.publicUrl) ?? null) : null;
   return {
     name: realm.name === FIRST_REALM_NAME ? null : realm.name.replaceAll(DIRECTIONS, "").trim() || null,
     homeUrl: showable(realm.homeUrl) ?? usualHome,

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { hasConsole } from "../console.ts";
+import { consoleUrlOf } from "../../contract/console.ts";
 import { type Answer, headerOf, type Received } from "../message.ts";
 import type { Page } from "../serve.ts";
 import { targetOf } from "../target.ts";
@@ -9,8 +9,9 @@ import { pageWords } from "./words/all.ts";
 
 /** Who comes to the address alone: a person who wonders what this is, or a program that looks for the way. */
 export const frontPage = (publicUrl: string, { hasHealth }: { hasHealth: boolean }): Page => {
+  const console = consoleUrlOf(publicUrl);
   const links = {
-    ...(hasConsole(publicUrl) && { console: `${publicUrl}/console/` }),
+    ...(console && { console }),
     reference: `${publicUrl}/docs`,
     openapi: `${publicUrl}/openapi.json`,
     // Elsewhere, where operators have a port of their own.
