@@ -414,6 +414,29 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("what is half typed is not lost to the renewal of a token, wherever the focus is", async () => {
+    const page = await newPage(c);
+    await page.context().clock.install();
+    await signInAsMember(c, page, /Mona/);
+    await go(page, "/settings", "Settings");
+    await page.getByLabel("Way back to the shop").first().fill("https://half.typed.example/");
+    await button(page, "Add a redirect URI").first().click();
+    await page.context().clock.fastForward(3_400_000);
+    let left = 0;
+    page.on("framenavigated", () => left++);
+    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+    await page.context().clock.runFor(2000);
+    expect([await page.getByLabel("Way back to the shop").first().inputValue(), left]).toEqual([
+      "https://half.typed.example/",
+      0,
+    ]);
+    // Whoever leaves the screen has given up what they typed on it.
+    await page.getByRole("navigation").getByRole("link", { name: "Failures" }).click();
+    await page.waitForURL(/\/signed-in\?/);
+    await heading(page, "Failures");
+    await page.context().close();
+  });
+
   test("a second window whose first one was closed meanwhile is where its member goes on", async () => {
     const page = await newPage(c);
     await signInAsMember(c, page, /Mona/);

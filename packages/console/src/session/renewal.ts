@@ -18,11 +18,20 @@ export function useRenewal(isOn: boolean): void {
   const { expiresAt } = useSession();
   const [path] = useLocation();
   const last = useRef(path);
+  const isTyped = useRef(false);
   useEffect(() => {
+    const note = () => {
+      isTyped.current = true;
+    };
+    document.addEventListener("input", note);
+    return () => document.removeEventListener("input", note);
+  }, []);
+  useEffect(() => {
+    if (last.current !== path) isTyped.current = false;
     if (expiresAt === undefined || !isOn) return;
     const renew = () => {
       const place = findPlace("");
-      if (!document.hidden && place && Date.now() > expiresAt - EARLY_MS && !isBusy())
+      if (!document.hidden && place && Date.now() > expiresAt - EARLY_MS && !isTyped.current && !isBusy())
         void leaveToSignIn(place, path + location.search, "none");
     };
     if (last.current !== path) renew();
