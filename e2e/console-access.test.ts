@@ -198,6 +198,31 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await move(c.idp, "Carry them over", "Change it and carry them over");
   });
 
+  test("what somebody else has changed while a provider's address was being typed is not overwritten unseen", async () => {
+    const { page } = c;
+    const { realmId } = await practiceProvider(c);
+    const profiles = c.admin.profiles(realmId);
+    const { data: made } = await profiles.create({
+      name: "Of two minds",
+      discovery_url: other.origin,
+      client_id: "first",
+      client_secret: "practice",
+      enabled: false,
+    });
+    await go(page, `/realms/${realmId}/providers/${made.id}`, "Of two minds");
+    await button(page, "Change address and client").click();
+    await profiles.update(made.id, { client_id: "second", client_secret: "practice" });
+    // The screen below the window follows.
+    await page.getByText("second", { exact: true }).waitFor({ state: "attached" });
+    const form = page.getByRole("dialog", { name: "Change address and client" });
+    await form.getByLabel("Client secret").fill("practice");
+    await form.getByRole("button", { name: "Change it" }).click();
+    await form.getByText("profile_changed").waitFor();
+    expect((await profiles.get(made.id)).data.client_id).toBe("second");
+    await page.keyboard.press("Escape");
+    await profiles.delete(made.id);
+  });
+
   test("what a provider has changed is a difference to approve, with the same question about its people", async () => {
     const { page } = c;
     const { realmId, profile, path } = await practiceProvider(c);

@@ -13,6 +13,8 @@ type Props = { realmId: string; profile: Profile; onClose: () => void; onDone: (
 /** Another address or client id. A secret is sent only to where it was entered for, so it is asked for again. */
 export function MoveProvider({ realmId, profile, onClose, onDone }: Props) {
   const admin = useAdmin();
+  // The screen below goes on being read: a change is based on what the fields began with, and not on what nobody has seen in them.
+  const [seen] = useState(profile);
   const [address, setAddress] = useState(profile.discovery_url);
   const [clientId, setClientId] = useState(profile.client_id);
   const [secret, setSecret] = useState("");
@@ -23,7 +25,7 @@ export function MoveProvider({ realmId, profile, onClose, onDone }: Props) {
       client_secret: secret.trim(),
       ...choice,
     };
-    await admin.profiles(realmId).update(profile.id, change, { basedOn: profile });
+    await admin.profiles(realmId).update(profile.id, change, { basedOn: seen });
     say(`${profile.name} is asked at its new address.`);
     onClose();
     await onDone();
