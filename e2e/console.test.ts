@@ -509,6 +509,19 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("without a network screens say so instead of loading for good, and go on when it is back", async () => {
+    const page = await newPage(c);
+    await signInWithKey(c, page, "/customers");
+    await heading(page, "Customers");
+    await page.context().setOffline(true);
+    await go(page, "/customers?q=nobody");
+    await page.getByRole("alert").getByText("network_failed").waitFor();
+    await page.context().setOffline(false);
+    await heading(page, "Nobody found");
+    expect(await page.getByRole("alert").count()).toBe(0);
+    await page.context().close();
+  });
+
   test("live figures are asked for at most once a second, and nothing at all while nobody can see them", async () => {
     const page = await newPage(c);
     await page.clock.install();

@@ -1,4 +1,4 @@
-import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { onlineManager, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Router } from "wouter";
@@ -18,6 +18,10 @@ const queries = new QueryClient({
   queryCache: new QueryCache({ onError: noteRefusal }),
   defaultOptions: { queries: { retry: false, staleTime: 2000 } },
 });
+
+// Going by what the browser says of the network, nothing would be asked: screens would load for good, and old figures stand as live ones.
+onlineManager.setEventListener(() => () => {});
+addEventListener("online", () => void queries.invalidateQueries());
 
 focusWhatIsPressed();
 keepFocus();
