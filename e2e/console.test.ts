@@ -87,6 +87,18 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await c.page.waitForURL((url) => url.searchParams.get("q") === asked.trim());
   };
 
+  test("Home says that it does not know when it can no longer find out, whatever it knew before", async () => {
+    const page = await newPage(c);
+    await page.context().clock.install();
+    await signInWithKey(c, page);
+    await heading(page, "Shoppers can sign in.");
+    await page.route(/\/oidc-profiles\?/, (route) => route.abort());
+    await page.context().clock.runFor(16_000);
+    await heading(page, "Can shoppers sign in?");
+    await page.getByText("That could not be found out.").waitFor();
+    await page.context().close();
+  });
+
   test("Find: a reference in any spelling opens the record, with both sides of each check, where it came from, and a letter to copy", async () => {
     const { page } = c;
     await go(page, "/find", "Find");

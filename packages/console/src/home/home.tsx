@@ -23,7 +23,8 @@ export function Home() {
   const providers = useProviders();
   const [range, choose] = useRange();
   const statistics = useStatistics(range);
-  const verdict = providers.data ? verdictOf(providers.data) : noVerdict(providers.isError);
+  const { data, isError } = providers;
+  const verdict = data && !isError ? verdictOf(data) : noVerdict(isError);
   return (
     <Screen title="Home" heading={<span className="verdict">{verdict.says}</span>} lead={verdict.because}>
       <div className="stack">
