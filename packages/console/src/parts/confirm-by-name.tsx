@@ -2,6 +2,7 @@ import { DialogDismiss } from "@ariakit/react/dialog";
 import { type ReactNode, useId, useState } from "react";
 import { Modal } from "./modal.tsx";
 import { Problem } from "./problem.tsx";
+import { isSameName } from "./same-name.ts";
 import { useAct } from "./use-act.ts";
 
 type Props = {
@@ -21,7 +22,7 @@ export function ConfirmByName({ title, children, name, what, act, onClose, onCon
   const [typed, setTyped] = useState("");
   const { isBusy, error, run } = useAct(onConfirm, onClose);
   const id = useId();
-  const isMatch = typed.trim() === name.trim();
+  const isMatch = isSameName(typed, name);
   return (
     <Modal title={title} onClose={onClose}>
       <div className="stack-tight">{children}</div>

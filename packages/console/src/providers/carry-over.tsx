@@ -5,6 +5,7 @@ import { Choices, Field } from "../parts/field.tsx";
 import { Modal } from "../parts/modal.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useIsForMembers } from "../parts/realms.ts";
+import { isSameName } from "../parts/same-name.ts";
 import { useAct } from "../parts/use-act.ts";
 import { type Left, leftBehind, peopleInWords } from "./left-behind.ts";
 
@@ -63,7 +64,7 @@ function CarryOver({ realmId, profile, left, onClose, onChosen }: Props) {
   const isForMembers = useIsForMembers(realmId);
   const [fate, setFate] = useState<Fate>("carry");
   const [typed, setTyped] = useState("");
-  const isMatch = typed.trim() === profile.name.trim();
+  const isMatch = isSameName(typed, profile.name);
   const { isBusy, error, run } = useAct(
     () =>
       onChosen(
