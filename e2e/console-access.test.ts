@@ -403,7 +403,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       .first()
       .waitFor();
     await button(page, "Apply").click();
-    await page.getByText(/Reserved for .*: 3 a second\./).waitFor();
+    await page.getByText(/^3 a second are reserved for /).waitFor();
     expect((await c.admin.applicationKeys.list()).meta.total_reserved_rate_limit).toBe(3);
   });
 

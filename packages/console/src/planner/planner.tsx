@@ -83,7 +83,8 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
   const focusSlider = () => document.getElementById(slider)?.focus();
   const { isBusy, error, run } = useAct(async () => {
     await admin.applicationKeys.update(key.id, { name: key.name, reserved_rate_limit: wanted });
-    say(`Reserved for ${key.name}: ${wanted} a second.`);
+    // The number first: behind a name that is written from right to left it would be taken for a part of it.
+    say(`${wanted} a second are reserved for ${key.name}.`);
     await queries.invalidateQueries({ queryKey: ["keys"] });
     await queries.invalidateQueries({ queryKey: ["usage"] });
     focusSlider();
