@@ -55,12 +55,16 @@ export async function identifyClient(
   { storage }: { storage: Storage },
   clientId: string | undefined,
 ): Promise<Client> {
+  const client = await findClient(storage.db, wellFormed(clientId));
+  if (!client) throw new Problem("client_unknown");
+  return client;
+}
+
+function wellFormed(clientId: string | undefined): string {
   if (clientId === undefined)
     throw new Problem("client_credentials_missing", { detail: "`client_id` is missing." });
   if (!isWellFormed("lkid", clientId)) throw new Problem("client_id_mistyped");
-  const client = await findClient(storage.db, clientId);
-  if (!client) throw new Problem("client_unknown");
-  return client;
+  return clientId;
 }
 
 export async function findClient(db: Database, clientId: string): Promise<Client | undefined> {
@@ -77,6 +81,9 @@ const findKey = statement((db, of: { clientId: string }) =>
     .where("store.deleted_at", "is", null),
 );
 
+const NOBODY = { storeId: "", keyId: "" };
+
+/** A client id that nobody has costs what a wrong secret costs, and is answered in the same words. */
 export async function authenticateClient(
   deps: ClientDeps,
   { clientId, clientSecret }: Credentials,
@@ -85,11 +92,13 @@ export async function authenticateClient(
     const missing = clientId === undefined ? "`client_id` and `client_secret` are" : "`client_secret` is";
     throw new Problem("client_credentials_missing", { detail: `${missing} missing.` });
   }
-  const client = await identifyClient(deps, clientId);
+  const named = wellFormed(clientId);
   if (!isWellFormed("lksk", clientSecret)) throw new Problem("client_secret_mistyped");
-  const checked = await checkSecret(deps, client.storeId, client.keyId, clientSecret);
+  const client = await findClient(deps.storage.db, named);
+  const { storeId, keyId } = client ?? NOBODY;
+  const checked = await checkSecret(deps, storeId, keyId, clientSecret);
+  if (!client || checked.verdict === "wrong") throw new Problem("client_unknown");
   if (checked.verdict === "rotated") throw new Problem("secret_rotated");
-  if (checked.verdict === "wrong") throw new Problem("client_unknown");
   deps.lastUsed.noteSecret(client.storeId, checked.secretId);
   return client;
 }

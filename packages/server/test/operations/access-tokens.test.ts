@@ -7,10 +7,12 @@ import {
   listApplicationKeys,
   rotateApplicationKey,
 } from "../../src/contract/application-keys.ts";
+import type { Operation } from "../../src/contract/operation.ts";
 import { createKeyring } from "../../src/lib/keyring.ts";
 import { newCredential } from "../../src/lib/secrets.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { type Call, call } from "../support/call.ts";
+import { watchStatements } from "../support/statements.ts";
 
 let latchkey: TestApp;
 let store: TestStore;
@@ -350,6 +352,31 @@ describe("revoke", () => {
     latchkey.clock.advance(110_000);
     await latchkey.app.tidy();
     expect(await count()).toBe(0);
+  });
+});
+
+describe.each([
+  ["a wrong secret", () => newCredential("lksk"), "client_unknown"],
+  ["a mistyped secret", () => "lksk_", "client_secret_mistyped"],
+])("with %s", (_, newSecret, code) => {
+  test("a client id that nobody has costs the same statements and is answered in the same words as one that is there (A68)", async () => {
+    let sent: string[] = [];
+    const storage = watchStatements(latchkey.storage, ({ sql }) => void sent.push(sql));
+    const { app } = await createTestApp({ storage, clock: latchkey.clock });
+    const refusalOf = async (operation: Operation, clientId: string) => {
+      sent = [];
+      const client = { client_id: clientId, client_secret: newSecret() };
+      const form = { grant_type: "client_credentials", token: "x", ...client };
+      const { status, body } = await call(app, operation, { form });
+      const [{ id: _id, ...error }] = body.errors;
+      return { status, error, sent };
+    };
+    for (const operation of [issueAccessToken, introspectToken, revokeToken]) {
+      const known = await refusalOf(operation, store.key.clientId);
+      expect(known).toMatchObject({ status: 401, error: { code } });
+      expect(await refusalOf(operation, newCredential("lkid"))).toEqual(known);
+    }
+    await app.stop();
   });
 });
 
