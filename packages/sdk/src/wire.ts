@@ -11,12 +11,18 @@ type Outside = {
 };
 
 export const wireOf = ({ baseUrl, fetch, onExchange }: Outside, tell: Wire["tell"]): Wire => ({
-  baseUrl: baseUrl.replace(/\/+$/, ""),
+  baseUrl: withoutSlashes(baseUrl),
   // Called as a function of its own: browsers refuse their `fetch` as a method of anything else.
   fetch: (url, init) => (fetch ?? globalThis.fetch)(url, init),
   onExchange,
   tell,
 });
+
+function withoutSlashes(url: string): string {
+  let end = url.length;
+  while (url.endsWith("/", end)) end--;
+  return url.slice(0, end);
+}
 
 export const clockOf = ({ now, sleep }: Outside) => ({
   now: now ?? Date.now,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { operatorFault, usageFault } from "./lib/operator-fault.ts";
+import { withoutSlashes } from "./lib/slashes.ts";
 import { DEFAULT_CONNECTIONS } from "./storage/storage.ts";
 
 /** The environment, read once and checked as a whole: every fault is reported, not only the first. */
@@ -52,7 +53,7 @@ const publicUrl = z
   .refine((url) => url.protocol === "https:" || isLocal(url), {
     error: "must be https, unless it is on localhost",
   })
-  .transform(({ href }) => href.replace(/\/+$/, ""));
+  .transform(({ href }) => withoutSlashes(href));
 
 export const DEFAULT_DATABASE_URL = "sqlite:./data/latchkey.db";
 const isPostgresUrl = (given: string): boolean => /^postgres(ql)?:\/\/./.test(given) && URL.canParse(given);
@@ -95,7 +96,7 @@ const otlpUrl = z
   .transform((given) => new URL(given))
   .refine(({ search, hash }) => !(search || hash), { error: "must have no query and no fragment" })
   .transform((url) =>
-    url.pathname.endsWith("/v1/traces") ? url.href : `${url.href.replace(/\/+$/, "")}/v1/traces`,
+    url.pathname.endsWith("/v1/traces") ? url.href : `${withoutSlashes(url.href)}/v1/traces`,
   );
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"];
@@ -170,8 +171,13 @@ function faultOf(
 ): string {
   const fault = `${name} ${error.issues[0]?.message}`;
   if (isSecret || given === undefined) return fault;
-  const shown = given.replaceAll(/\/\/\S*@/g, "//…@").replaceAll(/\?[^\s,]*/g, "?…");
+  const shown = given.replaceAll(/\S+/g, withoutUser).replaceAll(/\?[^\s,]*/g, "?…");
   return `${fault}; it is ${JSON.stringify(shown.length > SHOWN ? `${shown.slice(0, SHOWN)}…` : shown)}`;
+}
+
+function withoutUser(url: string): string {
+  const [from, to] = [url.indexOf("//"), url.lastIndexOf("@")];
+  return from >= 0 && to > from ? `${url.slice(0, from)}//…${url.slice(to)}` : url;
 }
 
 /** For commands that seal and open nothing: a master key is not asked for. */

@@ -16,7 +16,7 @@ export function interpret(typed: string): Meant | undefined {
   if (/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(text))
     return { kind: "id", id: text.toLowerCase() };
   if (/^lkid_\w+$/.test(text)) return { kind: "client_id", clientId: text };
-  if (/^\S+@\S+$/.test(text)) return { kind: "email", email: text };
+  if (/^[^\s@]+@\S+$/.test(text)) return { kind: "email", email: text };
   const bare = text
     .toUpperCase()
     .replaceAll(/[^0-9A-Z]/g, "")

@@ -31,7 +31,7 @@ export async function readBrowserModules(entries: readonly string[]): Promise<Ma
 }
 
 /** Imports and re-exports stand at the beginning of a line; what looks like one inside a comment does not. */
-const SPECIFIER = /^((?:import|export)\b(?:[^"';]*?\bfrom)?\s*)"([^"]+)"/gm;
+const SPECIFIER = /^((?:import|export) (?:[\w*, ]*(?:\{[\w\s,]*\} )?from )?)"([^"]+)"/gm;
 
 function toBrowser(text: string, source: URL, sdkEntry: URL, homes: Home[]) {
   const imports: URL[] = [];

@@ -3,6 +3,7 @@ import { ROLES, type Role } from "../contract/roles.ts";
 import { name as nameShape } from "../contract/shapes.ts";
 import { nearest } from "../lib/nearest.ts";
 import { usageFault } from "../lib/operator-fault.ts";
+import { withoutSlashes } from "../lib/slashes.ts";
 
 /** What was probably meant, or else what there is. */
 export function suggest(given: string, known: readonly string[]): string {
@@ -42,7 +43,7 @@ export function readWhole(
 export function readUrl(value: string): string {
   if (!/^https?:\/\/./.test(value) || !URL.canParse(value))
     throw usageFault(`--url must be an address such as http://localhost:4000, not ${quoted(value)}`);
-  return value.replace(/\/+$/, "");
+  return withoutSlashes(value);
 }
 
 /** One of a few words. */

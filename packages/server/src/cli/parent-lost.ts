@@ -24,7 +24,7 @@ function lineage(): string {
   try {
     // `pid (name) state parent …`, where the name may hold anything.
     const [, name, grandparent] =
-      /\((.*)\) \w (\d+)/s.exec(readFileSync(`/proc/${parent}/stat`, "utf8")) ?? [];
+      /^\d+ \((.*)\) \w (\d+)/s.exec(readFileSync(`/proc/${parent}/stat`, "utf8")) ?? [];
     return name?.endsWith("sh") ? `${parent} ${grandparent}` : `${parent}`;
   } catch {
     return `${parent}`;

@@ -3,7 +3,7 @@ import { nearest } from "../lib/nearest.ts";
 
 /** Kubernetes sets these in every container beside a service that is named latchkey, whether or not anybody wants them. */
 const isOfKubernetes = (name: string, value: string | undefined): boolean =>
-  /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP)/.test(name) || (value ?? "").includes("://");
+  /_SERVICE_(HOST$|PORT$|PORT_)|_PORT_\d{1,5}_(TCP|UDP)/.test(name) || (value ?? "").includes("://");
 
 /** Variables that look like ours and are not: one that is misspelt would otherwise be as if it were not there. */
 export function unknownVariables(env: Record<string, string | undefined>): string[] {

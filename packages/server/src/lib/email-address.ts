@@ -19,8 +19,10 @@ const FORBIDDEN = /[\p{C}\p{Z},;:<>()[\]"\\]/u;
  */
 const NOT_HOST = /[^\P{ASCII}A-Za-z0-9.-]/u;
 
-/** Letters, digits and inner hyphens. A last label of digits is an IP address, which has several spellings. */
-const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** Letters, digits and inner hyphens. */
+const HOST_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
+/** A last label of digits is an IP address, which has several spellings. */
+const IP_ADDRESS = /(?:^|\.)\d+$/;
 
 /**
  * Reads one address strictly and returns its canonical spelling; anything doubtful is refused. Counted and cut after NFKC,
@@ -35,7 +37,7 @@ export function parseEmail(text: string): EmailAddress | undefined {
   // A mailbox that NFKC changes (beyond NFC) is refused: its normalized name may be another person's mailbox.
   if (!text.normalize("NFC").startsWith(local)) return undefined;
   const host = NOT_HOST.test(domain) ? "" : domainToASCII(domain);
-  if (!HOST_NAME.test(host)) return undefined;
+  if (!HOST_NAME.test(host) || IP_ADDRESS.test(host)) return undefined;
   const shown = `${local}@${host}`;
   return Buffer.byteLength(shown) > MAX_OCTETS ? undefined : { shown, key: shown.toLowerCase() };
 }

@@ -48,6 +48,9 @@ test.each([
     "ChromeOS",
   ],
   [`Mozilla/5.0 (Windows NT 10.0) ${KIT} Chrome/125.0 Safari/537.36 OPR/111.0.0.0`, "Opera 111", "Windows"],
+  ["Mozilla/5.0 (Windows NT 6.1; Trident/7.0; rv:11.0) like Gecko", "Internet Explorer 11", "Windows"],
+  ["Mozilla/4.0 (compatible; MSIE 8.0; Windows NT 6.1; Trident/4.0)", "Internet Explorer 8", "Windows"],
+  ["Opera/9.80 (X11; Linux x86_64) Presto/2.12.388 Version/12.16", null, "Linux"],
 ])("%s is %s on %s", (text, browser, operatingSystem) => {
   expect(describeUserAgent(text)).toEqual({ browser, operatingSystem });
 });

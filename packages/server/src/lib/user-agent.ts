@@ -6,29 +6,33 @@ type UserAgent = { readonly browser: string | null; readonly operatingSystem: st
 /** Longer than any that browsers send. What is beyond is cut off, because every pattern below searches the whole text. */
 const MAX_LENGTH = 512;
 
+/** Where the figure does not stand behind the name, `figure` finds it; without one it is somebody else. */
+type Known = readonly [pattern: RegExp, name: string, figure?: RegExp];
+
 /** The first that fits: most browsers also say that they are Chrome, and all say that they are Safari. */
-const BROWSERS: readonly [pattern: RegExp, name: string][] = [
+const BROWSERS: readonly Known[] = [
   [/\b(?:FBAN|FBAV)\//, "Facebook app"],
   [/\bInstagram /, "Instagram app"],
-  [/\bEdgA?\/(\d+)|\bEdgiOS\/(\d+)/, "Edge"],
-  [/\bOPR\/(\d+)|\bOPT\/(\d+)/, "Opera"],
-  [/\bSamsungBrowser\/(\d+)/, "Samsung Internet"],
-  [/\bYaBrowser\/(\d+)/, "Yandex Browser"],
-  [/\bDuckDuckGo\/(\d+)/, "DuckDuckGo"],
-  [/\bFirefox\/(\d+)|\bFxiOS\/(\d+)/, "Firefox"],
-  [/\b(?:Headless)?Chrome\/(\d+)|\bCriOS\/(\d+)/, "Chrome"],
-  [/\bVersion\/(\d+)[\d.]* .*Safari\//, "Safari"],
-  [/\bTrident\/.*\brv:(\d+)|\bMSIE (\d+)/, "Internet Explorer"],
+  [/\bEdgA?\/(\d{1,4})|\bEdgiOS\/(\d{1,4})/, "Edge"],
+  [/\bOPR\/(\d{1,4})|\bOPT\/(\d{1,4})/, "Opera"],
+  [/\bSamsungBrowser\/(\d{1,4})/, "Samsung Internet"],
+  [/\bYaBrowser\/(\d{1,4})/, "Yandex Browser"],
+  [/\bDuckDuckGo\/(\d{1,4})/, "DuckDuckGo"],
+  [/\bFirefox\/(\d{1,4})|\bFxiOS\/(\d{1,4})/, "Firefox"],
+  [/\b(?:Headless)?Chrome\/(\d{1,4})|\bCriOS\/(\d{1,4})/, "Chrome"],
+  [/\bSafari\//, "Safari", /\bVersion\/(\d{1,4})/],
+  [/\bTrident\//, "Internet Explorer", /\brv:(\d{1,4})/],
+  [/\bMSIE (\d{1,4})/, "Internet Explorer"],
   [/\bAppleWebKit\//, "an app's own browser"],
 ];
 
 /** Windows has said 10 since 10, and Apple's computers have stopped counting, too: no figure is better than a wrong one. */
-const SYSTEMS: readonly [pattern: RegExp, name: string][] = [
+const SYSTEMS: readonly Known[] = [
   [/\bWindows Phone\b/, "Windows Phone"],
   [/\bWindows\b/, "Windows"],
-  [/\biPad\b.*?\bOS (\d+)/, "iPadOS"],
-  [/\b(?:iPhone|iPod)\b.*?\bOS (\d+)/, "iOS"],
-  [/\bAndroid (\d+)/, "Android"],
+  [/\biPad\b/, "iPadOS", /\bOS (\d{1,4})/],
+  [/\b(?:iPhone|iPod)\b/, "iOS", /\bOS (\d{1,4})/],
+  [/\bAndroid (\d{1,4})/, "Android"],
   [/\bAndroid\b/, "Android"],
   [/\bCrOS\b/, "ChromeOS"],
   [/\bMacintosh\b/, "macOS"],
@@ -48,12 +52,12 @@ export function describeUserAgent(sent: string | undefined): UserAgent {
 }
 
 /** The name is ours and the figure has digits alone, so that nothing of what was sent is passed on. */
-function firstOf(known: typeof BROWSERS, text: string): string | null {
-  for (const [pattern, name] of known) {
-    const found = pattern.exec(text);
+function firstOf(known: readonly Known[], text: string): string | null {
+  for (const [pattern, name, figure = pattern] of known) {
+    const found = pattern.test(text) && figure.exec(text);
     if (!found) continue;
     const version = found.slice(1).find((part) => part !== undefined);
-    return version === undefined ? name : `${name} ${Number(version.slice(0, 4))}`;
+    return version === undefined ? name : `${name} ${Number(version)}`;
   }
   return null;
 }

@@ -102,7 +102,7 @@ export async function migrateUrl(
 }
 
 /** Who we are (28), no such database (3D), a schema that is not ours (42501); certificates, and their files. */
-const REFUSED = /^(28...|3D...|42501|ENOENT|EACCES|.*CERT.*|UNABLE_TO_.*|ERR_(SSL|TLS)_.*)$/;
+const REFUSED = /^(28...|3D...|42501|ENOENT|EACCES)$|CERT|^UNABLE_TO_|^ERR_(SSL|TLS)_/;
 const NO_TLS = "The server does not support SSL connections";
 /** The driver's words for an address without a password, which the server asks for. */
 const NO_PASSWORD = /^SASL: .* client password must be /;

@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { check } from "recheck";
+import { afterAll, expect, test, vi } from "vitest";
+import { sourceFiles, visit } from "./syntax.ts";
+
+/** No text that anybody sends may keep an expression busy: the time that each takes grows with the text, and not with its square (A67). */
+
+type Expression = { place: string; pattern: string; flags: string };
+
+const literals: Expression[] = [];
+const putTogether: string[] = [];
+for (const path of sourceFiles)
+  visit(path, (lineOf) => {
+    const note = (node: Parameters<typeof lineOf>[0] & { callee: object }) => {
+      if ("name" in node.callee && node.callee.name === "RegExp") putTogether.push(path);
+    };
+    return {
+      Literal(node) {
+        if ("regex" in node) literals.push({ place: lineOf(node), ...node.regex });
+      },
+      NewExpression: note,
+      CallExpression: note,
+    };
+  });
+
+/** The one that is put together has names of the contract in it, and its document shows the outcome. */
+const shapes: Expression[] = [];
+JSON.parse(readFileSync(new URL("../docs/openapi.json", import.meta.url), "utf8"), (key, value) => {
+  if (key === "pattern" && typeof value === "string")
+    shapes.push({ place: "docs/openapi.json", pattern: value, flags: "" });
+  return value;
+});
+
+/** What is repeated often is looked at as if it were repeated for ever: what then takes no longer does not with a bound either. */
+const OFTEN = 20;
+const unbounded = (pattern: string): string =>
+  pattern.replaceAll(/\{(\d+)(?:,(\d*))?\}/g, (repeated, from: string, to = from) => {
+    if (Math.max(Number(from), Number(to)) <= OFTEN && to !== "") return repeated;
+    return Number(from) === 0 ? "*" : "+";
+  });
+
+afterAll(() => void vi.unstubAllEnvs());
+
+test("regular expressions are written out, but for the orders of a list, so that they can be looked at", () => {
+  expect(literals.length).toBeGreaterThan(200);
+  expect(shapes.length).toBeGreaterThan(20);
+  expect(putTogether).toEqual(["packages/server/src/contract/filter.ts"]);
+});
+
+test("no regular expression takes longer than its text is long, times a constant (A67)", async () => {
+  // In this process: its native programs are for few platforms, and optional.
+  vi.stubEnv("RECHECK_BACKEND", "pure");
+  // How much is tried is counted and not timed, so that a busy machine finds the same.
+  const untimed = { timeout: null, incubationTimeout: null, attackTimeout: null };
+  const different = new Map(
+    [...literals, ...shapes].map((one) => [`/${unbounded(one.pattern)}/${one.flags}`, one]),
+  );
+  const slow: string[] = [];
+  for (const { place, pattern, flags } of different.values()) {
+    const looked = unbounded(pattern);
+    // What repeats nothing looks at few characters from each place.
+    if (!/[*+]/.test(looked)) continue;
+    const found = await check(looked, flags, untimed);
+    if (found.status === "safe") continue;
+    const why = found.status === "vulnerable" ? found.complexity.summary : found.error.kind;
+    slow.push(`${place} /${pattern}/${flags}: ${why}`);
+  }
+  expect(slow).toEqual([]);
+});

@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { type ESTree, parseSync, Visitor, type VisitorObject } from "vite";
+
+/** The sources as their parser sees them: for rules that text alone cannot tell. */
+
+const root = new URL("..", import.meta.url);
+
+/** What runs: the sources of all packages, without their tests. */
+export const sourceFiles: string[] = readdirSync(new URL("packages/", root)).flatMap((name) =>
+  readdirSync(new URL(`packages/${name}/src/`, root), { recursive: true })
+    .map((path) => `packages/${name}/src/${path}`)
+    .filter((path) => /(?<!\.test|\.d)\.tsx?$/.test(path)),
+);
+
+/** Shows a visitor every node of a file, and where it stands. */
+export function visit(path: string, visitor: (lineOf: (node: ESTree.Node) => string) => VisitorObject): void {
+  const text = readFileSync(new URL(path, root), "utf8");
+  const { program, errors } = parseSync(path, text);
+  if (errors[0]) throw new Error(`${path}: ${errors[0].message}`);
+  const lineOf = ({ start }: ESTree.Node) => `${path}:${text.slice(0, start).split("\n").length}`;
+  new Visitor(visitor(lineOf)).visit(program);
+}
