@@ -1,5 +1,8 @@
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { until } from "../packages/server/test/support/until.ts";
 import { createStore, getToken, newPlace, type Place, type Running, serve } from "./running.ts";
 
 /** What no well-behaved client sends, on a real socket. */
@@ -57,7 +60,7 @@ test.each([
   expect(await isServed()).toBe(true);
 });
 
-test("bytes outside ASCII in a token answer 401 (T02)", async () => {
+test("bytes outside ASCII in a token answer 401 (T02, A69)", async () => {
   expect(await get(Buffer.from("Authorization: Bearer \u00e9\u20ac"))).toMatch(/^HTTP\/1.1 401/);
   expect(await isServed()).toBe(true);
 });
@@ -141,3 +144,46 @@ test("a body announced as larger than 16 KB is refused before it is sent, and th
   expect(answer).toMatch(/^HTTP\/1.1 413 /);
   expect(await isServed()).toBe(true);
 });
+
+test.skipIf(process.platform !== "linux")(
+  "500 clients that never end their headers are told so and cut off, others are served meanwhile, and all sockets are given back (T49)",
+  async () => {
+    const countOpen = () => readdirSync(`/proc/${running.child.pid}/fd`).length;
+    const open = async (...lines: string[]) => {
+      const socket = connect(Number(new URL(place.url).port), "127.0.0.1");
+      let heard = "";
+      socket.on("data", (chunk) => {
+        heard += chunk;
+      });
+      socket.on("error", () => {});
+      const closed = once(socket, "close");
+      await once(socket, "connect");
+      socket.write(lines.join("\r\n"));
+      return { socket, closed, heard: () => heard };
+    };
+    const openMany = (count: number, ...lines: string[]) =>
+      Promise.all(Array.from({ length: count }, () => open(...lines)));
+    const before = countOpen();
+    const halfSent = await openMany(
+      20,
+      "PUT /v2/store HTTP/1.1",
+      `Authorization: Bearer ${token}`,
+      "Content-Type: application/json",
+      "Content-Length: 100",
+      "",
+      "{",
+    );
+    const idle = await openMany(500, "GET /health/live HTTP/1.1", "Host: localhost", "", "");
+    await until(() => idle.every(({ heard }) => heard().startsWith("HTTP/1.1 200")));
+    const slow = await openMany(500, "GET /v2/store HTTP/1.1", "X-Slow: ");
+    await until(() => countOpen() >= before + 1000);
+    expect(await isServed()).toBe(true);
+    await Promise.all(slow.map(({ closed }) => closed));
+    for (const { heard } of slow) expect(heard()).toMatch(/^HTTP\/1.1 408 .*request_timeout/s);
+    expect(await isServed()).toBe(true);
+    for (const { socket } of [...halfSent, ...idle]) socket.destroy();
+    // As many as before, but for what the service opens for itself now and then.
+    await until(() => countOpen() <= before + 10);
+    expect(await isServed()).toBe(true);
+  },
+);

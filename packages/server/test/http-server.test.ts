@@ -61,6 +61,53 @@ test("a request that expects what nobody knows is answered like any other", asyn
   expect(heard()).toMatch(/^HTTP\/1.1 200 .*X-Request-Id: ours.*GET$/s);
 });
 
+test("clients that send nothing more are cut off, others are served meanwhile, and no connection is left (T49)", async () => {
+  await listen(async ({ readBytes }) => {
+    await readBytes();
+    return { status: 200, headers: {}, body: "served" };
+  });
+  const http = server as Server;
+  const { port } = http.address() as AddressInfo;
+  expect([http.headersTimeout, http.requestTimeout, http.keepAliveTimeout]).toEqual([10_000, 20_000, 65_000]);
+  // None is cut off before all are there. What is kept idle has Node's own second more.
+  Object.assign(http, { headersTimeout: 600_000, requestTimeout: 600_000, keepAliveTimeout: 1 });
+  const open = async (sent: string) => {
+    const socket = connect(port, "127.0.0.1");
+    let heard = "";
+    socket.on("data", (chunk) => {
+      heard += chunk;
+    });
+    const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    socket.on("error", () => {});
+    await once(socket, "connect");
+    socket.write(sent);
+    return { socket, closed, heard: () => heard };
+  };
+  const openMany = (count: number, sent: string) =>
+    Promise.all(Array.from({ length: count }, () => open(sent)));
+  const isServed = async () => {
+    const { socket, closed, heard } = await open(post(4, "all."));
+    await until(() => heard().includes("served"));
+    socket.destroy();
+    await closed;
+  };
+  const silent = await openMany(50, "");
+  const slow = await openMany(500, "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
+  const halfSent = await openMany(100, post(10, "half"));
+  const countOpen = () => new Promise<number>((resolve) => http.getConnections((_, count) => resolve(count)));
+  await until(async () => (await countOpen()) > 650);
+  await isServed();
+  const idle = await openMany(500, post(4, "all."));
+  await until(() => idle.every(({ heard }) => heard().includes("served")));
+  await isServed();
+  Object.assign(http, { headersTimeout: 1, requestTimeout: 1 });
+  for (const { closed } of [...silent, ...slow, ...halfSent, ...idle]) await closed;
+  for (const { heard } of slow) expect(heard()).toMatch(/^HTTP\/1.1 408 .*request_timeout/s);
+  await until(async () => (await countOpen()) <= 1);
+  Object.assign(http, { headersTimeout: 10_000, requestTimeout: 20_000 });
+  await isServed();
+});
+
 test.each([
   ["in the middle of a body", post(10, "half")],
   ["after all of it", post(4, "half")],
