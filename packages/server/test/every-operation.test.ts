@@ -217,6 +217,21 @@ describe.each(withBearer)("%s", (_, operation) => {
     expect(bodies.size).toBe(1);
   });
 
+  test("an error while the token is looked up lets nobody in, whoever it is of, and the body is not read (A75)", async () => {
+    // One that has not seen the token yet.
+    const { app, storage } = await createTestApp({ storage: { ...latchkey.storage }, clock: latchkey.clock });
+    const callWith = async (error: Error) => {
+      storage.db = brokenDatabase(error);
+      const answer = await call(app, operation, broken(operation, token));
+      return [answer.status, answer.code];
+    };
+    const away = Object.assign(new Error("away"), { code: "ECONNREFUSED" });
+    expect(await callWith(away)).toEqual([503, "storage_unavailable"]);
+    expect(await callWith(new TypeError("ours"))).toEqual([500, "internal_error"]);
+    storage.db = latchkey.storage.db;
+    await app.stop();
+  });
+
   test("every answer to a good token carries the rate limit fields", async () => {
     for (const by of [token, await store.token("implicit")]) {
       const { headers } = await call(latchkey.app, operation, {
@@ -293,7 +308,7 @@ describe.each(withBody)("%s", (_, operation) => {
     ["application/jsonx"],
     ["multipart/form-data; boundary=x"],
     ["application/vnd.api+json"],
-  ])("415 for a body of type %s (T37)", async (type) => {
+  ])("415 for a body of type %s (T37, A63)", async (type) => {
     const answer = await send("{}", { "content-type": type });
     expect([answer.status, answer.code]).toEqual([415, "media_type_unsupported"]);
   });
@@ -308,7 +323,7 @@ describe.each(withBody)("%s", (_, operation) => {
     expect([answer.status, answer.code]).toEqual([400, "body_broke_off"]);
   });
 
-  test("415 for a compressed body, and for one without a type (T37, A66)", async () => {
+  test("415 for a compressed body, and for one without a type (T37, A63, A66)", async () => {
     expect(
       (await send("{}", { "content-type": "application/json", "content-encoding": "gzip" })).status,
     ).toBe(415);

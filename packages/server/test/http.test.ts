@@ -49,7 +49,7 @@ describe("bearer tokens", () => {
     ["Bearer \u00e9", 401],
     ["Bearer a, Bearer b", 401],
   ])(
-    "Authorization: %.30s answers %d, and the next good request is served (T02)",
+    "Authorization: %.30s answers %d, and the next good request is served (T02, A69)",
     async (authorization, status) => {
       const answer = await call(latchkey.app, listApplicationKeys, { headers: { authorization } });
       expect(answer.status).toBe(status);
