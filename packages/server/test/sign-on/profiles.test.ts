@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { introspectToken } from "../../src/contract/access-tokens.ts";
 import { listCustomerTokens, revokeCustomerToken } from "../../src/contract/customer-tokens.ts";
@@ -337,6 +338,61 @@ describe("a provider may", () => {
     expect([first.code, second.code]).not.toContain("");
     expect(f.idp.asked("/elsewhere")).toBe(0);
     expect(f.idp.journal.some(({ cookie }) => cookie !== undefined)).toBe(false);
+  });
+
+  test("give a refresh token that nobody asked for: it is kept nowhere, and the provider is asked for nothing more (N110)", async () => {
+    const { db } = f.latchkey.storage;
+    f.idp.hooks.token = (answer) => ({ ...answer, refresh_token: "marker", refresh_expires_in: 9999 });
+    const begun = await f.begin({ cookie: undefined });
+    expect(new URL(begun.headers.get("location") ?? "").searchParams.get("scope")).toBe("openid email");
+    const signedOn = await f.signOn();
+    expect((await f.redeem(signedOn)).status).toBe(200);
+    await f.latchkey.app.tidy();
+    const tables = (await db.introspection.getTables()).map(({ name }) => name);
+    expect(tables).toContain("customer_tokens");
+    for (const name of tables) {
+      const { rows } = await sql`select * from ${sql.table(name)}`.execute(db);
+      expect(JSON.stringify(rows), name).not.toContain("marker");
+    }
+    expect(JSON.stringify(f.latchkey.logLines)).not.toContain("marker");
+    expect(f.idp.asked("/token")).toBe(1);
+    expect(f.idp.journal.some(({ body }) => body.includes("refresh"))).toBe(false);
+  });
+
+  test("offer what we do not use: nothing of it is asked for or sent (N101)", async () => {
+    const { origin } = f.idp;
+    f.idp.hooks.discovery = (document) => ({
+      ...document,
+      registration_endpoint: `${origin}/register`,
+      pushed_authorization_request_endpoint: `${origin}/par`,
+      request_parameter_supported: true,
+      request_uri_parameter_supported: true,
+      require_request_uri_registration: true,
+      check_session_iframe: `${origin}/session`,
+      mtls_endpoint_aliases: { token_endpoint: `${origin}/mtls/token` },
+      tls_client_certificate_bound_access_tokens: true,
+      response_types_supported: ["code", "id_token", "code id_token token"],
+      grant_types_supported: ["authorization_code", "implicit", "refresh_token"],
+    });
+    f.idp.journal.length = 0;
+    const profile = await f.addProfile({ name: "Rich" });
+    const begun = await f.begin({ cookie: undefined }, { profile });
+    const sent = new URL(begun.headers.get("location") ?? "");
+    expect(`${sent.origin}${sent.pathname}`).toBe(`${origin}/authorize`);
+    expect([...sent.searchParams.keys()].toSorted()).toEqual([
+      "client_id",
+      "code_challenge",
+      "code_challenge_method",
+      "nonce",
+      "redirect_uri",
+      "response_type",
+      "scope",
+      "state",
+    ]);
+    expect((await f.signOn({ parameters: { profile } })).code).not.toBe("");
+    expect(new Set(f.idp.journal.map(({ path }) => path))).toEqual(
+      new Set(["/.well-known/openid-configuration", "/keys", "/token"]),
+    );
   });
 });
 
