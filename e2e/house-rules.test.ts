@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
+import type { ESTree } from "vite";
 import { describe, expect, test } from "vitest";
 import { operations } from "../packages/server/src/contract/operations.ts";
 import { problems } from "../packages/server/src/contract/problems.ts";
 import { routes } from "../packages/server/src/routes.ts";
 import { generatedFiles } from "../scripts/generated.ts";
+import { visit } from "./syntax.ts";
 
 /** The code base tests itself. */
 
@@ -159,6 +161,11 @@ describe("imports", () => {
   test("a limit is a value that SQLite does not plan by: `atMost`, or a number in the text", () => {
     for (const path of sources)
       expect(read(path), path).not.toMatch(/\.limit\((?!atMost\()|limit \$\{(?!atMost\()/);
+  });
+
+  test("what anybody sends is a parameter of a statement, and never a part of it: only migrations have raw SQL (A71)", () => {
+    const raw = sources.filter((path) => /\bsql\.raw\(|CompiledQuery\.raw\(/.test(read(path)));
+    expect(raw.filter((path) => !/\/storage\/(migrations\/|migrate\.ts)/.test(path))).toEqual([]);
   });
 
   test("a transaction is opened by storage/ alone: `storage.transact` tries again what a deadlock has undone", () => {
@@ -324,5 +331,72 @@ describe("the contract", () => {
       (match) => match[1],
     );
     for (const table of tables) expect(read("docs/storage.md"), table).toContain(`\`${table}\``);
+  });
+});
+
+describe("secrets", () => {
+  const names = /^(?!sealed).*(secret|password|(secret|password|code)_?hash|mac|signature|browser_?digest)$/i;
+  // It compares two databases of ours, and nobody who could guess hears of it.
+  const apart = "packages/server/src/carry-over.ts";
+
+  test("are compared in constant time, by their digests: `hashesEqual`, or `timingSafeEqual` for our mark on a token (A68)", () => {
+    const compared: string[] = [];
+    for (const path of sources.filter((source) => source !== apart))
+      visit(path, (lineOf) => ({
+        BinaryExpression(node) {
+          if (!/^[!=]==?$/.test(node.operator)) return;
+          const sides = [node.left, node.right];
+          if (sides.some(isKnownToAll)) return;
+          if (sides.some((side) => names.test(nameOf(side)))) compared.push(lineOf(node));
+        },
+      }));
+    expect(compared).toEqual([]);
+    expect(sources.filter((path) => read(path).includes("timingSafeEqual("))).toEqual([
+      "packages/server/src/access/access-token.ts",
+      "packages/server/src/lib/secrets.ts",
+    ]);
+  });
+});
+
+/** Something that stands in the source, or nothing at all. */
+const isKnownToAll = (node: ESTree.Node): boolean =>
+  node.type === "Literal" || (node.type === "Identifier" && node.name === "undefined");
+
+/** What a value is called, at its end: `row.secret_hash` is a `secret_hash`. */
+function nameOf(node: ESTree.Node): string {
+  if (node.type === "Identifier") return node.name;
+  if (node.type === "MemberExpression") return nameOf(node.property);
+  if (node.type === "CallExpression") return nameOf(node.callee);
+  return node.type === "ChainExpression" ? nameOf(node.expression) : "";
+}
+
+describe("the threat model", () => {
+  /** N: what a hostile provider does. A: attacks that others have met. T: bad input, and what breaks. */
+  const CASES = [
+    ..."N01-25 N27-30 N32-35 N37-39 N41-43 N50-56 N58-61 N70-86 N90-96 N98-101 N110-116".split(" "),
+    ..."A01-11 A20-36 A40-47 A50-58 A60-76".split(" "),
+    ..."T01-35 T37-38 T40-54".split(" "),
+  ];
+  const range = (kind: string, from: string, to: string) =>
+    Array.from(
+      { length: Number(to) - Number(from) + 1 },
+      (_, at) => `${kind}${String(Number(from) + at).padStart(2, "0")}`,
+    );
+
+  test("has a test for every case, which names it (T24b)", () => {
+    const named = new Set<string>();
+    for (const path of files.filter((file) => /^(e2e|packages\/\w+\/test)\/.*\.ts$|\.test\.ts$/.test(file))) {
+      if (path === "e2e/house-rules.test.ts") continue;
+      const text = read(path);
+      for (const [id] of text.matchAll(/\b[NAT]\d{2,3}\b/g)) named.add(id);
+      for (const [, kind = "", from = "", to = ""] of text.matchAll(/\b([NAT])(\d+) to \1(\d+)\b/g))
+        for (const id of range(kind, from, to)) named.add(id);
+    }
+    const cases = CASES.flatMap((text) => {
+      const [, kind = "", from = "", to = ""] = /^(\w)(\d+)-(\d+)$/.exec(text) ?? [];
+      return range(kind, from, to);
+    });
+    expect(cases.length).toBeGreaterThan(180);
+    expect(cases.filter((id) => !named.has(id))).toEqual([]);
   });
 });

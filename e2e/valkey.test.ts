@@ -62,7 +62,7 @@ test("a second instance without a Valkey says at its start, and when asked, that
     await until(async () => (await ready(instance)).degraded?.[0]?.startsWith("counters: "));
 });
 
-test("with a Valkey two instances keep one limit; without it they go on, 200 and degraded", async ({
+test("with a Valkey two instances keep one limit; without it they go on, 200 and degraded (T47)", async ({
   skip,
 }) => {
   if (!hasValkey) skip(NO_VALKEY);

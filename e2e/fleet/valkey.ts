@@ -44,7 +44,7 @@ describe.skipIf(!canRunFleet || !hasValkey)("Valkey", { timeout: 300_000 }, () =
       for (const refusal of [409, 429]) expect(entries.some(({ status }) => status === refusal)).toBe(true);
     }));
 
-  test("is stopped and comes back empty", () =>
+  test("is stopped and comes back empty (T47)", () =>
     during("Valkey stopped", async ({ begin, served }) => {
       for (let round = 0; round < 2; round++) {
         const end = begin(UNNOTICED);

@@ -111,7 +111,7 @@ describe("a URL that may not be asked", () => {
     "https://idp.example/\r\nHost: evil.example",
     "file:///etc/passwd",
     "",
-  ])("is neither resolved nor connected to (N58): %j", async (url) => {
+  ])("is neither resolved nor connected to (N58, A50): %j", async (url) => {
     const { deps, resolved, connections } = closedDoor(async () => [PUBLIC]);
     expect(await reasonOf(send(deps, { url }))).toBe("address_not_allowed");
     expect([resolved, connections]).toEqual([[], []]);
@@ -143,7 +143,7 @@ describe("a name is not connected to", () => {
     ["what is no address", ["idp.internal"], "host_not_public"],
     ["an empty text", [""], "host_not_public"],
     ["nothing", [], "host_unknown"],
-  ])("when it resolves to %s (T25)", async (_, addresses, reason) => {
+  ])("when it resolves to %s (T25, A50)", async (_, addresses, reason) => {
     const { deps, resolved, connections } = closedDoor(async () => addresses);
     expect(await reasonOf(send(deps, {}))).toBe(reason);
     expect([resolved, connections]).toEqual([["idp.example"], []]);
@@ -358,7 +358,7 @@ describe("an answer", () => {
     return { work, sockets };
   }
 
-  test.each([301, 302, 303, 307, 308])("%d is returned and not followed (N59)", async (status) => {
+  test.each([301, 302, 303, 307, 308])("%d is returned and not followed (N59, A50)", async (status) => {
     const elsewhere = await rawServer((socket) => socket.write(answerOf("{}")));
     const { work } = await answered(
       `HTTP/1.1 ${status} Moved\r\nLocation: ${elsewhere.origin}/\r\nContent-Length: 0\r\n\r\n`,
@@ -489,7 +489,7 @@ describe("an answer", () => {
 });
 
 describe("one request and the next", () => {
-  test("share no connection, so that an answer nobody asked for goes nowhere (N76)", async () => {
+  test("share no connection, so that an answer nobody asked for goes nowhere (N76, A53)", async () => {
     const { origin, sockets } = await rawServer((socket, count) => {
       socket.write(answerOf(`answer ${count}`, "Connection: keep-alive") + answerOf("poison"));
     });
@@ -592,7 +592,7 @@ test("a port where nobody listens is a failed connection", async () => {
 });
 
 describe("the environment", () => {
-  test("cannot put a proxy between", async () => {
+  test("cannot put a proxy between (A50)", async () => {
     const proxy = await rawServer((socket) => socket.write(answerOf("proxy")));
     for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]) {
       vi.stubEnv(name, proxy.origin);

@@ -241,7 +241,7 @@ describe("the e-mail", () => {
     expect(await identityOf(tokensWith({ email }))).toMatchObject({ email: shown });
   });
 
-  test("is not fetched from where the claims point to (N85)", async () => {
+  test("is not fetched from where the claims point to (N85, A58)", async () => {
     const distributed = {
       _claim_names: { email: "src", name: "src" },
       _claim_sources: { src: { endpoint: `${idp.origin}/bait`, access_token: "x", JWT: idp.signToken({}) } },

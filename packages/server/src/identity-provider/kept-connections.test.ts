@@ -200,14 +200,14 @@ describe("a connection is not used again", () => {
       (count) => `${inChunks(count)}HTTP/1.1 200 OK\r\nX: 0\r\n\r\n`,
     ],
     ["has heralds before it", (count) => `HTTP/1.1 103 Early Hints\r\n\r\n${answerOf(count)}`],
-  ])("after an answer that %s (N76)", async (_, answer) => {
+  ])("after an answer that %s (N76, A53)", async (_, answer) => {
     const { origin, sockets } = await server((socket, count) => socket.write(answer(count)));
     const { ask } = door({ allowedOrigins: [origin] });
     for (const count of [1, 2]) expect(await ask(origin)).toBe(`answer ${count}`);
     expect(sockets).toHaveLength(2);
   });
 
-  test("after bytes that nobody asked for (N76)", async () => {
+  test("after bytes that nobody asked for (N76, A53)", async () => {
     const { origin, sockets } = await server((socket, count) => socket.write(answerOf(count)));
     const { ask, ends } = door({ allowedOrigins: [origin] });
     expect(await ask(origin)).toBe("answer 1");

@@ -85,7 +85,7 @@ test("while Valkey is away the planner knows what this instance was asked", asyn
   expect(body.data.keys[0]).toMatchObject({ asked: 6 + 1 });
 });
 
-test("metrics say whether Valkey is away, how often it has gone, and how many instances there are", async () => {
+test("metrics say whether Valkey is away, how often it has gone, and how many instances there are (T47)", async () => {
   const read = async () => {
     clock.advance(1000);
     const { body } = await call(here.app, metrics, { peer: "192.0.2.1" });

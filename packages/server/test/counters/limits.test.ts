@@ -150,7 +150,7 @@ const faults: [string, () => unknown, () => unknown][] = [
 ];
 
 describe.each(faults)("while Valkey is %s", (_, begin, end) => {
-  test("floors are never refused, each of two instances gives half of the pool, and then all is exact again", async () => {
+  test("floors are never refused, each of two instances gives half of the pool, and then all is exact again (T47)", async () => {
     const two = await startTwo(AS_IN_PRODUCTION_MS);
     const [one] = two;
     /** Whoever decides says what there is to share. A busy machine can miss an answer, so this may take some tries. */

@@ -21,7 +21,7 @@ async function ask(latchkey: TestApp) {
   return { status, degraded: body.degraded };
 }
 
-test("200 with `degraded` while Valkey is away, and without it when Valkey is back (wire 20)", async ({
+test("200 with `degraded` while Valkey is away, and without it when Valkey is back (wire 20, T47)", async ({
   skip,
 }) => {
   if (!hasValkey) skip(NO_VALKEY);

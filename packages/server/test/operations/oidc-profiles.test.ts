@@ -210,7 +210,7 @@ describe("create", () => {
     expect(answer.body.errors[0].meta).toEqual({ reason });
   });
 
-  test("no text of the provider is in our answer", async () => {
+  test("no text of the provider is in our answer (A50)", async () => {
     idp.hooks.answer = {
       "/.well-known/openid-configuration": (_, response) =>
         void response.writeHead(500).end("marker from upstream"),

@@ -448,7 +448,7 @@ describe.each(engines)("lists on $name", (engine) => {
     );
 
     engineTest(
-      "400 for a cursor of another list, order or filter, and for one that was made up",
+      "400 for a cursor of another list, order or filter, and for one that was made up (A71)",
       async () => {
         const cursorOf = async (query: string) =>
           new URL((await get(`page[limit]=1&${query}`)).links.next).searchParams.get("page[after]") as string;
@@ -474,6 +474,10 @@ describe.each(engines)("lists on $name", (engine) => {
           expect([answer.status, answer.code], query).toEqual([400, "parameter_invalid"]);
           expect(answer.body.errors[0].source).toEqual({ parameter: "page[after]" });
         }
+        // Of the right types it leads to another place in the same list: it is a value, and no part of a statement.
+        const first = (await get("sort=name")).data;
+        for (const text of ["'", "' or 1=1 --", "\\'; drop table customers; --", '")', "%", "$1", "?"])
+          expect((await get(`sort=name&page[after]=${made(1, text, 1, text)}`)).data, text).toEqual(first);
         const other = await latchkey.createStore();
         const elsewhere = await other.call(listCustomers, { query: `sort=name&page[after]=${cursor}` });
         expect(elsewhere.code).toBe("parameter_invalid");
