@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { deleteProfile } from "../src/contract/oidc-profiles.ts";
+import { createRealm } from "../src/contract/realms.ts";
 import { authorize, authorizeByForm, beginTest, callback } from "../src/contract/sign-on.ts";
 import { endSession, signedOut } from "../src/contract/sign-out.ts";
 import { LANGUAGES, type Language } from "../src/http/pages/language.ts";

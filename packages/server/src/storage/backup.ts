@@ -12,7 +12,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type DatabaseSyncOptions } from "node:sqlite";
 import { newId } from "../lib/ids.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { giveToOwner } from "./sqlite.ts";
@@ -35,11 +35,13 @@ export function backUp(path: string, file: string): void {
       if (!isOurs(database)) throw new Error(`${path} is not a database of latchkey`);
       database.prepare("vacuum into ?").run(part);
     });
-    withDatabase(part, (copy) => {
-      // As long as the disk takes, which may be minutes: else the next backup would take it for one that was killed.
+    // Locked for as long as the disk takes, which may be minutes: else the next backup would take it for one that was killed.
+    const lock = (copy: DatabaseSync) => {
       copy.exec("begin exclusive");
       flush(part);
-    });
+    };
+    // Not to write: that would put an empty file in the place of one that was taken away between the two.
+    withDatabase(part, lock, { readOnly: true });
     // Unlike a rename, a link never takes the place of a file that somebody has made meanwhile.
     linkSync(part, file);
     flush(dirname(file));
@@ -66,7 +68,7 @@ function removeLeftovers(folder: string): void {
 function isLeftover(part: string): boolean {
   if (statSync(part).size === 0 && !existsSync(`${part}-journal`)) return false;
   try {
-    withDatabase(part, (left) => left.exec("begin exclusive"), 0);
+    withDatabase(part, (left) => left.exec("begin exclusive"), { timeout: 0 });
     return true;
   } catch (error) {
     return [SQLITE_CORRUPT, SQLITE_NOTADB].includes(primaryCodeOf(error));
@@ -165,8 +167,12 @@ export function removeDatabase(path: string): void {
   for (const part of ["", "-wal", "-shm", "-journal"]) rmSync(path + part, { force: true });
 }
 
-function withDatabase<T>(path: string, work: (database: DatabaseSync) => T, timeout = WAIT_MS): T {
-  const database = new DatabaseSync(path, { timeout });
+function withDatabase<T>(
+  path: string,
+  work: (database: DatabaseSync) => T,
+  options: DatabaseSyncOptions = {},
+): T {
+  const database = new DatabaseSync(path, { timeout: WAIT_MS, ...options });
   try {
     return work(database);
   } finally {
