@@ -30,8 +30,8 @@ export async function readBrowserModules(entries: readonly string[]): Promise<Ma
   return modules;
 }
 
-/** Imports and re-exports stand at the beginning of a line; what looks like one inside a comment does not. */
-const SPECIFIER = /^((?:import|export) (?:[\w*, ]*(?:\{[\w\s,]*\} )?from )?)"([^"]+)"/gm;
+/** Imports and re-exports, or the end of their names, stand at the beginning of a line; what looks like one inside a comment does not. */
+const SPECIFIER = /^((?:import|export|\}) (?:[\w{}*, ]*from )?)"([^"]+)"/gm;
 
 function toBrowser(text: string, source: URL, sdkEntry: URL, homes: Home[]) {
   const imports: URL[] = [];
