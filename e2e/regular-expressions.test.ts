@@ -47,7 +47,9 @@ test("regular expressions are written out, but for the orders of a list, so that
   expect(putTogether).toEqual(["packages/server/src/contract/filter.ts"]);
 });
 
-test("no regular expression takes longer than its text is long, times a constant (A67)", async () => {
+test("no regular expression takes longer than its text is long, times a constant (A67)", {
+  timeout: 600_000,
+}, async () => {
   // In this process: its native programs are for few platforms, and optional.
   vi.stubEnv("RECHECK_BACKEND", "pure");
   // How much is tried is counted and not timed, so that a busy machine finds the same.
