@@ -60,8 +60,8 @@ test("no regular expression takes longer than its text is long, times a constant
   const slow: string[] = [];
   for (const { place, pattern, flags } of different.values()) {
     const looked = unbounded(pattern);
-    // What repeats nothing looks at few characters from each place.
-    if (!/[*+]/.test(looked)) continue;
+    // What repeats single characters alone, and few times, has few ways from each place.
+    if (!/[*+]|\)\{/.test(looked)) continue;
     const found = await check(looked, flags, untimed);
     if (found.status === "safe") continue;
     const why = found.status === "vulnerable" ? found.complexity.summary : found.error.kind;
