@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { createProgress } from "./progress.ts";
 
-function watched(isTTY: boolean) {
+function watched(isTTY: boolean, columns = 80) {
   const written: string[] = [];
   let atMs = 0;
-  const out = { isTTY, write: (text: string) => written.push(text) };
+  const out = { isTTY, columns, write: (text: string) => written.push(text) };
   const progress = createProgress("deleting", { out, nowMs: () => atMs });
   return { written, progress, passMs: (ms: number) => (atMs += ms) };
 }
@@ -17,9 +17,17 @@ test("in a terminal a bar moves on one line, ten times a second at most", () => 
   }
   progress.end();
   expect(written.length).toBeLessThan(15);
-  expect(written[0]).toBe(`\rdeleting: [${" ".repeat(30)}] 0 of 100 rows, 0 %`);
-  expect(written.at(-2)).toBe(`\rdeleting: [${"#".repeat(30)}] 100 of 100 rows, 100 %`);
-  expect(written.at(-1)).toBe("\n");
+  expect(written[0]).toBe(`\r\u001b[Kdeleting: [${" ".repeat(30)}] 0 of 100 rows, 0 %`);
+  expect(written.at(-1)).toBe(`\r\u001b[Kdeleting: [${"#".repeat(30)}] 100 of 100 rows, 100 %\n`);
+});
+
+test("in a narrow terminal it is never more than one line, which could not be written over: the bar goes first", () => {
+  const figures = watched(true, 40);
+  figures.progress.show(50, 100);
+  expect(figures.written).toEqual(["\r\u001b[Kdeleting: 50 of 100 rows, 50 %"]);
+  const { written, progress } = watched(true, 20);
+  progress.show(50, 100);
+  expect(written).toEqual(["\r\u001b[Kdeleting: 50 of 100"]);
 });
 
 test("elsewhere it is a line every five seconds, and one at the end", () => {

@@ -5,7 +5,7 @@ const BAR_EVERY_MS = 100;
 const LINE_EVERY_MS = 5000;
 const WIDTH = 30;
 
-type Out = { isTTY?: boolean; write(text: string): unknown };
+type Out = { isTTY?: boolean; columns?: number; write(text: string): unknown };
 
 /** Whoever reads may leave (`2>&1 | head -1`): without a listener, the next write would end the command in the middle of its work. */
 export const standardError = (): Out => process.stderr.on("error", () => {});
@@ -17,20 +17,32 @@ export function createProgress(
   const everyMs = out.isTTY ? BAR_EVERY_MS : LINE_EVERY_MS;
   let shownAtMs = out.isTTY ? Number.NEGATIVE_INFINITY : nowMs();
   let last = "";
-  const write = (text: string) => out.write(out.isTTY ? `\r${text}` : `${text}\n`);
 
   return {
     show(done, total) {
-      last = `${what}: ${out.isTTY && total ? `${bar(done / total)} ` : ""}${counted(done, total)}`;
+      const withBar = `${what}: ${bar(done / (total ?? 1))} ${counted(done, total)}`;
+      last =
+        out.isTTY && total && withBar.length <= roomOf(out) ? withBar : `${what}: ${counted(done, total)}`;
       if (nowMs() - shownAtMs < everyMs) return;
       shownAtMs = nowMs();
-      write(last);
+      writeOver(out, last);
     },
     end() {
-      if (last) write(last);
-      if (out.isTTY && last) out.write("\n");
+      if (last) out.write(out.isTTY ? `${ANEW}${last}\n` : `${last}\n`);
     },
   };
+}
+
+/** To the beginning of the line, which is then empty. */
+export const ANEW = "\r\u001b[K";
+const USUAL_COLUMNS = 80;
+
+/** How long a line of a terminal may be that is to be written over. */
+const roomOf = ({ columns }: Out): number => (columns || USUAL_COLUMNS) - 1;
+
+/** A line in the place of the last one. In a terminal it is cut: what goes over its edge could not be written over. */
+export function writeOver(out: Out, line: string): void {
+  out.write(out.isTTY ? ANEW + line.slice(0, roomOf(out)) : `${line}\n`);
 }
 
 const counted = (done: number, total: number | undefined): string =>

@@ -2,7 +2,7 @@ import http from "node:http";
 import https from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import { operatorFault } from "../lib/operator-fault.ts";
-import { standardError } from "./progress.ts";
+import { ANEW, standardError, writeOver } from "./progress.ts";
 
 /** Somebody who asks in a key's name, and what came of it. */
 export type Prover = {
@@ -71,7 +71,7 @@ export async function runProvers(
   await Promise.all(work.map((each) => each.catch((error) => failed.abort(error))));
   clearInterval(progress);
   for (const { agent } of provers) agent.destroy();
-  if (out.isTTY) out.write("\r\u001b[K");
+  if (out.isTTY) out.write(ANEW);
   if (failed.signal.aborted && !interrupted.aborted) throw failed.signal.reason;
 }
 
@@ -169,7 +169,6 @@ function showProgress(
   return setInterval(() => {
     const elapsed = Math.round((performance.now() - startedMs) / 1000);
     const figures = provers.map(({ key, served, refused }) => `${key} ${served}/${refused}`).join("   ");
-    const line = `${elapsed} of ${seconds} s   served/refused:  ${figures}`;
-    out.write(out.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
+    writeOver(out, `${elapsed} of ${seconds} s   served/refused:  ${figures}`);
   }, 1000);
 }
