@@ -342,6 +342,8 @@ describe("a slip", () => {
       '--url must be an address such as http://localhost:4000, not "loc',
     ],
     [["prove-limits", "--store", "x", "--url", "keys"], 2, "--url must be an address"],
+    [["doctor", "idp.example/tenant"], 2, "did you mean https://idp.example/tenant?"],
+    [["doctor", "ftp://idp.example"], 2, 'must begin with https://, not be "ftp://idp.example"'],
     [["sign-on", "show", "7K2P"], 2, '"7K2P" is no reference'],
   ])("%j is answered with what was meant", async (args, code, words) => {
     const answer = await latchkey(args, place.env);

@@ -6,13 +6,23 @@ import { createEgress } from "../identity-provider/egress.ts";
 import { presentReportMembers } from "../identity-provider/present.ts";
 import type { CheckStatus } from "../identity-provider/requirements.ts";
 import { steadyClock } from "../lib/clock.ts";
+import { usageFault } from "../lib/operator-fault.ts";
+import { quoted } from "./options.ts";
 
 export async function doctor({ argument: url, json }: { argument: string; json: boolean }): Promise<void> {
+  const address = readAddress(url.trim());
   const allowedOrigins = readAllowedOrigins(process.env);
   const { send } = createEgress({ allowedOrigins });
-  const report = await examine({ send, clock: steadyClock(), allowedOrigins }, url.trim());
+  const report = await examine({ send, clock: steadyClock(), allowedOrigins }, address);
   console.log(json ? JSON.stringify(presentReportMembers(report)) : format(report));
   if (report.checks.some(({ status }) => status === "not_met")) process.exitCode = 1;
+}
+
+function readAddress(url: string): string {
+  if (/^https?:\/\//i.test(url) && URL.canParse(url)) return url;
+  const meant = `https://${url}`;
+  const hint = !url.includes("://") && URL.canParse(meant) ? `; did you mean ${meant}?` : "";
+  throw usageFault(`<discovery-url> must begin with https://, not be ${quoted(url)}${hint}`);
 }
 
 const MARKS: Record<CheckStatus, { mark: string; colour: "green" | "red" | "yellow" }> = {

@@ -81,6 +81,8 @@ describe("what is typed", () => {
     [["store delete", "--id", "x", "--id=y"], "--id stands there more than once"],
     [["key update", "x"], '"x" is one word too many'],
     [["doctor"], "<discovery-url> is missing"],
+    [["store show", " "], "<store> is missing: the store's id"],
+    [["key list", "--store="], "--store is empty: the store's id"],
     [["doctor", "a", "b"], '"b" is one word too many'],
   ])("%j is refused with what is wrong, and where help is", (args, words) => {
     const said = fault(...(args as [string, ...string[]]));

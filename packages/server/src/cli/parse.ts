@@ -27,7 +27,7 @@ export function parse(command: Command, args: string[]): Record<string, unknown>
   const [argument, ...more] = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []));
   const unexpected = command.argument ? more[0] : argument;
   if (unexpected !== undefined) throw faultOf(command, `${quoted(unexpected)} is one word too many`);
-  if (command.argument && !argument)
+  if (command.argument && !argument?.trim())
     throw faultOf(command, `${command.argument.value} is missing: ${command.argument.says}`);
   for (const [name, { required }] of Object.entries(command.options))
     if (required && !values.get(name)) throw faultOf(command, `--${name} is required`);
@@ -62,6 +62,9 @@ function readOption(command: Command, { name, value, inlineValue }: Typed, word:
       command,
       `--${name} lacks its value ${known.value}: ${quoted(value)} looks like an option. If it is the value, write --${name}=${value}`,
     );
+  // As a variable of the shell that is not set leaves it: --store "$STORE".
+  if (IDS.includes(known.value) && value.trim() === "")
+    throw faultOf(command, `--${name} is empty: ${known.says}`);
   return tidy(known.value, value);
 }
 
