@@ -224,6 +224,32 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.getByText("You are signed out.").waitFor();
   });
 
+  test("with the keyboard alone: what was pressed in vain has the focus again", async () => {
+    const inFocus = () => page.evaluate(() => document.activeElement?.textContent ?? "");
+    let isDown = true;
+    await page.route(/\/v2\//, (route) => (isDown ? route.abort() : route.continue()));
+    await page.goto(`${shop}/sign-in`);
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.press("Enter");
+    await page.waitForRequest(/\/v2\//);
+    await until(async () => (await inFocus()) === "Try again");
+    isDown = false;
+    await again.press("Enter");
+    await until(async () => (await inFocus()).startsWith("With an account you have elsewhere"));
+    const form = page.getByRole("form", { name: "Sign in with your e-mail" });
+    await form.getByLabel("E-mail").fill("dora@shop.example");
+    await form.getByLabel("Password").fill("not hers");
+    await form.getByRole("button").press("Enter");
+    await form.getByRole("alert").waitFor();
+    await until(async () => (await inFocus()) === "Sign in with e-mail");
+    await page.getByLabel("In a popup").check();
+    const opened = page.waitForEvent("popup");
+    await continueWith().press("Enter");
+    await (await opened).close();
+    await page.getByText("The window was closed before you were signed in.").waitFor();
+    await until(async () => (await inFocus()).includes("Continue with Practice sign-in"));
+  });
+
   test("e-mail and password stand beside it, and give the same account page", async () => {
     await page.goto(`${shop}/sign-in`);
     const form = page.getByRole("form", { name: "Sign in with your e-mail" });

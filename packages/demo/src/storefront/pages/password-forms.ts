@@ -39,6 +39,8 @@ function handle(formId: string, work: Work): void {
     } catch (failure) {
       sayIn(form, explain(failure).sentence);
       submit.disabled = false;
+      // Where it was pressed, and not Enter in a field.
+      if (document.activeElement === document.body) submit.focus();
     }
   });
 }

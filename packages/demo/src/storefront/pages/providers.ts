@@ -15,17 +15,20 @@ export async function mountProviders(): Promise<void> {
 async function list(): Promise<void> {
   const place = part("providers");
   place.setAttribute("aria-busy", "true");
-  part("providers-again").hidden = true;
+  const again = part("providers-again");
   try {
     const shop = await latchkey();
     const providers = await shop.listProviders();
     place.replaceChildren(...providers.map(providerButton));
     part("where").hidden = providers.length === 0;
     note(providers.length === 0 ? "There is none to choose from at the moment." : "");
+    // It is gone when it has helped.
+    if (document.activeElement === again) part("providers-title").focus();
+    again.hidden = true;
   } catch (failure) {
     place.replaceChildren();
     part("where").hidden = true;
-    part("providers-again").hidden = false;
+    again.hidden = false;
     note(explain(failure).sentence);
   }
   place.setAttribute("aria-busy", "false");
@@ -53,29 +56,29 @@ function providerButton(provider: Provider): HTMLElement {
       provider.isUp ? undefined : element("span", { class: "provider-note" }, " not answering at the moment"),
     ),
   );
-  press.addEventListener("click", () => void start(provider));
+  press.addEventListener("click", () => void start(provider, press));
   return element("li", {}, press);
 }
 
 const wantsPopup = (): boolean =>
   document.querySelector<HTMLInputElement>('input[name="where"]:checked')?.value === "popup";
 
-async function start(provider: Provider, afterRefusal = false): Promise<void> {
+async function start(provider: Provider, press: HTMLElement, afterRefusal = false): Promise<void> {
   // Before anything is waited for: browsers open windows only while a click is being handled.
   const popup = wantsPopup() ? openPopup() : undefined;
   clearMessage();
   setBusy(true);
   try {
     const { url, state } = await beginSignOn(provider, { isPopup: popup !== undefined, afterRefusal });
-    if (popup) follow(popup, url, state, provider);
+    if (popup) follow(popup, url, state, provider, press);
     else location.assign(url);
   } catch (failure) {
     popup?.close();
-    fail(explain(failure), provider);
+    fail(explain(failure), provider, press);
   }
 }
 
-function follow(popup: Window, url: string, state: string, provider: Provider): void {
+function follow(popup: Window, url: string, state: string, provider: Provider, press: HTMLElement): void {
   popup.location.replace(url);
   showMessage(
     { text: `Go on in the window of ${provider.name}.` },
@@ -83,24 +86,30 @@ function follow(popup: Window, url: string, state: string, provider: Provider): 
   );
   awaitReport(popup, state, {
     report(failure) {
-      if (failure) fail(failure, provider);
+      if (failure) fail(failure, provider, press);
       else location.assign("/account");
     },
     closed() {
-      setBusy(false);
+      offerAgain(press);
       showMessage(
         { text: "The window was closed before you were signed in." },
-        button("Try again", "button button-small", () => void start(provider)),
+        button("Try again", "button button-small", () => void start(provider, press)),
       );
     },
   });
 }
 
-function fail(failure: Explained, provider: Provider): void {
-  setBusy(false);
+function fail(failure: Explained, provider: Provider, press: HTMLElement): void {
+  offerAgain(press);
   const isRefusal = failure.code === "access_denied";
-  const again = button("Try again", "button button-small", () => void start(provider, isRefusal));
+  const again = button("Try again", "button button-small", () => void start(provider, press, isRefusal));
   showFailure(failure, ...(failure.isWorthTrying ? [again] : []));
+}
+
+/** A button that was disabled has lost the focus. */
+function offerAgain(press: HTMLElement): void {
+  setBusy(false);
+  press.focus({ preventScroll: true });
 }
 
 function setBusy(isBusy: boolean): void {

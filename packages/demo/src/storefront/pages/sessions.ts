@@ -59,6 +59,7 @@ async function signOut(account: CustomerAccount, session: Session, end: HTMLButt
     part("sessions-title").focus();
   } catch (failure) {
     end.disabled = false;
+    end.focus();
     refuse(failure);
   }
 }
