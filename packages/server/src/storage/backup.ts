@@ -15,7 +15,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync, type DatabaseSyncOptions } from "node:sqlite";
 import { newId } from "../lib/ids.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
-import { giveToOwner } from "./sqlite.ts";
+import { giveToOwner, primaryCodeOf } from "./sqlite.ts";
 
 /** Files of SQLite: a copy of one that is in use, and one in the place of another. What is in them is not judged here. */
 
@@ -159,9 +159,6 @@ function isGathered(path: string): boolean {
 const SQLITE_BUSY = 5;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
-
-/** Extended codes keep the primary one in the low byte. */
-const primaryCodeOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) & 0xff;
 
 export function removeDatabase(path: string): void {
   for (const part of ["", "-wal", "-shm", "-journal"]) rmSync(path + part, { force: true });

@@ -230,7 +230,8 @@ const IS_READ = /^\s*select\b/;
 const SQLITE_BUSY = 5;
 
 /** Extended codes keep the primary one in the low byte. */
-const primaryCodeOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) & 0xff;
+export const primaryCodeOf = (error: unknown): number =>
+  ((error as { errcode?: number }).errcode ?? 0) & 0xff;
 
 /** `data_version` moves when another connection has committed; our own commits leave it alone. */
 function watch(file: DatabaseSync, onChange: () => void): () => void {
