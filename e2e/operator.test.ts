@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -72,6 +73,26 @@ describe("a database that is not there", () => {
     }
     await database.drop();
   });
+});
+
+test("a command that is led to somebody else's database changes nothing of it, neither its mode nor its log", async () => {
+  await createStore(place);
+  const path = join(place.folder, "recipes.db");
+  const recipes = new DatabaseSync(path);
+  recipes.exec("create table recipes (id text)");
+  recipes.close();
+  chmodSync(path, 0o664);
+  const before = filesOf(place.folder);
+  const other = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${path}` };
+  const listed = await latchkey(["store", "list"], other);
+  expect([listed.code, listed.stderr]).toEqual([
+    1,
+    expect.stringContaining("there are no tables of latchkey"),
+  ]);
+  const named = await latchkey(["after-restore", "--replaced", `sqlite:${path}`], place.env);
+  expect([named.code, named.stderr]).toEqual([1, expect.stringContaining("Nothing was changed")]);
+  expect(filesOf(place.folder)).toEqual(before);
+  expect(statSync(path).mode & 0o777).toBe(0o664);
 });
 
 test("what a command is not let look for is not called missing", async () => {

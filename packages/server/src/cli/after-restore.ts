@@ -6,6 +6,7 @@ import { readDatabaseUrl, readDatabaseUrlOf } from "../config.ts";
 import { byOperator } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import { operatorFault, usageFault } from "../lib/operator-fault.ts";
+import { isStrange } from "../storage/backup.ts";
 import { hasTables } from "../storage/migrate.ts";
 import { connectStorage, inWords, isSameDatabase, refuseMissingFile } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -58,8 +59,11 @@ export async function endAll(deps: Deps): Promise<Ended> {
 
 /** What was carried over; undefined where the backup was not made of that database. */
 export async function carryFrom(deps: Deps, replacedUrl: string): Promise<CarriedOver | undefined> {
-  if (replacedUrl.startsWith("sqlite:"))
-    refuseMissingFile(replacedUrl.slice("sqlite:".length), "--replaced says which one is meant");
+  if (replacedUrl.startsWith("sqlite:")) {
+    const path = replacedUrl.slice("sqlite:".length);
+    refuseMissingFile(path, "--replaced says which one is meant");
+    if (isStrange(path)) return undefined;
+  }
   const replaced = await connectStorage(replacedUrl);
   try {
     await hasTables(replaced).catch((error) => {

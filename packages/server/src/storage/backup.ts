@@ -116,6 +116,15 @@ const isOurs = (database: DatabaseSync): boolean =>
   database.prepare("select name from sqlite_master where name in ('schema_migrations', 'stores')").all()
     .length === 2;
 
+/** Whether this is somebody else's database, found out without a change to it. What cannot be read is not judged. */
+export function isStrange(path: string): boolean {
+  try {
+    return withDatabase(path, (database) => !isOurs(database), 0);
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Puts the copy into the place of the database, which is kept under another name. There is a whole database under the
  * path at every moment: whoever is interrupted finds either the one of before or the new one.

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Clock } from "../lib/clock.ts";
 import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
 import { toRealPath } from "../lib/real-path.ts";
+import { isStrange } from "./backup.ts";
 import { hasTables, migrate } from "./migrate.ts";
 import { openSqlite } from "./sqlite.ts";
 import { writeStatistics } from "./sqlite-statistics.ts";
@@ -35,13 +36,15 @@ export async function openStorage(
   { claim = false, mustExist = false, ...options }: Opening = {},
 ): Promise<Storage> {
   const isFile = databaseUrl.startsWith("sqlite:") && databaseUrl !== IN_MEMORY;
-  if (mustExist && isFile) refuseMissingFile(databaseUrl.slice("sqlite:".length));
+  const path = databaseUrl.slice("sqlite:".length);
+  if (mustExist && isFile) refuseMissingFile(path);
+  // Before it is opened, which gives a database our mode and our kind of log: a mistyped path may lead to somebody else's.
+  if (mustExist && isFile && isStrange(path)) throw withoutTables(databaseUrl);
   const storage = await connectStorage(databaseUrl, { ...options, isService: claim });
   try {
     if (claim) storage.claim();
-    if (mustExist && databaseUrl !== IN_MEMORY && !(await hasTables(storage))) {
-      throw operatorFault(`there are no tables of latchkey in ${describeUrl(databaseUrl)}; ${HOW_TO_MAKE}`);
-    }
+    if (mustExist && databaseUrl !== IN_MEMORY && !(await hasTables(storage)))
+      throw withoutTables(databaseUrl);
     await migrateUrl({ clock }, databaseUrl, storage);
     if (storage.engine === "sqlite") await writeStatistics(storage).catch(unlessUnavailable);
     return storage;
@@ -59,6 +62,9 @@ function unlessUnavailable(error: unknown): void {
 const IN_MEMORY = "sqlite::memory:";
 const HOW_TO_MAKE =
   "LATCHKEY_DATABASE_URL says which database is meant. `latchkey store create`, `serve`, `dev` and `migrate` make one.";
+
+const withoutTables = (databaseUrl: string): Error =>
+  operatorFault(`there are no tables of latchkey in ${describeUrl(databaseUrl)}; ${HOW_TO_MAKE}`);
 
 /** Throws also what keeps us from looking: in a folder of another user's it may well be there. */
 export function refuseMissingFile(path: string, remedy = HOW_TO_MAKE): void {
