@@ -2,7 +2,7 @@ import cluster from "node:cluster";
 import { Problem } from "../contract/problem.ts";
 import { problemEntry } from "../contract/problems.ts";
 import { isOperatorFault, isUsageFault, usageFault } from "../lib/operator-fault.ts";
-import { isUnavailable } from "../storage/storage.ts";
+import { isUnavailable, isWriteRefused } from "../storage/storage.ts";
 import type { Command } from "./command.ts";
 import { commands } from "./commands/all.ts";
 import { helpOf, helpOfFamily, overview } from "./help.ts";
@@ -80,11 +80,13 @@ function unknownAction(family: string, action: string, members: readonly Command
 }
 
 /** A fault that somebody can mend is said in words; one of our own making shows where it happened. */
-function inWords(error: unknown): string {
+export function inWords(error: unknown): string {
   if (error instanceof Problem)
     return error.faults.map(({ code, detail }) => detail ?? problemEntry(code).means).join("\n");
   if (isOperatorFault(error)) return error.message;
   if (isOfFile(error)) return `a file or folder cannot be used: ${error.message}`;
+  if (isWriteRefused(error))
+    return `the database cannot be written to: its disk is full or read-only (${(error as Error).message})`;
   if (isUnavailable(error))
     return `the database does not answer, or is too busy (${(error as Error).message}): run the same command again`;
   return (error as Error).stack ?? String(error);
@@ -92,6 +94,8 @@ function inWords(error: unknown): string {
 
 const OF_FILES = ["EACCES", "EEXIST", "EISDIR", "ELOOP", "ENOSPC", "ENOTDIR", "EPERM", "EROFS"];
 
-/** What the system refuses to do with a file says itself which one, and why. */
+/** What the system refuses to do with a file says itself why, and mostly with which one; so does a folder that we are in and that is gone. */
 const isOfFile = (error: unknown): error is Error =>
-  error instanceof Error && "path" in error && "code" in error && OF_FILES.includes(String(error.code));
+  error instanceof Error &&
+  "code" in error &&
+  (OF_FILES.includes(String(error.code)) || ("syscall" in error && error.syscall === "uv_cwd"));
