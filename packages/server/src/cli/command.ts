@@ -4,7 +4,7 @@ export type Command = {
   name: string;
   does: string;
   /** The one word that is no option. */
-  argument?: { value: string; says: string };
+  argument?: Argument;
   options: Options;
   /** What else is good to know. */
   notes?: string;
@@ -13,6 +13,9 @@ export type Command = {
   /** Only the command that is asked for is loaded: a start is mostly the loading of files. */
   load(): Promise<(given: never) => Promise<void>>;
 };
+
+/** What somebody reads out is typed in as many words as they pause. */
+type Argument = { value: string; says: string; isReadOut?: true };
 
 /** Without `value` it is said or not; with it, it takes one. */
 export type Option = { value?: string; says: string; required?: true; default?: string };
@@ -36,7 +39,7 @@ export const command = <const O extends Options>(described: Described<O, Given<O
 
 /** A command that takes one word beside its options. */
 export const commandOn = <const O extends Options>(
-  described: Described<O, Given<O> & { argument: string }> & { argument: { value: string; says: string } },
+  described: Described<O, Given<O> & { argument: string }> & { argument: Argument },
 ): Command => described;
 
 /** What a program reads: one object on one line. A resource in it has the members that the API shows. */

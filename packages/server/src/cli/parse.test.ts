@@ -110,6 +110,12 @@ describe("what is typed", () => {
     expect(parse(find("store show"), [" X "])).toMatchObject({ argument: " X " });
   });
 
+  test("is a reference in as many words as it was read out in", () => {
+    const typed = ["7k2p", "--json", "m0xn"];
+    expect(parse(find("sign-on show"), typed)).toMatchObject({ argument: "7k2p m0xn", json: true });
+    expect(fault("sign-on show")).toContain("<reference> is missing");
+  });
+
   test("a line of usage shows what must be said, and what may be in brackets", () => {
     expect(usageOf(find("store delete"))).toBe("latchkey store delete --id <store> [--yes] [--json]");
     expect(usageOf(find("backup"))).toBe("latchkey backup <file> [--json]");

@@ -24,7 +24,8 @@ export function parse(command: Command, args: string[]): Record<string, unknown>
       throw faultOf(command, `--${token.name} stands there more than once: which one is meant?`);
     values.set(token.name, value);
   }
-  const [argument, ...more] = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []));
+  const words = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []));
+  const [argument, ...more] = command.argument?.isReadOut ? [words.join(" ")] : words;
   const unexpected = command.argument ? more[0] : argument;
   if (unexpected !== undefined) throw faultOf(command, `${quoted(unexpected)} is one word too many`);
   if (command.argument && !argument?.trim())

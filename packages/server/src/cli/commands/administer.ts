@@ -260,6 +260,7 @@ export const signOnCommands: Command[] = [
     argument: {
       value: "<reference>",
       says: "what the shopper reads out, in any spelling (7k2p m0xn), or the record's id",
+      isReadOut: true,
     },
     options: {
       store: { value: "<store>", says: "the store's id; unless given, all stores are looked in" },
