@@ -43,7 +43,8 @@ export async function proveLimits(given: Given): Promise<void> {
         `the proof needs ${PARTS} unreserved requests per second, and the store has ${free}`,
       );
     const interrupted = new AbortController();
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => interrupted.abort());
+    // Each time: a terminal that is closed sends several, and the keys have to be deleted after the first.
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => interrupted.abort());
     const keys: Made[] = [];
     try {
       await makeKeys(deps, storeId, Math.floor(free / PARTS), keys);
