@@ -463,6 +463,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await press("End this session", /^Signed in now$/);
     for (let at = 0; at < 60; at++) await c.admin.applicationKeys.create({ name: `Many ${at}` });
     await go(page, "/keys", "Keys");
+    await button(page, "Show more").waitFor();
     const shown = await page.getByRole("link", { name: /^Many/ }).count();
     await press("Show more", new RegExp(`^Many ${shown}lkid_`));
     await go(page, "/planner", "Planner");
