@@ -519,11 +519,29 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await go(page, "/planner", "This screen could not be loaded");
     await page.getByRole("navigation").getByRole("link", { name: "Settings" }).click();
     await heading(page, "Settings");
-    await page.unrouteAll();
     await go(page, "/planner", "This screen could not be loaded");
     await button(page, "Load the page again").click();
     await heading(page, "Sign in to your store");
     expect(page.url()).toBe(`${c.url}/console/planner`);
+    await page.context().close();
+  });
+
+  test("a screen whose file was lost on its way is loaded when it is asked for again", async () => {
+    const page = await newPage(c);
+    await signInWithKey(c, page, "/settings");
+    await heading(page, "Settings");
+    let asked = 0;
+    await page.route(/\/assets\/(planner|members)-/, (route) => {
+      asked++;
+      return route.abort();
+    });
+    await go(page, "/planner", "This screen could not be loaded");
+    await go(page, "/members", "This screen could not be loaded");
+    expect(asked).toBe(2);
+    await page.unrouteAll();
+    await button(page, "Try again").click();
+    await heading(page, "Members");
+    await go(page, "/planner", "Planner");
     await page.context().close();
   });
 

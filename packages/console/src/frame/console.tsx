@@ -9,47 +9,46 @@ import { Frame } from "./frame.tsx";
 import { NotHere } from "./not-here.tsx";
 import { Unshown } from "./unshown.tsx";
 
+type Load = () => Promise<ComponentType>;
+
 /** Every screen is a file of its own, loaded when one goes there. */
-const screens: [path: string, screen: ComponentType][] = [
-  [SCREENS.home, lazy(async () => ({ default: (await import("../home/home.tsx")).Home }))],
-  [SCREENS.find, lazy(async () => ({ default: (await import("../find/find.tsx")).Find }))],
-  [SCREENS.signOn, lazy(async () => ({ default: (await import("../sign-on/sign-on.tsx")).SignOnScreen }))],
-  [SCREENS.failures, lazy(async () => ({ default: (await import("../failures/failures.tsx")).Failures }))],
-  [
-    SCREENS.providers,
-    lazy(async () => ({ default: (await import("../providers/providers.tsx")).Providers })),
-  ],
-  [
-    SCREENS.addProvider,
-    lazy(async () => ({ default: (await import("../add-provider/add-provider.tsx")).AddProvider })),
-  ],
-  [
-    SCREENS.provider,
-    lazy(async () => ({ default: (await import("../providers/provider.tsx")).ProviderScreen })),
-  ],
-  [SCREENS.keys, lazy(async () => ({ default: (await import("../keys/keys.tsx")).Keys }))],
-  [SCREENS.key, lazy(async () => ({ default: (await import("../keys/key.tsx")).KeyScreen }))],
-  [SCREENS.planner, lazy(async () => ({ default: (await import("../planner/planner.tsx")).Planner }))],
-  [
-    SCREENS.customers,
-    lazy(async () => ({ default: (await import("../customers/customers.tsx")).Customers })),
-  ],
-  [
-    SCREENS.customer,
-    lazy(async () => ({ default: (await import("../customers/customer.tsx")).CustomerScreen })),
-  ],
-  [SCREENS.events, lazy(async () => ({ default: (await import("../events/events.tsx")).Events }))],
-  [
-    SCREENS.integrations,
-    lazy(async () => ({ default: (await import("../integrations/integrations.tsx")).Integrations })),
-  ],
-  [
-    SCREENS.integration,
-    lazy(async () => ({ default: (await import("../integrations/integration.tsx")).IntegrationScreen })),
-  ],
-  [SCREENS.members, lazy(async () => ({ default: (await import("../members/members.tsx")).Members }))],
-  [SCREENS.settings, lazy(async () => ({ default: (await import("../settings/settings.tsx")).Settings }))],
+const screens: [path: string, load: Load][] = [
+  [SCREENS.home, async () => (await import("../home/home.tsx")).Home],
+  [SCREENS.find, async () => (await import("../find/find.tsx")).Find],
+  [SCREENS.signOn, async () => (await import("../sign-on/sign-on.tsx")).SignOnScreen],
+  [SCREENS.failures, async () => (await import("../failures/failures.tsx")).Failures],
+  [SCREENS.providers, async () => (await import("../providers/providers.tsx")).Providers],
+  [SCREENS.addProvider, async () => (await import("../add-provider/add-provider.tsx")).AddProvider],
+  [SCREENS.provider, async () => (await import("../providers/provider.tsx")).ProviderScreen],
+  [SCREENS.keys, async () => (await import("../keys/keys.tsx")).Keys],
+  [SCREENS.key, async () => (await import("../keys/key.tsx")).KeyScreen],
+  [SCREENS.planner, async () => (await import("../planner/planner.tsx")).Planner],
+  [SCREENS.customers, async () => (await import("../customers/customers.tsx")).Customers],
+  [SCREENS.customer, async () => (await import("../customers/customer.tsx")).CustomerScreen],
+  [SCREENS.events, async () => (await import("../events/events.tsx")).Events],
+  [SCREENS.integrations, async () => (await import("../integrations/integrations.tsx")).Integrations],
+  [SCREENS.integration, async () => (await import("../integrations/integration.tsx")).IntegrationScreen],
+  [SCREENS.members, async () => (await import("../members/members.tsx")).Members],
+  [SCREENS.settings, async () => (await import("../settings/settings.tsx")).Settings],
 ];
+
+const made = new Map<string, ComponentType>();
+
+/** React keeps the failure of what could not be loaded for good: such a screen is made anew when it is asked for again. */
+function screenAt(path: string, load: Load): ComponentType {
+  const known = made.get(path);
+  if (known) return known;
+  const screen = lazy(async () => {
+    try {
+      return { default: await load() };
+    } catch (error) {
+      made.delete(path);
+      throw error;
+    }
+  });
+  made.set(path, screen);
+  return screen;
+}
 
 export function Console() {
   const session = useMaybeSession();
@@ -63,18 +62,23 @@ export function Console() {
   return (
     <Frame>
       <Unshown key={path}>
-        <Suspense fallback={<SkeletonRows rows={6} />}>
-          <Switch>
-            {screens.map(([at, Screen]) => (
-              <Route key={at} path={at}>
-                <Screen key={path} />
+        {() => (
+          <Suspense fallback={<SkeletonRows rows={6} />}>
+            <Switch>
+              {screens.map(([at, load]) => {
+                const Screen = screenAt(at, load);
+                return (
+                  <Route key={at} path={at}>
+                    <Screen key={path} />
+                  </Route>
+                );
+              })}
+              <Route>
+                <NotHere />
               </Route>
-            ))}
-            <Route>
-              <NotHere />
-            </Route>
-          </Switch>
-        </Suspense>
+            </Switch>
+          </Suspense>
+        )}
       </Unshown>
     </Frame>
   );

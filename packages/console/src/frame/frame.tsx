@@ -96,9 +96,11 @@ export function Frame({ children }: { children: ReactNode }) {
       <Notices />
       {isOver && (
         <Unshown>
-          <Suspense>
-            <Continue />
-          </Suspense>
+          {() => (
+            <Suspense>
+              <Continue />
+            </Suspense>
+          )}
         </Unshown>
       )}
     </div>
