@@ -119,7 +119,7 @@ const isOurs = (database: DatabaseSync): boolean =>
 /** Whether this is somebody else's database, found out without a change to it. What cannot be read is not judged. */
 export function isStrange(path: string): boolean {
   try {
-    return withDatabase(path, (database) => !isOurs(database), 0);
+    return withDatabase(path, (database) => !isOurs(database), { readOnly: true, timeout: 0 });
   } catch {
     return false;
   }
