@@ -75,7 +75,7 @@ describe("a database that is not there", () => {
   });
 });
 
-test("a command that is led to somebody else's database changes nothing of it, neither its mode nor its log", async () => {
+test("what is led to somebody else's database makes no tables there, and changes neither its mode nor its log", async () => {
   await createStore(place);
   const path = join(place.folder, "recipes.db");
   const recipes = new DatabaseSync(path);
@@ -84,11 +84,14 @@ test("a command that is led to somebody else's database changes nothing of it, n
   chmodSync(path, 0o664);
   const before = filesOf(place.folder);
   const other = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${path}` };
-  const listed = await latchkey(["store", "list"], other);
-  expect([listed.code, listed.stderr]).toEqual([
-    1,
-    expect.stringContaining("there are no tables of latchkey"),
-  ]);
+  for (const command of [["store", "list"], ["store", "create", "--name", "Shop"], ["migrate"], ["serve"]]) {
+    const { code, stderr } = await latchkey(command, other);
+    expect([command, code, stderr]).toEqual([
+      command,
+      1,
+      expect.stringContaining("recipes.db is somebody else's database"),
+    ]);
+  }
   const named = await latchkey(["after-restore", "--replaced", `sqlite:${path}`], place.env);
   expect([named.code, named.stderr]).toEqual([1, expect.stringContaining("Nothing was changed")]);
   expect(filesOf(place.folder)).toEqual(before);

@@ -116,10 +116,13 @@ const isOurs = (database: DatabaseSync): boolean =>
   database.prepare("select name from sqlite_master where name in ('schema_migrations', 'stores')").all()
     .length === 2;
 
-/** Whether this is somebody else's database, found out without a change to it. What cannot be read is not judged. */
+const hasOthers = (database: DatabaseSync): boolean =>
+  !isOurs(database) && database.prepare("select name from sqlite_master limit 1").all().length > 0;
+
+/** Whether there are tables, and none of ours, found out without a change to them. What cannot be read is not judged. */
 export function isStrange(path: string): boolean {
   try {
-    return withDatabase(path, (database) => !isOurs(database), { readOnly: true, timeout: 0 });
+    return withDatabase(path, hasOthers, { readOnly: true, timeout: 0 });
   } catch {
     return false;
   }

@@ -10,10 +10,16 @@ import { writeStatistics } from "./sqlite-statistics.ts";
 import { isUnavailable, type PostgresOptions, type Storage } from "./storage.ts";
 
 /** Connects to `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, whatever state its tables are in. */
-export const connectStorage = async (databaseUrl: string, options?: PostgresOptions): Promise<Storage> =>
-  databaseUrl.startsWith("sqlite:")
-    ? openSqlite(databaseUrl.slice("sqlite:".length))
-    : connectPostgres(databaseUrl, options);
+export async function connectStorage(databaseUrl: string, options?: PostgresOptions): Promise<Storage> {
+  if (!databaseUrl.startsWith("sqlite:")) return connectPostgres(databaseUrl, options);
+  const path = databaseUrl.slice("sqlite:".length);
+  // Before it is opened, which gives a database our mode and our kind of log: a mistyped path may lead to somebody else's.
+  if (isStrange(path))
+    throw operatorFault(
+      `${resolve(path)} is somebody else's database: there are no tables of latchkey in it, but others. LATCHKEY_DATABASE_URL says which one is meant.`,
+    );
+  return openSqlite(path);
+}
 
 /** The driver is loaded where it is used: a start is mostly the loading of files. */
 async function connectPostgres(
@@ -36,15 +42,13 @@ export async function openStorage(
   { claim = false, mustExist = false, ...options }: Opening = {},
 ): Promise<Storage> {
   const isFile = databaseUrl.startsWith("sqlite:") && databaseUrl !== IN_MEMORY;
-  const path = databaseUrl.slice("sqlite:".length);
-  if (mustExist && isFile) refuseMissingFile(path);
-  // Before it is opened, which gives a database our mode and our kind of log: a mistyped path may lead to somebody else's.
-  if (mustExist && isFile && isStrange(path)) throw withoutTables(databaseUrl);
+  if (mustExist && isFile) refuseMissingFile(databaseUrl.slice("sqlite:".length));
   const storage = await connectStorage(databaseUrl, { ...options, isService: claim });
   try {
     if (claim) storage.claim();
-    if (mustExist && databaseUrl !== IN_MEMORY && !(await hasTables(storage)))
-      throw withoutTables(databaseUrl);
+    if (mustExist && databaseUrl !== IN_MEMORY && !(await hasTables(storage))) {
+      throw operatorFault(`there are no tables of latchkey in ${describeUrl(databaseUrl)}; ${HOW_TO_MAKE}`);
+    }
     await migrateUrl({ clock }, databaseUrl, storage);
     if (storage.engine === "sqlite") await writeStatistics(storage).catch(unlessUnavailable);
     return storage;
@@ -62,9 +66,6 @@ function unlessUnavailable(error: unknown): void {
 const IN_MEMORY = "sqlite::memory:";
 const HOW_TO_MAKE =
   "LATCHKEY_DATABASE_URL says which database is meant. `latchkey store create`, `serve`, `dev` and `migrate` make one.";
-
-const withoutTables = (databaseUrl: string): Error =>
-  operatorFault(`there are no tables of latchkey in ${describeUrl(databaseUrl)}; ${HOW_TO_MAKE}`);
 
 /** Throws also what keeps us from looking: in a folder of another user's it may well be there. */
 export function refuseMissingFile(path: string, remedy = HOW_TO_MAKE): void {
