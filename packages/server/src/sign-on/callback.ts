@@ -8,7 +8,7 @@ import { shopOf } from "../realms/shop.ts";
 import type { AskDeps } from "./ask-idp.ts";
 import { type Attempt, digest, isOver, openAttempt, type Place } from "./attempt.ts";
 import { refuseUnusable } from "./authorize.ts";
-import { claimAttempt, failAttempt, issueCode } from "./code.ts";
+import { claimAttempt, failAttempt, hasRecord, issueCode } from "./code.ts";
 import {
   type PageCode,
   recordOf,
@@ -23,6 +23,7 @@ import {
 import { readParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
+import { referenceOf } from "./reference.ts";
 import { foreseeUnwelcome, identifyShopper, isSameBrowser } from "./returned.ts";
 import { type KnownPlaces, recallPlace } from "./sign-on-place.ts";
 import { finishTest, openTestAttempt } from "./test-sign-on.ts";
@@ -78,7 +79,11 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   const work = async (): Promise<BrowserAnswer> => {
     const clientCode = newCredential("lkac");
     const isFirst = await claimAttempt(deps, place, { ...attempt, clientRedirectUri, clientCode });
-    if (!isFirst) throw signOnProblem("callback_replay");
+    if (!isFirst) {
+      // Coming back twice is not another sign-on: the record of the first time is the one to look at, where there is one.
+      const isFound = deps.recorder.isWaiting(attempt.id) || (await hasRecord(deps, place, attempt.id));
+      throw signOnProblem("callback_replay", isFound ? { reference: referenceOf(attempt.id) } : {});
+    }
     try {
       trail.profile = profile;
       refuseUnusable(profile);

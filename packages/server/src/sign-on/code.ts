@@ -148,6 +148,25 @@ export async function failAttempt(
   }
 }
 
+/** Whether it has a record, or may still have one: of what failed unsigned only so much is recorded. */
+export async function hasRecord(
+  { storage: { db } }: Pick<Deps, "storage">,
+  { storeId }: Pick<Place, "storeId">,
+  attemptId: string,
+): Promise<boolean> {
+  const found = await db
+    .selectFrom("sign_on_attempts")
+    .select("id")
+    .where("store_id", "=", storeId)
+    .where("id", "=", attemptId)
+    .where("state", "<>", "failed")
+    .unionAll(
+      db.selectFrom("sign_ons").select("id").where("store_id", "=", storeId).where("id", "=", attemptId),
+    )
+    .execute();
+  return found.length > 0;
+}
+
 /** The direct flow has no attempt of ours: an identity provider's code is claimed by its hash, and redeemed once. */
 export async function claimDirectCode(
   { storage, clock }: Deps,

@@ -142,20 +142,18 @@ export async function redirectProblemsTo(
   } catch (cause) {
     const reason = reasonOf(cause);
     const entry = signOnReasonEntry(reason);
-    const idpError = cause instanceof Problem ? cause.faults[0].meta?.error : undefined;
-    const error = typeof idpError === "string" ? idpError : entry.error;
+    const meta = cause instanceof Problem ? cause.faults[0].meta : undefined;
+    const error = typeof meta?.error === "string" ? meta.error : entry.error;
     const reference = referenceOf(trail.id);
     deps.recorder.count("failed", reason);
-    // Coming back twice is not another sign-on: the record of the first time is the one to look at.
-    const isReplay = reason === "callback_replay";
-    const isNoted = !isReplay && (await isRecorded(deps, trail));
+    const isNoted = reason !== "callback_replay" && (await isRecorded(deps, trail));
     if (isNoted) deps.recorder.note({ ...recordOf(trail), outcome: "failed", reason, error });
     const location = redirectToClient(deps, trail, client, {
       error,
       error_description: entry.means,
       reason,
       // Only one that finds something.
-      ...((isNoted || isReplay) && { reference }),
+      ...((isNoted || meta?.reference !== undefined) && { reference }),
     });
     return { location, failure: { reference, reason, ...(cause instanceof Problem ? {} : { cause }) } };
   }

@@ -29,6 +29,8 @@ export type Recorder = {
   noteExchange(exchange: ExchangeRecord): void;
   flush(): Promise<void>;
   waiting(): number;
+  /** Whether this one is among them. */
+  isWaiting(id: string): boolean;
   /** The stores that strangers have caused records in since this was last asked. */
   takeStrangerStores(): string[];
   dropped(): number;
@@ -206,6 +208,7 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
       exchanges = bounded([...unwrittenToo, ...exchanges]);
     },
     waiting: () => attempts.length + exchanges.length,
+    isWaiting: (id) => attempts.some((row) => row.id === id),
     takeStrangerStores() {
       const taken = [...strangerStores];
       strangerStores = new Set();

@@ -475,6 +475,17 @@ describe("coming back again", () => {
     expect(await f.recordOf(reference)).toMatchObject({ outcome: "failed", reason: "id_token.nonce" });
   });
 
+  test("303 callback_replay without a reference after a failure that left no record, because there were too many", async () => {
+    const fail = async (begun: Begun) =>
+      told(await end({ ...begun, back: withQuery(begun.back, (query) => query.delete("code")) }));
+    let begun = await begin();
+    while ((await fail(begun)).reference !== undefined) begun = await begin();
+    expect(await fail(begun)).toMatchObject({ error: "callback_replay" });
+    expect(await fail(begun)).not.toHaveProperty("reference");
+    await f.latchkey.app.tidy();
+    expect(await fail(begun)).not.toHaveProperty("reference");
+  });
+
   test("with another code or error in it, it is still the same sign-on (N94)", async () => {
     const begun = await begin();
     await end(begun);
