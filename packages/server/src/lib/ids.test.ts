@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { idFromBytes, idToBytes, isId, newId } from "./ids.ts";
+import { idFromBytes, idToBytes, isId, newId, timeOfId } from "./ids.ts";
 
 const ID = "0190f3b2-7c1a-7def-8123-456789abcdef";
 
@@ -8,6 +8,12 @@ test("a new id is an id, of the version that sorts by time", () => {
   const id = newId();
   expect(isId(id)).toBe(true);
   expect(id[14]).toBe("7");
+});
+
+test("ids that are made one after the other sort in this order, also within a millisecond", () => {
+  const ids = Array.from({ length: 2000 }, newId);
+  expect(new Set(ids.map(timeOfId)).size).toBeLessThan(ids.length);
+  expect(ids.toSorted()).toEqual(ids);
 });
 
 test("no id is given twice", () => {

@@ -745,6 +745,6 @@ describe("what is kept", () => {
     const { storage, clock } = hooks.latchkey;
     const most = await mostInOneTurn(storage, (watched) => eraseSome({ storage: watched, clock }, person));
     expect(most).toBeLessThan(50);
-    for (const id of ids) expect(JSON.stringify(await hooks.deliveries(id))).not.toContain("Ada");
+    for (const id of ids) expect(JSON.stringify(await hooks.deliveries(id))).not.toContain("Lovelace");
   });
 });

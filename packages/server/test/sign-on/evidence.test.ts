@@ -72,7 +72,7 @@ describe("a failure at the token endpoint keeps what the provider said", () => {
         resource: { reason: "token.refused", idp_answer: { call: "token", status: 400, fault: null } },
       },
     });
-    expect(JSON.stringify(event)).not.toMatch(/Ada|invalid_grant/);
+    expect(JSON.stringify(event)).not.toMatch(/Lovelace|invalid_grant/);
   });
 
   test("at most 500 characters, on one line, without what is secret: tokens, our code, our client secret", async () => {

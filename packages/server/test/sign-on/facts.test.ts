@@ -179,7 +179,8 @@ describe.each(engines)("records on $name", (engine) => {
     await f.latchkey.app.tidy();
     const { data } = (await f.store.call(listEvents, { query: "types=sign_on.failed" })).body;
     expect(data[0].data.resource).toMatchObject({ reason: "scope_incomplete", redirect_uri: SHOP });
-    expect(JSON.stringify(data)).not.toMatch(/203\.0\.113|Safari|iOS/);
+    // Not in the whole event: its hashes may hold any three letters.
+    expect(JSON.stringify(data[0].data)).not.toMatch(/203\.0\.113|Safari|iOS/);
   });
 
   test("of failures are events without a redirect URI that is none of the realm's: anybody may write anybody into it", async () => {
