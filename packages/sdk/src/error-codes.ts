@@ -84,6 +84,7 @@ export type ProblemCode =
   | "members_client_unknown"
   | "members_profile_direct"
   | "members_realm_exists"
+  | "realm_changed"
   | "realm_purpose_fixed"
   // Customers and their tokens
   | "code_already_used"

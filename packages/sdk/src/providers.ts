@@ -2,7 +2,7 @@ import { type Api, pathOf } from "./access.ts";
 import { readAll } from "./read-all.ts";
 import type { Provider } from "./types.ts";
 
-/** What the service says of the store's sign-on. Settings that were read are kept for a while, where a provider is for good. */
+/** What the service says of the store's sign-on. What was read is kept for a while; where the realm itself is, for good. */
 
 type Settings = { id: string; client_id: string; realm_id: string };
 
@@ -17,11 +17,11 @@ type Profile = {
 type ProfileLinks = { "authorization-endpoint": string | null; "client-discovery-url": string };
 
 /** Where a shopper is sent, and who must answer. */
-type Destination = { endpoint: string | null; issuer: string | null; namesIssuer: boolean };
+type Destination = { endpoint: string | null; issuer: string | null; namesIssuer: boolean; readAt: number };
 
 const WELL_KNOWN = "/.well-known/openid-configuration";
 
-/** A server's storefront lives for weeks, and the store may be given another realm or client id meanwhile. */
+/** A server's storefront lives for weeks, and the store may be given another realm or client id meanwhile, or a provider another flow. */
 const KEPT_MS = 5 * 60_000;
 
 export function openProviders(api: Api, now: () => number) {
@@ -29,8 +29,11 @@ export function openProviders(api: Api, now: () => number) {
   let reading: Promise<Settings> | undefined;
   let readAt = 0;
 
+  /** Also not where the clock was set back. */
+  const isFresh = (at: number) => Math.abs(now() - at) < KEPT_MS;
+
   function settings(): Promise<Settings> {
-    if (reading && now() - readAt < KEPT_MS) return reading;
+    if (reading && isFresh(readAt)) return reading;
     readAt = now();
     const asked = api<{ data: Settings }>({
       method: "GET",
@@ -69,7 +72,8 @@ export function openProviders(api: Api, now: () => number) {
     });
   }
 
-  function keep(id: string, destination: Destination): Destination {
+  function keep(id: string, where: Omit<Destination, "readAt">): Destination {
+    const destination = { ...where, readAt: now() };
     known.set(id, destination);
     return destination;
   }
@@ -101,7 +105,12 @@ export function openProviders(api: Api, now: () => number) {
   return {
     settings,
     list,
-    destinationOf: async (id?: string): Promise<Destination> => (id ? (known.get(id) ?? find(id)) : realm()),
+    async destinationOf(id?: string): Promise<Destination> {
+      if (!id) return realm();
+      const before = known.get(id);
+      // One that could not be said is asked for again: the shopper was told to try again soon.
+      return before?.endpoint && isFresh(before.readAt) ? before : find(id);
+    },
   };
 }
 

@@ -1,5 +1,6 @@
+import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
-import { type Admin, ApiError } from "../src/admin/index.ts";
+import { type Admin, ApiError, createAdmin } from "../src/admin/index.ts";
 import { answer, collect, errorOf, openAdmin, openShop, type Shop } from "./support/shop.ts";
 
 let shop: Shop;
@@ -39,6 +40,22 @@ describe("lists", () => {
     expect(all.map(({ name }) => name)).toEqual(Array.from({ length: 7 }, (_, i) => `Customer ${6 - i}`));
     expect(shop.countOf("/v2/customers")).toBe(4);
     expect(await collect(admin.customers.list({ limit: 2, offset: 5 }).all())).toHaveLength(2);
+  });
+
+  test("all() that is begun with later says only then that its first page has failed", async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    const fetch = async () => Response.json({ errors: [{ code: "parameter_invalid" }] }, { status: 400 });
+    const all = createAdmin({ baseUrl: "https://keys.example", accessToken: () => "a token", fetch })
+      .customers.list()
+      .all();
+    // The answer is there after one turn; what nobody has caught is said at the end of it.
+    await setImmediate();
+    await setImmediate();
+    expect(await errorOf(collect(all))).toMatchObject({ code: "parameter_invalid" });
+    process.off("unhandledRejection", note);
+    expect(unhandled).toEqual([]);
   });
 
   test("all() asks for no page that nobody has come to", async () => {

@@ -121,6 +121,15 @@ describe("profiles", () => {
     );
   });
 
+  test("409 for a change that is based on an outdated realm", async () => {
+    const { data: seen } = await admin.realms.get(shop.f.realmId);
+    const { data: renamed } = await admin.realms.update(seen.id, { name: "First" }, { basedOn: seen });
+    const error = await errorOf(admin.realms.update(seen.id, { name: "Second" }, { basedOn: seen }));
+    expect(error).toMatchObject({ code: "realm_changed", status: 409 });
+    const { data: last } = await admin.realms.update(seen.id, { name: seen.name }, { basedOn: renamed });
+    expect(last.name).toBe(seen.name);
+  });
+
   test("are checked on demand: each requirement with its evidence", async () => {
     const { data } = await admin.profiles(shop.f.realmId).check(shop.f.profileId);
     expect(data.checks.map(({ id }) => id)).toEqual(["R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9"]);

@@ -94,28 +94,25 @@ test("503 while the provider is away is waited out, and the same code works when
   expect(shop.sent.filter(({ path }) => path === TOKENS).map(({ status }) => status)).toEqual([503, 200]);
 });
 
-test("temporarily_unavailable, and isUp false, where the provider has not told yet where to go", async () => {
-  const items = (links: object) =>
-    answer(200, {
-      data: [
-        {
-          id: directId,
-          name: "Direct",
-          enabled: true,
-          flow: "direct",
-          meta: { issuer: null, health: { status: "up" } },
-          links,
-        },
-      ],
-      meta: { results: { total: 1 } },
-      links: { next: null },
-    });
-  shop.faults.push({
-    path: `/v2/authentication-realms/${shop.f.realmId}/oidc-profiles`,
-    fault: items({ "authorization-endpoint": null, "client-discovery-url": "" }),
-  });
+test("temporarily_unavailable, and isUp false, where the provider has not told yet where to go; then it is asked again", async () => {
+  const path = `/v2/authentication-realms/${shop.f.realmId}/oidc-profiles`;
+  const links = { "authorization-endpoint": null, "client-discovery-url": "" };
+  const meta = { issuer: null, health: { status: "up" } };
+  const data = { id: directId, name: "Direct", enabled: true, flow: "direct", meta };
+  const list = { data: [{ ...data, links }], meta: { results: { total: 1 } }, links: { next: null } };
+  shop.faults.push({ path, fault: answer(200, list) });
+  shop.faults.push({ path: `${path}/${directId}`, fault: answer(200, { data, links }) });
   const page = shop.page();
   const [provider] = await page.listProviders();
   expect(provider?.isUp).toBe(false);
   expect((await errorOf(page.beginSignOn(provider, REDIRECT))).code).toBe("temporarily_unavailable");
+  expect((await page.beginSignOn(provider, REDIRECT)).url).toContain(`${shop.f.idp.origin}/authorize?`);
+});
+
+test("a storefront that lives for long follows a provider to its other flow within five minutes", async () => {
+  const server = shop.page();
+  await server.beginSignOn(directId, REDIRECT);
+  await change({ flow: "brokered" }, directId);
+  shop.f.latchkey.clock.advance(5 * 60_000);
+  expect((await server.beginSignOn(directId, REDIRECT)).url).toContain(`${shop.f.issuer}/authorize?`);
 });

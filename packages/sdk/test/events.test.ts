@@ -67,6 +67,43 @@ test("a stream that is refused is an error like any other; after a 401 it asks f
   expect(first.value?.type).toBe("store.updated");
 });
 
+/** As `fetch` does: events without an end, until the signal, or something else, ends them. */
+function openCut() {
+  let cut = (_: Error) => {};
+  const fetch = async (url: string, init: RequestInit) => {
+    if (!url.includes("/stream")) return shop.fetch(url, init);
+    init.signal?.throwIfAborted();
+    const body = new ReadableStream({
+      start(controller) {
+        cut = (error) => controller.error(error);
+        init.signal?.addEventListener("abort", () => cut(init.signal?.reason));
+      },
+      pull: (controller) => controller.enqueue(new TextEncoder().encode('data: {"sequence":"7"}\n\n')),
+    });
+    return new Response(body);
+  };
+  return { cut: (error: Error) => cut(error), events: openAdmin(shop, { fetch }).events };
+}
+
+test.each([
+  ["before it begins", 0],
+  ["while it runs", 1],
+])("a stream that is told to end %s ends, and that is no error", async (_, count) => {
+  const ending = new AbortController();
+  const stream = openCut().events.stream({ signal: ending.signal });
+  for (let event = 0; event < count; event++) expect((await stream.next()).value?.sequence).toBe("7");
+  ending.abort();
+  expect(await stream.next()).toEqual({ done: true, value: undefined });
+});
+
+test("a stream that breaks off is an error like any other", async () => {
+  const { cut, events } = openCut();
+  const stream = events.stream();
+  await stream.next();
+  cut(new TypeError("terminated"));
+  expect(await errorOf(stream.next())).toMatchObject({ name: "ApiError", code: "network_failed" });
+});
+
 test("what is no longer kept is an error that says so", async () => {
   const { db } = shop.f.latchkey.storage;
   await db.updateTable("event_heads").set({ first_sequence: 3 }).execute();

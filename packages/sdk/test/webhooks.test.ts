@@ -50,7 +50,17 @@ describe("verifyWebhook", () => {
       Object.entries(signed).map(([name, value]) => [name.toUpperCase(), value]),
     );
     const lists = Object.fromEntries(Object.entries(signed).map(([name, value]) => [name, [value]]));
-    for (const headers of [signed, upper, lists, new Headers(signed)])
+    const standard = new Headers(signed);
+    /** As frameworks have them that bring their own `Request`. */
+    const foreign = { get: (name: string) => standard.get(name) } as Headers;
+    for (const headers of [
+      signed,
+      upper,
+      lists,
+      standard,
+      foreign,
+      { ...signed, get: "a field of this name" },
+    ])
       expect(await verifyWebhook("{}", headers, SECRET, { now })).toMatchObject({ id: "msg_1" });
   });
 

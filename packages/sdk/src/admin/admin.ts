@@ -48,11 +48,7 @@ export function createAdmin(options: AdminOptions) {
       "/v2/customer-authentication-settings",
       "customer-authentication-settings",
     ),
-    realms: resource<{ item: wire.Realm; fresh: wire.NewRealm; change: wire.RealmChange }>(
-      api,
-      REALMS,
-      "authentication-realm",
-    ),
+    realms: realms(api),
     members: resource<{ item: wire.Member; fresh: wire.NewMember; change: wire.MemberChange }>(
       api,
       "/v2/members",
@@ -118,6 +114,22 @@ const applicationKeys = (api: Api) => ({
       method: "POST",
       path: `${KEYS}${pathOf(id)}/dry-run`,
       data: { type: "application_key", ...change },
+    }),
+});
+
+const realms = (api: Api) => ({
+  ...resource<{ item: wire.Realm; fresh: wire.NewRealm; change: wire.RealmChange }>(
+    api,
+    REALMS,
+    "authentication-realm",
+  ),
+  /** `basedOn`: the realm as it was read. Whatever somebody else has changed since is then 409 `realm_changed`. */
+  update: async (id: string, change: wire.RealmChange, options: { basedOn?: wire.Realm | undefined } = {}) =>
+    api<wire.Answer<wire.Realm>>({
+      method: "PUT",
+      path: REALMS + pathOf(id),
+      data: { type: "authentication-realm", ...change },
+      ...(options.basedOn && { ifMatch: options.basedOn.meta.updated_at }),
     }),
 });
 

@@ -1,4 +1,5 @@
 import type { Api } from "../access.ts";
+import { ApiError } from "../api-error.ts";
 import { openStream, type Wire } from "../exchange.ts";
 import type { Event } from "./types.ts";
 
@@ -28,7 +29,9 @@ export async function* readEvents(
   let text = "";
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch((cause) => {
+        throw new ApiError("network_failed", "The stream broke off.", { cause });
+      });
       if (done) return;
       text += decoder.decode(value, { stream: true });
       const messages = text.split("\n\n");

@@ -66,8 +66,13 @@ export function events(api: Api, open: Open, sleep: (ms: number) => Promise<unkn
     async *stream(
       options: { after?: string | undefined; signal?: AbortSignal | undefined } = {},
     ): AsyncGenerator<Event, void, undefined> {
-      const search = options.after === undefined ? "" : `?after=${encodeURIComponent(options.after)}`;
-      yield* readEvents(await open(`${PATH}/stream${search}`, options.signal));
+      const { after, signal } = options;
+      const search = after === undefined ? "" : `?after=${encodeURIComponent(after)}`;
+      try {
+        yield* readEvents(await open(`${PATH}/stream${search}`, signal));
+      } catch (error) {
+        if (!signal?.aborted) throw error;
+      }
     },
     /** The last number and its hash, signed: keep it elsewhere, and the log up to there cannot be rewritten unnoticed. */
     head: async (): Promise<EventHead> =>

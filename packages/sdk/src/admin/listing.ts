@@ -50,12 +50,17 @@ export function listing<T, Query extends ListQuery = PageQuery, Meta = object>(
   query: Query = {} as Query,
 ): Listing<T, Query, Meta> {
   const first = readPage<T, Query, Meta>(api, path, query);
+  async function* walk(): AsyncGenerator<T, void, undefined> {
+    for (let page = await first; ; page = await readPage<T, Query, Meta>(api, path, page.next)) {
+      yield* page.data;
+      if (!page.next) return;
+    }
+  }
   return Object.assign(first, {
-    async *all() {
-      for (let page = await first; ; page = await readPage<T, Query, Meta>(api, path, page.next)) {
-        yield* page.data;
-        if (!page.next) return;
-      }
+    all() {
+      // The walk may begin later, and says then that the first page failed; until that, Node would end the process for it.
+      first.catch(() => {});
+      return walk();
     },
   });
 }

@@ -57,10 +57,13 @@ export async function verifyWebhook(
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string | undefined {
-  if (headers instanceof Headers) return headers.get(name) ?? undefined;
+  // Not `instanceof`: some frameworks bring a `Headers` of their own.
+  if (isHeaders(headers)) return headers.get(name) ?? undefined;
   const found = Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1];
   return typeof found === "string" ? found : found?.join(" ");
 }
+
+const isHeaders = (headers: WebhookHeaders): headers is Headers => typeof headers.get === "function";
 
 const encoder = new TextEncoder();
 
