@@ -1,5 +1,6 @@
 import { useId, useState } from "react";
 import { Choices, Field } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { UNREGISTERED } from "../parts/profiles.ts";
 import { useRealms } from "../parts/realms.ts";
@@ -41,11 +42,9 @@ export function NameIt({ onMade }: { onMade: (made: Made) => void }) {
   };
   const select = useId();
   return (
-    <form
-      className="form"
+    <Form
       noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         setTried(true);
         if (!fault && name.trim()) run();
       }}
@@ -96,12 +95,13 @@ export function NameIt({ onMade }: { onMade: (made: Made) => void }) {
           />
         </div>
       )}
+      {realms.error && <Problem error={realms.error} again={() => void realms.refetch()} />}
       {error !== undefined && <Problem error={error} />}
       <div className="form-actions">
         <button type="submit" className="button" disabled={isBusy || !realmId}>
           {isBusy ? "Reading the provider…" : "Go on"}
         </button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Copyable } from "../parts/copy.tsx";
 import { Field } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/use-act.ts";
 import { useAdmin } from "../session/session.ts";
@@ -44,21 +45,17 @@ type CredentialsProps = { realmId: string; profile: Profile; onBack: () => void 
 export function Credentials({ realmId, profile, onBack }: CredentialsProps) {
   const admin = useAdmin();
   const queries = useQueryClient();
+  // What the provider has given is for the address that it was asked at.
+  const [seen] = useState(profile);
   const [clientId, setClientId] = useState("");
   const [secret, setSecret] = useState("");
   const { isBusy, error, run } = useAct(async () => {
     const change = { client_id: clientId.trim(), client_secret: secret.trim() };
-    await admin.profiles(realmId).update(profile.id, change, { basedOn: profile });
+    await admin.profiles(realmId).update(profile.id, change, { basedOn: seen });
     await queries.invalidateQueries({ queryKey: ["providers"] });
   });
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        run();
-      }}
-    >
+    <Form onSubmit={run}>
       <h2>What did the provider give you?</h2>
       <Field
         label="Client id"
@@ -86,6 +83,6 @@ export function Credentials({ realmId, profile, onBack }: CredentialsProps) {
           Back to the callback
         </button>
       </div>
-    </form>
+    </Form>
   );
 }

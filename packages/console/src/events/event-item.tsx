@@ -2,7 +2,13 @@ import type { Event } from "@latchkey/sdk/admin";
 import { Link } from "wouter";
 import { Copy } from "../parts/copy.tsx";
 import { Instant } from "../parts/instant.tsx";
-import { actorInWords, eventInWords, valueInWords } from "./event-words.ts";
+import { actorInWords, eventInWords, type Sentence, valueInWords } from "./event-words.ts";
+
+const Said = ({ of: { before, name, after } }: { of: Sentence }) => (
+  <>
+    {before} <bdi>{name}</bdi> {after}
+  </>
+);
 
 /** What happened and who did it; opened, what it changed. */
 export function EventItem({ event }: { event: Event }) {
@@ -11,10 +17,12 @@ export function EventItem({ event }: { event: Event }) {
     <details className="event">
       <summary className="item">
         <span className="item-words">
-          <span className="item-name">{eventInWords(event)}</span>
+          <span className="item-name">
+            <Said of={eventInWords(event)} />
+          </span>
           <br />
           <span className="quiet small">
-            {data === "(erased)" ? "the person was erased" : actorInWords(data.actor)}
+            {data === "(erased)" ? "the person was erased" : <Said of={actorInWords(data.actor)} />}
           </span>
         </span>
         <span className="item-side">

@@ -9,18 +9,27 @@ const data = (resource: object) => ({
 });
 
 test.each([
-  ["oidc_profile.updated", data({ name: "Company" }), "Provider Company updated"],
-  ["sign_on.failed", data({ reference: "7K3M-Q9TX" }), "Sign-on 7K3M-Q9TX failed"],
-  ["customer.erased", "(erased)" as const, "Customer erased"],
-  ["oidc_profile.drift_detected", data({}), "Provider change noticed at the provider"],
-  ["new_thing.some_act", data({}), "New_thing some act"],
-])("%s is a sentence", (type, happened, words) => {
-  expect(eventInWords({ type, data: happened })).toBe(words);
+  ["oidc_profile.updated", data({ name: "Company" }), ["Provider", "Company", "updated"]],
+  ["sign_on.failed", data({ reference: "7K3M-Q9TX" }), ["Sign-on", "7K3M-Q9TX", "failed"]],
+  ["application_key.deleted", data({ id: "0190-7" }), ["Key", "0190-7", "deleted"]],
+  ["customer.erased", "(erased)" as const, ["Customer", "", "erased"]],
+  ["oidc_profile.drift_detected", data({}), ["Provider", "", "change noticed at the provider"]],
+  ["new_thing.some_act", data({}), ["New_thing", "", "some act"]],
+])("%s is a sentence", (type, happened, [before, name, after]) => {
+  expect(eventInWords({ type, data: happened })).toEqual({ before, name, after });
 });
 
 test("who did it is named, or said what they are", () => {
-  expect(actorInWords({ type: "application_key", id: "1", name: "Shop" })).toBe("Shop (application key)");
-  expect(actorInWords({ type: "operator", id: null, name: null })).toBe("the operator");
+  expect(actorInWords({ type: "application_key", id: "1", name: "Shop" })).toEqual({
+    before: "",
+    name: "Shop",
+    after: "(application key)",
+  });
+  expect(actorInWords({ type: "operator", id: null, name: null })).toEqual({
+    before: "the operator",
+    name: "",
+    after: "",
+  });
 });
 
 test("a value is one line, and none is said to be none", () => {

@@ -35,14 +35,18 @@ export const KINDS: readonly { value: string; label: string }[] = [
   { value: "integration.*,member.*", label: "Integrations and members" },
 ];
 
+/** A name is somebody's own and may turn round what stands beside it, so it is kept apart until it is shown. */
+export type Sentence = { before: string; name: string; after: string };
+
 /** "Provider Company account updated". */
-export function eventInWords({ type, data }: Pick<Event, "type" | "data">): string {
+export function eventInWords({ type, data }: Pick<Event, "type" | "data">): Sentence {
   const [thing = "", act = ""] = type.split(".");
-  const name = data === "(erased)" ? "" : nameOf(data.resource);
-  const words = [THINGS[thing] ?? thing, name, ACTS[act] ?? act.replaceAll("_", " ")]
-    .filter(Boolean)
-    .join(" ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const words = THINGS[thing] ?? thing;
+  return {
+    before: words.charAt(0).toUpperCase() + words.slice(1),
+    name: data === "(erased)" ? "" : nameOf(data.resource) || (act === "deleted" ? data.resource.id : ""),
+    after: ACTS[act] ?? act.replaceAll("_", " "),
+  };
 }
 
 const nameOf = (resource: EventData["resource"]): string =>
@@ -53,9 +57,9 @@ const nameOf = (resource: EventData["resource"]): string =>
       : "";
 
 /** "Ada (customer)", "the operator". */
-export function actorInWords({ type, name }: EventData["actor"]): string {
+export function actorInWords({ type, name }: EventData["actor"]): Sentence {
   const kind = type.replaceAll("_", " ");
-  return name ? `${name} (${kind})` : `the ${kind}`;
+  return name ? { before: "", name, after: `(${kind})` } : { before: `the ${kind}`, name: "", after: "" };
 }
 
 /** A value of a change on one line. */

@@ -89,12 +89,12 @@ function Part<T>({ title, items, children }: PartProps<T>) {
 }
 
 const LOOKED: Record<Meant["kind"], string> = {
-  reference: "No sign-on has this reference. Records are kept for a limited time, so an old one may be gone.",
   email:
     "No customer has this address, and nobody has tried to sign in with it lately. Look at the latest failures: a sign-on may have failed before its provider named anybody.",
   id: "No sign-on, customer, key or event has this id. A request that failed and changed nothing is in the service’s log alone.",
   client_id: "No application key has this client id. It may have been deleted.",
-  words: "No customer has such a name or external reference.",
+  words:
+    "No customer has such a name or external reference, and no sign-on this reference. Records are kept for a limited time, so an old one may be gone.",
 };
 
 function NotFound({ meant }: { meant: Meant }) {

@@ -1,14 +1,15 @@
 /** What somebody may have been told on the telephone, and what it is. */
 export type Meant =
-  | { kind: "reference"; reference: string }
   | { kind: "email"; email: string }
   | { kind: "id"; id: string }
   | { kind: "client_id"; clientId: string }
-  | { kind: "words"; words: string };
+  /** `reference`: what these words are as one, where they can be one. */
+  | { kind: "words"; words: string; reference?: string };
 
 /**
  * References are eight characters of Crockford's Base32: there is no O, I, L or U in them, and whoever hears or writes one of those
- * means 0 or 1 (U is nobody's). Dashes, spaces and the case make no difference.
+ * means 0 or 1 (U is nobody's). Dashes, spaces and the case make no difference. Michelle, John Hill and the customer number 10482217 can
+ * all be one, so that is looked for beside the names.
  */
 export function interpret(typed: string): Meant | undefined {
   const text = typed.trim();
@@ -22,10 +23,12 @@ export function interpret(typed: string): Meant | undefined {
     .replaceAll(/[^0-9A-Z]/g, "")
     .replaceAll("O", "0")
     .replaceAll(/[IL]/g, "1");
-  const isReference =
-    /^[0-9A-HJKMNP-TV-Z]{8}$/.test(bare) && (/\d/.test(bare) || /^\S{4}[-. ]\S{4}$/.test(text));
-  if (isReference) return { kind: "reference", reference: `${bare.slice(0, 4)}-${bare.slice(4)}` };
-  return { kind: "words", words: text };
+  const canBeReference = /^[0-9A-HJKMNP-TV-Z]{8}$/.test(bare);
+  return {
+    kind: "words",
+    words: text,
+    ...(canBeReference && { reference: `${bare.slice(0, 4)}-${bare.slice(4)}` }),
+  };
 }
 
 /** As a value in a filter: `):` would end its condition, and `*` stands for any text. */

@@ -22,8 +22,6 @@ const MOST = 20;
 
 export async function look(admin: Admin, meant: Meant): Promise<Found> {
   switch (meant.kind) {
-    case "reference":
-      return { ...NOTHING, signOns: await signOnsBy(admin, `eq(reference,${meant.reference})`) };
     case "email":
       return byEmail(admin, quoted(meant.email));
     case "id":
@@ -33,11 +31,12 @@ export async function look(admin: Admin, meant: Meant): Promise<Found> {
     case "words": {
       const words = quoted(meant.words);
       if (words === "") return NOTHING;
-      const [byName, byRef] = await Promise.all([
+      const [byName, byRef, signOns] = await Promise.all([
         listCustomers(admin, { filter: named(words), limit: MOST }),
         admin.customers.list({ filter: `eq(external_ref,${words})`, limit: MOST }),
+        meant.reference ? signOnsBy(admin, `eq(reference,${meant.reference})`) : [],
       ]);
-      return { ...NOTHING, customers: distinct([...byRef.data, ...byName.data]) };
+      return { ...NOTHING, customers: distinct([...byRef.data, ...byName.data]), signOns };
     }
   }
 }

@@ -1,4 +1,4 @@
-import { type ComponentType, lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { SkeletonRows } from "../parts/skeleton.tsx";
 import { SCREENS } from "../screens.ts";
@@ -6,10 +6,9 @@ import { useMaybeSession } from "../session/session.ts";
 import { SignIn } from "../sign-in/sign-in.tsx";
 import { SignedIn } from "../sign-in/signed-in.tsx";
 import { Frame } from "./frame.tsx";
+import { type Load, loaded } from "./loaded.ts";
 import { NotHere } from "./not-here.tsx";
-import { Unshown } from "./unshown.tsx";
-
-type Load = () => Promise<ComponentType>;
+import { insteadOfScreen, Unshown } from "./unshown.tsx";
 
 /** Every screen is a file of its own, loaded when one goes there. */
 const screens: [path: string, load: Load][] = [
@@ -32,23 +31,8 @@ const screens: [path: string, load: Load][] = [
   [SCREENS.settings, async () => (await import("../settings/settings.tsx")).Settings],
 ];
 
-const made = new Map<string, ComponentType>();
-
-/** React keeps the failure of what could not be loaded for good: such a screen is made anew when it is asked for again. */
-function screenAt(path: string, load: Load): ComponentType {
-  const known = made.get(path);
-  if (known) return known;
-  const screen = lazy(async () => {
-    try {
-      return { default: await load() };
-    } catch (error) {
-      made.delete(path);
-      throw error;
-    }
-  });
-  made.set(path, screen);
-  return screen;
-}
+/** As the SDK has it, which asks for nothing else. */
+const isId = (text: string | undefined): boolean => /^[\w-]+$/.test(text ?? "");
 
 export function Console() {
   const session = useMaybeSession();
@@ -61,15 +45,15 @@ export function Console() {
   if (path === SCREENS.signIn) return <Redirect to={SCREENS.home} />;
   return (
     <Frame>
-      <Unshown key={path}>
+      <Unshown key={path} instead={insteadOfScreen}>
         {() => (
           <Suspense fallback={<SkeletonRows rows={6} />}>
             <Switch>
               {screens.map(([at, load]) => {
-                const Screen = screenAt(at, load);
+                const Screen = loaded(load);
                 return (
                   <Route key={at} path={at}>
-                    <Screen key={path} />
+                    {(ids) => (Object.values(ids).every(isId) ? <Screen key={path} /> : <NotHere />)}
                   </Route>
                 );
               })}

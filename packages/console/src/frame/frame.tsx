@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { type ReactNode, Suspense, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { Notices } from "../parts/notices.tsx";
 import { SignOut } from "../parts/sign-out.tsx";
@@ -6,10 +6,11 @@ import { useEnd } from "../session/end.ts";
 import { useRenewal } from "../session/renewal.ts";
 import { useSession } from "../session/session.ts";
 import { useLiveEvents } from "./live.ts";
-import { Unshown } from "./unshown.tsx";
+import { loaded } from "./loaded.ts";
+import { insteadOfContinue, Unshown } from "./unshown.tsx";
 
 /** With its dialog, which most visits never need. */
-const Continue = lazy(async () => ({ default: (await import("../session/continue.tsx")).Continue }));
+const loadContinue = async () => (await import("../session/continue.tsx")).Continue;
 
 const GROUPS = [
   {
@@ -74,11 +75,13 @@ export function Frame({ children }: { children: ReactNode }) {
               <ul key={label} aria-label={label}>
                 {links.map(([to, name]) => (
                   <li key={to}>
-                    {/* The screen that one is at changes no path. */}
                     <Link
                       href={to}
                       aria-current={isAt(path, to) ? "page" : undefined}
-                      onClick={() => setOpen(false)}
+                      onClick={() => {
+                        setOpen(false);
+                        if (isOpen && path === to) focusHeading();
+                      }}
                     >
                       {name}
                     </Link>
@@ -95,17 +98,23 @@ export function Frame({ children }: { children: ReactNode }) {
       </main>
       <Notices />
       {isOver && (
-        <Unshown>
-          {() => (
-            <Suspense>
-              <Continue />
-            </Suspense>
-          )}
+        <Unshown instead={insteadOfContinue}>
+          {() => {
+            const Continue = loaded(loadContinue);
+            return (
+              <Suspense>
+                <Continue />
+              </Suspense>
+            );
+          }}
         </Unshown>
       )}
     </div>
   );
 }
+
+/** The screen that one is at does not come again, and the link that was chosen is gone with its menu. */
+const focusHeading = () => document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
 
 /** Going on begins at the top, which wouter tells of by this event; going back, the browser finds the place again by itself. */
 function useTop(): void {

@@ -31,3 +31,17 @@ test("what comes while the first is dealt with, or rested after, is dealt with t
   note("d");
   expect(dealt.slice(2)).toEqual([["d"]]);
 });
+
+test("a rest is told how long what went before it took", async () => {
+  let nowMs = 1000;
+  const { promise: rested, resolve } = Promise.withResolvers<number>();
+  const note = gather<string>(
+    async () => {
+      nowMs += 250;
+    },
+    async (tookMs) => resolve(tookMs),
+    () => nowMs,
+  );
+  note("a");
+  expect(await rested).toBe(250);
+});

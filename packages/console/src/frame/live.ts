@@ -25,8 +25,9 @@ export const staleAfter = (type: string): string | undefined =>
   STALE.find(([prefix]) => type.startsWith(prefix))?.[1];
 
 const AGAIN_MS = 5000;
-/** However much happens, screens ask anew once in this time at most. */
+/** However much happens, screens ask anew once in this time at most, and are at it for a fifth of the time at most. */
 const ASK_EVERY_MS = 1000;
+const restMs = (tookMs: number): number => Math.max(ASK_EVERY_MS, 4 * tookMs);
 
 export function useLiveEvents(isOn: boolean): void {
   const admin = useAdmin();
@@ -37,7 +38,7 @@ export function useLiveEvents(isOn: boolean): void {
     let ending: AbortController | undefined;
     const note = gather<string>(
       (types) => markStale(queries, types),
-      () => rest(ASK_EVERY_MS),
+      (tookMs) => rest(restMs(tookMs)),
     );
     const follow = async (signal: AbortSignal) => {
       while (!signal.aborted) {
@@ -48,8 +49,9 @@ export function useLiveEvents(isOn: boolean): void {
             after = event.sequence;
             note(event.type);
           }
-        } catch {
-          // Whatever it is, the screens' own questions tell it; here it is tried again.
+        } catch (error) {
+          // Many screens ask nothing by themselves: whoever is signed out from outside is told so before they type on.
+          if (!signal.aborted) noteRefusal(error);
         }
         await rest(AGAIN_MS, signal);
       }

@@ -4,6 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { KINDS } from "../events/event-words.ts";
 import { Field } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { Modal, useOpener } from "../parts/modal.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { SecretOnce } from "../parts/secret-once.tsx";
@@ -42,14 +43,8 @@ export function CreateIntegration({ onClose }: { onClose: () => void }) {
   const toggle = (kind: string) =>
     setKinds(kinds.includes(kind) ? kinds.filter((one) => one !== kind) : [...kinds, kind]);
   return (
-    <Modal title="Add an integration" onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (kinds.length > 0) run();
-        }}
-      >
+    <Modal title="Add an integration" isFirm={isBusy} onClose={onClose}>
+      <Form onSubmit={() => kinds.length > 0 && run()}>
         <Field label="Name" value={name} onType={setName} required maxLength={255} autoComplete="off" />
         <Field
           label="Address"
@@ -78,9 +73,11 @@ export function CreateIntegration({ onClose }: { onClose: () => void }) {
           <button type="submit" className="button" disabled={isBusy || kinds.length === 0}>
             Add the integration
           </button>
-          <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+          <DialogDismiss className="button button-plain" disabled={isBusy}>
+            Cancel
+          </DialogDismiss>
         </div>
-      </form>
+      </Form>
     </Modal>
   );
 }

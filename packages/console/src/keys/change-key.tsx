@@ -45,7 +45,7 @@ export function RotateKey({ value: key, onClose }: Props) {
       />
     );
   return (
-    <Modal title={`Rotate the secret of ${key.name}`} onClose={onClose}>
+    <Modal title={`Rotate the secret of ${key.name}`} isFirm={isBusy} onClose={onClose}>
       <p>The key gets a new secret. How long should the old one go on working?</p>
       <Choices legend="How long the old secret works" options={GRACES} value={grace} onChoose={setGrace} />
       {error !== undefined && <Problem error={error} />}
@@ -53,7 +53,9 @@ export function RotateKey({ value: key, onClose }: Props) {
         <button type="button" className="button" disabled={isBusy} onClick={() => run()}>
           Make a new secret
         </button>
-        <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+        <DialogDismiss className="button button-plain" disabled={isBusy}>
+          Cancel
+        </DialogDismiss>
       </div>
     </Modal>
   );

@@ -3,6 +3,7 @@ import type { ApplicationKeyWithSecret } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Choices, Field } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { Modal, useOpener } from "../parts/modal.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { ROLES } from "../parts/role-words.ts";
@@ -38,14 +39,8 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
       />
     );
   return (
-    <Modal title="Create a key" onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isCount) run();
-        }}
-      >
+    <Modal title="Create a key" isFirm={isBusy} onClose={onClose}>
+      <Form onSubmit={() => isCount && run()}>
         <Field
           label="Name of the program"
           value={name}
@@ -71,9 +66,11 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
           <button type="submit" className="button" disabled={isBusy}>
             Create the key
           </button>
-          <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+          <DialogDismiss className="button button-plain" disabled={isBusy}>
+            Cancel
+          </DialogDismiss>
         </div>
-      </form>
+      </Form>
     </Modal>
   );
 }

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { ChangeRole } from "../parts/change-role.tsx";
 import { ConfirmByName } from "../parts/confirm-by-name.tsx";
 import { Choices, Field } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { Modal } from "../parts/modal.tsx";
 import { say } from "../parts/notices.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -27,13 +28,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
   }, onClose);
   return (
     <Modal title="Invite somebody" onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run();
-        }}
-      >
+      <Form onSubmit={run}>
         <Field label="Name" value={name} onType={setName} maxLength={255} autoComplete="off" />
         <Field
           label="E-mail"
@@ -52,7 +47,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
           </button>
           <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
         </div>
-      </form>
+      </Form>
     </Modal>
   );
 }

@@ -1,5 +1,4 @@
 import { DialogDismiss } from "@ariakit/react/dialog";
-import { useState } from "react";
 import type { Role } from "../session/session.ts";
 import { Choices } from "./field.tsx";
 import { Modal } from "./modal.tsx";
@@ -7,6 +6,7 @@ import { say } from "./notices.tsx";
 import { Problem } from "./problem.tsx";
 import { ROLES } from "./role-words.ts";
 import { useAct } from "./use-act.ts";
+import { useDraft } from "./use-draft.ts";
 
 type Props = {
   /** A member, or a key. */
@@ -16,17 +16,17 @@ type Props = {
 };
 
 export function ChangeRole({ of: { name, role: now }, onChange, onClose }: Props) {
-  const [role, setRole] = useState(now);
+  const { value: role, isChanged, type } = useDraft(now);
   const { isBusy, error, run } = useAct(async () => {
     await onChange(role);
     say(`${name} is ${role} within a second.`);
   }, onClose);
   return (
     <Modal title={`The role of ${name}`} onClose={onClose}>
-      <Choices legend="Role" options={ROLES} value={role} onChoose={setRole} />
+      <Choices legend="Role" options={ROLES} value={role} onChoose={type} />
       {error !== undefined && <Problem error={error} />}
       <div className="form-actions">
-        <button type="button" className="button" disabled={isBusy || role === now} onClick={() => run()}>
+        <button type="button" className="button" disabled={isBusy || !isChanged} onClick={() => run()}>
           Change the role
         </button>
         <DialogDismiss className="button button-plain">Cancel</DialogDismiss>

@@ -1,5 +1,6 @@
 import { DialogDismiss } from "@ariakit/react/dialog";
 import { type ReactNode, useId, useState } from "react";
+import { Form } from "./form.tsx";
 import { Modal } from "./modal.tsx";
 import { Problem } from "./problem.tsx";
 import { isSameName } from "./same-name.ts";
@@ -26,13 +27,7 @@ export function ConfirmByName({ title, children, name, what, act, onClose, onCon
   return (
     <Modal title={title} onClose={onClose}>
       <div className="stack-tight">{children}</div>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isMatch) run();
-        }}
-      >
+      <Form onSubmit={() => isMatch && run()}>
         <label className="field" htmlFor={id}>
           <span>
             To go on, type the {what}: <code>{name}</code>
@@ -53,7 +48,7 @@ export function ConfirmByName({ title, children, name, what, act, onClose, onCon
           </button>
           <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
         </div>
-      </form>
+      </Form>
     </Modal>
   );
 }

@@ -2,6 +2,7 @@ import type { UseInfiniteQueryResult } from "@tanstack/react-query";
 import { type Key, type ReactNode, useEffect, useRef } from "react";
 import { Asked } from "./asked.tsx";
 import type { Grown } from "./listed.ts";
+import { Problem } from "./problem.tsx";
 
 const idOf = (item: unknown): Key => (item as { id: string }).id;
 
@@ -34,7 +35,7 @@ export function Listing<T>({ query, empty, head, ...items }: ListingProps<T>) {
   const whole = useRef<HTMLDivElement>(null);
   /** How many there were when more were asked for. */
   const before = useRef<number>(undefined);
-  const { isFetchingNextPage, hasNextPage } = query;
+  const { isFetchingNextPage, isFetchNextPageError, hasNextPage } = query;
   // The last page takes the button away, and the focus with it: what came is next.
   useEffect(() => {
     if (isFetchingNextPage || before.current === undefined) return;
@@ -45,11 +46,16 @@ export function Listing<T>({ query, empty, head, ...items }: ListingProps<T>) {
     first.focus({ preventScroll: true });
   }, [isFetchingNextPage, hasNextPage]);
   return (
-    <Asked query={query} empty={(found) => found.items.length === 0 && !hasNextPage && empty}>
+    <Asked
+      query={query}
+      isTold={isFetchNextPageError}
+      empty={(found) => found.items.length === 0 && !hasNextPage && empty}
+    >
       {(found) => (
         <div className="stack" ref={whole}>
           {head?.(found)}
           <Items {...items} items={found.items} />
+          {isFetchNextPageError && <Problem error={query.error} />}
           {hasNextPage && (
             <p>
               <button

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 type Props = {
   title: string;
   onClose: () => void;
-  /** It stays until one of its acts is chosen. */
+  /** It stays until one of its acts is chosen; or is done, where the answer has a secret that nobody could read without it. */
   isFirm?: boolean;
   /** What the focus goes back to, where that is not what has it now. */
   opener?: HTMLElement | null;
@@ -18,7 +18,7 @@ export function Modal({ title, onClose, isFirm = false, opener = null, children 
       open
       onClose={onClose}
       hideOnEscape={!isFirm}
-      hideOnInteractOutside={!isFirm}
+      hideOnInteractOutside={(event) => !isFirm && !isSecondClick(event)}
       finalFocus={opener}
       backdrop={<div className="dialog-back" />}
       className="dialog"
@@ -28,6 +28,9 @@ export function Modal({ title, onClose, isFirm = false, opener = null, children 
     </Dialog>
   );
 }
+
+/** Of somebody who opens a window by a double click: it falls beside the window, and would close it again. */
+const isSecondClick = (event: object): boolean => "detail" in event && Number(event.detail) > 1;
 
 /** What was pressed for a window, as it is first drawn. */
 export const useOpener = (): HTMLElement | null =>

@@ -1,4 +1,4 @@
-import type { Admin, SignOnStatistics } from "@latchkey/sdk/admin";
+import { type Admin, ApiError, type SignOnStatistics } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
 import { useSearchParams } from "wouter";
 import { useAdmin } from "../session/session.ts";
@@ -20,10 +20,21 @@ export function useRange(): [Range, (range: string) => void] {
   return [range, (next) => setSearch({ range: next }, { replace: true })];
 }
 
-export const readStatistics = (admin: Admin, range: Range): Promise<SignOnStatistics> => {
+export async function readStatistics(
+  { signOns }: Pick<Admin, "signOns">,
+  range: Range,
+): Promise<SignOnStatistics> {
   const { step, ms } = RANGES[range];
-  return admin.signOns.statistics({ step, from: new Date(Date.now() - ms).toISOString() });
-};
+  const before = (nowMs: number) => signOns.statistics({ step, from: new Date(nowMs - ms).toISOString() });
+  const answer = await before(Date.now()).catch((error) => {
+    if (!(error instanceof ApiError && error.code === "statistics_range_unfit")) throw error;
+    return signOns.statistics({ step });
+  });
+  // This machine's clock may be off; the service's own is in its answer. A twentieth is more than one step, to which ranges are rounded.
+  const toMs = Date.parse(answer.meta.to);
+  const isOff = Math.abs(toMs - Date.parse(answer.meta.from) - ms) > ms / 20;
+  return isOff ? before(toMs) : answer;
+}
 
 export function useStatistics(range: Range) {
   const admin = useAdmin();

@@ -10,6 +10,7 @@ import { Problem } from "../parts/problem.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { SkeletonRows } from "../parts/skeleton.tsx";
 import { useAct } from "../parts/use-act.ts";
+import { useDraft } from "../parts/use-draft.ts";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { DryRun } from "./dry-run.tsx";
@@ -19,7 +20,7 @@ export function Planner() {
   const admin = useAdmin();
   const query = useQuery({
     queryKey: ["keys", "planner"],
-    queryFn: () => readKeys(admin),
+    queryFn: ({ signal }) => readKeys(admin, signal),
   });
   const [search, setSearch] = useSearchParams();
   const select = useId();
@@ -70,7 +71,7 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
   const queries = useQueryClient();
   const others = meta.total_reserved_rate_limit - key.reserved_rate_limit;
   const most = Math.max(0, meta.rate_limit - others);
-  const [wanted, setWanted] = useState(key.reserved_rate_limit);
+  const { value: wanted, ...draft } = useDraft(key.reserved_rate_limit);
   const settled = useSettled(wanted, SETTLED_MS);
   const foresight = useQuery<ApplicationKeyDryRun>({
     queryKey: ["dry-run", key.id, settled],
@@ -108,7 +109,7 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
           min={0}
           max={most}
           value={wanted}
-          onChange={(event) => setWanted(Number(event.target.value))}
+          onChange={(event) => draft.type(Number(event.target.value))}
           aria-valuetext={`${wanted} a second`}
         />
         {error !== undefined && <Problem error={error} />}
@@ -117,17 +118,17 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
             <button
               type="button"
               className="button"
-              disabled={isBusy || wanted === key.reserved_rate_limit}
+              disabled={isBusy || !draft.isChanged}
               onClick={() => run()}
             >
               Apply
             </button>
-            {wanted !== key.reserved_rate_limit && (
+            {draft.isChanged && (
               <button
                 type="button"
                 className="button button-plain"
                 onClick={() => {
-                  setWanted(key.reserved_rate_limit);
+                  draft.forget();
                   focusSlider();
                 }}
               >

@@ -16,3 +16,19 @@ test("every key of the store can be planned for, also those of a second page", a
   const { data, meta } = await readKeys(admin);
   expect([data.length, data.at(-1)?.id, meta.rate_limit]).toEqual([101, "101", 500]);
 });
+
+test("nobody goes on to read what is no longer wanted", async () => {
+  const leaving = new AbortController();
+  let asked = 0;
+  const fetch = async () => {
+    if (++asked === 3) leaving.abort();
+    return Response.json({
+      data: [{ id: `${asked}` }],
+      meta: { page: { limit: 100, offset: 0 }, results: { total: 9999 }, rate_limit: 500 },
+      links: { next: `https://keys.example/v2/application-keys?page%5Bafter%5D=${asked}` },
+    });
+  };
+  const admin = createAdmin({ baseUrl: "https://keys.example", accessToken: () => "token", fetch });
+  await expect(readKeys(admin, leaving.signal)).rejects.toThrow("aborted");
+  expect(asked).toBe(3);
+});

@@ -2,6 +2,7 @@ import { DialogDismiss } from "@ariakit/react/dialog";
 import { ApiError, type MoveChoice, type Profile } from "@latchkey/sdk/admin";
 import { useState } from "react";
 import { Choices, Field } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { Modal } from "../parts/modal.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useIsForMembers } from "../parts/realms.ts";
@@ -14,23 +15,24 @@ import { type Left, leftBehind, peopleInWords } from "./left-behind.ts";
  * them before it changes anything; then this asks whoever is here, and sends the change once more with their choice.
  */
 export function useMove(realmId: string, profile: Profile, change: (choice: MoveChoice) => Promise<unknown>) {
-  const [left, setLeft] = useState<Left>();
+  const [asking, setAsking] = useState<{ left: Left; change: typeof change }>();
   const { isBusy, error, run } = useAct(async () => {
     try {
       await change({});
     } catch (refusal) {
       const asked = refusal instanceof ApiError ? leftBehind(refusal) : undefined;
       if (!asked) throw refusal;
-      setLeft(asked);
+      // With the change as it was pressed: what is read of the provider meanwhile, nobody has agreed to.
+      setAsking({ left: asked, change });
     }
   });
-  const dialog = left && (
+  const dialog = asking && (
     <CarryOver
       realmId={realmId}
       profile={profile}
-      left={left}
-      onClose={() => setLeft(undefined)}
-      onChosen={change}
+      left={asking.left}
+      onClose={() => setAsking(undefined)}
+      onChosen={asking.change}
     />
   );
   return { isBusy, error, run, dialog };
@@ -86,13 +88,7 @@ function CarryOver({ realmId, profile, left, onClose, onChosen }: Props) {
         <dt className="diff-after">from now on</dt>
         <dd className="diff-after">{left.newIssuer ?? "not known yet: it could not be read"}</dd>
       </dl>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isMatch) run();
-        }}
-      >
+      <Form onSubmit={() => isMatch && run()}>
         <Choices
           legend="What becomes of them"
           options={fatesOf(isForMembers)}
@@ -117,7 +113,7 @@ function CarryOver({ realmId, profile, left, onClose, onChosen }: Props) {
           </button>
           <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
         </div>
-      </form>
+      </Form>
     </Modal>
   );
 }

@@ -2,6 +2,7 @@ import { DialogDismiss } from "@ariakit/react/dialog";
 import type { Profile } from "@latchkey/sdk/admin";
 import { useState } from "react";
 import { Field } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { Modal } from "../parts/modal.tsx";
 import { say } from "../parts/notices.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -32,13 +33,7 @@ export function MoveProvider({ realmId, profile, onClose, onDone }: Props) {
   });
   return (
     <Modal title="Change address and client" onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run();
-        }}
-      >
+      <Form onSubmit={run}>
         <p>
           For a provider that has moved, or that knows us as another client. It is read and examined before
           anything changes.
@@ -75,7 +70,7 @@ export function MoveProvider({ realmId, profile, onClose, onDone }: Props) {
           </button>
           <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
         </div>
-      </form>
+      </Form>
       {dialog}
     </Modal>
   );

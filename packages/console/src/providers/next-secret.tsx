@@ -2,6 +2,7 @@ import { DialogDismiss } from "@ariakit/react/dialog";
 import type { Profile } from "@latchkey/sdk/admin";
 import { useState } from "react";
 import { Field } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { Modal } from "../parts/modal.tsx";
 import { say } from "../parts/notices.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -18,11 +19,13 @@ export const isWithoutSecret = ({ meta }: Profile): boolean => meta.has_client_s
  */
 export function NextSecret({ realmId, profile, onClose, onDone }: Props) {
   const admin = useAdmin();
+  // A secret is for the address and the client that the window was opened on, and not for what somebody else makes of them meanwhile.
+  const [seen] = useState(profile);
   const [secret, setSecret] = useState("");
-  const isFirst = isWithoutSecret(profile);
+  const isFirst = isWithoutSecret(seen);
   const { isBusy, error, run } = useAct(async () => {
     const change = { [isFirst ? "client_secret" : "client_secret_next"]: secret.trim() };
-    await admin.profiles(realmId).update(profile.id, change, { basedOn: profile });
+    await admin.profiles(realmId).update(profile.id, change, { basedOn: seen });
     say(isFirst ? "The secret is kept." : "The new secret is kept, and will be used.");
     await onDone();
   }, onClose);
@@ -33,13 +36,7 @@ export function NextSecret({ realmId, profile, onClose, onDone }: Props) {
           ? "Paste the secret that the provider has given you. It is kept sealed, and never shown again."
           : "Make a second secret at the provider and paste it here. The old one is used until the provider refuses it, so nobody notices the change."}
       </p>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run();
-        }}
-      >
+      <Form onSubmit={run}>
         <Field
           label={isFirst ? "Client secret" : "New client secret"}
           type="password"
@@ -55,7 +52,7 @@ export function NextSecret({ realmId, profile, onClose, onDone }: Props) {
           </button>
           <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
         </div>
-      </form>
+      </Form>
     </Modal>
   );
 }

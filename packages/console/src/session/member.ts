@@ -50,8 +50,14 @@ export const findKept = (): Place | undefined => read(wasSignedIn() ? ofTab : of
 export const isSame = (one: Place, other: Place | undefined): boolean =>
   one.store === other?.store && one.realm === other.realm;
 
-const read = (storage: typeof ofTab): Place | undefined =>
-  JSON.parse(storage.getItem(PLACE) ?? "null") ?? undefined;
+/** Nothing, where something else has written there: the console is drawn with the answer, and a throw would leave the page empty. */
+function read(storage: typeof ofTab): Place | undefined {
+  try {
+    return JSON.parse(storage.getItem(PLACE) ?? "null") ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * Leaves this page. `none`: nobody is asked anything, and who has no session at the provider comes back with an error. `login`: the

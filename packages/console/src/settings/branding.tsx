@@ -1,47 +1,44 @@
 import type { Realm } from "@latchkey/sdk/admin";
-import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { Field } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
-import { say } from "../parts/notices.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/use-act.ts";
+import { useDraft } from "../parts/use-draft.ts";
 import { useCan } from "../session/can.ts";
-import { useAdmin } from "../session/session.ts";
+import { Overtaken } from "./overtaken.tsx";
 import { judgeColor, judgeShownUrl } from "./shown.ts";
+import { useSaveRealm } from "./use-save-realm.ts";
 
 /** What shoppers see of the shop on the service's own pages: where one of several providers is chosen, and where a sign-on fails. */
 export function Branding({ realm }: { realm: Realm }) {
-  const admin = useAdmin();
   const can = useCan();
-  const queries = useQueryClient();
-  const [name, setName] = useState(realm.name);
-  const [home, setHome] = useState(realm.home_url ?? "");
-  const [logo, setLogo] = useState(realm.logo_url ?? "");
-  const [color, setColor] = useState(realm.accent_color ?? "");
-  const faults = { home: judgeShownUrl(home), logo: judgeShownUrl(logo), color: judgeColor(color) };
-  const change = {
-    name: name.trim(),
-    home_url: home || null,
-    logo_url: logo || null,
-    accent_color: color || null,
+  const saveRealm = useSaveRealm(realm.id);
+  const name = useDraft(realm.name);
+  const home = useDraft(realm.home_url ?? "");
+  const logo = useDraft(realm.logo_url ?? "");
+  const color = useDraft(realm.accent_color ?? "");
+  const drafts = [name, home, logo, color];
+  const faults = {
+    home: judgeShownUrl(home.value),
+    logo: judgeShownUrl(logo.value),
+    color: judgeColor(color.value),
   };
-  const isChanged = Object.entries(change).some(([member, value]) => value !== realm[member as keyof Realm]);
-  const isGood = Object.values(faults).every((fault) => fault === undefined) && change.name !== "";
+  const isChanged = drafts.some((draft) => draft.isChanged);
+  const isGood = Object.values(faults).every((fault) => fault === undefined) && name.value.trim() !== "";
   const { isBusy, error, run } = useAct(async () => {
-    await admin.realms.update(realm.id, change);
-    say("What shoppers see is saved.");
-    await queries.invalidateQueries({ queryKey: ["realms"] });
+    const change = {
+      ...(name.isChanged && { name: name.value.trim() }),
+      ...(home.isChanged && { home_url: home.value || null }),
+      ...(logo.isChanged && { logo_url: logo.value || null }),
+      ...(color.isChanged && { accent_color: color.value || null }),
+    };
+    await saveRealm(change, "What shoppers see is saved.");
+    for (const { settle } of drafts) settle();
   });
   const disabled = !can("administer");
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isGood) run();
-      }}
-    >
+    <Form onSubmit={() => isGood && run()}>
       <div>
         <h3>What shoppers see of you</h3>
         <p className="quiet">
@@ -51,8 +48,8 @@ export function Branding({ realm }: { realm: Realm }) {
       <Field
         label="Name of the realm"
         hint="Shown as the shop’s name, unless it is “Customers”."
-        value={name}
-        onType={setName}
+        value={name.value}
+        onType={name.type}
         required
         maxLength={255}
         disabled={disabled}
@@ -60,8 +57,8 @@ export function Branding({ realm }: { realm: Realm }) {
       <Field
         label="Way back to the shop"
         hint="Empty: our pages lead nowhere."
-        value={home}
-        onType={setHome}
+        value={home.value}
+        onType={home.type}
         fault={faults.home}
         placeholder="https://shop.example/"
         inputMode="url"
@@ -72,8 +69,8 @@ export function Branding({ realm }: { realm: Realm }) {
       <Field
         label="Address of the logo"
         hint="A picture of yours, which shoppers’ browsers load from there."
-        value={logo}
-        onType={setLogo}
+        value={logo.value}
+        onType={logo.type}
         fault={faults.logo}
         placeholder="https://shop.example/logo.svg"
         inputMode="url"
@@ -84,14 +81,15 @@ export function Branding({ realm }: { realm: Realm }) {
       <Field
         label="Colour"
         hint="Of what can be clicked, as #rrggbb. Where it would be hard to read it is made darker or lighter."
-        value={color}
-        onType={setColor}
+        value={color.value}
+        onType={color.type}
         fault={faults.color}
         placeholder="#0b5f52"
         spellCheck={false}
         autoComplete="off"
         disabled={disabled}
       />
+      <Overtaken of={drafts} inWords={(saved) => saved} isBusy={isBusy} />
       {error !== undefined && <Problem error={error} />}
       {disabled ? (
         <NotOffered act="administer" />
@@ -102,6 +100,6 @@ export function Branding({ realm }: { realm: Realm }) {
           </button>
         </div>
       )}
-    </form>
+    </Form>
   );
 }

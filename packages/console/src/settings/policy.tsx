@@ -1,13 +1,12 @@
 import type { Realm, RealmChange } from "@latchkey/sdk/admin";
-import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { Choices } from "../parts/field.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
-import { say } from "../parts/notices.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/use-act.ts";
+import { useDraft } from "../parts/use-draft.ts";
 import { useCan } from "../session/can.ts";
-import { useAdmin } from "../session/session.ts";
+import { Overtaken } from "./overtaken.tsx";
+import { useSaveRealm } from "./use-save-realm.ts";
 
 const DUPLICATES = [
   {
@@ -45,7 +44,6 @@ export function Policies({ realm }: { realm: Realm }) {
   return (
     <>
       <Policy
-        key={`duplicates ${realm.duplicate_email_policy}`}
         realm={realm}
         title="When somebody new has the e-mail of an existing customer"
         save="Save the policy"
@@ -54,7 +52,6 @@ export function Policies({ realm }: { realm: Realm }) {
         change={(duplicate_email_policy) => ({ duplicate_email_policy })}
       />
       <Policy
-        key={`updates ${realm.profile_updates}`}
         realm={realm}
         title="When name or e-mail change at the provider"
         save="Save what follows"
@@ -76,14 +73,12 @@ type Props<T extends string> = {
 };
 
 function Policy<T extends string>({ realm, title, save, options, now, change }: Props<T>) {
-  const admin = useAdmin();
   const can = useCan();
-  const queries = useQueryClient();
-  const [chosen, setChosen] = useState(now);
+  const saveRealm = useSaveRealm(realm.id);
+  const chosen = useDraft(now);
   const { isBusy, error, run } = useAct(async () => {
-    await admin.realms.update(realm.id, change(chosen));
-    say("The policy is saved.");
-    await queries.invalidateQueries({ queryKey: ["realms"] });
+    await saveRealm(change(chosen.value), "The policy is saved.");
+    chosen.settle();
   });
   return (
     <div className="form">
@@ -91,14 +86,24 @@ function Policy<T extends string>({ realm, title, save, options, now, change }: 
       <Choices
         legend={title}
         options={options}
-        value={chosen}
-        onChoose={setChosen}
+        value={chosen.value}
+        onChoose={chosen.type}
         disabled={!can("administer")}
+      />
+      <Overtaken
+        of={[chosen]}
+        inWords={(saved) => options.find(({ value }) => value === saved)?.label ?? saved}
+        isBusy={isBusy}
       />
       {error !== undefined && <Problem error={error} />}
       {can("administer") ? (
         <div className="form-actions">
-          <button type="button" className="button" disabled={isBusy || chosen === now} onClick={() => run()}>
+          <button
+            type="button"
+            className="button"
+            disabled={isBusy || !chosen.isChanged}
+            onClick={() => run()}
+          >
             {save}
           </button>
         </div>

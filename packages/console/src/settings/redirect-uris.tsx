@@ -1,32 +1,28 @@
 import type { Realm } from "@latchkey/sdk/admin";
-import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { Field } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
-import { say } from "../parts/notices.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/use-act.ts";
+import { useDraft } from "../parts/use-draft.ts";
 import { useCan } from "../session/can.ts";
-import { useAdmin } from "../session/session.ts";
+import { Overtaken } from "./overtaken.tsx";
 import { judgeAll } from "./redirect-uri.ts";
+import { useSaveRealm } from "./use-save-realm.ts";
 
-type Line = { id: string; uri: string };
 const MOST = 50;
-const line = (uri: string): Line => ({ id: crypto.randomUUID(), uri });
 
 export function RedirectUris({ realm }: { realm: Realm }) {
-  const admin = useAdmin();
   const can = useCan();
-  const queries = useQueryClient();
-  const [lines, setLines] = useState<Line[]>(() => realm.redirect_uris.map(line));
-  const uris = lines.map(({ uri }) => uri);
+  const saveRealm = useSaveRealm(realm.id);
+  const draft = useDraft(realm.redirect_uris);
+  const uris = draft.value;
   const faults = judgeAll(uris);
-  const isChanged = JSON.stringify(uris) !== JSON.stringify(realm.redirect_uris);
   const isGood = faults.every((fault) => fault === undefined);
   const { isBusy, error, run } = useAct(async () => {
-    await admin.realms.update(realm.id, { redirect_uris: uris });
-    say("The redirect URIs are saved.");
-    await queries.invalidateQueries({ queryKey: ["realms"] });
+    // The list is replaced as a whole: one that somebody has added or taken away a moment ago would be lost, or be back.
+    await saveRealm({ redirect_uris: uris }, "The redirect URIs are saved.", { basedOn: realm });
+    draft.settle();
   });
   if (!can("administer"))
     return (
@@ -43,13 +39,7 @@ export function RedirectUris({ realm }: { realm: Realm }) {
       </div>
     );
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isGood) run();
-      }}
-    >
+    <Form onSubmit={() => isGood && run()}>
       <div>
         <h3>Redirect URIs</h3>
         <p className="quiet">
@@ -58,13 +48,14 @@ export function RedirectUris({ realm }: { realm: Realm }) {
             : "Where a storefront may have its shoppers sent back to. Compared letter by letter."}
         </p>
       </div>
-      {lines.length === 0 && <p className="hint hint-warn">There is none, so no sign-on can end well.</p>}
-      {lines.map(({ id, uri }, at) => (
-        <div key={id} className="uri-line">
+      {uris.length === 0 && <p className="hint hint-warn">There is none, so no sign-on can end well.</p>}
+      {uris.map((uri, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: all that a line has is its place and what is typed in it
+        <div key={at} className="uri-line">
           <Field
             label={`Redirect URI ${at + 1}`}
             value={uri}
-            onType={(typed) => setLines(lines.map((one) => (one.id === id ? { id, uri: typed } : one)))}
+            onType={(typed) => draft.type(uris.with(at, typed))}
             fault={faults[at]}
             spellCheck={false}
             autoComplete="off"
@@ -73,26 +64,27 @@ export function RedirectUris({ realm }: { realm: Realm }) {
           <button
             type="button"
             className="button button-plain"
-            onClick={() => setLines(lines.filter((one) => one.id !== id))}
+            onClick={() => draft.type(uris.toSpliced(at, 1))}
           >
             Remove<span className="only-read-out"> redirect URI {at + 1}</span>
           </button>
         </div>
       ))}
+      <Overtaken of={[draft]} inWords={(saved) => saved.join(", ")} isBusy={isBusy} />
       {error !== undefined && <Problem error={error} />}
       <div className="form-actions">
         <button
           type="button"
           className="button button-plain"
-          disabled={lines.length >= MOST}
-          onClick={() => setLines([...lines, line("")])}
+          disabled={uris.length >= MOST}
+          onClick={() => draft.type([...uris, ""])}
         >
           Add a redirect URI
         </button>
-        <button type="submit" className="button" disabled={!isChanged || !isGood || isBusy}>
+        <button type="submit" className="button" disabled={!draft.isChanged || !isGood || isBusy}>
           Save the redirect URIs
         </button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { Asked } from "../parts/asked.tsx";
 import { Copyable } from "../parts/copy.tsx";
+import { Problem } from "../parts/problem.tsx";
 import { useRealms } from "../parts/realms.ts";
 import { Screen } from "../parts/screen.tsx";
 import { SkeletonRows } from "../parts/skeleton.tsx";
@@ -32,20 +33,20 @@ export function Settings() {
             settings.isPending ? (
               <SkeletonRows rows={8} />
             ) : (
-              list.map((realm) => <RealmCard key={realm.id} realm={realm} settings={settings.data} />)
+              <>
+                {settings.error && <Problem error={settings.error} again={() => void settings.refetch()} />}
+                {list.map((realm) => (
+                  <RealmCard key={realm.id} realm={realm} settings={settings.data} />
+                ))}
+              </>
             )
           }
         </Asked>
-        <Asked query={store}>
-          {(data) => <StoreForm key={data.meta.timestamps.updated_at} store={data} />}
-        </Asked>
+        <Asked query={store}>{(data) => <StoreForm store={data} />}</Asked>
       </div>
     </Screen>
   );
 }
-
-/** A form begins anew when what it is about was changed, and keeps what was typed when anything else was. */
-const keyOf = (values: readonly (string | null)[]): string => JSON.stringify(values);
 
 function RealmCard({ realm, settings }: { realm: Realm; settings: AuthenticationSettings | undefined }) {
   return (
@@ -63,13 +64,10 @@ function RealmCard({ realm, settings }: { realm: Realm; settings: Authentication
           </div>
         )}
       </div>
-      <RedirectUris key={keyOf(realm.redirect_uris)} realm={realm} />
+      <RedirectUris realm={realm} />
       {realm.purpose === "customers" && (
         <>
-          <Branding
-            key={keyOf([realm.name, realm.home_url, realm.logo_url, realm.accent_color])}
-            realm={realm}
-          />
+          <Branding realm={realm} />
           <Policies realm={realm} />
         </>
       )}

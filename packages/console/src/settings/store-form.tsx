@@ -1,42 +1,44 @@
 import type { Store } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { Field } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { say } from "../parts/notices.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useAct } from "../parts/use-act.ts";
+import { useDraft } from "../parts/use-draft.ts";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
+import { Overtaken } from "./overtaken.tsx";
 
 export function StoreForm({ store }: { store: Store }) {
   const admin = useAdmin();
   const can = useCan();
   const queries = useQueryClient();
-  const [name, setName] = useState(store.name);
-  const [limit, setLimit] = useState(String(store.rate_limit));
+  const name = useDraft(store.name);
+  const limit = useDraft(String(store.rate_limit));
   const { max_rate_limit: most, total_reserved_rate_limit: reserved } = store.meta;
-  const fault = judgeLimit(limit, reserved, most);
-  const isChanged = name.trim() !== store.name || limit !== String(store.rate_limit);
+  const fault = judgeLimit(limit.value, reserved, most);
   const { isBusy, error, run } = useAct(async () => {
-    await admin.store.update({ name: name.trim(), rate_limit: Number(limit) });
+    const { data } = await admin.store.update({
+      ...(name.isChanged && { name: name.value.trim() }),
+      ...(limit.isChanged && { rate_limit: Number(limit.value) }),
+    });
+    // Shown from the answer: the reading below may be cut short by one that an event has begun.
+    queries.setQueryData(["store"], data);
     say("The store is saved.");
     await queries.invalidateQueries({ queryKey: ["store"] });
+    name.settle();
+    limit.settle();
   });
   return (
     <section className="card" aria-labelledby="store">
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!fault) run();
-        }}
-      >
+      <Form onSubmit={() => !fault && run()}>
         <h2 id="store">The store</h2>
         <Field
           label="Name"
-          value={name}
-          onType={setName}
+          value={name.value}
+          onType={name.type}
           required
           maxLength={255}
           disabled={!can("administer")}
@@ -45,22 +47,27 @@ export function StoreForm({ store }: { store: Store }) {
           label="Limit, requests a second"
           hint={`Over all keys together. Reserved: ${reserved.toLocaleString("en")}. The operator allows up to ${most.toLocaleString("en")}.`}
           inputMode="numeric"
-          value={limit}
-          onType={setLimit}
+          value={limit.value}
+          onType={limit.type}
           fault={fault}
           disabled={!can("administer")}
         />
+        <Overtaken of={[name, limit]} inWords={(saved) => saved} isBusy={isBusy} />
         {error !== undefined && <Problem error={error} />}
         {can("administer") ? (
           <div className="form-actions">
-            <button type="submit" className="button" disabled={!isChanged || fault !== undefined || isBusy}>
+            <button
+              type="submit"
+              className="button"
+              disabled={!(name.isChanged || limit.isChanged) || fault !== undefined || isBusy}
+            >
               Save the store
             </button>
           </div>
         ) : (
           <NotOffered act="administer" />
         )}
-      </form>
+      </Form>
     </section>
   );
 }

@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { Brand } from "../frame/frame.tsx";
 import { Field } from "../parts/field.tsx";
+import { Form } from "../parts/form.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { SkeletonRows } from "../parts/skeleton.tsx";
 import { useAct } from "../parts/use-act.ts";
@@ -55,13 +56,7 @@ function WithKey() {
   const { isBusy, error, run } = useAct(() => signInWithKey(clientId.trim(), clientSecret.trim()));
   return (
     <section className="card" aria-labelledby="with-key">
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run();
-        }}
-      >
+      <Form onSubmit={run}>
         <h2 id="with-key">With an application key</h2>
         <p className="quiet">
           For the first minute, and for programs. <code>latchkey store create</code> and{" "}
@@ -91,7 +86,7 @@ function WithKey() {
             {isBusy ? "Signing in…" : "Sign in with the key"}
           </button>
         </div>
-      </form>
+      </Form>
     </section>
   );
 }

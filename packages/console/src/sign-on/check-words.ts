@@ -7,6 +7,7 @@ const WORDS: Record<string, string> = {
   "id_token.encrypted": "The ID token is not encrypted",
   "id_token.alg": "Algorithm of the signature",
   "id_token.key": "Key of the signature",
+  "id_token.keys_unread": "The provider's keys can be read",
   "id_token.signature": "The signature fits",
   "id_token.iss": "Issuer of the ID token",
   "id_token.aud": "Whom the ID token is for",
