@@ -31,8 +31,9 @@ app.get("/", (request, response) => {
 });
 
 app.get("/sign-in", async (request, response) => {
-  const notice = signOn.takeNotice(request, response);
-  response.send(signInPage({ providers: await signOn.listProviders(), notice }));
+  const providers = await signOn.listProviders();
+  // Last, because it is told once: where the list fails, it waits for the next time.
+  response.send(signInPage({ providers, notice: signOn.takeNotice(request, response) }));
 });
 
 app.get("/account", async (request, response) => {

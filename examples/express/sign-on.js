@@ -18,6 +18,7 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
   const nameOf = (name) => (isHttps ? "__Host-" : "") + name.replace(":", "-");
   const SESSION = nameOf("customer");
   const NOTICE = nameOf("notice");
+  const PROMPT = nameOf("prompt");
   const attributes = { httpOnly: true, sameSite: "lax", secure: isHttps, path: "/" };
 
   const connection = { baseUrl: latchkeyUrl, clientId };
@@ -41,6 +42,9 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
   function tell(response, error) {
     if (!(error instanceof ApiError)) throw error;
     const { code, message, reference } = error;
+    // The provider remembers who was there, and would send the same person into the same refusal: next time it is to ask.
+    if (code === "access_denied" || code === "sign_on_refused")
+      response.cookie(PROMPT, "login", { ...attributes, maxAge: 900_000 });
     response.cookie(NOTICE, JSON.stringify({ message, reference }), { ...attributes, maxAge: 60_000 });
     response.redirect(303, code === "state_unknown" ? "/sign-in?without=cookies" : "/sign-in");
   }
@@ -54,11 +58,18 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
     else response.status(403).type("text").send("This form was sent from another site.");
   });
 
+  // The notice has come, so the browser keeps cookies: loaded again, without the notice, this address would say that it does not.
+  router.get("/sign-in", (request, response, next) => {
+    if (request.query.without && NOTICE in request.cookies) response.redirect(303, "/sign-in");
+    else next();
+  });
+
   router.post("/sign-in", urlencoded(), async (request, response) => {
     try {
       const { url } = await storefrontFor(request, response).beginSignOn(request.body?.provider, {
         redirectUri: `${origin}/signed-in`,
         scope: "openid email profile",
+        prompt: request.cookies[PROMPT],
       });
       response.redirect(303, url);
     } catch (error) {
@@ -71,7 +82,7 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
     try {
       const { token, expiresAt } = await storefrontFor(request, response).completeSignOn(request.url);
       response.cookie(SESSION, token, { ...attributes, expires: new Date(expiresAt) });
-      response.clearCookie(NOTICE, attributes);
+      for (const name of [NOTICE, PROMPT]) response.clearCookie(name, attributes);
       response.redirect(303, "/account");
     } catch (error) {
       // Back or reload: this sign-on is over, and the shopper is signed in.

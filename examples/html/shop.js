@@ -39,7 +39,11 @@ async function comeBack() {
   try {
     // Refuses an answer whose `state` was not made in this browser.
     kept.keep(await shop.completeSignOn(answer));
+    sessionStorage.removeItem("prompt");
   } catch (error) {
+    // The provider remembers who was there, and would send the same person into the same refusal: next time it is to ask.
+    if (error.code === "access_denied" || error.code === "sign_on_refused")
+      sessionStorage.setItem("prompt", "login");
     // Back or reload: this sign-on is over, and the shopper is signed in.
     const isOver = error.code === "callback_replay" || error.code === "state_unknown";
     if (!isOver || !kept.find()) tell(error);
@@ -73,6 +77,7 @@ async function showProviders() {
   try {
     const providers = await shop.listProviders();
     part("providers").replaceChildren(...providers.flatMap(elementsOf));
+    part("no-providers").hidden = providers.length > 0;
     part("stranger").hidden = false;
   } catch (error) {
     tell(error);
@@ -93,7 +98,8 @@ function elementsOf(provider) {
 }
 
 async function leaveFor(provider) {
-  const { url } = await shop.beginSignOn(provider, { redirectUri, scope: "openid email profile" });
+  const prompt = sessionStorage.getItem("prompt") ?? undefined;
+  const { url } = await shop.beginSignOn(provider, { redirectUri, scope: "openid email profile", prompt });
   location.assign(url);
 }
 

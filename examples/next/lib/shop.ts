@@ -16,6 +16,7 @@ const nameOf = (name: string) => (isHttps ? "__Host-" : "") + name.replace(":", 
 const attributes = { httpOnly: true, sameSite: "lax", secure: isHttps, path: "/" } as const;
 const SESSION = nameOf("customer");
 const NOTICE = nameOf("notice");
+const PROMPT = nameOf("prompt");
 
 /** Each open sign-on is a cookie of the browser that began it. An answer that is brought to another browser finds none there. */
 export async function storefrontOfBrowser() {
@@ -35,7 +36,7 @@ export const findToken = async () => (await cookies()).get(SESSION)?.value;
 export async function keepToken({ token, expiresAt }: { token: string; expiresAt: number }) {
   const jar = await cookies();
   jar.set(SESSION, token, { ...attributes, expires: expiresAt });
-  jar.delete({ name: NOTICE, ...attributes });
+  for (const name of [NOTICE, PROMPT]) jar.delete({ name, ...attributes });
 }
 
 export const dropToken = async () => (await cookies()).delete({ name: SESSION, ...attributes });
@@ -52,11 +53,18 @@ export async function findCustomer() {
   }
 }
 
+export const findPrompt = async () => (await cookies()).get(PROMPT)?.value;
+
 type Notice = { message: string; reference?: string | undefined };
 
 /** In a cookie rather than in the address: nobody can send a shopper a link with a message of their own. It lives for a minute. */
-export const leaveNotice = async ({ message, reference }: Notice) =>
-  (await cookies()).set(NOTICE, JSON.stringify({ message, reference }), { ...attributes, maxAge: 60 });
+export async function leaveNotice({ code, message, reference }: ApiError) {
+  const jar = await cookies();
+  jar.set(NOTICE, JSON.stringify({ message, reference }), { ...attributes, maxAge: 60 });
+  // The provider remembers who was there, and would send the same person into the same refusal: next time it is to ask.
+  if (code === "access_denied" || code === "sign_on_refused")
+    jar.set(PROMPT, "login", { ...attributes, maxAge: 900 });
+}
 
 export async function findNotice(): Promise<Notice | undefined> {
   const kept = (await cookies()).get(NOTICE)?.value;

@@ -61,12 +61,12 @@ export async function startDemo({ apiUrl, clientId, clientSecret, ports }: DemoO
       backchannelLogoutUri: profile.links["backchannel-logout-endpoint"],
     });
     shop.setWebhookSecret(await integrate(admin, shop.hooksUrl));
-    const console = await seedMembers(admin, apiUrl, idp.discoveryUrl);
-    idp.setClient({ ...MEMBERS_CLIENT, redirectUris: [console.links["callback-endpoint"]] });
+    const membersProfile = await seedMembers(admin, apiUrl, idp.discoveryUrl);
+    idp.setClient({ ...MEMBERS_CLIENT, redirectUris: [membersProfile.links["callback-endpoint"]] });
     return {
       members: MEMBERS,
       // …/v2/authentication-realms/{realm}/oidc-profiles/{id}
-      membersRealmId: console.links.self.split("/").at(-3) ?? "",
+      membersRealmId: membersProfile.links.self.split("/").at(-3) ?? "",
       shopUrl: shop.origin,
       idpUrl: idp.origin,
       knobsUrl,
@@ -90,10 +90,13 @@ async function seed(admin: Admin, shopUrl: string, discoveryUrl: string) {
   const profiles = admin.profiles(realmId);
   const { data: listed } = await profiles.list({ limit: 100 });
   const known = knownOf(listed, discoveryUrl, CLIENT);
-  if (!realm.data.redirect_uris.includes(redirectUri)) {
-    const redirect_uris = [...realm.data.redirect_uris, redirectUri];
+  const { redirect_uris, home_url } = realm.data;
+  const isNew = !redirect_uris.includes(redirectUri);
+  // Where the shop was at another start, and nowhere that somebody has chosen since.
+  const isElsewhere = home_url !== `${shopUrl}/` && redirect_uris.includes(`${home_url}signed-in`);
+  if (isNew || isElsewhere) {
     await admin.realms.update(realmId, {
-      redirect_uris,
+      redirect_uris: isNew ? [...redirect_uris, redirectUri] : redirect_uris,
       // The shop may have another port than the last time.
       home_url: `${shopUrl}/`,
       logo_url: `${shopUrl}/icon.svg`,

@@ -139,6 +139,16 @@ describe("the page of knobs", () => {
     }
   });
 
+  test("has no two buttons of one name: who hears it must know which knob they turn", async () => {
+    const { idp } = await openIdp();
+    const page = await (await fetch(`${idp.origin}/knobs`)).text();
+    const names = [...page.matchAll(/<button.*?<\/button>/g)].map(([button]) =>
+      button.replaceAll(/<.*?>/g, ""),
+    );
+    expect(names).toContain("Off: Clock skew");
+    expect(new Set(names).size).toBe(names.length);
+  });
+
   test("turns each of them with a plain form, and leads back", async () => {
     const { idp } = await openIdp();
     const origin = { origin: idp.origin };

@@ -1,4 +1,5 @@
 import type { Metadata } from "next";
+import { redirect } from "next/navigation";
 import { findNotice, shop } from "../../lib/shop";
 
 export const metadata: Metadata = { title: "Sign in" };
@@ -11,7 +12,10 @@ const NO_COOKIES = {
 
 export default async function SignIn({ searchParams }: { searchParams: Promise<{ without?: string }> }) {
   const { without } = await searchParams;
-  const notice = (await findNotice()) ?? (without === "cookies" ? NO_COOKIES : undefined);
+  const kept = await findNotice();
+  // It has come, so the browser keeps cookies: loaded again in a minute, without it, this address would say that it does not.
+  if (kept && without) redirect("/sign-in");
+  const notice = kept ?? (without === "cookies" ? NO_COOKIES : undefined);
   const providers = await shop.listProviders();
   return (
     <>

@@ -1,5 +1,13 @@
 import { ApiError } from "@latchkey/sdk";
-import { goTo, isFromHere, leaveNotice, redirectUri, refuse, storefrontOfBrowser } from "../../../lib/shop";
+import {
+  findPrompt,
+  goTo,
+  isFromHere,
+  leaveNotice,
+  redirectUri,
+  refuse,
+  storefrontOfBrowser,
+} from "../../../lib/shop";
 
 export async function POST(request: Request) {
   if (!isFromHere(request)) return refuse();
@@ -9,6 +17,7 @@ export async function POST(request: Request) {
     const { url } = await storefront.beginSignOn(typeof provider === "string" ? provider : undefined, {
       redirectUri,
       scope: "openid email profile",
+      prompt: await findPrompt(),
     });
     return Response.redirect(url, 303);
   } catch (error) {

@@ -52,7 +52,7 @@ const keysCard = (view: KnobsView): Html =>
 function switchCard(view: KnobsView, name: SwitchName): Html {
   const isOn = view.settings[name];
   const state = isOn ? html`<span class="tag warn">On</span>` : html`<span class="tag off">Off</span>`;
-  const said = html`${isOn ? "Turn off" : "Turn on"}<span class="unseen">: ${knobTable[name].title}</span>`;
+  const said = html`${isOn ? "Turn off" : "Turn on"}${unseen(name)}`;
   return card(view, name, state, [
     form(
       name,
@@ -68,14 +68,17 @@ function dialCard(view: KnobsView, name: DialName, unit: string, marks: readonly
   return card(view, name, state, [
     form(
       name,
-      html`<input class="field" type="number" name="value" required min="${least}" max="${most}" value="${value}" aria-label="${knobTable[name].title}, in ${unit}"><button class="button">Set</button>`,
+      html`<input class="field" type="number" name="value" required min="${least}" max="${most}" value="${value}" aria-label="${knobTable[name].title}, in ${unit}"><button class="button">Set${unseen(name)}</button>`,
     ),
     form(
       name,
-      html`${marks.map((mark) => html`<button class="button" name="value" value="${mark}">${mark === 0 ? "Off" : signed(name, mark)}</button>`)}`,
+      html`${marks.map((mark) => html`<button class="button" name="value" value="${mark}">${mark === 0 ? "Off" : signed(name, mark)}${unseen(name)}</button>`)}`,
     ),
   ]);
 }
+
+/** Who hears a button's name alone must know which knob it turns. */
+const unseen = (name: KnobName): Html => html`<span class="unseen">: ${knobTable[name].title}</span>`;
 
 /** A delay is never negative, so only a skew shows its sign. */
 const signed = (name: DialName, value: number): string =>

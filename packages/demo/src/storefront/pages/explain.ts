@@ -26,6 +26,10 @@ const FINAL = new Set<string>([
 export const wasUsedBefore = ({ code }: Explained): boolean =>
   code === "callback_replay" || code === "state_unknown" || code === "code_already_used";
 
+/** The person was refused: in the redirect, or, with a provider that is used directly, in the exchange. */
+export const wasRefused = ({ code }: Explained): boolean =>
+  code === "access_denied" || code === "sign_on_refused";
+
 /** Nobody has said no, so the same answer, shown once more, may do: the SDK repeats it with the same key. */
 export const isStillGood = ({ code }: Explained): boolean => STILL_GOOD.has(code);
 

@@ -3,18 +3,17 @@ import { shopConfig } from "./shop-config.ts";
 import { noteStep } from "./wire-log.ts";
 import { exchangeStep } from "./wire-steps.ts";
 
-let opening: Promise<Storefront> | undefined;
+let opened: Storefront | undefined;
 
 /** The SDK, with somebody who listens at the wire. */
-export function latchkey(): Promise<Storefront> {
-  opening ??= shopConfig().then(({ apiUrl, clientId }) =>
-    createStorefront({
-      baseUrl: apiUrl,
-      clientId,
-      onExchange: (exchange) => noteStep(exchangeStep(exchange, location.pathname)),
-    }),
-  );
-  return opening;
+export async function latchkey(): Promise<Storefront> {
+  const { apiUrl, clientId } = await shopConfig();
+  opened ??= createStorefront({
+    baseUrl: apiUrl,
+    clientId,
+    onExchange: (exchange) => noteStep(exchangeStep(exchange, location.pathname)),
+  });
+  return opened;
 }
 
 /** What is registered at the realm, to the letter. */

@@ -43,6 +43,8 @@ function handle(formId: string, work: Work): void {
       if (document.activeElement === document.body) submit.focus();
     }
   });
+  // Pressed before there is somebody to listen, it would send the form to a server that takes none.
+  submit.disabled = false;
 }
 
 function sayIn(form: HTMLFormElement, sentence: string): void {

@@ -1,6 +1,6 @@
 import type { Provider } from "@latchkey/sdk";
 import { button, element, part } from "./elements.ts";
-import { type Explained, explain } from "./explain.ts";
+import { type Explained, explain, wasRefused } from "./explain.ts";
 import { latchkey } from "./latchkey.ts";
 import { clearMessage, showFailure, showMessage } from "./message.ts";
 import { awaitReport, openPopup } from "./popup.ts";
@@ -70,8 +70,10 @@ async function start(provider: Provider, press: HTMLElement, afterRefusal = fals
   setBusy(true);
   try {
     const { url, state } = await beginSignOn(provider, { isPopup: popup !== undefined, afterRefusal });
-    if (popup) follow(popup, url, state, provider, press);
-    else location.assign(url);
+    if (popup) return follow(popup, url, state, provider, press);
+    location.assign(url);
+    // No event tells that a shopper has stopped the page on its way out, and would like to choose again.
+    offerAgain(press);
   } catch (failure) {
     popup?.close();
     fail(explain(failure), provider, press);
@@ -101,8 +103,11 @@ function follow(popup: Window, url: string, state: string, provider: Provider, p
 
 function fail(failure: Explained, provider: Provider, press: HTMLElement): void {
   offerAgain(press);
-  const isRefusal = failure.code === "access_denied";
-  const again = button("Try again", "button button-small", () => void start(provider, press, isRefusal));
+  const again = button(
+    "Try again",
+    "button button-small",
+    () => void start(provider, press, wasRefused(failure)),
+  );
   showFailure(failure, ...(failure.isWorthTrying ? [again] : []));
 }
 

@@ -1,4 +1,4 @@
-import type { CustomerAccount, Session } from "@latchkey/sdk";
+import { ApiError, type CustomerAccount, type Session } from "@latchkey/sdk";
 import { button, element, part } from "./elements.ts";
 import { explain } from "./explain.ts";
 import { showFailure } from "./message.ts";
@@ -52,7 +52,7 @@ function drawSession(account: CustomerAccount, session: Session): HTMLElement {
 async function signOut(account: CustomerAccount, session: Session, end: HTMLButtonElement): Promise<void> {
   end.disabled = true;
   try {
-    await account.signOut(session.id);
+    await account.signOut(session.id).catch(ifNotGone);
     draw(account, await account.sessions());
     say("That session is signed out.");
     // The button that had the focus is gone.
@@ -64,7 +64,12 @@ async function signOut(account: CustomerAccount, session: Session, end: HTMLButt
   }
 }
 
-/** A session that was ended meanwhile, from elsewhere, is told on the page that knows how to. */
+/** One that was ended meanwhile, in another tab or by its own time, is as it was wished. */
+function ifNotGone(failure: unknown): void {
+  if (!(failure instanceof ApiError && failure.code === "customer_token_not_found")) throw failure;
+}
+
+/** If it was this session that was ended meanwhile, the page that knows how to tell it does. */
 function refuse(failure: unknown): void {
   if (hasEnded(failure)) location.reload();
   else showFailure(explain(failure));

@@ -1,5 +1,5 @@
 import { button, link, part, showOnly } from "./elements.ts";
-import { type Explained, explain, isStillGood, wasUsedBefore } from "./explain.ts";
+import { type Explained, explain, isStillGood, wasRefused, wasUsedBefore } from "./explain.ts";
 import { mountFrame } from "./frame.ts";
 import { keepToken, keptToken } from "./kept-token.ts";
 import { latchkey } from "./latchkey.ts";
@@ -29,7 +29,7 @@ async function comeBack(): Promise<void> {
     failure = undefined;
   }
   // Otherwise the provider, which remembers who was there, would send the same person into the same refusal.
-  if (failure?.code === "access_denied") askWhoNextTime();
+  if (failure && wasRefused(failure)) askWhoNextTime();
   if (begun?.isPopup && state !== null) {
     sendReport({ state, failure: failure ?? undefined, steps: steps() });
     close();
@@ -66,16 +66,21 @@ function showFailure(failure: Explained): void {
   show(failure.title ?? "That did not work", sentence, actions, reference);
 }
 
-/** If the answer in the address bar is still good, it is shown once more; otherwise the whole way is gone again. */
+/** If the answer in the address bar is still there and good, it is shown once more; otherwise the whole way is gone again. */
 function againAction(failure: Explained): HTMLElement {
-  if (isStillGood(failure)) return button("Try again", "button", () => location.reload());
+  if (isStillGood(failure) && location.search !== "")
+    return button("Try again", "button", () => location.reload());
   if (!begun) return link("Try again", "button", "/sign-in");
   const { providerId: id, isDirect } = begun;
   const again = button("Try again", "button", async () => {
     again.disabled = true;
-    const way = { isPopup: false, afterRefusal: failure.code === "access_denied" };
+    const way = { isPopup: false, afterRefusal: wasRefused(failure) };
     await beginSignOn({ id, flow: isDirect ? "direct" : "brokered" }, way).then(
-      (next) => location.assign(next.url),
+      (next) => {
+        location.assign(next.url);
+        // No event tells that a shopper has stopped the page on its way out.
+        again.disabled = false;
+      },
       (next) => showFailure(explain(next)),
     );
   });

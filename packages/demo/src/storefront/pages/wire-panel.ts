@@ -19,15 +19,19 @@ export function mountWirePanel(): void {
     clearSteps();
     toggle.focus();
   });
-  void shopConfig().then(({ apiUrl, knobsUrl }) => {
-    consoleUrl = `${apiUrl}/console`;
-    draw();
-    if (knobsUrl === undefined) return;
-    const knobs = link("Turn the provider’s knobs", "button button-plain button-small", knobsUrl);
-    knobs.target = "_blank";
-    knobs.rel = "noopener";
-    part("wire-tools").append(knobs);
-  });
+  void shopConfig().then(
+    ({ apiUrl, knobsUrl }) => {
+      consoleUrl = `${apiUrl}/console`;
+      draw();
+      if (knobsUrl === undefined) return;
+      const knobs = link("Turn the provider’s knobs", "button button-plain button-small", knobsUrl);
+      knobs.target = "_blank";
+      knobs.rel = "noopener";
+      part("wire-tools").append(knobs);
+    },
+    // Without it the panel has no links; what the page itself needed it for says so.
+    () => {},
+  );
   onSteps(draw);
   draw();
   setOpen(sessionStorage.getItem(OPEN) === "yes");
