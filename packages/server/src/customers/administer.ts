@@ -44,7 +44,8 @@ export async function createCustomer(deps: Deps, caller: Caller, given: NewCusto
     const customer = await insertCustomer(trx, deps, caller.storeId, {
       name: given.name,
       email: given.email,
-      emailVerified: isBelievedOnEmails(caller) && given.emailVerified === true,
+      // With a public token anybody could claim any address.
+      emailVerified: isBackOffice(caller) && given.emailVerified === true,
       passwordHash,
       externalRef: given.externalRef ?? null,
       authenticationMechanism: "password",
@@ -154,16 +155,12 @@ async function refuseTakenEmail<T>({ storage }: Deps, work: (trx: Trx) => Promis
   }
 }
 
-/** Only the back office may set `email_verified`: with a public token anybody could claim any address. */
-const isBelievedOnEmails = (caller: Caller): boolean => isBackOffice(caller);
-
-/** A new e-mail is unverified until it is proven; the same one in another case keeps its state. */
+/** A new e-mail is unverified until it is proven; the same one in another case keeps its state. Only the back office may set it itself. */
 function emailVerifiedAfter(
   caller: Caller,
   { email, emailVerified }: CustomerChange,
 ): { email_verified?: number | RawBuilder<number> } {
-  if (isBelievedOnEmails(caller) && emailVerified !== undefined)
-    return { email_verified: emailVerified ? 1 : 0 };
+  if (isBackOffice(caller) && emailVerified !== undefined) return { email_verified: emailVerified ? 1 : 0 };
   if (!email) return {};
   return { email_verified: sql<number>`case when email_key = ${email.key} then email_verified else 0 end` };
 }

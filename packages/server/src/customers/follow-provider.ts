@@ -1,7 +1,7 @@
 import { changesOf } from "../events/changes.ts";
 import type { Happening } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
-import { parseEmail } from "../lib/email-address.ts";
+import { emailOf } from "../lib/email-address.ts";
 import type { Realm } from "../realms/realm.ts";
 import { atMost } from "../storage/at-most.ts";
 import { hold } from "../storage/hold.ts";
@@ -36,13 +36,15 @@ export async function followProvider(
     .set({ ...columns, updated_at: laterThan("updated_at", deps.clock.now()) })
     .where("store_id", "=", known.store_id)
     .where("id", "=", known.id)
+    .where("updated_at", "=", known.updated_at)
     .returningAll()
     .executeTakeFirst()
     // The back office has given the address to somebody else a moment ago: the next try sees that.
     .catch((error) => {
       throw isUniqueViolation(error) ? cameSecond(error) : error;
     });
-  if (!row) return undefined;
+  // The customer was changed since it was read, maybe proven: what follows from that, the next try sees.
+  if (!row) throw cameSecond(undefined);
   const [before, after] = [fromRow(known), fromRow(row)];
   const changes = changesOf(presentMembers(before), presentMembers(after));
   return changes && { ...customerHappening("customer.updated", after), changes };
@@ -61,8 +63,8 @@ async function emailAfter(
   said: Said,
   known: Row,
 ): Promise<Partial<Row>> {
-  const email = parseEmail(said.email);
-  if (!email || known.authentication_mechanism === "password") return {};
+  if (known.authentication_mechanism === "password") return {};
+  const email = emailOf(said);
   if (email.key === known.email_key)
     return said.emailVerified && known.email_verified === 0 ? { email_verified: 1 } : {};
   if (!said.emailVerified && known.email_verified === 1) return {};

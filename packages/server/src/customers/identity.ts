@@ -1,6 +1,6 @@
 import type { Happening } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { EmailAddress } from "../lib/email-address.ts";
+import { type EmailAddress, emailOf } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
 import type { Realm } from "../realms/realm.ts";
 import { atMost } from "../storage/at-most.ts";
@@ -10,15 +10,7 @@ import type { Tables } from "../storage/tables.ts";
 import { type Customer, customerHappening, insertCustomer } from "./customer.ts";
 import { followProvider } from "./follow-provider.ts";
 import { asksForProven, type LinkPolicy, type LinkReason, link, refusesNobody } from "./link.ts";
-import {
-  emailOf,
-  type ForeignIdentity,
-  findFormer,
-  type Held,
-  linkedTo,
-  type Own,
-  type Through,
-} from "./linked.ts";
+import { type ForeignIdentity, findFormer, type Held, linkedTo, type Own, type Through } from "./linked.ts";
 
 /** What a realm decides of it. */
 type Rules = Pick<Realm, "duplicateEmailPolicy" | "profileUpdates">;

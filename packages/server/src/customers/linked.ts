@@ -1,5 +1,5 @@
 import type { SelectQueryBuilder } from "kysely";
-import { type EmailAddress, parseEmail } from "../lib/email-address.ts";
+import { emailOf } from "../lib/email-address.ts";
 import { atMost } from "../storage/at-most.ts";
 import { hold } from "../storage/hold.ts";
 import { statement } from "../storage/statement.ts";
@@ -101,8 +101,9 @@ const findOwn = {
 };
 
 /**
- * Filed under the profile itself, or under one that it has taken over, by the issuer that it has or had; its own comes first. A
- * provider may call a person by another subject for each client, so what was taken over counts for the same client only.
+ * Filed under the profile itself, or under one that it has taken over, by the issuer that it has or had; its own comes first, then
+ * who they were last. A provider may call a person by another subject for each client, so what was taken over counts for the same
+ * client only.
  */
 export const linkedTo = (db: Database, through: Through, { issuer, subject }: ForeignIdentity) => {
   const { formerIssuers: former } = through;
@@ -119,12 +120,6 @@ export const linkedTo = (db: Database, through: Through, { issuer, subject }: Fo
     .where("identity.subject", "=", subject)
     .orderBy(({ eb }) => eb.case().when("identity.profile_id", "=", through.id).then(0).else(1).end())
     .orderBy(({ eb }) => eb.case().when("identity.issuer", "=", issuer).then(0).else(1).end())
+    .orderBy("identity.id", "desc")
     .limit(atMost(1));
 };
-
-/** Parsed where it came in; a text that is no address can only mean that somebody has changed our database. */
-export function emailOf({ email }: ForeignIdentity): EmailAddress {
-  const parsed = parseEmail(email);
-  if (!parsed) throw new Error("an identity has an e-mail that is none");
-  return parsed;
-}

@@ -74,6 +74,20 @@ describeCounting((begin, runs) => {
         expect(await throttle.check(other)).toBeUndefined();
     });
 
+    test("that is used up at all accounts of one store is as good as new at another", async () => {
+      const { throttle, letIn } = build(begin());
+      await letIn(1000, (index) => at(index));
+      expect(await throttle.check({ ...ADA, storeId: "other" })).toBeUndefined();
+    });
+
+    test("is told the longest wait where several have nothing left", async () => {
+      const { throttle, letIn } = build(begin());
+      await letIn(20, () => ADA);
+      await letIn(1000, (index) => from(index));
+      expect(await throttle.check(from("198.51.100.2"))).toBe(1);
+      expect(await throttle.check(ADA)).toBe(10);
+    });
+
     test("that is refused pays nothing elsewhere", async () => {
       const { letIn } = build(begin());
       await letIn(1000, () => ADA);

@@ -14,7 +14,14 @@ import { changeProfile, type Row, writeColumns } from "./change-profile.ts";
 import { hasSecret, sealSecret } from "./client-secret.ts";
 import { isIssuerOf, type Metadata } from "./discovery.ts";
 import { accepted, columnsFor, movedTo } from "./drift.ts";
-import { columnsOfMove, type MoveChoice } from "./issuer-move.ts";
+import {
+  COUNTED,
+  columnsOfClient,
+  columnsOfMove,
+  countOf,
+  issuerBefore,
+  type MoveChoice,
+} from "./issuer-move.ts";
 import {
   type Flow,
   findProfile,
@@ -118,7 +125,9 @@ export async function updateProfile(
   const documents = found ? documentsOf(before, found, isMoved, deps.clock.now()) : {};
   const isRenamed = isMoved && isAnotherIssuer(before, found?.metadata, change.discoveryUrl);
   await changeProfile(deps, by, key, { ...change, isRenamed }, async (trx) => {
-    const move = isRenamed ? await columnsOfMove(trx, before, found?.metadata?.issuer ?? null, change) : {};
+    const move = isRenamed
+      ? await columnsOfMove(trx, before, found?.metadata?.issuer ?? null, change)
+      : columnsOfClient(before, change);
     const columns = { ...columnsOf(deps, key, change, isElsewhere), ...documents, ...move };
     const dependsOnRead = basedOn !== undefined || OF_THE_PROVIDER.some((name) => name in columns);
     const condition = dependsOnRead ? { updated_at: before.updatedAt } : {};
@@ -161,13 +170,11 @@ const columnsOfFound = ({ metadata, issuer }: Accepted, now: number) => ({
 });
 
 /** The issuer is what the address is made from, so it is known also of a document that could not be read. */
-const isAnotherIssuer = (
-  { metadata }: Profile,
-  found: Metadata | null | undefined,
-  discoveryUrl = "",
-): boolean =>
-  metadata !== null &&
-  (found ? found.issuer !== metadata.issuer : !isIssuerOf(metadata.issuer, discoveryUrl));
+function isAnotherIssuer(profile: Profile, found: Metadata | null | undefined, discoveryUrl = ""): boolean {
+  const before = issuerBefore(profile);
+  if (before === undefined) return false;
+  return found ? found.issuer !== before : !isIssuerOf(before, discoveryUrl);
+}
 
 function columnsOf(
   deps: Deps,
@@ -212,20 +219,13 @@ export async function deleteProfile(deps: Deps, by: By, key: ProfileKey): Promis
   await deps.calls.forget(key.profileId);
 }
 
-/** Up to here tokens are counted; there may be millions. */
-const COUNTED_TOKENS = 10_000;
-
 /** How many customer tokens end with a profile: their rows stay until they expire, those of the last minute included. */
-async function countTokens(trx: Trx, { storeId, profileId }: ProfileKey): Promise<number> {
+function countTokens(trx: Trx, { storeId, profileId }: ProfileKey): Promise<number> {
   const some = trx
     .selectFrom("customer_tokens")
     .select("id")
     .where("store_id", "=", storeId)
     .where("profile_id", "=", profileId)
-    .limit(atMost(COUNTED_TOKENS));
-  const { total } = await trx
-    .selectFrom(some.as("some"))
-    .select(({ fn }) => fn.countAll<number>().as("total"))
-    .executeTakeFirstOrThrow();
-  return total;
+    .limit(atMost(COUNTED));
+  return countOf(trx, some);
 }

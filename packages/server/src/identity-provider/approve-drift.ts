@@ -28,12 +28,13 @@ export async function approveDrift(
   key: ProfileKey,
   { digest, ...choice }: MoveChoice & { digest: string },
 ): Promise<ProfileView> {
-  const before = await getProfile(deps, key);
-  const shown = pendingOf(before, digest);
+  const seen = await getProfile(deps, key);
+  const shown = pendingOf(seen, digest);
   const condition = { pending_metadata: JSON.stringify(shown) };
-  const isRenamed = shown.issuer !== before.metadata?.issuer;
-  await changeProfile(deps, by, key, { ...choice, isApproval: true, isRenamed }, async (trx) => {
-    const move = isRenamed ? await columnsOfMove(trx, before, shown.issuer, choice) : {};
+  const isRenamed = shown.issuer !== seen.metadata?.issuer;
+  await changeProfile(deps, by, key, { ...choice, isApproval: true, isRenamed }, async (trx, before) => {
+    // Whose people it has is looked at under the lock: an update may have taken over others since.
+    const move = isRenamed && before ? await columnsOfMove(trx, before, shown.issuer, choice) : {};
     if (await writeColumns(trx, deps, key, { ...accepted(shown), ...move }, condition)) return;
     throw refusalOf(await findProfile(trx, key));
   });

@@ -28,19 +28,21 @@ export async function changeProfile(
   by: By,
   key: ProfileKey,
   change: Change,
-  write: (trx: Trx) => Promise<unknown>,
+  write: (trx: Trx, before: Profile | undefined) => Promise<unknown>,
 ): Promise<void> {
   const { adoptIdentitiesOf } = change;
   await changeStore(deps, key.storeId, async (trx) => {
     const realm = await findRealm(trx, key.storeId, key.realmId);
     if (!realm) throw new Problem("realm_not_found");
     const before = await findProfile(trx, key);
-    await write(trx);
+    await write(trx, before);
     const profile = await findProfile(trx, key);
     if (!profile) throw new Problem("profile_not_found");
     await refuseBrokenRules(trx, profile, realm);
     // An own id beside another issuer was a choice between carrying over and leaving behind, which has been written.
-    if (!change.isRenamed && adoptIdentitiesOf) await adopt(trx, profile, adoptIdentitiesOf);
+    const isChoice = change.isRenamed && adoptIdentitiesOf === profile.id;
+    const issuer = profile.metadata?.issuer ?? "";
+    if (adoptIdentitiesOf && !isChoice) await adoptIdentities(trx, { ...profile, issuer }, adoptIdentitiesOf);
     await noteEvents(trx, deps, by, happenings(deps, change, before, profile));
   });
 }
@@ -108,9 +110,4 @@ async function refuseBrokenRules(trx: Trx, profile: Profile, realm: Realm): Prom
   const settings = await getSettings({ storage: { db: trx } }, storeId);
   if (settings.clientId !== clientId)
     throw new Problem("direct_client_id_mismatch", { source: { pointer: "/data/client_id" } });
-}
-
-async function adopt(trx: Trx, profile: Profile, formerProfileId: string): Promise<void> {
-  const issuer = profile.metadata?.issuer ?? "";
-  await adoptIdentities(trx, { ...profile, issuer }, formerProfileId);
 }

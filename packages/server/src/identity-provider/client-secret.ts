@@ -13,11 +13,10 @@ export const sealSecret = ({ keyring }: { keyring: Keyring }, profileId: string,
 export const hasSecret = ({ sealedClientSecret }: Pick<Profile, "sealedClientSecret">): boolean =>
   !isSealedEmpty(sealedClientSecret);
 
-/** The secrets to try at the identity provider, in order: the one in use, and the one that may have replaced it. */
-export function openSecrets(
-  { keyring }: { keyring: Keyring },
-  profile: Profile,
-): { current: string; next: string | undefined } {
+/** What to try at the identity provider, in order: the one in use, and the one that may have replaced it. */
+export type Secrets = { current: string; next: string | undefined };
+
+export function openSecrets({ keyring }: { keyring: Keyring }, profile: Profile): Secrets {
   const open = (sealed: string) => {
     const secret = unseal(keyring, PURPOSE, profile.id, sealed);
     if (secret === undefined)

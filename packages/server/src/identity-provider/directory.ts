@@ -27,6 +27,8 @@ export type Directory = {
   unreadOf(profile: Profile): Unread | undefined;
   /** The key that a token's header means. One that is not known makes us look again, but not more than every ten seconds. */
   keyFor(profile: Profile, kid: unknown, algorithm: string, by?: BroughtBy): Promise<SigningKey | undefined>;
+  /** Its keys could not be read when they were last asked for, or never were. */
+  areKeysUnread(profile: Profile): boolean;
   /** A signature did not fit: the key may have been replaced under its old name. Whether it was, `keyFor` then tells. */
   rereadKeys(profile: Profile, by?: BroughtBy): Promise<void>;
 };
@@ -50,6 +52,7 @@ type Entry = {
   /** When metadata and keys were last read whole; keys alone may be younger. */
   readAtMs: number;
   keysReadAtMs: number;
+  areKeysUnread: boolean;
   failedAtMs: number;
   unread: Unread | undefined;
   rereadAtMs: Record<BroughtBy, number>;
@@ -91,6 +94,7 @@ export function createDirectory(deps: Deps): Directory {
       keys: [],
       readAtMs: never,
       keysReadAtMs: never,
+      areKeysUnread: true,
       failedAtMs: never,
       unread: undefined,
       rereadAtMs: { provider: never, anybody: never },
@@ -118,6 +122,7 @@ export function createDirectory(deps: Deps): Directory {
     if (entries.get(profile.id) === entry) keysKept += keys.length - entry.keys.length;
     entry.keys = keys;
     entry.keysReadAtMs = readAtMs;
+    entry.areKeysUnread = false;
     thinOutKeys();
   }
 
@@ -171,6 +176,7 @@ export function createDirectory(deps: Deps): Directory {
     if (!entry.metadata) return;
     const keys = await fetchKeys(sendTo(profile), entry.metadata.jwksUri);
     if (keys) keepKeys(profile, entry, keys, clock.monotonicMs());
+    else entry.areKeysUnread = true;
   }
 
   async function rereadKeys(profile: Profile, by: BroughtBy = "provider"): Promise<void> {
@@ -204,6 +210,7 @@ export function createDirectory(deps: Deps): Directory {
       await entry.once("read", () => read(profile, entry)).catch(() => {});
     },
     unreadOf: (profile) => entryOf(profile).unread,
+    areKeysUnread: (profile) => entryOf(profile).areKeysUnread,
     async keyFor(profile, kid, algorithm, by) {
       const entry = await refresh(profile);
       const isUsable = ageOf(entry.keysReadAtMs) < STALE_MS;

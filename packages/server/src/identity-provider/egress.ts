@@ -151,7 +151,7 @@ function connectTo({ address, port, host, secure, ca }: Connection): Socket {
     port,
     ...(isIP(host) ? {} : { servername: host }),
     ALPNProtocols: ["http/1.1"],
-    // Said out loud, because an environment variable of Node would switch it off otherwise.
+    // Given, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would switch it off otherwise.
     rejectUnauthorized: true,
     ...(ca && { ca }),
   });

@@ -36,11 +36,12 @@ export async function exchangeCode(
   metadata: Metadata,
   grant: IdpGrant,
 ): Promise<Exchanged> {
-  const { current, next } = openSecrets(deps, profile);
+  const secrets = openSecrets(deps, profile);
+  const { current, next } = secrets;
   const first = await request(deps, profile, metadata, grant, current);
   if (next === undefined || !("reason" in first) || first.reason !== "token.client_refused") return first;
   const second = await request(deps, profile, metadata, grant, next);
-  if ("tokens" in second) await promoteNextSecret(deps, profile);
+  if ("tokens" in second) await promoteNextSecret(deps, profile, secrets);
   return second;
 }
 

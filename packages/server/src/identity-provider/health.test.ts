@@ -2,7 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { type Counting, describeCounting, describeTogether } from "../../test/support/counting.ts";
+import { createScript } from "../counters/script.ts";
 import { createHealth, type Health } from "./health.ts";
+
+/** How many profiles Valkey knows, and how many in the order of their changes. */
+const KEPT = createScript("return { { redis.call('HLEN', slot), redis.call('ZCARD', slot .. ':changes') } }");
 
 const REST_MS = 5_000;
 const DAY_MS = 86_400_000;
@@ -32,6 +36,8 @@ describeCounting((begin, runs) => {
     profileId: fc.constantFrom("a", "b"),
     outcome: fc.constantFrom("well", "failed", "failed", "failed", "reached"),
     times: fc.nat(4),
+    /** How long the provider was waited for. */
+    waitMs: fc.oneof(fc.constant(0), fc.nat(8000)),
     at: fc.nat(2),
   } as const);
 
@@ -41,13 +47,14 @@ describeCounting((begin, runs) => {
         const { clock, valkey } = begin();
         const instances = Array.from({ length: valkey ? 3 : 1 }, () => instance({ clock, valkey }));
         const model = instance({ clock, valkey: undefined });
-        for (const { gapMs, profileId, outcome, times, at } of steps) {
+        for (const { gapMs, profileId, outcome, times, waitMs, at } of steps) {
           clock.advance(gapMs);
           const one = instances[at % instances.length] as (typeof instances)[number];
           for (let time = 0; time < times; time++) {
             const mayAsk = await one.mayAsk(profileId);
             expect(mayAsk).toBe(await model.mayAsk(profileId));
             if (!mayAsk) continue;
+            clock.advance(waitMs);
             await one.note(profileId, outcome);
             await model.note(profileId, outcome);
           }
@@ -72,6 +79,15 @@ describeCounting((begin, runs) => {
     await health.note("a", "well");
     await health.note("a", "well");
     expect(health.changes).toEqual(["a degraded", "a down", "a degraded", "a up"]);
+  });
+
+  test("one that was only reached is down again with the next failure", async () => {
+    const health = instance(begin());
+    await fail(health, "a");
+    await health.note("a", "reached");
+    expect(health.healthOf("a")?.status).toBe("degraded");
+    await fail(health, "a", 1);
+    expect(health.healthOf("a")?.status).toBe("down");
   });
 
   test("a request to a provider that is well asks nobody, and neither does one that is known to rest", async () => {
@@ -133,6 +149,17 @@ describeTogether((begin) => {
       ]);
     });
 
+    test("ask one that the other has found well, before they have heard of it", async () => {
+      const { clock, here, there } = started();
+      await fail(here, "a");
+      await there.refresh();
+      clock.advance(REST_MS);
+      expect(await there.mayAsk("a")).toBe(true);
+      await there.note("a", "well");
+      expect([await here.mayAsk("a"), await here.mayAsk("a")]).toEqual([true, true]);
+      expect(here.healthOf("a")?.status).toBe("up");
+    });
+
     test("know of a profile that only the other has ever asked, and since when", async () => {
       const { clock, here, there } = started();
       const downAt = clock.now();
@@ -175,6 +202,20 @@ describeTogether((begin) => {
       await here.refresh();
       await there.refresh();
       expect([here.healthOf("a"), there.healthOf("a")]).toEqual([undefined, undefined]);
+    });
+
+    test("keep nothing in Valkey of what has been well, or forgotten, for thirty days", async () => {
+      const { clock, valkey } = begin();
+      const here = instance({ clock, valkey });
+      const kept = () => valkey.run(KEPT, "identity-providers", []);
+      await fail(here, "a");
+      await here.note("a", "well");
+      await fail(here, "b", 1);
+      await here.forget("b");
+      expect(await kept()).toEqual([2, 2]);
+      clock.advance(31 * DAY_MS);
+      await here.refresh();
+      expect(await kept()).toEqual([0, 0]);
     });
 
     test("read only what has changed, a thousand and more at once", async () => {

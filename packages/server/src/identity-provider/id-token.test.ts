@@ -299,6 +299,7 @@ describe("times", () => {
   test("refuses a token that was issued a week ago (N11), or more than ten minutes", async () => {
     expect(await withClaims({ iat: nowSeconds() - 7 * DAY })).toBe("id_token.iat");
     expect(await withClaims({ iat: nowSeconds() - 601 })).toBe("id_token.iat");
+    expect(await withClaims({ iat: nowSeconds() - 600.001 })).toBe("id_token.iat");
     expect(await withClaims({ iat: nowSeconds() - 600 })).toBeUndefined();
   });
 
@@ -617,12 +618,15 @@ describe("keys", () => {
     expect(idp.asked("/keys")).toBe(1);
   });
 
-  test("refuses a key id of 2 KB even if the provider has such a key, and does not look for it (N33)", async () => {
-    const kid = "k".repeat(2048);
-    publish(["RS256"], [jwkOf(rsa, { kid })]);
-    const token = compact({ alg: "RS256", kid }, good(), signers.RS256(rsa.privateKey));
-    expect(await reasonFor(token)).toBe("id_token.key");
+  test("refuses a key id of 1,025 characters even if the provider has such a key, and does not look for it (N33)", async () => {
+    const withKeyId = (length: number) => {
+      const kid = "k".repeat(length);
+      publish(["RS256"], [jwkOf(rsa, { kid })]);
+      return reasonFor(compact({ alg: "RS256", kid }, good(), signers.RS256(rsa.privateKey)));
+    };
+    expect(await withKeyId(1025)).toBe("id_token.key");
     expect(idp.asked("/keys")).toBe(1);
+    expect(await withKeyId(1024)).toBeUndefined();
   });
 
   test("ignores a key that the token brings along (N34)", async () => {
@@ -736,6 +740,35 @@ describe("the form", () => {
     ],
   ])("refuses what is not one token in its compact form: %s (N38)", async (_, change) => {
     expect(await reasonFor(change(idp.signToken(good())))).toBe("id_token.malformed");
+  });
+
+  test("may have 65,536 characters, and no more", async () => {
+    const ofLength = (length: number): string => {
+      for (const more of ["", "x", "xx"])
+        for (let filler = 48_700; filler < 49_100; filler++) {
+          const token = idp.signToken(good({ filler: "x".repeat(filler) }), { more });
+          if (token.length === length) return token;
+        }
+      throw new Error("no such token");
+    };
+    expect(await reasonFor(ofLength(65_536))).toBeUndefined();
+    expect(await reasonFor(ofLength(65_537))).toBe("id_token.malformed");
+  });
+
+  test("whatever it is refused for is the last thing that was looked at, and did not pass", async () => {
+    const stranger = compact({ alg: "ES256", kid: "unknown" }, good(), signers.ES256(p256().privateKey));
+    for (const token of [
+      "no token",
+      `${idp.signToken(good())}.AAAA.AAAA`,
+      idp.signToken(good(), { alg: "RS256" }),
+      stranger,
+    ]) {
+      const verdict = await verify(token);
+      expect(verdict.checks.at(-1)).toMatchObject({
+        check: "reason" in verdict ? verdict.reason : "accepted",
+        passed: false,
+      });
+    }
   });
 
   const twice = (text: string) => text.replace("{", '{"iss":"bad",');

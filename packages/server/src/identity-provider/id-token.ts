@@ -27,7 +27,7 @@ export type Finding<Part extends string> = {
   found?: string;
 };
 
-export type SignaturePart = "malformed" | "encrypted" | "alg" | "key" | "signature";
+export type SignaturePart = "malformed" | "encrypted" | "alg" | "key" | "keys_unread" | "signature";
 export type ClaimPart = "iss" | "aud" | "azp" | "exp" | "iat" | "nbf";
 
 type Signed =
@@ -116,13 +116,10 @@ export async function verifySignature(
 
   const isKeyId = kid === undefined || (typeof kid === "string" && kid.length <= MAX_KEY_ID_LENGTH);
   const key = isKeyId ? await directory.keyFor(profile, kid, alg, by) : undefined;
-  findings.push({
-    part: "key",
-    passed: key !== undefined,
-    expected: "a key of the provider",
-    found: show(kid),
-  });
-  if (!key) return { failed: "key", findings };
+  // Where the keys cannot be read, nobody can say that the provider has no such key.
+  const part = !key && isKeyId && directory.areKeysUnread(profile) ? "keys_unread" : "key";
+  findings.push({ part, passed: key !== undefined, expected: "a key of the provider", found: show(kid) });
+  if (!key) return { failed: part, findings };
 
   let isSigned = isSignedBy(key, alg, signed, signature);
   if (!isSigned) {

@@ -44,7 +44,7 @@ export function reasonOfRedirect({ error, description = "" }: Said): SignOnReaso
   if (/pushed authorization|request_uri|request object/i.test(description) || /\bPAR\b/.test(description))
     return "idp_error.par_required";
   if (ABOUT_REDIRECT_URI.test(description)) return "idp_error.redirect_uri";
-  if (error === "invalid_scope" || /invalid scope/i.test(description)) return "idp_error.scope";
+  if (error === "invalid_scope" || /invalid[ _]scope/i.test(description)) return "idp_error.scope";
   if (/acr_values/i.test(description)) return "idp_error.acr_required";
   const isFlow = error === "unsupported_response_type" || error === "unauthorized_client";
   if (isFlow || /(standard|authorization code) flow/i.test(description)) return "idp_error.flow_off";

@@ -2,7 +2,7 @@ import type { SelectQueryBuilder } from "kysely";
 import { Problem } from "../contract/problem.ts";
 import { show } from "../lib/show.ts";
 import { atMost } from "../storage/at-most.ts";
-import type { Trx } from "../storage/storage.ts";
+import type { Database, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import type { FormerIssuer, Profile } from "./profile.ts";
 
@@ -19,19 +19,21 @@ export type MoveChoice = {
   confirm?: string | undefined;
 };
 
-/** Up to here identities are counted; there may be millions. */
-const COUNTED = 10_000;
+/** Up to here people and their tokens are counted; there may be millions. */
+export const COUNTED = 10_000;
 
 /** What to write beside the new document; throws where there is somebody to choose for, and no choice. */
 export async function columnsOfMove(
   trx: Trx,
   profile: Profile,
   issuerAfter: string | null,
-  { adoptIdentitiesOf, confirm }: MoveChoice,
+  { adoptIdentitiesOf, confirm, clientId = profile.clientId }: MoveChoice & NewClient,
 ): Promise<{ former_issuers?: string }> {
-  const before = profile.metadata?.issuer;
+  const before = issuerBefore(profile);
   if (before === undefined) return {};
-  const former = withIssuer(profile.formerIssuers, { issuer: before, clientId: profile.clientId });
+  const former = profile.metadata
+    ? withIssuer(profile.formerIssuers, { issuer: before, clientId: profile.clientId })
+    : profile.formerIssuers;
   const identities = await countIdentities(trx, profile, former);
   if (identities === 0) return {};
   if (adoptIdentitiesOf === null) return { former_issuers: "[]" };
@@ -43,7 +45,25 @@ export async function columnsOfMove(
   }
   if (confirm !== profile.name)
     throw new Problem("confirmation_wrong", { source: { pointer: "/data/confirm" } });
-  return { former_issuers: JSON.stringify(former.filter(({ issuer }) => issuer !== issuerAfter)) };
+  const carried = former.filter((one) => one.issuer !== issuerAfter || one.clientId !== clientId);
+  return { former_issuers: JSON.stringify(carried) };
+}
+
+/** What the provider was called last. A profile that leads to one which could not be read yet still has the people of before. */
+export const issuerBefore = ({ metadata, formerIssuers }: Profile): string | undefined =>
+  metadata?.issuer ?? formerIssuers.at(-1)?.issuer;
+
+type NewClient = { clientId?: string | undefined };
+
+/**
+ * Under another client of the same issuer a profile goes on with its own people. Those that it has taken over, or that another one
+ * takes over from it, are looked for by client (customers/linked.ts), so the one that they came with is kept.
+ */
+export function columnsOfClient(profile: Profile, { clientId }: NewClient): { former_issuers?: string } {
+  const issuer = profile.metadata?.issuer;
+  if (issuer === undefined || clientId === undefined || clientId === profile.clientId) return {};
+  const former = withIssuer(profile.formerIssuers, { issuer, clientId: profile.clientId });
+  return { former_issuers: JSON.stringify(former) };
 }
 
 export const withIssuer = (known: readonly FormerIssuer[], added: FormerIssuer): FormerIssuer[] => [
@@ -51,21 +71,26 @@ export const withIssuer = (known: readonly FormerIssuer[], added: FormerIssuer):
   added,
 ];
 
-/** Issuer by issuer: for several at once PostgreSQL reads all that the profile has. */
+/** One issuer of one profile at a time: for several at once PostgreSQL reads all that the profile, or all others, have. */
 async function countIdentities(trx: Trx, profile: Profile, former: readonly FormerIssuer[]): Promise<number> {
   let total = 0;
   for (const issuer of new Set(former.map((one) => one.issuer)))
-    total += await countUnder(trx, profile, issuer);
+    for (const id of [profile.id, ...profile.formerIds])
+      total += await countUnder(trx, { storeId: profile.storeId, id }, issuer);
   return Math.min(total, COUNTED);
 }
 
 /** Customers' identities, or, of a profile of the members' realm, the members that it has bound. */
-async function countUnder(trx: Trx, { storeId, id, formerIds }: Profile, issuer: string): Promise<number> {
+async function countUnder(
+  trx: Trx,
+  { storeId, id }: Pick<Profile, "storeId" | "id">,
+  issuer: string,
+): Promise<number> {
   const customers = trx
     .selectFrom("customer_identities")
     .select("id")
     .where("store_id", "=", storeId)
-    .where("profile_id", "in", [id, ...formerIds])
+    .where("profile_id", "=", id)
     .where("issuer", "=", issuer)
     .limit(atMost(COUNTED));
   const members = trx
@@ -79,12 +104,12 @@ async function countUnder(trx: Trx, { storeId, id, formerIds }: Profile, issuer:
   return (await countOf(trx, customers)) || countOf(trx, members);
 }
 
-/** By the index on profile, issuer and subject. */
-async function countOf(
-  trx: Trx,
-  some: SelectQueryBuilder<Tables, keyof Tables, { id: string }>,
+/** How many rows a query with a limit finds. */
+export async function countOf<O>(
+  db: Database,
+  some: SelectQueryBuilder<Tables, keyof Tables, O>,
 ): Promise<number> {
-  const { total } = await trx
+  const { total } = await db
     .selectFrom(some.as("some"))
     .select(({ fn }) => fn.countAll<number>().as("total"))
     .executeTakeFirstOrThrow();

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type JsonWebKey, sign, verify } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { limits } from "../contract/limits.ts";
-import { readKeys, selectKey } from "./keys.ts";
+import { isSignedBy, readKeys, selectKey } from "./keys.ts";
 
 const rsaPair = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const rsa = rsaPair.publicKey.export({ format: "jwk" });
@@ -55,6 +55,7 @@ describe("a usable key", () => {
     ["Ed25519", ed25519, ["EdDSA", "Ed25519"]],
     ["Ed25519 bound to EdDSA", { ...ed25519, alg: "EdDSA" }, ["EdDSA"]],
     ["RSA with an exponent above 65537", { ...rsa, e: fromHex("010003") }, ["RS256", "PS256"]],
+    ["RSA of 8192 bits", { ...rsa, n: fromHex("ff".repeat(1024)) }, ["RS256", "PS256"]],
     ["for signatures", { ...rsa, use: "sig" }, ["RS256", "PS256"]],
     ["for signatures by key_ops", { ...rsa, key_ops: ["verify"] }, ["RS256", "PS256"]],
     ["with members that we do not know", { ...p256, x5c: ["!"], x5u: "http://127.0.0.1/", a: {} }, ["ES256"]],
@@ -106,7 +107,7 @@ describe("a decoy is passed over, and the key beside it is found (N29)", () => {
     ["RSA with the exponent 1", { ...otherRsa, e: fromHex("01") }],
     ["RSA with an even exponent", { ...otherRsa, e: fromHex("010002") }],
     ["RSA with an exponent so large that checking takes long", { ...otherRsa, e: fromHex("0100000001") }],
-    ["RSA of more than 8192 bits", { ...otherRsa, n: fromHex("ff".repeat(1025)) }],
+    ["RSA of 8193 bits", { ...otherRsa, n: fromHex(`01${"ff".repeat(1024)}`) }],
     ["RSA that says ES256", { ...otherRsa, alg: "ES256" }],
     ["RSA that says HS256", { ...otherRsa, alg: "HS256" }],
     ["RSA that says none", { ...otherRsa, alg: "none" }],
@@ -223,5 +224,25 @@ describe("the key that a token's header means", () => {
 
   test("is none when the token has a key id and the keys have none", () => {
     expect(selectKey(read(rsa), "one", "RS256")).toBeUndefined();
+  });
+});
+
+describe("a signature", () => {
+  const signed = Buffer.from("a");
+  const signature = sign("sha256", signed, rsaPair.privateKey);
+  const key = { kid: undefined, algorithms: ["RS256"], key: rsaPair.publicKey };
+
+  test("is good with an algorithm of its key, and with no other (R61)", () => {
+    expect(isSignedBy(key, "RS256", signed, signature)).toBe(true);
+    for (const algorithm of ["PS256", "ES256", "EdDSA", "HS256", "none", "", "toString"])
+      expect(isSignedBy(key, algorithm, signed, signature)).toBe(false);
+    // Also where the key says that it goes with something that we cannot check.
+    expect(isSignedBy({ ...key, algorithms: ["RS512"] }, "RS512", signed, signature)).toBe(false);
+  });
+
+  test("that cannot be looked at is none (R63)", () => {
+    const ofAnotherKind = { ...key, key: generateKeyPairSync("ed25519").publicKey };
+    expect(() => verify("sha256", signed, ofAnotherKind.key, signature)).toThrow();
+    expect(isSignedBy(ofAnotherKind, "RS256", signed, signature)).toBe(false);
   });
 });

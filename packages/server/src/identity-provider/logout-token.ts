@@ -53,7 +53,8 @@ export async function verifyLogoutToken(
   return {
     subject: isSubject(sub) ? sub : null,
     idpSession: isIdpSession(sid) ? sid : null,
-    issuedAt: (iat as number) * 1000,
+    // It may have a fraction (RFC 7519 2), which PostgreSQL does not take for a whole number.
+    issuedAt: Math.round((iat as number) * 1000),
   };
 }
 

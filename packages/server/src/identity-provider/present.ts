@@ -50,13 +50,18 @@ export const presentMembers = (
           since: toIso(profile.issuerFound.since),
         },
         refused_logout: presentRefusedLogout(profile),
-        former_issuers: profile.formerIssuers.map(({ issuer }) => issuer),
+        former_issuers: presentFormerIssuers(profile),
       }),
       created_at: toIso(profile.createdAt),
       updated_at: toIso(profile.updatedAt),
     },
   };
 };
+
+/** Once each, however many clients it had there; the issuer of now may be among them, with another client. */
+const presentFormerIssuers = ({ formerIssuers, metadata }: Profile): string[] => [
+  ...new Set(formerIssuers.map(({ issuer }) => issuer).filter((issuer) => issuer !== metadata?.issuer)),
+];
 
 function presentRefusedLogout({ refusedLogout }: Profile): Answer["data"]["meta"]["refused_logout"] {
   if (!refusedLogout) return null;

@@ -149,6 +149,12 @@ describe("a signed answer", () => {
     expect(await fetched()).toHaveProperty("isSigned", true);
   });
 
+  test("whose key set cannot be read is userinfo.unavailable: nobody can say that it is forged", async () => {
+    answers(() => idp.signToken(own()));
+    idp.hooks.answer = { ...idp.hooks.answer, "/keys": (_, r) => void r.writeHead(503).end() };
+    expect(await fetched()).toMatchObject({ reason: "userinfo.unavailable" });
+  });
+
   const forged: [string, string, () => string][] = [
     ["of another issuer", "signature", () => idp.signToken({ ...own(), iss: "https://evil.example" })],
     ["for another client", "signature", () => idp.signToken({ ...own(), aud: "another" })],

@@ -77,6 +77,7 @@ async function readSigned(
   const signed = await verifySignature(deps, profile, trusted, token, ["jwt"]);
   if ("failed" in signed) {
     const { failed } = signed;
+    if (failed === "keys_unread") return { reason: "userinfo.unavailable" };
     return {
       reason: failed === "encrypted" || failed === "malformed" ? `userinfo.${failed}` : "userinfo.signature",
     };

@@ -1,4 +1,4 @@
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
+import { type Expression, expressionBuilder, type SqlBool, sql } from "kysely";
 import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
 import { changesOf } from "../events/changes.ts";
@@ -74,6 +74,8 @@ export async function updateMember(
   const updated = await refuseTaken(() =>
     changeStore(deps, storeId, async (trx) => {
       const before = await findMember(trx, storeId, memberId);
+      const isDemotion = role !== undefined && role !== "administrator";
+      const isAllowed = isDemotion ? await mayGo(trx, by, memberId) : sql.lit(true);
       const row = await trx
         .updateTable("members")
         .set({
@@ -84,9 +86,7 @@ export async function updateMember(
         })
         .where("store_id", "=", storeId)
         .where("id", "=", memberId)
-        .where((eb) =>
-          role === undefined || role === "administrator" ? sql.lit(true) : mayGo(eb, by, memberId),
-        )
+        .where(isAllowed)
         .returningAll()
         .executeTakeFirst();
       if (!before) return undefined;
@@ -106,11 +106,12 @@ export async function updateMember(
 export async function deleteMember(deps: Deps, by: By, memberId: string): Promise<undefined> {
   const { storeId } = by;
   const isDeleted = await changeStore(deps, storeId, async (trx) => {
+    const isAllowed = await mayGo(trx, by, memberId);
     const row = await trx
       .deleteFrom("members")
       .where("store_id", "=", storeId)
       .where("id", "=", memberId)
-      .where((eb) => mayGo(eb, by, memberId))
+      .where(isAllowed)
       .returning("id")
       .executeTakeFirst();
     if (!row && (await findMember(trx, storeId, memberId))) throw new Problem("last_administrator");
@@ -124,33 +125,44 @@ export async function deleteMember(deps: Deps, by: By, memberId: string): Promis
 
 /**
  * Whether a member may stop being an administrator, or be gone: always by a key or the operator; by a member, unless nobody else
- * could sign in as administrator. That could be somebody who was invited, or is bound through a profile that is enabled.
+ * could sign in as administrator. That could be somebody who was invited, or is bound to a name that a provider goes by.
  */
-function mayGo(
-  eb: ExpressionBuilder<Tables, "members">,
-  { storeId, actor }: By,
-  memberId: string,
-): Expression<SqlBool> {
+async function mayGo(trx: Trx, { storeId, actor }: By, memberId: string): Promise<Expression<SqlBool>> {
   if (actor.type !== "member") return sql.lit(true);
-  const other = eb
-    .selectFrom("members as other")
+  const bound = await listBoundNames(trx, storeId);
+  const { eb, exists, or, selectFrom } = expressionBuilder<Tables, "members">();
+  const other = selectFrom("members as other")
     .select("other.id")
     .where("other.store_id", "=", storeId)
     .where("other.id", "<>", memberId)
     .where("other.role", "=", sql.lit("administrator"))
-    .where(({ or, eb: of, exists, selectFrom }) =>
-      or([
+    .where((of) =>
+      of.or([
         of("other.subject", "is", null),
-        exists(
-          selectFrom("oidc_profiles as profile")
-            .select("profile.id")
-            .whereRef("profile.store_id", "=", "other.store_id")
-            .whereRef("profile.id", "=", "other.profile_id")
-            .where("profile.enabled", "=", 1),
+        ...bound.map(({ profileId, issuer }) =>
+          of.and([of("other.profile_id", "=", profileId), of("other.issuer", "=", issuer)]),
         ),
       ]),
     );
-  return eb.or([eb("members.role", "<>", "administrator"), eb.exists(other)]);
+  return or([eb("members.role", "<>", "administrator"), exists(other)]);
+}
+
+/** What the providers that are enabled are called, and were when their people were carried over: who is bound to another is left behind. */
+async function listBoundNames(trx: Trx, storeId: string): Promise<{ profileId: string; issuer: string }[]> {
+  const profiles = await trx
+    .selectFrom("oidc_profiles")
+    .select(["id", "metadata", "former_issuers"])
+    .where("store_id", "=", storeId)
+    .where("purpose", "=", "members")
+    .where("enabled", "=", 1)
+    .execute();
+  return profiles.flatMap(({ id, metadata, former_issuers }) => {
+    const named: { issuer: string }[] = [
+      ...(metadata === null ? [] : [JSON.parse(metadata)]),
+      ...JSON.parse(former_issuers ?? "[]"),
+    ];
+    return [...new Set(named.map(({ issuer }) => issuer))].map((issuer) => ({ profileId: id, issuer }));
+  });
 }
 
 /** The unique index decides which of two gets the e-mail. */

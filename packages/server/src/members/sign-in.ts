@@ -1,7 +1,7 @@
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
-import { parseEmail } from "../lib/email-address.ts";
+import { emailOf } from "../lib/email-address.ts";
 import type { Database, Trx } from "../storage/storage.ts";
 import { cameSecond, isUniqueViolation } from "../storage/unique-violation.ts";
 import { type Member, memberOf } from "./member.ts";
@@ -50,7 +50,7 @@ async function whyNot(
     .selectFrom("members")
     .select("subject")
     .where("store_id", "=", storeId)
-    .where("email_key", "=", keyOf(identity))
+    .where("email_key", "=", emailOf(identity).key)
     .executeTakeFirst();
   if (!named) return "member_unknown";
   return named.subject === null ? undefined : "member_bound";
@@ -115,7 +115,7 @@ async function bind(
     .updateTable("members")
     .set({ profile_id: through.id, issuer, subject, last_signed_in_at: clock.now() })
     .where("store_id", "=", through.storeId)
-    .where("email_key", "=", keyOf(identity))
+    .where("email_key", "=", emailOf(identity).key)
     .where("subject", "is", null)
     .returningAll()
     .executeTakeFirst()
@@ -124,11 +124,4 @@ async function bind(
       throw isUniqueViolation(error) ? cameSecond(error) : error;
     });
   return row && memberOf(row);
-}
-
-/** Parsed where it came in; a text that is no address can only mean that somebody has changed our database. */
-function keyOf({ email }: ForeignIdentity): string {
-  const parsed = parseEmail(email);
-  if (!parsed) throw new Error("an identity has an e-mail that is none");
-  return parsed.key;
 }

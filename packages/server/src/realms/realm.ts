@@ -5,7 +5,7 @@ import type { ProblemCode } from "../contract/problems.ts";
 import { changesOf } from "../events/changes.ts";
 import type { By } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, toIso } from "../lib/clock.ts";
 import type { Page, Place } from "../lib/condition.ts";
 import { newId } from "../lib/ids.ts";
 import type { SigningAlgorithm } from "../lib/jws.ts";
@@ -199,15 +199,18 @@ export async function createRealm(
   }
 }
 
+/** `basedOn`: the versions that the caller has seen, if it says so. */
 export async function updateRealm(
   deps: Deps & { publicUrl: string },
   by: By,
   realmId: string,
   given: RealmChange | ((before: Realm) => RealmChange),
+  basedOn?: readonly string[],
 ): Promise<Realm> {
   const updated = await changeStore(deps, by.storeId, async (trx) => {
     const before = await findRealm(trx, by.storeId, realmId);
     if (!before) throw new Problem("realm_not_found");
+    if (basedOn && !basedOn.includes(toIso(before.updatedAt))) throw new Problem("realm_changed");
     // Read and written under the store's lock: two that add to the list at once are both in it afterwards.
     const change = typeof given === "function" ? given(before) : given;
     refuseBadAddresses(deps, change);

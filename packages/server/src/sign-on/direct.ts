@@ -63,7 +63,10 @@ export async function redeemDirect(
   const codeHash = hashSecret(`${profile.id} ${grant.clientCode}`);
   const codeChallenge = challengeOf(grant.clientVerifier);
   if (!(await claimDirectCode(deps, profile, { id: trail.id, codeHash, codeChallenge, grant }))) {
-    await untilSettled(deps, profile.storeId, codeHash);
+    if (!(await untilSettled(deps, profile.storeId, codeHash))) {
+      deps.recorder.count("failed", "idp_unavailable");
+      throw idpAway();
+    }
     const found = await deps.storage.transact((trx) =>
       whyNot(trx, deps, { ...grant, purpose: "customers" }, codeHash),
     );
@@ -78,7 +81,8 @@ export async function redeemDirect(
         throw signOnProblem("session_ended");
       const held = await holdIdentity(trx, deps, place, identity);
       const current = await findPlace(trx, place);
-      if (!current?.profile?.enabled || current.profile.flow !== "direct")
+      const isSameIssuer = current?.profile?.metadata?.issuer === identity.issuer;
+      if (!current?.profile?.enabled || current.profile.flow !== "direct" || !isSameIssuer)
         throw signOnProblem("profile_disabled");
       const found = { profile: current.profile, realm: current.realm };
       const settled = await settleIdentity(trx, deps, found, identity, held);
@@ -104,15 +108,20 @@ export async function redeemDirect(
       return issued;
     });
     deps.recorder.count("exchanged");
-    note(deps, trail, { outcome: "exchanged", reason: null, customerId: token.customerId });
+    const record = { ...recordOf(trail), outcome: "exchanged", reason: null } as const;
+    deps.recorder.note({ ...record, error: null });
+    deps.recorder.noteExchange({ ...record, customerId: token.customerId });
     return token;
   } catch (error) {
     throw await refuse(deps, profile, trail, error);
   }
 }
 
-/** A twin of this request may be at the provider still: what became of it is there once the claim has ended. */
-async function untilSettled({ storage }: DirectDeps, storeId: string, codeHash: string): Promise<void> {
+/**
+ * A twin of this request may be at the provider still: what became of it is there once the claim has ended. False: the claim is
+ * gone, because the provider gave the twin no answer.
+ */
+async function untilSettled({ storage }: DirectDeps, storeId: string, codeHash: string): Promise<boolean> {
   for (let tries = 0; tries < 50; tries++) {
     const row = await storage.db
       .selectFrom("sign_on_attempts")
@@ -120,9 +129,10 @@ async function untilSettled({ storage }: DirectDeps, storeId: string, codeHash: 
       .where("store_id", "=", storeId)
       .where("code_hash", "=", codeHash)
       .executeTakeFirst();
-    if (row?.state !== "returned") return;
+    if (row?.state !== "returned") return row !== undefined;
     await sleep(200);
   }
+  return true;
 }
 
 async function identifyShopper(
@@ -150,30 +160,14 @@ async function refuse(deps: DirectDeps, profile: Profile, trail: Trail, error: u
   await end(deps, profile, trail.id).catch(() => {});
   deps.recorder.count("failed", reason);
   const isNoted = await isRecorded(deps, trail);
-  if (isNoted) note(deps, trail, { outcome: "failed", reason, customerId: null });
+  if (isNoted) deps.recorder.note({ ...recordOf(trail), outcome: "failed", reason, error: null });
   if (!(error instanceof Problem)) return error;
   const found = isNoted ? { reference: referenceOf(trail.id) } : undefined;
-  if (isAway) return new Problem("idp_unavailable", { retryAfterSeconds: 10, ...(found && { meta: found }) });
+  if (isAway) return idpAway(found);
   if (reason === "token.refused" || reason === "token.redirect_uri")
     return new Problem("code_invalid", found && { meta: found });
   return signOnProblem(reason, found);
 }
 
-function note(
-  { recorder }: DirectDeps,
-  trail: Trail,
-  {
-    outcome,
-    reason,
-    customerId,
-  }: {
-    outcome: "exchanged" | "failed";
-    reason: ReturnType<typeof reasonOf> | null;
-    customerId: string | null;
-  },
-): void {
-  const record = { ...recordOf(trail), outcome, reason };
-  recorder.note({ ...record, error: null });
-  // What failed is told once: the record above says all there is.
-  if (outcome === "exchanged") recorder.noteExchange({ ...record, customerId });
-}
+const idpAway = (found?: { reference: string }): Problem =>
+  new Problem("idp_unavailable", { retryAfterSeconds: 10, ...(found && { meta: found }) });

@@ -48,6 +48,8 @@ export async function endIdpSession(
   const ended = await verifyLogoutToken(deps, profile, metadata, logoutToken);
   if ("reason" in ended) {
     await noteRefusedLogout(deps, profile, ended, source);
+    if (ended.reason === "logout_token.keys_unread")
+      throw new Problem("idp_unavailable", { retryAfterSeconds: 10 });
     throw new Problem("logout_token_invalid", { meta: { reason: ended.reason } });
   }
   // A token that is sent again later must not end what began after it. Clocks may be a minute apart.

@@ -61,7 +61,7 @@ export async function redeemForClient(
   { authorization, source, userAgent, body, requestId }: TokenRequest,
 ): Promise<Output<typeof contract.realmToken>> {
   const realm = await getCustomerRealm(deps, ids.store, ids.realm);
-  // Before the code is touched: who is not its client has no business with it.
+  // Before the code is touched: whoever cannot show that they are a client must not be able to burn it.
   const client = await knowClient(deps, realm, readCredentials(authorization, body));
   const grant = {
     storeId: realm.storeId,

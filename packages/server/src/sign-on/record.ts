@@ -110,6 +110,8 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
     { clock },
     { name: "events", rate: limits.strangerEventsPerMinute / 60, burst: limits.strangerEventsAtOnce },
   );
+  /** A transaction that the database has undone runs again, and takes nothing for the same record then. */
+  const isTaken = new WeakSet<Row>();
 
   /** A record that a sign-on has failed, which was not there before, is an event. */
   async function noteFailed(
@@ -121,8 +123,11 @@ export function createRecorder({ storage, clock, count = () => {} }: RecorderDep
     const failed: Row[] = [];
     for (const row of rows) {
       if (!hasFailed(row) || !isNew.has(row.id) || row.test === 1) continue;
-      const isLeft = row.by_stranger === 0 || (await strangerEvents.take(row.store_id)) === undefined;
-      if (isLeft) failed.push(row);
+      const isLeft =
+        row.by_stranger === 0 || isTaken.has(row) || (await strangerEvents.take(row.store_id)) === undefined;
+      if (!isLeft) continue;
+      isTaken.add(row);
+      failed.push(row);
     }
     for (const [storeId, ofStore] of Map.groupBy(failed, (row) => row.store_id)) {
       const happenings = ofStore.map((row) => ({

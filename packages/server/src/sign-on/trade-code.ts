@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from "kysely";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { Problem } from "../contract/problem.ts";
 import type { ProblemCode } from "../contract/problems.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
@@ -12,7 +12,7 @@ import { newId } from "../lib/ids.ts";
 import { hashSecret, isWellFormed } from "../lib/secrets.ts";
 import { type Purpose, type Realm, rulesOf } from "../realms/realm.ts";
 import { statement } from "../storage/statement.ts";
-import type { Storage, Trx } from "../storage/storage.ts";
+import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { challengeOf, type Place } from "./attempt.ts";
 import { returnedAt } from "./code.ts";
@@ -112,10 +112,11 @@ export async function tradeCode<T, A>(deps: TradeDeps, grant: ClientGrant, trade
 /** Only what is needed of it: a profile's row has all that its provider has published, which would be sent and parsed each time. */
 async function findUsable(
   trx: Trx,
+  { storage: { engine } }: Pick<TradeDeps, "storage">,
   { storeId, realmId, profileId }: Place,
-  came: Came,
+  came: Came & Pick<Identity, "issuer">,
 ): Promise<UsablePlace | undefined> {
-  const row = await readUsable.first(trx, { ...came, realmId });
+  const row = await readUsable[engine].first(trx, { ...came, realmId });
   if (!row) return undefined;
   return {
     realm: rulesOf(row),
@@ -132,7 +133,10 @@ async function findUsable(
   };
 }
 
-const readUsable = statement((db, of: Came & Pick<Place, "realmId">) =>
+type Usable = Came & Pick<Place, "realmId"> & Pick<Identity, "issuer">;
+
+/** Still the one of the issuer that has spoken: a profile may have been pointed elsewhere since. */
+const selectUsable = (db: Database, of: Usable, issuer: RawBuilder<string>) =>
   db
     .selectFrom("oidc_profiles as profile")
     .innerJoin("authentication_realms as realm", (join) =>
@@ -152,8 +156,13 @@ const readUsable = statement((db, of: Came & Pick<Place, "realmId">) =>
     .where("profile.realm_id", "=", of.realmId)
     .where("profile.id", "=", of.profileId)
     .where("profile.enabled", "=", 1)
-    .where("profile.flow", "=", "brokered"),
-);
+    .where("profile.flow", "=", "brokered")
+    .where(issuer, "=", of.issuer);
+
+const readUsable = {
+  sqlite: statement((db, of: Usable) => selectUsable(db, of, sql`profile.metadata ->> 'issuer'`)),
+  postgres: statement((db, of: Usable) => selectUsable(db, of, sql`profile.metadata::json ->> 'issuer'`)),
+};
 
 type OfCode = { codeHash: string; storeId: string; purpose: Purpose };
 
@@ -181,7 +190,7 @@ type Burnt<A> = {
 
 async function burnCode<A>(
   trx: Trx,
-  { clock }: TradeDeps,
+  deps: TradeDeps,
   { client }: ClientGrant,
   issued: AttemptRow,
   askAlong: Trade<unknown, A>["askAlong"],
@@ -193,10 +202,11 @@ async function burnCode<A>(
   const at = { storeId, realmId, profileId };
   const identity: Identity = JSON.parse(issued.identity);
   const tokenId = newId();
-  const now = clock.now();
+  const now = deps.clock.now();
   const burning = await burn.firstWithNext(trx, { id, storeId, tokenId, now });
   const asked = await askAlong(trx, at, identity);
-  const place = await findUsable(trx, at, cameWith(at, identity, returnedAt(issued)));
+  const came = { ...cameWith(at, identity, returnedAt(issued)), issuer: identity.issuer };
+  const place = await findUsable(trx, deps, at, came);
   if (!(await burning.row)) return undefined;
   const attempt = { ...issued, state: "exchanged", exchanged_at: now, token_id: tokenId } as const;
   return { attempt, identity, asked, place };

@@ -1144,6 +1144,12 @@ describe("303: a fault ends the sign-on and harms nothing", () => {
     ["id_token.key", "a key not in the set, with one look again (N32)", KEYS, { header: { kid: "unknown" } }],
     ["id_token.key", "a key that it brings along (N34, N35)", KEYS, { header: bringsKey }],
     [
+      "id_token.keys_unread",
+      "a key that is not known while the keys cannot be read",
+      KEYS,
+      { header: { kid: "unknown" }, ...says("/keys", 503) },
+    ],
+    [
       "id_token.signature",
       "another signature (N20, R96)",
       KEYS,

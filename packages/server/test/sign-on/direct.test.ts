@@ -184,6 +184,15 @@ test.each([
   },
 );
 
+test("503 for each of several at once while the identity provider is away: none is told that the code is bad, which it is not", async () => {
+  const signedOn = await signOnDirectly();
+  f.idp.hooks.answer = { "/token": (_request, response) => void response.writeHead(502).end() };
+  const answers = await Promise.all([1, 2, 3].map(() => f.redeem(signedOn)));
+  expect(answers.map(({ code }) => code)).toEqual(Array(3).fill("idp_unavailable"));
+  f.idp.hooks.answer = {};
+  expect((await f.redeem(signedOn)).status).toBe(200);
+});
+
 test("made-up codes leave few records, and what a provider signed always one (A76)", async () => {
   const { pkce } = await signOnDirectly();
   f.idp.hooks.token = () => ({ error: "invalid_grant" });
@@ -250,6 +259,24 @@ test.each<[string, object]>([
     expect(f.idp.asked("/token")).toBe(1);
   },
 );
+
+test("400 when the profile was pointed at another issuer while its provider was asked; nobody is made", async () => {
+  const signedOn = await signOnDirectly();
+  f.idp.hooks.answer = {
+    "/token": async (_, response) => {
+      const now = Math.floor(f.latchkey.clock.now() / 1000);
+      const claims = { ...f.idp.person, iss: f.idp.issuer, aud: f.idp.clientId, iat: now, exp: now + 300 };
+      const tokens = { access_token: "at", token_type: "Bearer", id_token: f.idp.signToken(claims) };
+      f.idp.issuer = `${f.idp.origin}/`;
+      const place = { discovery_url: f.idp.issuer, client_secret: f.idp.clientSecrets[0] };
+      expect((await change(place, directId)).status).toBe(200);
+      response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(tokens));
+    },
+  };
+  const { code, body } = await f.redeem(signedOn);
+  expect([code, body.errors?.[0].meta.reason]).toEqual(["sign_on_refused", "profile_disabled"]);
+  expect(await f.latchkey.storage.db.selectFrom("customers").selectAll().execute()).toEqual([]);
+});
 
 test("400 for a member that the direct flow needs and is not there", async () => {
   const { code } = await signOnDirectly();

@@ -174,6 +174,31 @@ describe.each(engines)("records on $name", (engine) => {
     expect(await find(`eq(email,${ADA.email})`)).toEqual([]);
   });
 
+  test("are erased to the end, also by who asks again when the customer and all that names it are gone", async () => {
+    const { body } = await f.redeem(await f.signOn());
+    f.idp.hooks.claims = (claims) => ({ ...claims, aud: "another" });
+    await f.signOn();
+    await f.latchkey.app.tidy();
+    const { db } = f.latchkey.storage;
+    const failed = await db.selectFrom("sign_ons").selectAll().where("outcome", "=", "failed").execute();
+    const person = { ids: { id: body.data.customer_id } };
+    await f.store.call(deleteCustomer, person);
+    // As a round leaves it that was over before what failed under the same address.
+    await db
+      .updateTable("sign_ons")
+      .set({ customer_id: null, email_digest: null })
+      .where("outcome", "=", "exchanged")
+      .execute();
+    const order = { store_id: f.store.store.id, person_id: body.data.customer_id, asked_at: 0 };
+    await db
+      .insertInto("event_erasures")
+      .values({ ...order, email_digest: failed[0]?.email_digest ?? null })
+      .execute();
+    expect((await f.store.call(eraseCustomer, person)).body.data.complete).toBe(true);
+    expect(await find(`eq(email,${ADA.email})`)).toEqual([]);
+    expect(await db.selectFrom("event_erasures").selectAll().execute()).toEqual([]);
+  });
+
   test("of failures are events without browser, system and network: the log could not forget them", async () => {
     await begin({ scope: "email" }, "203.0.113.77");
     await f.latchkey.app.tidy();

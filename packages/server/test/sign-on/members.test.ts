@@ -127,6 +127,8 @@ describe("a member's sign-on", () => {
     const page = async (parameters: Record<string, string>) =>
       (await side.signOn({}, parameters)).answer.code;
     expect(await page({ client_id: "customers" })).toBe("sign_on_client_unknown");
+    // An application key is a client of the realms that are OpenID providers; nobody would take the code here.
+    expect(await page({ client_id: f.store.key.clientId })).toBe("sign_on_client_unknown");
     expect(await page({ redirect_uri: SHOP })).toBe("redirect_uri_unregistered");
     const atCustomers = await f.begin({ cookie: undefined }, { client_id: "members" });
     expect(atCustomers.code).toBe("sign_on_client_unknown");
@@ -258,8 +260,19 @@ describe("a code", () => {
     const { access_token } = (await side.redeem(signedOn)).body;
     expect((await side.redeem(signedOn)).code).toBe("code_already_used");
     expect((await side.call(access_token, getMe)).status).toBe(200);
+    // What tells another process that it must ask anew.
+    const revision = () =>
+      f.latchkey.storage.db
+        .selectFrom("stores")
+        .select("revision")
+        .where("id", "=", f.store.store.id)
+        .executeTakeFirstOrThrow();
+    const before = await revision();
     expect((await side.redeem(signedOn, { code_verifier: "v".repeat(43) })).code).toBe("code_already_used");
     expect((await side.call(access_token, getMe)).code).toBe("token_invalid");
+    expect((await revision()).revision).toBeGreaterThan(before.revision);
+    // Once more takes nothing back that was not taken, and is not told again.
+    expect((await side.redeem(signedOn, { code_verifier: "v".repeat(43) })).code).toBe("code_already_used");
     await f.latchkey.app.tidy();
     const { body } = await f.store.call(listEvents, { query: "types=sign_on.code_replayed" });
     expect(body.data).toHaveLength(1);

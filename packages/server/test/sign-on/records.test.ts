@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { limits } from "../../src/contract/limits.ts";
 import { authorize } from "../../src/contract/sign-on.ts";
 import { getSignOn, listSignOns } from "../../src/contract/sign-ons.ts";
 import { createRecorder } from "../../src/sign-on/record.ts";
@@ -156,6 +157,30 @@ describe("the recorder", () => {
     await recorder.flush();
     recorder.note(strangers(25_000));
     expect([recorder.waiting(), recorder.dropped()]).toEqual([1, 22_000]);
+  });
+
+  test("takes one event of a stranger's from what there is for them, also where the database undoes a transaction and it runs again", async () => {
+    const { storage, clock } = f.latchkey;
+    const undone: Storage = {
+      ...storage,
+      async transact(work) {
+        const first = storage.transact(async (trx) => {
+          await work(trx);
+          throw new Error("deadlock");
+        });
+        await first.catch(() => {});
+        return storage.transact(work);
+      },
+    };
+    const recorder = createRecorder({ storage: undone, clock });
+    for (let i = 0; i < limits.strangerEventsAtOnce; i++) recorder.note(strangers(i));
+    await recorder.flush();
+    const noted = await storage.db
+      .selectFrom("event_outbox")
+      .select("id")
+      .where("type", "=", "sign_on.failed")
+      .execute();
+    expect(noted).toHaveLength(limits.strangerEventsAtOnce);
   });
 
   test("loses one record whose store is gone, and not those beside it", async () => {
