@@ -2,6 +2,7 @@ import { type Clock, MAX_CLOCK_DIFFERENCE_MS } from "../lib/clock.ts";
 import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { ROUND } from "../storage/delete-old.ts";
+import { forChange } from "../storage/for-change.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import { ERASED } from "./event.ts";
@@ -24,17 +25,26 @@ export async function isInLog(db: Database, { storeId, personId }: Person): Prom
   return [await isIn("event_outbox"), await isIn("events")].some(Boolean);
 }
 
-/** Written down before the first event is erased, so that whoever is interrupted goes on. */
+/**
+ * Written down before the first event is erased, so that whoever is interrupted goes on. Who asks again may know less than it was
+ * begun with, since the customer is gone: what is known of both counts, and is what this returns.
+ */
 export async function beginErasure(
   trx: Trx,
   { clock }: Pick<Deps, "clock">,
   { storeId, personId, emailDigest }: Erasure,
-): Promise<void> {
-  await trx
+): Promise<Erasure> {
+  const { email_digest } = await trx
     .insertInto("event_erasures")
     .values({ store_id: storeId, person_id: personId, email_digest: emailDigest, asked_at: clock.now() })
-    .onConflict((conflict) => conflict.columns(["store_id", "person_id"]).doNothing())
-    .execute();
+    .onConflict((conflict) =>
+      conflict.columns(["store_id", "person_id"]).doUpdateSet(({ fn, ref }) => ({
+        email_digest: fn.coalesce("event_erasures.email_digest", ref("excluded.email_digest")),
+      })),
+    )
+    .returning("email_digest")
+    .executeTakeFirstOrThrow();
+  return { storeId, personId, emailDigest: email_digest };
 }
 
 /**
@@ -68,7 +78,7 @@ export async function eraseSome(
       .where("sequence", "in", some)
       .returning("sequence")
       .execute();
-    await eraseAnswers(
+    await eraseAnswersOf(
       deps.storage,
       storeId,
       erased.map(({ sequence }) => sequence),
@@ -94,12 +104,32 @@ const NOTED_MS = 5000 + 2 * MAX_CLOCK_DIFFERENCE_MS;
 /** A round goes on with so many: of one that is done, it finds out in two statements that there is nothing more. */
 const AT_ONCE = 20;
 
-/** Those that requests have begun and that are not done, or not for long. */
-export const listErasures = ({ storage: { db } }: Pick<Deps, "storage">): Promise<Erasure[]> =>
+/** A store of which there are some, behind another. */
+export const findErasing = async (
+  { storage: { db } }: Pick<Deps, "storage">,
+  afterStoreId: string,
+): Promise<string | undefined> => {
+  const found = await db
+    .selectFrom("event_erasures")
+    .select("store_id")
+    .where("store_id", ">", afterStoreId)
+    .orderBy("store_id")
+    .limit(atMost(1))
+    .executeTakeFirst();
+  return found?.store_id;
+};
+
+/** Those of a store that requests have begun and that are not done, or not for long, from behind a person on. */
+export const listErasures = (
+  { storage: { db } }: Pick<Deps, "storage">,
+  storeId: string,
+  afterPersonId: string,
+): Promise<Erasure[]> =>
   db
     .selectFrom("event_erasures")
     .select(["store_id as storeId", "person_id as personId", "email_digest as emailDigest"])
-    .orderBy("store_id")
+    .where("store_id", "=", storeId)
+    .where("person_id", ">", afterPersonId)
     .orderBy("person_id")
     .limit(atMost(AT_ONCE))
     .execute();
@@ -109,7 +139,11 @@ export const listErasures = ({ storage: { db } }: Pick<Deps, "storage">): Promis
  * that its event was erased (integrations/settle.ts). A commit for each integration: one for each delivery would wait for the disk
  * thousands of times.
  */
-async function eraseAnswers(storage: Storage, storeId: string, sequences: readonly number[]): Promise<void> {
+async function eraseAnswersOf(
+  storage: Storage,
+  storeId: string,
+  sequences: readonly number[],
+): Promise<void> {
   if (sequences.length === 0) return;
   const { db } = storage;
   const integrations = await db
@@ -117,32 +151,48 @@ async function eraseAnswers(storage: Storage, storeId: string, sequences: readon
     .select("id")
     .where("store_id", "=", storeId)
     .execute();
-  for (const integration of integrations) {
-    const rows = await db
-      .selectFrom("integration_deliveries")
-      .select(["id", "attempts"])
-      .where("store_id", "=", storeId)
-      .where("integration_id", "=", integration.id)
-      .where("sequence", "in", sequences)
-      .execute();
-    const answered = rows.filter(({ attempts }) => withoutAnswers(attempts) !== attempts);
-    if (answered.length === 0) continue;
+  for (const { id } of integrations) {
+    const deliveriesIn = (db: Database) =>
+      db
+        .selectFrom("integration_deliveries")
+        .select(["id", "attempts"])
+        .where("store_id", "=", storeId)
+        .where("integration_id", "=", id)
+        .where("sequence", "in", sequences)
+        .execute();
+    if ((await deliveriesIn(db)).length === 0) continue;
     await storage.transact(async (trx) => {
-      for (const { id, attempts } of answered)
-        await eraseAnswer.all(trx, { storeId, id, attempts, erased: withoutAnswers(attempts) });
+      const rows = trx
+        .selectFrom("integrations")
+        .select("id")
+        .where("store_id", "=", storeId)
+        .where("id", "=", id);
+      // Waits for who is just writing an answer, and may have looked at the event before it was erased.
+      await forChange(storage, rows).execute();
+      await eraseAnswers(trx, storeId, await deliveriesIn(trx));
     });
   }
 }
 
-const eraseAnswer = statement((db, of: { storeId: string; id: string; attempts: string; erased: string }) =>
+export async function eraseAnswers(
+  trx: Trx,
+  storeId: string,
+  deliveries: readonly { id: string; attempts: string }[],
+): Promise<void> {
+  for (const { id, attempts } of deliveries) {
+    const erased = withoutAnswers(attempts);
+    if (erased !== attempts) await eraseAnswer.all(trx, { storeId, id, erased });
+  }
+}
+
+const eraseAnswer = statement((db, of: { storeId: string; id: string; erased: string }) =>
   db
     .updateTable("integration_deliveries")
     .set({ attempts: of.erased })
     .where("store_id", "=", of.storeId)
-    .where("id", "=", of.id)
-    .where("attempts", "=", of.attempts),
+    .where("id", "=", of.id),
 );
 
 /** The attempts of a delivery, without what was answered. */
-export const withoutAnswers = (attempts: string): string =>
+const withoutAnswers = (attempts: string): string =>
   JSON.stringify((JSON.parse(attempts) as object[]).map((attempt) => ({ ...attempt, answer: null })));

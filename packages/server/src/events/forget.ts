@@ -3,7 +3,8 @@ import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { inOneRound, ROUND } from "../storage/delete-old.ts";
 import { forChange } from "../storage/for-change.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import { eraseAnswers } from "./erase.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
@@ -61,6 +62,33 @@ function forgetSome({ storage }: Deps, storeId: string, untilMs: number, limit: 
       .where("sequence", ">=", head.first_sequence)
       .where("sequence", "<=", last.sequence)
       .execute();
+    await forgetAnswers(trx, storage, storeId, { from: head.first_sequence, to: last.sequence });
     return old.length;
   });
+}
+
+/** What receivers of webhooks have answered goes with its event: by that alone does an erasure find it. */
+async function forgetAnswers(
+  trx: Trx,
+  storage: Storage,
+  storeId: string,
+  { from, to }: { from: number; to: number },
+): Promise<void> {
+  const integrations = trx.selectFrom("integrations").select("id").where("store_id", "=", storeId);
+  // Waits for who is just writing an answer, and may have looked at the event before it was deleted.
+  const found = await forChange(storage, integrations).execute();
+  if (found.length === 0) return;
+  const deliveries = await trx
+    .selectFrom("integration_deliveries")
+    .select(["id", "attempts"])
+    .where("store_id", "=", storeId)
+    .where(
+      "integration_id",
+      "in",
+      found.map(({ id }) => id),
+    )
+    .where("sequence", ">=", from)
+    .where("sequence", "<=", to)
+    .execute();
+  await eraseAnswers(trx, storeId, deliveries);
 }

@@ -12,7 +12,7 @@ export type Head = Pick<
   "last_sequence" | "last_hash" | "first_sequence" | "forgotten_hash"
 >;
 
-const EMPTY: Head = { last_sequence: 0, last_hash: "", first_sequence: 1, forgotten_hash: "" };
+export const EMPTY: Head = { last_sequence: 0, last_hash: "", first_sequence: 1, forgotten_hash: "" };
 
 /** Of a store in which nothing was numbered yet, the ends of an empty log. */
 export const readHead = async (db: Database, storeId: string): Promise<Head> =>

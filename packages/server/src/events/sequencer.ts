@@ -10,6 +10,7 @@ import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { digestOf, hashOf } from "./chain.ts";
 import { ERASED, type EventRow } from "./event.ts";
+import { EMPTY } from "./head.ts";
 import { onNoted } from "./note.ts";
 
 /**
@@ -191,12 +192,9 @@ const readFewHeads = forIds(FEW, headsOf);
 const readManyHeads = forIds(100, headsOf);
 
 const emptyHead = (storeId: string): Head => ({
+  ...EMPTY,
   store_id: storeId,
-  last_sequence: 0,
-  last_hash: "",
   latest_time: 0,
-  first_sequence: 1,
-  forgotten_hash: "",
   oldest_time: null,
 });
 

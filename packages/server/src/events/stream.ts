@@ -176,5 +176,8 @@ const message = (row: EventRow): string =>
 export function toResumed(lastEventId: string | undefined, after: number | undefined): number | undefined {
   if (!lastEventId) return after;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
-  throw new Problem("parameter_invalid", { source: { header: "Last-Event-ID" } });
+  throw new Problem("parameter_invalid", {
+    detail: "`Last-Event-ID`: expected the number of an event.",
+    source: { header: "Last-Event-ID" },
+  });
 }

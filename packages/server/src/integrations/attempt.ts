@@ -20,7 +20,8 @@ export type Attempt = {
   answer: string | null;
 };
 
-export type Attempted = { attempt: Attempt; retryAfterMs: number | undefined };
+/** `url`: where it was sent to. By the time of the answer the integration may have another address. */
+export type Attempted = { attempt: Attempt; url: string; retryAfterMs: number | undefined };
 
 /** The receiver says that it is gone for good, and wants to hear nothing any more. */
 export const GONE = 410;
@@ -31,6 +32,7 @@ export async function attemptOnce(
   integration: IntegrationRow,
   message: Message,
 ): Promise<Attempted> {
+  const { url } = integration;
   const at = clock.now();
   const startedMs = clock.monotonicMs();
   const secretKey = openSecretKey({ keyring }, integration);
@@ -52,7 +54,7 @@ export async function attemptOnce(
       headers: answered,
       body,
     } = await webhookEgress.send({
-      url: integration.url,
+      url,
       method: "POST",
       headers,
       body: message.body,
@@ -62,12 +64,13 @@ export async function attemptOnce(
     });
     const isDelivered = status >= 200 && status < 300;
     return {
+      url,
       attempt: end(status, isDelivered ? null : "status", beginningOf(body, secretKey)),
       retryAfterMs: isDelivered ? undefined : readRetryAfter(answered["retry-after"], at),
     };
   } catch (error) {
     if (!isEgressFault(error)) throw error;
-    return { attempt: end(null, error.reason, null), retryAfterMs: undefined };
+    return { url, attempt: end(null, error.reason, null), retryAfterMs: undefined };
   }
 }
 

@@ -59,23 +59,28 @@ export function createDeliverer(deps: Deps): Deliverer {
     onSettled: (settled) => tell(deps, settled),
   };
 
-  async function run(integration: IntegrationRow): Promise<void> {
+  /** False: it was interrupted. */
+  async function run(integration: IntegrationRow): Promise<boolean> {
+    let isWhole = true;
     try {
       await runTurn(runDeps, integration);
     } catch (error) {
+      isWhole = false;
       deps.log.warn({ event: "webhooks_interrupted", integration_id: integration.id, cause: String(error) });
     }
     // Where not even this works, its lease runs out.
     await inTurn(() => release(deps, integration)).catch(() => {});
+    return isWhole;
   }
 
   async function takeFrom(lane: keyof typeof PLACES): Promise<void> {
     const free = PLACES[lane] - running[lane].size;
     if (free <= 0 || isStopping) return;
     for (const integration of await inTurn(() => takeDue(deps, lane === "slow", free))) {
-      const work = run(integration).finally(() => {
+      const work = run(integration).then((isWhole) => {
         running[lane].delete(integration.id);
-        wake();
+        // What was interrupted is due at once, and may be interrupted each time: the next look is soon enough for it.
+        if (isWhole) wake();
       });
       running[lane].set(integration.id, { integration, work });
     }
@@ -110,7 +115,7 @@ export function createDeliverer(deps: Deps): Deliverer {
     });
     await Promise.race([Promise.allSettled([looking, ...works()]), enough]);
     clearTimeout(timer);
-    // Others may have at once what is not done by now.
+    // Gives up the leases of what is not done by now, so that another instance need not wait until they run out.
     for (const { integration } of all()) await release(deps, integration).catch(() => {});
   }
 

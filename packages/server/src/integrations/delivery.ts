@@ -53,7 +53,7 @@ export function redeliver(
     const integration = await getIntegration({ storage: { db: trx } }, storeId, ids.id);
     const now = clock.now();
     // First, as whoever writes down outcomes locks the integration before its deliveries: in another order the two would lock each other out.
-    await markDue(trx, { storeId, id: ids.id, now });
+    await markDue.all(trx, { storeId, id: ids.id, now });
     const row = await trx
       .updateTable("integration_deliveries")
       .set({

@@ -10,10 +10,7 @@ import { type IntegrationRow, isMeant } from "./integration.ts";
 const sooner = (now: number) =>
   sql<number>`case when due_at is null or due_at > ${now} then ${now} else due_at end`;
 
-export const markDue = (trx: Trx, of: { storeId: string; id: string; now: number }): Promise<unknown> =>
-  markOne.all(trx, of);
-
-const markOne = statement((db, of: { storeId: string; id: string; now: number }) =>
+export const markDue = statement((db, of: { storeId: string; id: string; now: number }) =>
   db
     .updateTable("integrations")
     .set({ due_at: sooner(of.now) })

@@ -1,4 +1,4 @@
-import { type EventRow, presentEvent } from "../events/event.ts";
+import type { presentEvent } from "../events/event.ts";
 import type { Format, IntegrationRow } from "./integration.ts";
 
 /** What is posted: the media type and the body. `id` is also the `webhook-id`, however often the same event is sent. */
@@ -6,11 +6,8 @@ export type Message = { id: string; mediaType: string; body: string };
 
 type Event = Pick<ReturnType<typeof presentEvent>, "id" | "type" | "storeid" | "data">;
 
-export const messageOf = (integration: IntegrationRow, event: EventRow, attempt: number): Message =>
-  shape(integration, presentEvent(event), attempt);
-
 /** `attempt` counts from 1. */
-export function shape(integration: IntegrationRow, event: Event, attempt: number): Message {
+export function messageOf(integration: IntegrationRow, event: Event, attempt: number): Message {
   const { id } = event;
   if ((integration.format as Format) === "cloudevents")
     return { id, mediaType: "application/cloudevents+json", body: JSON.stringify(event) };

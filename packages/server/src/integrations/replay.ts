@@ -37,7 +37,7 @@ export function replayEvents(
       .where("id", "=", id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    await markDue(trx, { storeId, id, now: clock.now() });
+    await markDue.all(trx, { storeId, id, now: clock.now() });
     return replayed;
   });
 }

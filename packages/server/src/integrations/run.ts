@@ -1,4 +1,4 @@
-import type { EventRow } from "../events/event.ts";
+import { type EventRow, presentEvent } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Turns } from "../lib/turns.ts";
 import { atMost } from "../storage/at-most.ts";
@@ -56,7 +56,7 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
 
   async function send(row: DeliveryRow, event: EventRow): Promise<void> {
     try {
-      const message = messageOf(integration, event, row.tries + 1);
+      const message = messageOf(integration, presentEvent(event), row.tries + 1);
       const attempted = await attemptOnce(deps, integration, message);
       ended.push({ row, attempted });
     } catch (error) {

@@ -60,10 +60,12 @@ export function rotatedOut(
   now: number,
 ): Pick<Sealed, "sealed_previous_secret" | "previous_until"> {
   const until = now + limits.secretGraceSeconds * 1000;
+  const secret = open(deps, row.id, row.sealed_secret);
   const earlier = openPrevious(deps, row, now);
-  if (earlier.length === 0) return { sealed_previous_secret: row.sealed_secret, previous_until: until };
-  const all = [{ secret: open(deps, row.id, row.sealed_secret), until }, ...earlier].slice(0, PREVIOUS_KEPT);
-  return { sealed_previous_secret: sealSecret(deps, row.id, JSON.stringify(all)), previous_until: until };
+  const all = [{ secret, until }, ...earlier].slice(0, PREVIOUS_KEPT);
+  const text = earlier.length === 0 ? secret : JSON.stringify(all);
+  // Sealed anew, with the first master key: who is just doing that for all rows may have passed this column already.
+  return { sealed_previous_secret: sealSecret(deps, row.id, text), previous_until: until };
 }
 
 export const openSecretKey = (deps: Deps, { id, sealed_secret_key: sealed }: Sealed): string | null =>

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { limits } from "../contract/limits.ts";
-import { withoutAnswers } from "../events/erase.ts";
+import { eraseAnswers } from "../events/erase.ts";
 import { byService, ERASED } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -45,10 +45,10 @@ export async function settle(
     const now = clock.now();
     const settled: (DeliveryRow & { attempt: Attempt | undefined })[] = [];
     for (const outcome of outcomes) {
-      const row = await writeOutcome(trx, outcome.row, stateAfter(deps, outcome, now));
+      const row = await writeOutcome(trx, outcome.row, stateAfter(deps, before, outcome, now));
       settled.push({ ...row, attempt: outcome.attempted?.attempt });
     }
-    await eraseAnswers(trx, store_id, settled);
+    await keepNoAnswers(trx, store_id, settled);
     for (const row of settled)
       if (row.status !== "waiting") await letNextGo.all(trx, { storeId: store_id, id, subject: row.subject });
     const columns = standingAfter(before, outcomes, now);
@@ -91,7 +91,12 @@ type State = Pick<
   "status" | "reason" | "tries" | "attempts" | "next_attempt_at" | "forget_at" | "updated_at"
 >;
 
-function stateAfter({ random }: Deps, { row, attempted }: Outcome, now: number): State {
+function stateAfter(
+  { random }: Deps,
+  { url }: IntegrationRow,
+  { row, attempted }: Outcome,
+  now: number,
+): State {
   const over = (status: string, reason: string | null) => ({
     status,
     reason,
@@ -110,7 +115,7 @@ function stateAfter({ random }: Deps, { row, attempted }: Outcome, now: number):
   const attempts = [...(JSON.parse(row.attempts) as Attempt[]), attempt].slice(-limits.webhookAttemptsKept);
   const said = { tries, attempts: JSON.stringify(attempts), updated_at: now };
   if (attempt.reason === null) return { ...said, ...over("delivered", null) };
-  if (attempt.status === GONE) return { ...said, ...over("failed", "gone") };
+  if (attempt.status === GONE && attempted.url === url) return { ...said, ...over("failed", "gone") };
   const delayMs = delayAfter(tries, retryAfterMs, random);
   if (delayMs === undefined) return { ...said, ...over("failed", "attempts_exceeded") };
   return { ...said, status: "waiting", reason: null, next_attempt_at: now + delayMs, forget_at: null };
@@ -151,9 +156,12 @@ const writeAttempts = statement((db, row: Pick<DeliveryRow, "store_id" | "id" | 
     .returningAll(),
 );
 
-/** Answers may repeat what was sent. Where its person was erased meanwhile, nothing of them is kept (events/erase.ts). */
-async function eraseAnswers(trx: Trx, storeId: string, rows: readonly DeliveryRow[]): Promise<void> {
-  const erased = await trx
+/**
+ * Answers may repeat what was sent. Where its person was erased meanwhile, or the event is no longer kept, by which an erasure would find
+ * the answer, none is kept (events/erase.ts, events/forget.ts).
+ */
+async function keepNoAnswers(trx: Trx, storeId: string, rows: readonly DeliveryRow[]): Promise<void> {
+  const kept = await trx
     .selectFrom("events")
     .select("sequence")
     .where("store_id", "=", storeId)
@@ -162,11 +170,14 @@ async function eraseAnswers(trx: Trx, storeId: string, rows: readonly DeliveryRo
       "in",
       rows.map(({ sequence }) => sequence),
     )
-    .where("data", "=", ERASED)
+    .where("data", "<>", ERASED)
     .execute();
-  for (const row of rows)
-    if (erased.some(({ sequence }) => sequence === row.sequence))
-      await writeAttempts.all(trx, { ...row, attempts: withoutAnswers(row.attempts) });
+  const isKept = new Set(kept.map(({ sequence }) => sequence));
+  await eraseAnswers(
+    trx,
+    storeId,
+    rows.filter(({ sequence }) => !isKept.has(sequence)),
+  );
 }
 
 /**
@@ -181,8 +192,11 @@ const letNextGo = statement((_, of: { storeId: string; id: string; subject: stri
     and not exists (select 1 from integration_deliveries where ${ofSubject} and coalesce(next_attempt_at, -1) >= 0)`;
 });
 
+/** What another address has answered, which it had before, says nothing of it. */
 function standingAfter(before: IntegrationRow, outcomes: readonly Outcome[], now: number) {
-  const attempts = outcomes.flatMap(({ attempted }) => (attempted ? [attempted.attempt] : []));
+  const attempts = outcomes.flatMap(({ attempted }) =>
+    attempted?.url === before.url ? [attempted.attempt] : [],
+  );
   const last = attempts.at(-1);
   if (!last) return { lease: before.lease };
   const { at, status, reason } = last;

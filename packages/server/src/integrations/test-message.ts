@@ -10,7 +10,7 @@ import { statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type AttemptDeps, attemptOnce } from "./attempt.ts";
 import { getIntegration } from "./integration.ts";
-import { shape } from "./message.ts";
+import { messageOf } from "./message.ts";
 import { presentAttempt, shown } from "./present.ts";
 
 type Deps = AttemptDeps & {
@@ -43,7 +43,7 @@ export async function testIntegration(deps: Deps, by: By, id: string): Promise<T
       storeid: storeId,
       data: { resource: shown(deps, integration), actor: by.actor, request_id: by.requestId },
     };
-    const { attempt } = await attemptOnce(deps, integration, shape(integration, event, 1));
+    const { attempt } = await attemptOnce(deps, integration, messageOf(integration, event, 1));
     const delivered = attempt.reason === null;
     if (delivered && integration.failing_since !== null) {
       const ended = await endFailing.all(deps.storage.db, { storeId, id, url: integration.url });

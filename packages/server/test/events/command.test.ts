@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { getEventHead } from "../../src/contract/events.ts";
 import { jwks } from "../../src/contract/sign-on.ts";
 import { updateStore } from "../../src/contract/store.ts";
+import { deleteStore } from "../../src/delete-store.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { type Finished, LATCHKEY, latchkey as run } from "../support/command.ts";
@@ -38,6 +39,20 @@ afterAll(async () => {
 const command = (...args: string[]): Promise<Finished> =>
   run(["events", ...args], { LATCHKEY_DATABASE_URL: database.url });
 const verify = (...args: string[]) => command("verify", "--store", store.store.id, ...args);
+
+/** `tail` that has shown what there is. `ended`: how it ended, and all that it said beside. */
+async function follow({ store: { id } }: TestStore) {
+  const child = spawn(process.execPath, [LATCHKEY, "events", "tail", "--store", id], {
+    env: { PATH: process.env.PATH, LATCHKEY_DATABASE_URL: database.url },
+  });
+  let said = "";
+  child.stderr.on("data", (chunk) => {
+    said += chunk;
+  });
+  const ended = once(child, "close").then((how) => [how, said]);
+  await once(child.stdout, "data");
+  return { child, ended };
+}
 
 test("verify: exit 0 for a log that is whole, also to a witness; 1 with the first sequence that is not", async () => {
   const whole = await verify();
@@ -132,15 +147,7 @@ test("tail: says that it begins behind the end of the log, and says nothing at i
 });
 
 test("tail: ends with the next event when whoever reads has left, as with `| head -1`", async () => {
-  const child = spawn(process.execPath, [LATCHKEY, "events", "tail", "--store", store.store.id], {
-    env: { PATH: process.env.PATH, LATCHKEY_DATABASE_URL: database.url },
-  });
-  const exited = once(child, "exit");
-  let said = "";
-  child.stderr.on("data", (chunk) => {
-    said += chunk;
-  });
-  await once(child.stdout, "data");
+  const { child, ended } = await follow(store);
   child.stdout.destroy();
   await until(async () => {
     await store.call(updateStore, { json: { data: { type: "store", name: "More" } } });
@@ -148,7 +155,19 @@ test("tail: ends with the next event when whoever reads has left, as with `| hea
     await latchkey.app.tidy();
     return child.exitCode !== null;
   });
-  expect([await exited, said]).toEqual([[0, null], `database: ${database.url}\n`]);
+  expect(await ended).toEqual([[0, null], `database: ${database.url}\n`]);
+});
+
+test("tail: says that its store is gone, and ends", async () => {
+  const followed = await latchkey.createStore();
+  await latchkey.app.tidy();
+  const { ended } = await follow(followed);
+  await deleteStore(latchkey, followed.store.id);
+  // It looks while the store is being deleted, or after that.
+  expect(await ended).toEqual([
+    [1, null],
+    expect.stringMatching(`\nlatchkey: .* store ${followed.store.id}`),
+  ]);
 });
 
 test("tail: goes on where it was when the database has been away", async ({ skip }) => {

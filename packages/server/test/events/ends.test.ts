@@ -17,6 +17,7 @@ import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 import { isWhole, readLog, typesOf } from "../support/log.ts";
+import { until } from "../support/until.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -398,7 +399,10 @@ describe.each(engines)("the log on $name", (engine) => {
       await store.call(deleteCustomer, { ids: { id: gone } });
       await latchkey.app.tidy();
       expect((await erase(gone)).status).toBe(200);
-      expect(JSON.stringify(await readLog(latchkey, store))).not.toContain("grace");
+      const log = await readLog(latchkey, store);
+      expect(JSON.stringify(log)).not.toContain("grace");
+      // Nobody is deleted twice.
+      expect(typesOf(log).filter((type) => type === "customer.deleted")).toHaveLength(2);
     });
 
     test("200 where a request before it did not come to the end", async () => {
@@ -429,6 +433,51 @@ describe.each(engines)("the log on $name", (engine) => {
       await latchkey.app.tidy();
       expect((await readLog(latchkey, store)).at(-1)?.data).toBe("(erased)");
       expect(await latchkey.storage.db.selectFrom("event_erasures").selectAll().execute()).toEqual([]);
+    });
+
+    test("goes on by itself also behind many that another store has just asked for", async () => {
+      const { storage, clock } = latchkey;
+      const later = await latchkey.createStore();
+      const { body } = await later.call(createCustomer, { json: { data: person("grace") } });
+      await latchkey.app.tidy();
+      const order = (storeId: string, id: string) => ({
+        store_id: storeId,
+        person_id: id,
+        asked_at: clock.now(),
+      });
+      const others = Array.from({ length: 50 }, (_, at) => order(store.store.id, `person ${at}`));
+      const own = order(later.store.id, body.data.id);
+      await storage.db
+        .insertInto("event_erasures")
+        .values([...others, own])
+        .execute();
+      await until(async () => {
+        await latchkey.app.tidy();
+        return (await readLog(latchkey, later)).at(-1)?.data === "(erased)";
+      });
+      expect(await storage.db.selectFrom("event_erasures").selectAll().execute()).toHaveLength(51);
+    });
+
+    test("goes on by itself also while another store has ever more people erased", async () => {
+      const { storage, clock } = latchkey;
+      const [own, other] = [store, await latchkey.createStore()].sort((a, b) =>
+        a.store.id < b.store.id ? -1 : 1,
+      ) as [TestStore, TestStore];
+      const { body } = await own.call(createCustomer, { json: { data: person("grace") } });
+      const order = (storeId: string, ...ids: string[]) =>
+        storage.db
+          .insertInto("event_erasures")
+          .values(ids.map((id) => ({ store_id: storeId, person_id: id, asked_at: clock.now() })))
+          .execute();
+      const round = async (number: number) => {
+        await order(other.store.id, ...Array.from({ length: 20 }, (_, at) => `${1000 * number + at}`));
+        await latchkey.app.tidy();
+      };
+      await round(1);
+      await order(own.store.id, body.data.id);
+      for (const number of [2, 3, 4]) await round(number);
+      const said = storage.db.selectFrom("events").select("data").where("subject", "=", body.data.id);
+      expect(await said.execute()).toEqual([{ data: '"(erased)"' }]);
     });
   });
 });

@@ -80,6 +80,15 @@ describe.each(engines)("the list of events on $name", (engine) => {
       { type: "store.updated", data: { resource: { name: "Found" } } },
     ]);
     for (const nothing of [newId(), "nonsense"]) expect(await of(nothing)).toEqual([]);
+    own.clock.set(Date.now());
+    const { headers: later } = await rename("After the clock was set right");
+    const { length } = await readLog(own, shop);
+    // As many as a page reads at first: the last of those is of the time when the clock was ahead.
+    const query = `filter=eq(request_id,${later.get("x-request-id")})&page[limit]=${length - 2}`;
+    expect((await shop.call(listEvents, { query })).body).toMatchObject({
+      data: [{ data: { resource: { name: "After the clock was set right" } } }],
+      links: { next: null },
+    });
     await own.close();
     await ownDatabase.drop();
   });

@@ -106,7 +106,13 @@ describe("a stream of events", () => {
     await until(async () => messages(rest).length === 1);
     expect(ids(rest)).toEqual(["3"]);
     const bad = await call(latchkey.app, streamEvents, { token, headers: { "last-event-id": "x" } });
-    expect(bad.code).toBe("parameter_invalid");
+    expect(bad.body.errors).toMatchObject([
+      {
+        code: "parameter_invalid",
+        detail: "`Last-Event-ID`: expected the number of an event.",
+        source: { header: "Last-Event-ID" },
+      },
+    ]);
   });
 
   test("resumes after the last number for whoever has come further, before a restore took the log back", async () => {

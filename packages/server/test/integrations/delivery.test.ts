@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import pino from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCustomer, eraseCustomer, updateCustomer } from "../../src/contract/customers.ts";
 import { redeliver, replayEvents, testIntegration } from "../../src/contract/deliveries.ts";
@@ -11,12 +12,14 @@ import {
 } from "../../src/contract/integrations.ts";
 import { metrics } from "../../src/contract/service.ts";
 import { eraseSome } from "../../src/events/erase.ts";
+import { createSequencer } from "../../src/events/sequencer.ts";
+import { createDeliverer } from "../../src/integrations/deliverer.ts";
 import { takeDue } from "../../src/integrations/lease.ts";
 import { DELAYS_MS } from "../../src/integrations/schedule.ts";
 import { settle } from "../../src/integrations/settle.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { createTestApp } from "../support/app.ts";
+import { createTestApp, PUBLIC_URL } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { readExposition } from "../support/exposition.ts";
 import { type Hooks, openHooks } from "../support/hooks.ts";
@@ -326,6 +329,35 @@ describe("a receiver that does not take it", () => {
     );
   });
 
+  test.each([410, 500])(
+    "%s of the address that it had before is nothing against the new one",
+    async (status) => {
+      const { id } = await hooks.integrate();
+      const asked = Promise.withResolvers<void>();
+      const answered = Promise.withResolvers<void>();
+      hooks.receiver.answer(async (response) => {
+        asked.resolve();
+        await answered.promise;
+        response.writeHead(status).end();
+      });
+      await hooks.customer();
+      const delivering = hooks.deliver();
+      await asked.promise;
+      await change(id, { configuration: { url: `${hooks.receiver.url}/new` } });
+      answered.resolve();
+      await delivering;
+      expect(await hooks.see(id)).toMatchObject({
+        enabled: true,
+        meta: { status: "healthy", last_delivery: null },
+      });
+      hooks.receiver.answer(200);
+      await hooks.pass(6 * SECOND);
+      expect(await hooks.deliveries(id)).toMatchObject([
+        { status: "delivered", attempts: [{ status }, { status: 200 }] },
+      ]);
+    },
+  );
+
   test("is disabled after five days of nothing but failures, with an event; one success begins anew (wire 17)", async () => {
     const { id } = await hooks.integrate();
     hooks.receiver.answer(500);
@@ -477,6 +509,30 @@ describe("a database that fails while messages are under way", () => {
     expect(new Set(subjects).size).toBe(20);
     await here.close();
   });
+});
+
+test("a turn that a fault of our own ends is begun again by the next look, and not over and over", async () => {
+  const { storage, clock, keyring } = hooks.latchkey;
+  let interrupted = 0;
+  const write = () => {
+    if (++interrupted === 3) void deliverer.stop();
+  };
+  const deliverer = createDeliverer({
+    storage,
+    clock,
+    keyring,
+    random: () => 0.5,
+    log: pino({ level: "warn" }, { write }),
+    onAttempt() {},
+    webhookEgress: { send: () => Promise.reject(new Error("a fault of our own")) },
+  });
+  await hooks.integrate();
+  await hooks.customer();
+  await createSequencer({ storage, clock, publicUrl: PUBLIC_URL, mark: deliverer.mark }).run();
+  deliverer.start();
+  await deliverer.look();
+  await deliverer.idle();
+  expect(interrupted).toBe(1);
 });
 
 describe("disabled", () => {
@@ -698,7 +754,10 @@ describe("what is kept", () => {
     if (!integration) throw new Error("nothing is due");
     const read = () => storage.db.selectFrom("integration_deliveries").selectAll().execute();
     const attempt = { at: clock.now(), status: 200, reason: null, milliseconds: 1, answer: "heard of it" };
-    const outcomes = (await read()).map((row) => ({ row, attempted: { attempt, retryAfterMs: undefined } }));
+    const outcomes = (await read()).map((row) => ({
+      row,
+      attempted: { attempt, url: integration.url, retryAfterMs: undefined },
+    }));
     await settle({ storage, clock, random: () => 0.5 }, integration, outcomes);
     const answers = (await read()).map(({ subject, attempts }) => [
       subject,
@@ -719,12 +778,15 @@ describe("what is kept", () => {
     await hooks.deliver();
     const { storage, clock } = hooks.latchkey;
     const attempts = JSON.stringify([{ answer: null }, { answer: null }]);
+    let isAdded = false;
     const db = storage.db.withPlugin({
       transformQuery: ({ node }) => node,
       async transformResult({ result }) {
         // Its delivery was read, and another attempt of it is written down before it is changed.
-        if (result.rows.some((row) => "attempts" in row))
+        if (!isAdded && result.rows.some((row) => "attempts" in row)) {
+          isAdded = true;
           await storage.db.updateTable("integration_deliveries").set({ attempts }).execute();
+        }
         return result;
       },
     });
