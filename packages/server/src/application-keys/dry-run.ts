@@ -39,9 +39,10 @@ export async function dryRun(
   refuseOverLimit(rateLimit, totalReserved - own.reserved, reserved);
   const after = before.map((key) => (key.keyId === keyId ? { ...key, reserved } : key));
 
-  await deps.limiter.settle(storeId);
   const plans = { before: plan(rateLimit, before), after: plan(rateLimit, after) };
-  const played = await play(deps, storeId, plans);
+  const { searches } = deps.storage;
+  searches.refuseCrowd(storeId);
+  const played = await searches.inTurn(storeId, () => play(deps, storeId, plans));
   const isPlanned = new Set(before.map((key) => key.keyId));
   const others = [...played.asked.keys()].filter((id) => !isPlanned.has(id));
   const keys = [...before, ...(await findPlannedKeys(deps.storage, storeId, others))];
@@ -67,7 +68,8 @@ export async function dryRun(
 const byAge = (a: PlannedKey, b: PlannedKey): number =>
   a.createdAt - b.createdAt || (a.keyId < b.keyId ? -1 : 1);
 
-async function play({ clock, useLog }: Deps, storeId: string, plans: { before: Plan; after: Plan }) {
+async function play({ clock, limiter, useLog }: Deps, storeId: string, plans: { before: Plan; after: Plan }) {
+  await limiter.settle(storeId);
   const thisSecond = Math.floor(clock.monotonicMs() / 1000);
   const bySecond = new Map<number, Map<string, number>>();
   const pause = createPauses();

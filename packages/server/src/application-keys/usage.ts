@@ -31,6 +31,12 @@ const MAX_FIGURES = 100_000;
  * log is read twice: for who asked most, and then for their figures, so that memory is held for those alone who are shown.
  */
 export async function readUsage(deps: Deps, storeId: string, seconds: number): Promise<Usage> {
+  const { searches } = deps.storage;
+  searches.refuseCrowd(storeId);
+  return searches.inTurn(storeId, () => read(deps, storeId, seconds));
+}
+
+async function read(deps: Deps, storeId: string, seconds: number): Promise<Usage> {
   const { rateLimit, totalReserved } = await getStore(deps, storeId);
   await deps.limiter.settle(storeId);
   const nowMs = deps.clock.monotonicMs();

@@ -96,7 +96,6 @@ export async function openValkey(options: Options): Promise<Valkey> {
     const sentMs = performance.now();
     const answer = await client.evaluate(BEAT, INSTANCES, [NEVER_TOO_LATE, "", id]);
     const [serverMs, count] = answer as [number, number];
-    if (!hasEverAnswered) instances = count;
     hasEverAnswered = true;
     // Fewer is believed when it has stood for a while: after a flush each is alone until the others have had their beat.
     if (count >= instances || sentMs - manySinceMs > GONE_AFTER_MS) {
@@ -132,6 +131,8 @@ export async function openValkey(options: Options): Promise<Valkey> {
     const client = createClient(urls, onLost);
     try {
       await answered(Promise.race([client.connect(), lost]), CONNECT_WITHIN_MS);
+      // After an outage, as after a flush: the first to be back would else count itself alone, and the server may go away again.
+      manySinceMs = performance.now();
       const aheadMs = await answered(Promise.race([beat(client), lost]), answerWithinMs);
       if (isClosed) return client.destroy();
       mine = { client, aheadMs, inFlight: new Set(), timer: undefined };

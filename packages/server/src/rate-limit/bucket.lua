@@ -3,24 +3,26 @@
 -- no instance thinks that less is there.
 local HAIR = 1e-6
 
+local function keep(bucket)
+  local fullAfter = math.ceil(bucket.capacity / bucket.rate * 1000)
+  -- A clock in a test's hand may stand still for longer than that.
+  if ARGV[2] ~= '' then fullAfter = 600000 end
+  redis.call('SET', bucket.key, struct.pack('dd', bucket.tokens, now), 'PX', fullAfter)
+end
+
 -- `most`: what the asking instance thinks is there, for a bucket that is not kept here. It may have been, before a flush.
 local function bucketOf(name, rate, capacity, most)
   local bucket = { key = slot .. ':' .. name, rate = rate, capacity = capacity, tokens = math.min(capacity, most) }
   local kept = redis.call('GET', bucket.key)
   if kept then
     local tokens, filled = struct.unpack('dd', kept)
-    -- A server's clock that was set back brings nothing and takes nothing; from then on it is the one that counts.
     if now > filled then tokens = tokens + (now - filled) * rate / 1000 end
     bucket.tokens = math.min(capacity, tokens)
+    -- A server's clock that was set back brings nothing and takes nothing; from then on it is the one that counts, also where nothing
+    -- is taken: an empty bucket would else stay empty until that clock is where it was.
+    if now < filled then keep(bucket) end
   end
   return bucket
-end
-
-local function keep(bucket)
-  local fullAfter = math.ceil(bucket.capacity / bucket.rate * 1000)
-  -- A clock in a test's hand may stand still for longer than that.
-  if ARGV[2] ~= '' then fullAfter = 600000 end
-  redis.call('SET', bucket.key, struct.pack('dd', bucket.tokens, now), 'PX', fullAfter)
 end
 
 -- Takes one of each, or nothing. The answer is how many seconds until there is one of each; 0 when they were taken.

@@ -167,6 +167,7 @@ local function shareOf(key, id, source)
     local kept = call('HGET', slot .. ':sources:' .. id, source)
     share = { had = 0, at = NEVER }
     if kept then share.had, share.at = unpacked('dd', kept) end
+    share.isFirst = floor(share.at / 1000) ~= second
     key.sources[source] = share
   end
   return share
@@ -235,14 +236,15 @@ local function decide(id, source, revision, shared, reserved, what)
   }
 end
 
+-- The first use of a source in a second moves the expiry of all: the key's own first use may be its program's, every time.
 -- Of a key a thousand sources are remembered. Which of some was served longest ago makes room, where that of all is not known.
-local function keepSources(id, sources, isFirst)
+local function keepSources(id, sources)
   local name = slot .. ':sources:' .. id
   local isKept = false
   for source, share in pairs(sources) do
     if share.isChanged then
       local isAdded = call('HSET', name, source, pack('dd', share.had, share.at)) == 1
-      isKept = isKept or isAdded or isFirst
+      isKept = isKept or share.isFirst
       if isAdded and call('HLEN', name) > 1000 then
         local some = call('HRANDFIELD', name, 5, 'WITHVALUES')
         local oldest, oldestAt
@@ -271,7 +273,7 @@ if isChanged then
       local kept = key.floor or { rate = -1, tokens = 0, filled = 0 }
       keep(key.name, pack('ddddddddddd', kept.rate, kept.tokens, kept.filled, key.program.had, key.program.at,
         key.public.had, key.public.at, key.most.had, key.most.at, key.second, key.asked), key.isFirst)
-      keepSources(id, key.sources, key.isFirst)
+      keepSources(id, key.sources)
     end
   end
 end

@@ -4,6 +4,7 @@ import { handClock } from "../../test/support/clock.ts";
 import type { Use } from "../../test/support/uses.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../../test/support/valkey-server.ts";
 import { openValkey, type Valkey } from "../counters/valkey.ts";
+import type { Clock } from "../lib/clock.ts";
 import { createSharedUseLog } from "./shared-use-log.ts";
 import { createUseLog, USE_LOG_SECONDS, type UseLog } from "./use-log.ts";
 
@@ -23,33 +24,43 @@ afterEach(async () => {
   await server?.remove();
 });
 
-const newLog = (): UseLog => createSharedUseLog({ valkey, clock, own: createUseLog() });
+const newLog = (by: Clock = clock): UseLog => createSharedUseLog({ valkey, clock: by, own: createUseLog() });
 const thisSecond = () => Math.floor(clock.monotonicMs() / 1000);
 
 /** By key and second, in order. */
 async function read(log: UseLog, storeId = "store"): Promise<Use[]> {
   const uses: Use[] = [];
-  for await (const { keyIds, seconds, asked } of log.read(storeId))
-    for (const [at, keyId] of keyIds.entries())
-      uses.push({ keyId, second: seconds[at] as number, asked: asked[at] as number });
+  for await (const { keyIds, seconds, asked, refused } of log.read(storeId))
+    for (const [at, keyId] of keyIds.entries()) {
+      const use = { keyId, second: seconds[at] as number, asked: asked[at] as number };
+      uses.push({ ...use, ...(refused[at] !== 0 && { refused: refused[at] as number }) });
+    }
   return uses.sort((a, b) => a.second - b.second || (a.keyId < b.keyId ? -1 : 1));
 }
 
 test("all instances read what all have added, summed up by key and second", async () => {
   const [one, two] = [newLog(), newLog()];
   const first = thisSecond();
-  for (let i = 0; i < 3; i++) one.add("store", "a", first, 1);
-  two.add("store", "a", first, 4);
+  for (const refused of [0, 1, 1]) one.add("store", "a", first, 1, refused);
+  two.add("store", "a", first, 4, 3);
   two.add("store", "b", first + 1, 5);
   two.add("other store", "a", first, 9);
   for (const log of [one, two]) for (const store of ["store", "other store"]) await log.flush(store);
   for (const log of [one, two]) {
     expect(await read(log)).toEqual([
-      { keyId: "a", second: first, asked: 7 },
+      { keyId: "a", second: first, asked: 7, refused: 5 },
       { keyId: "b", second: first + 1, asked: 5 },
     ]);
     expect(await read(log, "other store")).toEqual([{ keyId: "a", second: first, asked: 9 }]);
   }
+});
+
+test("an instance that was started at another time reads each second as one of its own", async () => {
+  const later = { ...clock, monotonicMs: () => clock.monotonicMs() - 654_000 };
+  const [one, two] = [newLog(), newLog(later)];
+  one.add("store", "a", thisSecond() - 5, 1);
+  await one.flush("store");
+  expect(await read(two)).toEqual([{ keyId: "a", second: thisSecond() - 654 - 5, asked: 1 }]);
 });
 
 test.each([0, 400, 700])(

@@ -53,6 +53,41 @@ describe("a bucket", () => {
     serverMs += 1000;
     expect(await countIn(take)).toBe(1);
   });
+
+  test("that is empty when the server's clock is set back fills on from there, too", async () => {
+    const take = capOf3();
+    expect(await countIn(take)).toBe(3);
+    serverMs -= 3_600_000;
+    expect(await take()).toBe(1);
+    serverMs += 1000;
+    expect(await countIn(take)).toBe(1);
+  });
+});
+
+describe("what is kept in Valkey", () => {
+  const secondsLeft = async (name: string) => Number((await server.say(`TTL ${name}`)).slice(1));
+
+  test("of a bucket lasts until an empty one would be full: sooner, somebody would find a new one", async () => {
+    const log = pino({ level: "silent" });
+    const own = await openValkey({ urls: [server.url], log, answerWithinMs: PATIENT_MS });
+    const cap = createCap({ clock: handClock(), valkey: own }, { name: "test", rate: 0.01, burst: 3 });
+    await cap.take("somebody");
+    await own.close();
+    const left = await secondsLeft("lk:{somebody}:cap:test");
+    expect(left).toBeGreaterThan(200);
+    expect(left).toBeLessThanOrEqual(300);
+  });
+
+  test("of sources that are known lasts thirty days after the last of them, and has none that is older", async () => {
+    const throttle = createSignInThrottle({ clock: handClock(), valkey });
+    const from = (source: string) => ({ storeId: "store", emailKey: "ada", source, isBackOffice: false });
+    await throttle.succeeded(from("192.0.2.1"));
+    serverMs += FAMILIAR_MS + 1;
+    await throttle.succeeded(from("192.0.2.2"));
+    expect(await server.say("ZCARD lk:{store}:sign-in:familiar")).toBe(":1\r\n");
+    const left = await secondsLeft("lk:{store}:sign-in:familiar");
+    expect(left).toBeGreaterThan(FAMILIAR_MS / 1000 - 600);
+  });
 });
 
 describe("a sign-in with a password", () => {

@@ -132,6 +132,20 @@ test("of a key a thousand sources are remembered, also in Valkey", async () => {
   expect(await server.say("HLEN lk:{store}:1:sources:public")).toBe(":1000\r\n");
 });
 
+test("sources are remembered while they are served, also where their key's program is the first to ask in every second", async () => {
+  const { limiter } = await start(PATIENT_MS, () => clock.monotonicMs());
+  const allowance = { revision: 1, rateLimit: 100, totalReserved: 0, reserved: 0 };
+  const draw = { storeId: "store", keyId: "both", allowance, administration: false };
+  await limiter.take({ ...draw, source: "192.0.2.1" });
+  // As if most of the time for which they are kept had passed.
+  await server.say("PEXPIRE lk:{store}:1:sources:both 5000");
+  clock.advance(1000);
+  await limiter.take({ ...draw, source: undefined });
+  await limiter.take({ ...draw, source: "192.0.2.1" });
+  const leftMs = Number((await server.say("PTTL lk:{store}:1:sources:both")).slice(1));
+  expect(leftMs).toBeGreaterThan(5000);
+});
+
 test("a server's clock that is set back stops nothing: what flows in goes on from there", async () => {
   let aheadMs = 0;
   const instance = await start(PATIENT_MS, () => clock.monotonicMs() + aheadMs);
@@ -140,6 +154,19 @@ test("a server's clock that is set back stops nothing: what flows in goes on fro
   expect(await served([instance], 100)).toBe(0);
   clock.advance(1000);
   expect(await served([instance], 100)).toBe(POOL);
+});
+
+test("a server's clock that is set back shuts nobody out: who had most by then still shares with who comes new", async () => {
+  let aheadMs = 0;
+  const instance = await start(PATIENT_MS, () => clock.monotonicMs() + aheadMs);
+  await served([instance], 100, "before");
+  aheadMs = -3_600_000;
+  const had = { before: 0, new: 0 };
+  for (let tenths = 0; tenths < 100; tenths++) {
+    clock.advance(100);
+    for (const keyId of ["before", "new"] as const) had[keyId] += await served([instance], 3, keyId);
+  }
+  expect(Math.min(had.before, had.new)).toBeGreaterThan(3 * POOL);
 });
 
 const faults: [string, () => unknown, () => unknown][] = [

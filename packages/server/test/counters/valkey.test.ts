@@ -32,9 +32,10 @@ afterEach(async () => {
   await server?.remove();
 });
 
+const newLog = () => pino({ base: null }, { write: (line: string) => void logLines.push(JSON.parse(line)) });
+
 async function open(urls = [server.url], answerWithinMs = PATIENT_MS): Promise<Valkey> {
-  const log = pino({ base: null }, { write: (line: string) => void logLines.push(JSON.parse(line)) });
-  const valkey = await openValkey({ urls, log, answerWithinMs });
+  const valkey = await openValkey({ urls, log: newLog(), answerWithinMs });
   opened.push(valkey);
   return valkey;
 }
@@ -150,6 +151,7 @@ describe("how many instances there are", () => {
     const [one, two] = [await open(), await open()];
     await until(() => one.instances() === 2 && two.instances() === 2);
     await two.close();
+    expect(await server.say("ZCARD lk:{instances}")).not.toBe(":2\r\n");
     await until(() => one.instances() === 1);
   });
 
@@ -161,11 +163,30 @@ describe("how many instances there are", () => {
     expect(one.instances()).toBe(2);
   });
 
-  test("is what others know, until Valkey has answered for the first time", async () => {
+  test("is still what it was when Valkey has come back and the others have not had their beat yet", async () => {
+    const [one, two] = [await open(), await open()];
+    await until(() => one.instances() === 2 && two.instances() === 2);
+    await server.stop();
+    const stoppedMs = performance.now();
+    await two.close();
+    // By now Valkey itself would have forgotten whoever has no beat.
+    await until(() => performance.now() - stoppedMs > 3500);
+    await server.start();
+    await untilThere(one);
+    expect(logLines.at(-1)).toMatchObject({ event: "valkey_connected", instances: 2 });
+    await until(() => one.instances() === 1);
+  });
+
+  test("has nobody in it whose last beat was before the server's clock was set back by an hour", async () => {
+    await open();
+    await server.say(`ZADD lk:{instances} ${Date.now() + 3_600_000} killed`);
+    await until(async () => (await server.say("ZCARD lk:{instances}")) === ":1\r\n");
+  });
+
+  test("is what others know, until Valkey has answered for as long as it takes to hear of all", async () => {
     await server.stop();
     let others = 3;
-    const log = pino({ level: "silent" });
-    const options = { urls: [server.url], log, answerWithinMs: PATIENT_MS };
+    const options = { urls: [server.url], log: newLog(), answerWithinMs: PATIENT_MS };
     const valkey = await openValkey({ ...options, countOthers: async () => others });
     opened.push(valkey);
     expect(valkey.instances()).toBe(4);
@@ -173,7 +194,9 @@ describe("how many instances there are", () => {
     await until(() => valkey.instances() === 2);
     await server.start();
     await untilThere(valkey);
-    expect(valkey.instances()).toBe(1);
+    // The other one may not have found Valkey again yet.
+    expect(logLines.at(-1)).toMatchObject({ event: "valkey_connected", instances: 2 });
+    await until(() => valkey.instances() === 1);
   });
 
   test("one that was killed is forgotten after three seconds", async () => {
@@ -233,6 +256,21 @@ describe("away", () => {
     server.resume();
     await untilThere(valkey);
     expect(await server.say("EXISTS lk:{a}:late")).toBe(":0\r\n");
+  });
+
+  test("what was asked in the turn in which it was given up, and was not sent yet, waits for nothing", async () => {
+    const valkey = await openInAHurry();
+    server.pause();
+    const asked: Promise<unknown>[] = [];
+    // In every turn, so that something is still to be sent when the answer to the first is given up.
+    const ask = () => {
+      if (valkey.isAway()) return;
+      asked.push(count(valkey, "x"));
+      setImmediate(ask);
+    };
+    ask();
+    await until(() => valkey.isAway());
+    expect((await Promise.all(asked)).at(-1)).toBeUndefined();
   });
 
   test("a line that has gone silent is left for a new one", async () => {
