@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
 import { type Ended, endWhatCameBack } from "../after-restore.ts";
 import { rotateSecret } from "../application-keys/secret.ts";
 import { type CarriedOver, carryOver } from "../carry-over.ts";
@@ -21,15 +22,13 @@ type Given = { replaced: string | undefined; "rotate-secrets": boolean; yes: boo
 export async function afterRestore(given: Given): Promise<void> {
   const replaced = ifGiven(given.replaced, (url) => readDatabaseUrlOf("--replaced", url));
   if (replaced !== undefined && isSameDatabase(replaced, readDatabaseUrl(process.env)))
-    throw usageFault(
-      "--replaced names the database itself, and not the one that was there before the restore",
-    );
-  if (given["rotate-secrets"])
-    await confirm(
-      "This gives every application key of every store a new secret. Programs with the old ones are refused at once.",
-      given.yes,
-    );
+    throw usageFault(ITSELF);
   await withStorage(async (deps) => {
+    if (given["rotate-secrets"])
+      await confirm(
+        "This gives every application key of every store a new secret. Programs with the old ones are refused at once.",
+        given.yes,
+      );
     const carried = replaced === undefined ? undefined : await carryFrom(deps, replaced);
     // What is ended below makes the two differ for good: after that the right one would be refused, too.
     if (replaced !== undefined && !carried)
@@ -69,10 +68,24 @@ export async function carryFrom(deps: Deps, replacedUrl: string): Promise<Carrie
     await hasTables(replaced).catch((error) => {
       throw inWords(error, replacedUrl, "--replaced");
     });
+    if (await isSameServersDatabase(deps.storage, replaced)) throw usageFault(ITSELF);
     return await carryOver(deps, replaced);
   } finally {
     await replaced.close();
   }
+}
+
+const ITSELF = "--replaced names the database itself, and not the one that was there before the restore";
+
+/** A server has several names: localhost, its address, that of a pooler. */
+async function isSameServersDatabase(one: Storage, other: Storage): Promise<boolean> {
+  if (one.engine === "sqlite" || other.engine === "sqlite") return false;
+  const { PLACE } = await import("../storage/postgres-changes.ts");
+  const place = sql.raw<string>(PLACE).as("place");
+  const [mine, theirs] = await Promise.all(
+    [one, other].map(({ db }) => db.selectNoFrom(place).executeTakeFirstOrThrow()),
+  );
+  return mine?.place === theirs?.place;
 }
 
 type NewSecret = { store_id: string; application_key_id: string; client_id: string; client_secret: string };

@@ -25,32 +25,37 @@ export async function run(args: string[]): Promise<void> {
 const isHelp = (word: string | undefined): boolean => word === "--help" || word === "-h" || word === "help";
 
 async function runCommand([first, ...rest]: string[]): Promise<void> {
-  if (first === "--version" || first === "-v") return console.log(`latchkey ${await readVersion()}`);
+  if (first === "--version" || first === "-v") return answer(`latchkey ${await readVersion()}`);
   // `help key update` is `key update --help`.
   if (first === undefined || isHelp(first)) {
     const about = rest.filter((word) => !isHelp(word));
-    return about.length > 0 ? runCommand([...about, "--help"]) : console.log(overview(commands));
+    return about.length > 0 ? runCommand([...about, "--help"]) : answer(overview(commands));
   }
   const members = commands.filter(({ name }) => name === first || name.startsWith(`${first} `));
   const [only] = members;
   if (!only) throw unknown(first, commands);
   if (only.name === first) return execute(only, rest);
   const [action, ...args] = rest;
-  if (action === undefined || isHelp(action)) return console.log(helpOfFamily(first, members));
+  if (action === undefined || isHelp(action)) return answer(helpOfFamily(first, members));
   const command = members.find(({ name }) => name === `${first} ${action}`);
   if (!command) throw unknownAction(first, action, members);
   return execute(command, args);
 }
 
 async function execute(command: Command, args: string[]): Promise<void> {
+  const given = parse(command, args);
+  if (!given) return answer(await helpOf(command));
   // `serve` writes its log itself: a stream on the same pipe would make that non-blocking.
   if (command.name !== "serve") process.stdout.on("error", onUnwritten);
-  const given = parse(command, args);
-  if (!given) return console.log(await helpOf(command));
   if (cluster.isPrimary)
     for (const words of unknownVariables(process.env)) console.error(`latchkey: ${words}`);
   const work = (await command.load()) as (given: Record<string, unknown>) => Promise<void>;
   await work(given);
+}
+
+function answer(text: string): void {
+  process.stdout.on("error", onUnwritten);
+  console.log(text);
 }
 
 /** Whoever reads may leave when they have enough (`| head`). Else they lack what they asked for, and it may have been a secret. */

@@ -42,24 +42,35 @@ export async function dev({ reset, yes }: { reset: boolean; yes: boolean }): Pro
       credentials = await firstStore(deps, kept?.credentials);
     },
   });
-  // Only now: a second start beside a running one is refused before, and leaves everything as it is.
-  keep(kept?.ports, JSON.stringify(ports));
   let demo: Demo | undefined;
   stopOnSignal(async () => {
     await demo?.close();
     await service.stop(0);
   });
   if (!credentials) return;
+  demo = await openShop(config, credentials, ports, kept).catch(async (error) => {
+    await service.stop(0);
+    throw error;
+  });
+  console.log(banner(config, credentials, demo, await hasConsole(config)));
+}
+
+async function openShop(
+  { publicUrl }: Config,
+  credentials: Credentials,
+  ports: Ports,
+  kept: Kept | undefined,
+): Promise<Demo> {
+  // Only now: a second start beside a running one is refused before, and leaves everything as it is.
+  keep(kept?.ports, JSON.stringify(ports));
   // Only here: what serves in production does not know of the demo.
   const { startDemo } = await import("@latchkey/demo");
-  demo = await startDemo({ apiUrl: config.publicUrl, ...credentials, ports }).catch(async (cause: Error) => {
-    await service.stop(0);
+  return startDemo({ apiUrl: publicUrl, ...credentials, ports }).catch((cause: Error) => {
     throw operatorFault(
-      `the practice shop cannot be set up at ${config.publicUrl} (LATCHKEY_PUBLIC_URL): ${cause.message} If its key is gone, \`latchkey dev --reset\` begins anew.`,
+      `the practice shop cannot be set up at ${publicUrl} (LATCHKEY_PUBLIC_URL): ${cause.message} If its key is gone, ${howToBeginAnew()}.`,
       cause,
     );
   });
-  console.log(banner(config, credentials, demo, await hasConsole(config)));
 }
 
 const areCredentials = ({ storeId, keyId, clientId, clientSecret }: Record<string, unknown>): boolean =>
@@ -71,13 +82,13 @@ const arePorts = ({ service, idp, shop }: Record<string, unknown>): boolean =>
 /** The same as the last time if they are free: identities belong to the address of their provider. */
 async function choosePorts(file: string | undefined): Promise<Ports> {
   const last = readWhole<Partial<Ports>>(file, arePorts, "Delete it, and free ports are chosen") ?? {};
-  const service = process.env.PORT ? Number(process.env.PORT) : await freePort(last.service ?? 4000);
-  const ports = {
-    service,
-    idp: await freePort(last.idp ?? (process.env.PORT ? 0 : 4001)),
-    shop: await freePort(last.shop ?? (process.env.PORT ? 0 : 4002)),
-  };
-  return ports;
+  const { PORT, LATCHKEY_OPERATIONS_PORT } = process.env;
+  const service = PORT ? Number(PORT) : await freePort(last.service ?? 4000);
+  // The service listens only later, and PORT may be what the others had the last time.
+  const given = [service, Number(LATCHKEY_OPERATIONS_PORT)];
+  const idp = await freePort(last.idp ?? (PORT ? 0 : 4001), given);
+  const shop = await freePort(last.shop ?? (PORT ? 0 : 4002), [...given, idp]);
+  return { service, idp, shop };
 }
 
 async function prepareFiles(reset: boolean, yes: boolean): Promise<Kept | undefined> {
@@ -88,7 +99,7 @@ async function prepareFiles(reset: boolean, yes: boolean): Promise<Kept | undefi
   if (reset && path === undefined)
     throw operatorFault("--reset does not reset a PostgreSQL: nothing was changed");
   if (reset && path !== undefined) {
-    // Taken and let go: whoever serves these files keeps them.
+    // Takes the lock and lets it go: throws while a service runs on these files.
     if (existsSync(path)) takeLock(path).close();
     // What `dev` has made is practice, and has its first store's credentials beside it. Anything else may be somebody's.
     if (existsSync(path) && !existsSync(kept.credentials))
@@ -105,6 +116,12 @@ async function prepareFiles(reset: boolean, yes: boolean): Promise<Kept | undefi
   return kept;
 }
 
+/** A PostgreSQL is not ours to reset, but each has its own files. */
+const howToBeginAnew = (): string =>
+  pathOf(readDatabaseUrl(process.env)) === undefined
+    ? "a database of another name begins anew"
+    : "`latchkey dev --reset` begins anew";
+
 const readKept = (file: string | undefined): string | undefined =>
   file !== undefined && existsSync(file) ? readFileSync(file, "utf8") : undefined;
 
@@ -118,7 +135,7 @@ function readWhole<T>(
   if (text === undefined) return undefined;
   const read = parseOrNothing(text);
   if (isWhole(Object(read))) return read as T;
-  throw operatorFault(`${file} is damaged. ${remedy}; \`latchkey dev --reset\` begins anew.`);
+  throw operatorFault(`${file} is damaged. ${remedy}; ${howToBeginAnew()}.`);
 }
 
 function parseOrNothing(text: string): unknown {
@@ -143,7 +160,7 @@ function chooseMasterKey(file: string | undefined): string {
   if (kept !== undefined && isMasterKey(kept)) return kept;
   if (kept !== undefined)
     throw operatorFault(
-      `${file} is damaged, and what the database has sealed opens with no other key. Put it back from a copy; \`latchkey dev --reset\` begins anew.`,
+      `${file} is damaged, and what the database has sealed opens with no other key. Put it back from a copy; ${howToBeginAnew()}.`,
     );
   const made = randomBytes(32).toString("base64url");
   keep(file, made);
@@ -186,13 +203,13 @@ function banner(
 ): string {
   const people = members.map(({ name, role }) => `${name} (${role})`).join(" or ");
   const place = `store=${credentials.storeId}&realm=${membersRealmId}`;
-  const console = withConsole
+  const consoleLines = withConsole
     ? `\n    console        ${publicUrl}/console/sign-in?${place}\n                   (sign in as ${people}, or with the credentials below)`
     : "";
   return `
   Latchkey runs. Open the shop and sign in:
 
-    shop           ${shopUrl}${console}
+    shop           ${shopUrl}${consoleLines}
     practice IdP   ${knobsUrl}   (break it with a switch, and see what the shop says)
     webhooks       ${hooksUrl}   (what the shop's other services hear, as it comes)
     service        ${publicUrl}

@@ -11,7 +11,7 @@ import { operatorFault, usageFault } from "../lib/operator-fault.ts";
 import { isUnavailable, type Storage } from "../storage/storage.ts";
 import { ifGiven, readWhole } from "./options.ts";
 import { createProgress } from "./progress.ts";
-import { fromStore } from "./require-store.ts";
+import { fromStore, requireStore } from "./require-store.ts";
 
 type FromStore = { store: string | undefined; json: boolean };
 type Jwk = Record<string, unknown>;
@@ -131,10 +131,8 @@ export async function tail(given: FromStore & { after: string | undefined; once:
     let from = after === undefined ? last : startAfter(head, after);
     if (from > head.last_sequence) console.error(describeWait(from, head.last_sequence));
     for (;;) {
-      const to = Number.MAX_SAFE_INTEGER;
-      const page = readAfter.all(storage.db, { storeId, from, to, limit: PAGE });
       // Whoever follows waits for a database that is away as for the next event.
-      const rows = await page.catch((error) => {
+      const rows = await readOn(storage, storeId, from).catch((error) => {
         if (given.once || !isUnavailable(error)) throw error;
         return [];
       });
@@ -145,6 +143,14 @@ export async function tail(given: FromStore & { after: string | undefined; once:
       await sleep(LOOK_EVERY_MS);
     }
   });
+}
+
+/** A log in which nothing comes may be that of a store that was deleted meanwhile. */
+async function readOn(storage: Storage, storeId: string, from: number): Promise<EventRow[]> {
+  const to = Number.MAX_SAFE_INTEGER;
+  const rows = await readAfter.all(storage.db, { storeId, from, to, limit: PAGE });
+  if (rows.length === 0) await requireStore({ storage }, storeId);
+  return rows;
 }
 
 const describeWait = (from: number, last: number): string =>

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** The port that is wanted, or any other if somebody has it. */
-export async function freePort(wanted: number): Promise<number> {
-  return (await tryPort(wanted)) ?? (await tryPort(0)) ?? wanted;
+/** The port that is wanted, or any other if somebody has it, or it is given away already. */
+export async function freePort(wanted: number, given: readonly number[] = []): Promise<number> {
+  const isGiven = wanted !== 0 && given.includes(wanted);
+  return (isGiven ? undefined : await tryPort(wanted)) ?? (await tryPort(0)) ?? wanted;
 }
 
 async function tryPort(port: number): Promise<number | undefined> {

@@ -1,4 +1,7 @@
+import { request as httpsRequest } from "node:https";
+import { text as readText } from "node:stream/consumers";
 import { readOpenConfig } from "../config.ts";
+import { request as httpRequest } from "../lib/node-http.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { quoted, readUrl } from "./options.ts";
 
@@ -8,13 +11,13 @@ const ANSWERS_WITHIN_MS = 5000;
 
 export async function health({ live, url, json }: Given): Promise<void> {
   const asked = `${url === undefined ? ownUrl() : readUrl(url)}/health/${live ? "live" : "ready"}`;
-  const { ok, status, text } = await ask(asked).catch((cause) => {
-    const why = (cause.cause as { code?: string } | undefined)?.code ?? cause.name;
+  const { status, text } = await ask(asked).catch((cause) => {
+    const why = cause.name === "AbortError" ? `not within ${ANSWERS_WITHIN_MS / 1000} seconds` : cause.code;
     throw operatorFault(`nothing answers at ${asked} (${why})`, cause);
   });
   const said = read(text);
   if (json && said) console.log(text);
-  if (!ok) throw operatorFault(`${asked} answers ${status}: ${whyNot(said) ?? quoted(text)}`);
+  if (status !== 200) throw operatorFault(`${asked} answers ${status}: ${whyNot(said) ?? quoted(text)}`);
   if (said?.status !== (live ? "live" : "ready"))
     throw operatorFault(`${asked} is another program's: it answers ${status} with ${quoted(text)}`);
   if (!json) console.log(describe(said));
@@ -55,9 +58,18 @@ function describe({
 
 const WELL = { down: 0, degraded: 0 };
 
-async function ask(url: string): Promise<{ ok: boolean; status: number; text: string }> {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) });
-  return { ok: answer.ok, status: answer.status, text: await answer.text() };
+type Answer = { status: number; text: string };
+
+/** Not by fetch, which asks nobody on some ports that a service may well have, 6000 and 10080 among them. */
+function ask(url: string): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const request = url.startsWith("https:") ? httpsRequest : httpRequest;
+  request(url, { agent: false, signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) }, (answer) => {
+    readText(answer).then((text) => resolve({ status: answer.statusCode ?? 0, text }), reject);
+  })
+    .on("error", reject)
+    .end();
+  return promise;
 }
 
 /** Where this machine's service listens; one that listens on every address is asked on the loopback one. */

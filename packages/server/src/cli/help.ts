@@ -1,6 +1,9 @@
 import type { Command, Option } from "./command.ts";
 
-const WIDTH = 120;
+const WIDEST = 120;
+
+/** Lines end between words, before the edge of a terminal that is narrower. */
+const widthOf = ({ columns }: { columns?: number }): number => Math.min(WIDEST, columns || WIDEST);
 
 /** How a command is typed, on one line. */
 export function usageOf({ name, argument, options }: Command): string {
@@ -24,24 +27,28 @@ export function describeOptions({ argument, options }: Command): [string, string
   ];
 }
 
-export async function helpOf(command: Command): Promise<string> {
+export async function helpOf(command: Command, width = widthOf(process.stdout)): Promise<string> {
   const notes = command.notes ?? (await command.loadNotes?.());
   const rows = describeOptions(command);
   return [
-    wrap(usageOf(command), 4),
-    command.does,
-    ...(rows.length > 0 ? [columns(rows)] : []),
-    ...(notes ? [notes] : []),
+    wrap(usageOf(command), 4, width),
+    wrap(command.does, 0, width),
+    ...(rows.length > 0 ? [columns(rows, width)] : []),
+    ...(notes ? [flow(notes, width)] : []),
   ].join("\n\n");
 }
 
 /** What there is of one thing: "store" has create, list, show and more. */
-export const helpOfFamily = (family: string, members: readonly Command[]): string =>
-  `${members.map((command) => `${wrap(usageOf(command), 4)}\n    ${command.does}`).join("\n\n")}
+export const helpOfFamily = (
+  family: string,
+  members: readonly Command[],
+  width = widthOf(process.stdout),
+): string =>
+  `${members.map((command) => `${wrap(usageOf(command), 4, width)}\n${wrap(`    ${command.does}`, 4, width)}`).join("\n\n")}
 
 \`latchkey ${family} <command> --help\` says more of one.`;
 
-export function overview(commands: readonly Command[]): string {
+export function overview(commands: readonly Command[], width = widthOf(process.stdout)): string {
   const families = Map.groupBy(commands, ({ name }) => name.split(" ")[0] as string);
   const rows = [...families].map(([family, members]): [string, string] => {
     const [first] = members;
@@ -53,10 +60,10 @@ export function overview(commands: readonly Command[]): string {
   });
   return `latchkey <command>
 
-${columns(rows)}
+${columns(rows, width)}
 
--h or --help after a command says how it is typed; --version says which release this is.
-Exit codes: 0 it was done; 1 it was refused, failed, or what was examined is not as it should be; 2 it was typed wrongly.`;
+${wrap("-h or --help after a command says how it is typed; --version says which release this is.", 0, width)}
+${wrap("Exit codes: 0 it was done; 1 it was refused, failed, or what was examined is not as it should be; 2 it was typed wrongly.", 0, width)}`;
 }
 
 const FAMILIES: Record<string, string> = {
@@ -71,15 +78,23 @@ const FAMILIES: Record<string, string> = {
 
 const toShort = ({ name, argument }: Command): string => (argument ? `${name} ${argument.value}` : name);
 
-function columns(rows: readonly [string, string][]): string {
+function columns(rows: readonly [string, string][], width: number): string {
   const first = Math.max(...rows.map(([left]) => left.length)) + 4;
-  return rows.map(([left, right]) => wrap(`  ${left.padEnd(first - 2)}${right}`, first)).join("\n");
+  return rows.map(([left, right]) => wrap(`  ${left.padEnd(first - 2)}${right}`, first, width)).join("\n");
 }
 
+/** Paragraphs are broken anew; what begins further in is a line of its own. */
+const flow = (text: string, width: number): string =>
+  text
+    .replaceAll(/(?<=\S)\n(?=\S)/g, " ")
+    .split("\n")
+    .map((line) => wrap(line, /^ *(\d\. )?/.exec(line)?.[0].length ?? 0, width))
+    .join("\n");
+
 /** Breaks a long line between words; what follows begins so far in. */
-function wrap(line: string, indent: number): string {
-  if (line.length <= WIDTH) return line;
-  const at = line.lastIndexOf(" ", WIDTH);
+function wrap(line: string, indent: number, width: number): string {
+  if (line.length <= width) return line;
+  const at = line.lastIndexOf(" ", width);
   if (at <= indent) return line;
-  return `${line.slice(0, at)}\n${wrap(`${" ".repeat(indent)}${line.slice(at + 1)}`, indent)}`;
+  return `${line.slice(0, at)}\n${wrap(`${" ".repeat(indent)}${line.slice(at + 1)}`, indent, width)}`;
 }

@@ -18,14 +18,7 @@ import { usageFault } from "../lib/operator-fault.ts";
 import { confirm } from "./confirm.ts";
 import { ifGiven, readName, readRole, readWhole } from "./options.ts";
 import { fromStore } from "./require-store.ts";
-import {
-  nextOf,
-  type PageGiven,
-  printList,
-  printMembers,
-  readPageGiven,
-  refuseInWords,
-} from "./show-list.ts";
+import { type PageGiven, printList, printMembers, readPageGiven, refuseInWords } from "./show-list.ts";
 
 type Json = { json: boolean };
 type OfStore = Json & { store: string };
@@ -66,7 +59,7 @@ export async function list(given: FromStore & PageGiven): Promise<void> {
         whenUsed(key.lastUsedAt),
       ],
       empty: `this store has no keys; \`latchkey key create --store ${storeId} --name <name>\` makes one`,
-      next: nextOf(place),
+      next: place.next?.after,
     },
     given,
   );

@@ -14,14 +14,7 @@ import type { Storage } from "../storage/storage.ts";
 import { confirm } from "./confirm.ts";
 import { ifGiven, quoted, readName, readRole } from "./options.ts";
 import { fromStore } from "./require-store.ts";
-import {
-  nextOf,
-  type PageGiven,
-  printList,
-  printMembers,
-  readPageGiven,
-  refuseInWords,
-} from "./show-list.ts";
+import { type PageGiven, printList, printMembers, readPageGiven, refuseInWords } from "./show-list.ts";
 
 type Json = { json: boolean };
 type New = Json & { store: string; email: string; role: string; name: string | undefined };
@@ -54,8 +47,8 @@ ${made.hasProfile ? signInStep(publicUrl, made.realm) : profileStep(publicUrl, m
 
 /** As the screen Members shows it. The console alone does not know which store's people it is asked by. */
 function findSignInAddress(publicUrl: string, { storeId, id }: Realm): string | undefined {
-  const console = consoleUrlOf(publicUrl);
-  return console && `${console}sign-in?store=${storeId}&realm=${id}`;
+  const consoleUrl = consoleUrlOf(publicUrl);
+  return consoleUrl && `${consoleUrl}sign-in?store=${storeId}&realm=${id}`;
 }
 
 function signInStep(publicUrl: string, realm: Realm): string {
@@ -124,7 +117,7 @@ export async function list(given: Json & PageGiven & { store: string | undefined
         lastSignedInAt === null ? "never" : toIso(lastSignedInAt),
       ],
       empty: `this store has no members; \`latchkey member add --store ${storeId} --email <address> --role administrator\` makes one`,
-      next: nextOf(place),
+      next: place.next?.after,
     },
     given,
   );

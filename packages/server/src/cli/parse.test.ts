@@ -4,7 +4,7 @@ import { newId } from "../lib/ids.ts";
 import { isUsageFault } from "../lib/operator-fault.ts";
 import type { Command } from "./command.ts";
 import { commands } from "./commands/all.ts";
-import { helpOf, overview, usageOf } from "./help.ts";
+import { helpOf, helpOfFamily, overview, usageOf } from "./help.ts";
 import { readWhole } from "./options.ts";
 import { parse } from "./parse.ts";
 import { unknownVariables } from "./unknown-variables.ts";
@@ -142,6 +142,22 @@ describe("a whole number", () => {
   ])("%j is none from %d to %d", (text, min, max) => {
     expect(() => readWhole(text, "--n", min, max)).toThrow("--n must be a whole number from");
   });
+});
+
+test("help breaks between words at the edge of a terminal of 80 columns, and at 120 at the latest", async () => {
+  for (const width of [80, 120]) {
+    const texts = await Promise.all(commands.map((command) => helpOf(command, width)));
+    for (const text of [...texts, overview(commands, width), helpOfFamily("key", commands, width)])
+      expect(text.split("\n").filter((line) => line.length > width)).toEqual([]);
+  }
+});
+
+test("help has all words of the notes, whatever the width", async () => {
+  for (const command of commands) {
+    const notes = command.notes ?? (await command.loadNotes?.()) ?? "";
+    const toWords = (text: string) => text.split(/\s+/).join(" ");
+    expect(toWords(await helpOf(command, 80))).toContain(toWords(notes));
+  }
 });
 
 describe("a variable that looks like ours and is not", () => {

@@ -145,7 +145,7 @@ function createGathering(serving: ReadonlySet<Worker>, facts: () => Facts) {
     if (!lastFigures.delete(worker)) return;
     ended = ended.then(async (before) => {
       // Loaded only where one has ended.
-      const { addUp } = await import("../metrics.ts");
+      const { addUp } = await import("../metrics-text.ts");
       return [await addUp([...before, figures])];
     });
   }

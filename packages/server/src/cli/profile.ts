@@ -4,14 +4,7 @@ import { getRealmOf, listProfiles, viewProfile } from "../identity-provider/prof
 import { steadyClock } from "../lib/clock.ts";
 import { getSettings } from "../realms/settings.ts";
 import { fromStore } from "./require-store.ts";
-import {
-  nextOf,
-  type PageGiven,
-  printList,
-  printMembers,
-  readPageGiven,
-  refuseInWords,
-} from "./show-list.ts";
+import { type PageGiven, printList, printMembers, readPageGiven, refuseInWords } from "./show-list.ts";
 
 type FromStore = { store: string | undefined; json: boolean };
 
@@ -36,7 +29,7 @@ export async function list(given: FromStore & PageGiven & { realm: string | unde
         discoveryUrl,
       ],
       empty: `the realm ${realmId} has no identity provider; POST /v2/authentication-realms/${realmId}/oidc-profiles adds one`,
-      next: nextOf(place),
+      next: place.next?.after,
     },
     given,
   );

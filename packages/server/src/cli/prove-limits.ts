@@ -1,24 +1,16 @@
-import { createApplicationKey, deleteApplicationKey } from "../application-keys/administer.ts";
-import type { KeyWithSecret } from "../application-keys/application-key.ts";
 import { readPublicUrl } from "../config.ts";
 import type { Grant } from "../contract/permissions.ts";
-import { Problem } from "../contract/problem.ts";
-import { byOperator } from "../events/event.ts";
-import type { Clock } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { capacityOf } from "../rate-limit/fair-share.ts";
-import type { Storage } from "../storage/storage.ts";
 import { readUrl, readWhole } from "./options.ts";
+import { deleteKeys, deleteLeftKeys, type Made, makeKeys, STEADY_KEYS, tellLeft } from "./proof-keys.ts";
 import { ANSWERS_WITHIN_MS, agentFor, canSendFrom, type Prover, runProvers } from "./provers.ts";
 import { requireStore } from "./require-store.ts";
 import { formatTable } from "./table.ts";
 import { withStorage } from "./with-storage.ts";
 
-type Deps = { storage: Storage; clock: Clock };
-type Made = { name: string; reserved: number; created: KeyWithSecret };
 type Proof = { steady: Prover[]; guarded: Prover[]; floods: Prover[] };
 
-const STEADY_KEYS = 2;
 const STRANGER = "127.0.0.2";
 const VISITORS = ["127.0.0.3", "127.0.0.4"];
 const SOURCES = VISITORS.length + 1;
@@ -36,6 +28,8 @@ export async function proveLimits(given: Given): Promise<void> {
   const seconds = readWhole(given.seconds, "--seconds", 1);
   const url = given.url === undefined ? readPublicUrl(process.env) : readUrl(given.url);
   await withStorage(async (deps) => {
+    await requireStore(deps, storeId);
+    await deleteLeftKeys(deps, storeId);
     const store = await requireStore(deps, storeId);
     const free = store.rateLimit - store.totalReserved;
     if (free < PARTS)
@@ -58,50 +52,12 @@ export async function proveLimits(given: Given): Promise<void> {
       if (interrupted.signal.aborted) throw operatorFault(INTERRUPTED);
       report(proof, seconds, store.rateLimit, json);
     } finally {
-      const left = await deleteKeys(deps, storeId, keys);
+      const ids = keys.map(({ created }) => created.key.id);
+      const left = await deleteKeys(deps, storeId, ids);
       // Not thrown: what went wrong before is told as well.
       if (left.length > 0) tellLeft(storeId, left);
     }
   });
-}
-
-/** The ids of those that are still there: one that cannot be deleted does not keep the others, nor does one that somebody else has deleted. */
-export async function deleteKeys(
-  deps: Deps,
-  storeId: string,
-  keys: readonly Pick<Made, "created">[],
-): Promise<string[]> {
-  const left: string[] = [];
-  for (const { created } of keys)
-    await deleteApplicationKey(deps, byOperator(storeId), created.key.id).catch((error) => {
-      const isGone = error instanceof Problem && error.code === "application_key_not_found";
-      if (!isGone) left.push(created.key.id);
-    });
-  return left;
-}
-
-function tellLeft(storeId: string, left: readonly string[]): void {
-  process.exitCode = 1;
-  console.error(
-    `latchkey: these keys of the proof could not be deleted, and hold what they have reserved: ${left.join(", ")}; ` +
-      `delete each with \`latchkey key delete --store ${storeId} --id <id>\``,
-  );
-}
-
-/** `made` has each key as soon as it is there. */
-async function makeKeys(deps: Deps, storeId: string, part: number, made: Made[]): Promise<void> {
-  const wanted = [
-    { name: "public", reserved: 2 * part },
-    { name: "flood", reserved: 0 },
-    ...Array.from({ length: STEADY_KEYS }, (_, index) => ({ name: `steady ${index + 1}`, reserved: part })),
-  ];
-  for (const { name, reserved } of wanted) {
-    const created = await createApplicationKey(deps, byOperator(storeId), {
-      name: `prove-limits ${name}`,
-      reservedRateLimit: reserved,
-    });
-    made.push({ name, reserved, created });
-  }
 }
 
 async function makeProvers(url: string, keys: Made[], interrupted: AbortSignal): Promise<Proof> {

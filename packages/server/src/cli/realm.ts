@@ -9,14 +9,7 @@ import { faultOfRedirectUri } from "../realms/redirect-uri.ts";
 import { getSettings } from "../realms/settings.ts";
 import { quoted } from "./options.ts";
 import { fromStore } from "./require-store.ts";
-import {
-  nextOf,
-  type PageGiven,
-  printList,
-  printMembers,
-  readPageGiven,
-  refuseInWords,
-} from "./show-list.ts";
+import { type PageGiven, printList, printMembers, readPageGiven, refuseInWords } from "./show-list.ts";
 
 type FromStore = { store: string | undefined; json: boolean };
 
@@ -33,7 +26,7 @@ export async function list(given: FromStore & PageGiven): Promise<void> {
       head: ["id", "name", "duplicate e-mail", "redirect URIs"],
       toCells: (realm) => [realm.id, realm.name, realm.duplicateEmailPolicy, realm.redirectUris.length],
       empty: "this store has no realms; POST /v2/authentication-realms makes one",
-      next: nextOf(place),
+      next: place.next?.after,
     },
     given,
   );

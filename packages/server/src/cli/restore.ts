@@ -53,11 +53,9 @@ async function replace(path: string, file: string, isIgnored: boolean): Promise<
       const carried = hadOne && !isIgnored ? await tryCarry(deps, path) : undefined;
       const ended = await endAll(deps);
       await storage.close();
-      const keptAs = hadOne
-        ? `${path}.replaced-${toIso(clock.now()).replaceAll(/[-:]|\.\d+/g, "")}`
-        : undefined;
-      takePlace(copy, path, keptAs ?? "");
-      return { ended, carried, keptAs };
+      const keptAs = `${path}.replaced-${toIso(clock.now()).replaceAll(/[-:]|\.\d+/g, "")}`;
+      takePlace(copy, path, keptAs);
+      return { ended, carried, keptAs: hadOne ? keptAs : undefined };
     } finally {
       await storage.close();
     }

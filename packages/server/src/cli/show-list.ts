@@ -1,4 +1,4 @@
-import type { Page, Place } from "../lib/condition.ts";
+import type { Page } from "../lib/condition.ts";
 import { usageFault } from "../lib/operator-fault.ts";
 import { ListRefused } from "../storage/page.ts";
 import { readWhole } from "./options.ts";
@@ -40,8 +40,6 @@ export function printList<T>(list: List<T>, { json }: { json: boolean }): void {
   else console.error(list.empty);
   if (next !== undefined) console.error(`there are more: say --after ${next}`);
 }
-
-export const nextOf = ({ next }: Place): string | undefined => next?.after;
 
 /** A list that cannot be read as it was asked for, in the words of the command line. */
 export async function refuseInWords<T>(work: Promise<T>): Promise<T> {

@@ -9,14 +9,7 @@ import { readReference } from "../sign-on/reference.ts";
 import { findSignOn } from "./find-sign-on.ts";
 import { ifGiven, quoted, readChoice } from "./options.ts";
 import { fromStore } from "./require-store.ts";
-import {
-  nextOf,
-  type PageGiven,
-  printList,
-  printMembers,
-  readPageGiven,
-  refuseInWords,
-} from "./show-list.ts";
+import { type PageGiven, printList, printMembers, readPageGiven, refuseInWords } from "./show-list.ts";
 import { formatTable } from "./table.ts";
 
 type FromStore = { store: string | undefined; json: boolean };
@@ -45,7 +38,7 @@ export async function list(given: FromStore & PageGiven & Narrowed): Promise<voi
         conditions.length > 0
           ? "no sign-on is recorded that fits; leave out an option"
           : "no sign-on is recorded yet; a record is written within a second of a sign-on's end",
-      next: nextOf(place),
+      next: place.next?.after,
     },
     given,
   );

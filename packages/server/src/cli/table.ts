@@ -4,18 +4,31 @@ export function formatTable(
   rows: readonly (readonly (string | number)[])[],
 ): string {
   const lines = [head, ...rows].map((row) => row.map(String));
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ""))));
   const isNumber = head.map(
     (_, column) => rows.length > 0 && rows.every((row) => typeof row[column] === "number"),
   );
   return lines
     .map((line) =>
       line
-        .map((cell, column) =>
-          isNumber[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
-        )
+        .map((cell, column) => {
+          const room = " ".repeat((widths[column] ?? 0) - widthOf(cell));
+          return isNumber[column] ? room + cell : cell + room;
+        })
         .join("  ")
         .trimEnd(),
     )
     .join("\n");
+}
+
+const letters = new Intl.Segmenter();
+/** What terminals give two places to: the wide letters of East Asia, and emoji. */
+const WIDE =
+  /^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3ffff}]|\p{Emoji_Presentation}|\ufe0f/u;
+
+/** How many places of a line a text takes. A letter with its marks is one letter. */
+function widthOf(text: string): number {
+  let width = 0;
+  for (const { segment } of letters.segment(text)) width += WIDE.test(segment) ? 2 : 1;
+  return width;
 }

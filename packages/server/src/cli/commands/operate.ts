@@ -122,7 +122,8 @@ comes from an authority of your own.`,
     notes: `Two attacks at once. One key floods the store's shared pool, while two others ask for no more than they have reserved.
 And a stranger floods with the public token of a fourth key, from one address, while visitors at other addresses and the
 key's own program ask for a part of what is theirs. Counts what is refused. The keys are made for the proof and deleted
-after it; the store's other keys feel the flood on the shared pool, as they would a real one.
+after it, those of a proof that was killed by the next one; the store's other keys feel the flood on the shared pool, as
+they would a real one.
 
 The addresses are 127.0.0.2 and on, so the service must be on this machine, and the machine must be able to send from
 them (Linux can, macOS cannot). Where that does not work, the visitors are left out, and the report says so.
