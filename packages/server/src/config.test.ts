@@ -98,6 +98,7 @@ test.each([
   ["LATCHKEY_PUBLIC_URL", "https://keys.example/?x"],
   ["LATCHKEY_PUBLIC_URL", "https://me:secret@keys.example"],
   ["LATCHKEY_DATABASE_URL", "sqlite:"],
+  ["LATCHKEY_DATABASE_URL", "sqlite:file:latchkey.db"],
   ["LATCHKEY_DATABASE_URL", "mysql://x"],
   ["LATCHKEY_MASTER_KEY", "short"],
   ["LATCHKEY_MASTER_KEY", `${KEY},${KEY}A`],
@@ -119,6 +120,25 @@ test.each([
   } catch (error) {
     if (name === "LATCHKEY_MASTER_KEY") expect((error as Error).message).not.toContain(value);
   }
+});
+
+test("a % in a password that stands for no character is named, with how it is written, and the password is not", () => {
+  for (const [name, value] of [
+    ["LATCHKEY_DATABASE_URL", "postgres://me:hush%ab@db/latchkey"],
+    ["LATCHKEY_DATABASE_DIRECT_URL", "postgres://me:hush%ab@db/latchkey"],
+    ["LATCHKEY_VALKEY_URL", "redis://:hush%@cache:6379"],
+  ] as const)
+    expect(() => read({ [name]: value })).toThrow(
+      new RegExp(`${name} has a % that stands for no character: write it as %25(?!.*hush)`, "s"),
+    );
+  // This one the driver takes as it is.
+  expect(read({ LATCHKEY_DATABASE_URL: "postgres://me:100%@db/latchkey" }).databaseUrl).toContain("100%");
+});
+
+test("a carriage return at the end makes no database of another name", () => {
+  expect(() => read({ LATCHKEY_DATABASE_URL: "sqlite:./data/latchkey.db\r" })).toThrow(
+    "LATCHKEY_DATABASE_URL ends with a blank or a carriage return",
+  );
 });
 
 test("all faults are reported at once", () => {

@@ -57,17 +57,38 @@ const publicUrl = z
 
 export const DEFAULT_DATABASE_URL = "sqlite:./data/latchkey.db";
 const isPostgresUrl = (given: string): boolean => /^postgres(ql)?:\/\/./.test(given) && URL.canParse(given);
+
+/** In a password, mostly. The drivers would throw over it. */
+const isDecodable = (given: string): boolean => {
+  try {
+    decodeURIComponent(given);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const UNDECODABLE = { error: "has a % that stands for no character: write it as %25" };
+/** PostgreSQL's driver takes a % that no two digits follow as it is. */
+const isDecodableByPostgres = (given: string): boolean =>
+  given.startsWith("sqlite:") || isDecodable(given.replaceAll(/%(?![\da-f]{2})/gi, "%25"));
+
+/** SQLite would take `file:` for an address of its own, and put the database under another name than our lock and our mode are for. */
 const databaseUrl = text(
-  (given) => /^sqlite:./.test(given) || isPostgresUrl(given),
+  (given) => /^sqlite:(?!file:)./.test(given) || isPostgresUrl(given),
   "must be sqlite:<path>, sqlite::memory: or postgres://…",
-);
-const directUrl = text(isPostgresUrl, "must be postgres://…");
+)
+  .refine(isDecodableByPostgres, UNDECODABLE)
+  // As a file with the line ends of Windows leaves it, with no other sign of that.
+  .refine((given) => !given.startsWith("sqlite:") || given === given.trimEnd(), {
+    error: "ends with a blank or a carriage return, which would be part of the file's name",
+  });
+const directUrl = text(isPostgresUrl, "must be postgres://…").refine(isDecodableByPostgres, UNDECODABLE);
 
 const valkeyUrls = listOf(
   text(
     (given) => /^rediss?:\/\/./.test(given) && URL.canParse(given) && new URL(given).hostname !== "",
     "must be redis://host:port or rediss://host:port, several of them separated by commas for a cluster",
-  ),
+  ).refine(isDecodable, UNDECODABLE),
 ).refine((urls) => new Set(urls.map((url) => url.startsWith("rediss:"))).size <= 1, {
   error: "must be redis:// or rediss:// throughout",
 });

@@ -1,4 +1,4 @@
-import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import build from "../package.json" with { type: "json" };
 import type { Standings } from "./access/authenticate.ts";
 import type { Traces } from "./contract/traces.ts";
@@ -9,33 +9,12 @@ import type { Sequencer } from "./events/sequencer.ts";
 import type { Streams } from "./events/stream.ts";
 import type { Calls, OnCall } from "./identity-provider/calls.ts";
 import type { Deliverer, OnAttempt } from "./integrations/deliverer.ts";
-import type { Clock } from "./lib/clock.ts";
 import type { LineWriter } from "./lib/line-writer.ts";
 import type { Cap } from "./rate-limit/cap.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
 import type { UseLog } from "./rate-limit/use-log.ts";
 import type { CountSignOn, Recorder } from "./sign-on/record.ts";
 import type { Storage } from "./storage/storage.ts";
-import type { Gathered, Workers } from "./workers.ts";
-
-const REMEMBER_MS = 1000;
-
-/** The text for Prometheus, made at most once a second: anybody may ask, and making it costs milliseconds. */
-export function createMetricsText(deps: {
-  clock: Clock;
-  registry: Registry;
-  workers?: Workers | undefined;
-}): () => Promise<string> {
-  const { clock, registry, workers } = deps;
-  let last: { atMs: number; text: Promise<string> } | undefined;
-  workers?.answer("metrics", () => registry.getMetricsAsJSON());
-  const make = async () => (workers ? textOfAll(await workers.ask("metrics")) : registry.metrics());
-  return () => {
-    const atMs = clock.monotonicMs();
-    if (!last || atMs - last.atMs >= REMEMBER_MS) last = { atMs, text: make() };
-    return last.text;
-  };
-}
 
 /** Which release runs here, on what: a rollout is seen in it, and joined to every other figure by its instance. */
 export function describeBuild(registry: Registry, engine: Storage["engine"]): void {
@@ -90,39 +69,6 @@ export function measureDeliveries(registry: Registry): OnAttempt {
   return (outcome, elapsedMs) => duration.observe({ outcome }, elapsedMs / 1000);
 }
 
-/** Counters, histograms and memory are added up; each metric says itself where that would be wrong (`aggregator`). */
-async function textOfAll({ answers, missing, workers, lost, startedAt }: Gathered): Promise<string> {
-  const registry = new Registry();
-  const registers = [registry];
-  const gauge = new Gauge({
-    name: "latchkey_workers",
-    help: "Worker processes, by whether they have answered this question",
-    labelNames: ["state"],
-    registers,
-  });
-  gauge.set({ state: "answering" }, answers.length);
-  gauge.set({ state: "silent" }, workers - answers.length);
-  const help = "Worker processes that have ended and were replaced";
-  new Counter({ name: "latchkey_workers_lost_total", help, registers }).inc(lost);
-  if (startedAt !== undefined) {
-    const start = "Start of the primary process, in seconds since 1970";
-    new Gauge({ name: "process_start_time_seconds", help: start, registers, aggregator: "first" }).set(
-      startedAt,
-    );
-  }
-  const own = await registry.getMetricsAsJSON();
-  // The first to have a metric says how it is added up, and a worker's own start would be left out.
-  return AggregatorRegistry.aggregate([own, ...answers, await addUp(missing)] as object[]).metrics();
-}
-
-/** Of what processes have counted: counters and histograms, which would else fall when one of them is gone. */
-export function addUp(counted: readonly unknown[]): Promise<unknown> {
-  const growing = (counted as { type: string }[][]).map((metrics) =>
-    metrics.filter(({ type }) => type === "counter" || type === "histogram"),
-  );
-  return AggregatorRegistry.aggregate(growing).getMetricsAsJSON();
-}
-
 type Measured = {
   registry: Registry;
   limiter: Limiter;
@@ -141,29 +87,34 @@ type Measured = {
   deliverer: Deliverer;
 };
 
-/** What is in memory, and what was lost. Requests are counted by http/observe.ts. */
-export function measureMemory(of: Measured): void {
-  const gauge = (name: string, help: string, read: () => number, aggregator: "sum" | "max" | "min" = "sum") =>
+/** Metrics of one figure each, which is read when Prometheus asks. */
+const figuresIn = (registry: Registry) => ({
+  gauge: (name: string, help: string, read: () => number, aggregator: "sum" | "max" | "min" = "sum") =>
     new Gauge({
       name,
       help,
       aggregator,
-      registers: [of.registry],
+      registers: [registry],
       collect() {
         this.set(read());
       },
-    });
+    }),
   /** Kept by whoever loses something; it only grows, which makes it a counter. */
-  const counter = (name: string, help: string, read: () => number) =>
+  counter: (name: string, help: string, read: () => number) =>
     new Counter({
       name,
       help,
-      registers: [of.registry],
+      registers: [registry],
       collect() {
         this.reset();
         this.inc(read());
       },
-    });
+    }),
+});
+
+/** What is in memory, and what was lost. Requests are counted by http/observe.ts. */
+export function measureMemory(of: Measured): void {
+  const { gauge, counter } = figuresIn(of.registry);
   gauge(
     "latchkey_limiter_keys",
     "Application keys that the limiter has in memory",
@@ -258,41 +209,27 @@ function measureValkey(valkey: Valkey, registry: Registry): void {
 export function measureConnections({ storage, registry }: { storage: Storage; registry: Registry }): void {
   const { pool } = storage;
   if (!pool) return;
-  const registers = [registry];
+  const { gauge, counter } = figuresIn(registry);
   new Gauge({
     name: "latchkey_database_connections",
     help: "Connections to the database that are open, by what they do",
     labelNames: ["state"],
-    registers,
+    registers: [registry],
     collect() {
       const { active, idle } = pool();
       this.set({ state: "active" }, active);
       this.set({ state: "idle" }, idle);
     },
   });
-  new Gauge({
-    name: "latchkey_database_connections_max",
-    help: "Connections to the database that may be open",
-    registers,
-    collect() {
-      this.set(pool().connections);
-    },
-  });
-  new Gauge({
-    name: "latchkey_database_waiting",
-    help: "Who waits for a connection to the database",
-    registers,
-    collect() {
-      this.set(pool().waiting);
-    },
-  });
-  new Counter({
-    name: "latchkey_database_shed_total",
-    help: "Who was refused because every connection to the database was in use",
-    registers,
-    collect() {
-      this.reset();
-      this.inc(pool().shed);
-    },
-  });
+  gauge(
+    "latchkey_database_connections_max",
+    "Connections to the database that may be open",
+    () => pool().connections,
+  );
+  gauge("latchkey_database_waiting", "Who waits for a connection to the database", () => pool().waiting);
+  counter(
+    "latchkey_database_shed_total",
+    "Who was refused because every connection to the database was in use",
+    () => pool().shed,
+  );
 }

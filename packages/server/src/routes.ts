@@ -179,7 +179,7 @@ export const routes = (app: Deps): Route[] => [
   on(realm.listRealms,         async ({ caller, query }) => presentRealmList(app, await listRealms(app, caller, toPage(query)))),
   on(realm.createRealm,        async ({ caller, body }) => presentRealm(app, await createRealm(app, byCaller(caller), toRealmChange(body)))),
   on(realm.getRealm,           async ({ caller, ids }) => presentRealm(app, await getVisibleRealm(app, caller, ids.id))),
-  on(realm.updateRealm,        async ({ caller, ids, body }) => presentRealm(app, await updateRealm(app, byCaller(caller), ids.id, toRealmChange(body)))),
+  on(realm.updateRealm,        async ({ caller, ids, body, ifMatch }) => presentRealm(app, await updateRealm(app, byCaller(caller), ids.id, toRealmChange(body), ifMatch))),
   on(realm.deleteRealm,        ({ caller, ids }) => deleteRealm(app, byCaller(caller), ids.id)),
 
   on(profile.listProfiles,     async ({ caller, ids, query }) => presentProfileList(app, caller, await readProfiles(app, caller, ids.realm, toPage(query)))),

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { forgetExpiredRevocations } from "./access/inspect.ts";
 import { forgetOldAnswers } from "./customers/answer-once.ts";
 import { forgetExpiredTokens } from "./customers/customer-token.ts";
-import { goOnErasing } from "./customers/erase.ts";
+import { createErasing } from "./customers/erase.ts";
 import type { SigningKeys } from "./customers/signing-keys.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
 import { forgetOldEvents } from "./events/forget.ts";
@@ -139,7 +139,7 @@ const choresOf = (
     // After those that note something.
     events: deps.sequencer.run,
     webhooks: deps.deliverer.look,
-    erasures: () => goOnErasing(deps),
+    erasures: createErasing(deps),
   },
   everyMinute: {
     limiter: deps.limiter.sweep,

@@ -50,7 +50,7 @@ export function joinWorkers({ send, onMessage }: Channel, workers: number): Work
     if (message.kind === "gathered") asked.get(message.id)?.(message.gathered);
     if (message.kind !== "question") return;
     const { id, about } = message;
-    // What fails here is silence there, and said so.
+    // Where this one cannot answer it sends nothing, and the asker counts it among the silent ones.
     own
       .get(about)?.()
       .then(

@@ -80,6 +80,18 @@ test("more keys than are kept make us forget a provider that publishes many, and
   expect([await askedBy(few), await askedBy(asMany), await askedBy(many)]).toEqual([0, 0, 1]);
 });
 
+test("the keys of a provider that a profile was pointed away from take no room", async () => {
+  directory = newDirectory({ maxKeys: 20 });
+  for (const few of [await newProfile(), await newProfile()]) await directory.metadataOf(few);
+  idp.hooks.keys = ({ keys }) => ({ keys: Array(15).fill(keys[0]) });
+  await directory.metadataOf(profile);
+  const moved = { ...profile, discoveryUrl: idp.origin };
+  await directory.metadataOf(moved);
+  idp.journal.length = 0;
+  await directory.metadataOf(moved);
+  expect(idp.journal).toEqual([]);
+});
+
 test("a thousand that need it at once cost one reading; within five minutes there is no other", async () => {
   await Promise.all(Array.from({ length: 1000 }, () => directory.metadataOf(profile)));
   latchkey.clock.advance(5 * MINUTE - 1);
@@ -174,6 +186,21 @@ describe("while the provider is down", () => {
     idp.hooks.answer = { "/keys": down[DISCOVERY] as never };
     expect(await isKnown("unknown")).toBe(false);
     expect(await isKnown(kid)).toBe(true);
+  });
+
+  test("it is known that the keys could not be read, also where none were before, until they are", async () => {
+    const kid = currentKid();
+    idp.hooks.answer = { "/keys": down[DISCOVERY] as never };
+    const cold = newDirectory();
+    expect([await cold.keyFor(profile, kid, "ES256"), cold.areKeysUnread(profile)]).toEqual([
+      undefined,
+      true,
+    ]);
+    idp.hooks = {};
+    latchkey.clock.advance(10_000);
+    expect((await cold.keyFor(profile, kid, "ES256"))?.kid).toBe(kid);
+    expect(await cold.keyFor(profile, "unknown", "ES256")).toBeUndefined();
+    expect(cold.areKeysUnread(profile)).toBe(false);
   });
 
   test("another instance that has just started goes by the metadata that was accepted", async () => {

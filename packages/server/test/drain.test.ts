@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Draining, watchConnections } from "../src/http/drain.ts";
 import type { Answer } from "../src/http/message.ts";
 import { createHttpServer } from "../src/http/server.ts";
@@ -170,6 +170,20 @@ test("a request that came before the answer to the one ahead of it was out is an
   expect(heard()).toMatch(/well$/);
   other.end();
   socket.end();
+});
+
+test("a connection that has ended is forgotten: nothing is done for it any more", async () => {
+  const { socket } = client();
+  await until(() => accepted, 5000);
+  const served = accepted as Socket;
+  const closed = once(served, "close");
+  socket.destroy();
+  await closed;
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  draining.begin(60_000);
+  const count = timers.mock.calls.length;
+  timers.mockRestore();
+  expect(count).toBe(0);
 });
 
 test("what does not end by itself is cut off", async () => {

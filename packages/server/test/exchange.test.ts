@@ -1,18 +1,22 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createProfile, getProfile, updateProfile } from "../src/contract/oidc-profiles.ts";
 import { getAuthenticationSettings } from "../src/contract/realms.ts";
 import { type Calls, createCalls } from "../src/identity-provider/calls.ts";
-import { openSecrets } from "../src/identity-provider/client-secret.ts";
+import { openSecrets, resealSecrets } from "../src/identity-provider/client-secret.ts";
 import type { Metadata } from "../src/identity-provider/discovery.ts";
 import { createEgress } from "../src/identity-provider/egress.ts";
 import { exchangeCode } from "../src/identity-provider/exchange.ts";
 import { findProfile, type Profile } from "../src/identity-provider/profile.ts";
 import { toIso } from "../src/lib/clock.ts";
+import { createKeyring } from "../src/lib/keyring.ts";
 import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
 import { type HostileIdp, startHostileIdp } from "./support/hostile-idp.ts";
 import { happenedIn } from "./support/log.ts";
 
 /** The code of an identity provider, redeemed there. */
+
+const FIRST = randomBytes(32);
 
 let latchkey: TestApp;
 let store: TestStore;
@@ -27,7 +31,7 @@ afterAll(() => idp.close());
 beforeEach(async () => {
   idp.hooks = {};
   idp.journal.length = 0;
-  latchkey = await createTestApp({ allowedOrigins: [idp.origin] });
+  latchkey = await createTestApp({ allowedOrigins: [idp.origin], keyring: createKeyring([FIRST]) });
   store = await latchkey.createStore(10_000);
   realmId = (await store.call(getAuthenticationSettings)).body.data.realm_id;
   const egress = createEgress({ allowedOrigins: [idp.origin], callMs: 1500 });
@@ -53,8 +57,8 @@ async function newProfile(data: object = {}): Promise<Profile> {
 const reread = async (profileId: string) =>
   (await findProfile(latchkey.storage.db, { storeId: store.store.id, realmId, profileId })) as Profile;
 
-const exchange = (profile: Profile) =>
-  exchangeCode({ ...latchkey, calls }, profile, profile.metadata as Metadata, {
+const exchange = (profile: Profile, { keyring } = latchkey) =>
+  exchangeCode({ ...latchkey, calls, keyring }, profile, profile.metadata as Metadata, {
     idpCode: "the code",
     idpVerifier: "the verifier",
     idpRedirectUri: "https://keys.example/cb",
@@ -159,6 +163,26 @@ describe("two secrets", () => {
     knows();
     expect(await exchange(profile)).toMatchObject({ reason: "token.client_refused" });
     expect((await reread(profile.id)).sealedClientSecretNext).toBe(profile.sealedClientSecretNext);
+  });
+
+  test("the next one takes its place under the first master key, also where all was sealed anew since it was read", async () => {
+    const profile = await newProfile({ client_secret: "old", client_secret_next: "new" });
+    const { storage } = latchkey;
+    const keyring = createKeyring([randomBytes(32), FIRST]);
+    knows("new");
+    await resealSecrets({ storage, keyring });
+    await exchange(profile, { ...latchkey, keyring });
+    expect(openSecrets({ keyring }, await reread(profile.id))).toEqual({ current: "new", next: undefined });
+    expect(await resealSecrets({ storage, keyring })).toEqual({ resealed: 0, kept: 1 });
+  });
+
+  test("the next one takes its place under the first master key, also where `rotate-keys` has still to come to it", async () => {
+    const profile = await newProfile({ client_secret: "old", client_secret_next: "new" });
+    const { storage } = latchkey;
+    const keyring = createKeyring([randomBytes(32), FIRST]);
+    knows("new");
+    await exchange(profile, { ...latchkey, keyring });
+    expect(await resealSecrets({ storage, keyring })).toEqual({ resealed: 0, kept: 1 });
   });
 
   test("one that works while the profile is moved is not carried over to the new place (A55)", async () => {

@@ -61,6 +61,48 @@ test("a request that expects what nobody knows is answered like any other", asyn
   expect(heard()).toMatch(/^HTTP\/1.1 200 .*X-Request-Id: ours.*GET$/s);
 });
 
+test.each([
+  ["a body that is longer than was said", post(4, "all.and more")],
+  ["a body whose length was not said", "POST / HTTP/1.1\r\nHost: localhost\r\n\r\n{}"],
+  ["what is no request", `${post(4, "all.")}hello\r\n\r\n`],
+])("a request is answered before %s ends the connection", async (_, sent) => {
+  const { socket, heard } = await listen(async ({ readBytes }) => {
+    await readBytes();
+    return { status: 201, headers: {}, body: "made" };
+  });
+  const closed = once(socket, "close");
+  socket.write(sent);
+  await closed;
+  expect(heard()).toMatch(/^HTTP\/1.1 201 .*\r\nConnection: close\r\n.*\r\nmade$/s);
+  expect(refused).toEqual([]);
+});
+
+const chunked = "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+test.each([
+  ["at once", [`${chunked}zz\r\nhello`]],
+  ["while it is read", [`${chunked}4\r\nhalf\r\n`, "zz\r\n"]],
+])(
+  "400 for a body whose chunks cannot be read, %s, and the connection ends",
+  async (_, [first = "", then]) => {
+    const reading = Promise.withResolvers<void>();
+    const { socket, heard } = await listen(async ({ readBytes }) => {
+      await Promise.resolve();
+      const bytes = readBytes();
+      reading.resolve();
+      await bytes;
+      return { status: 201, headers: {}, body: "made" };
+    });
+    const closed = once(socket, "close");
+    socket.write(first);
+    await reading.promise;
+    if (then) socket.write(then);
+    await closed;
+    expect(heard()).toMatch(/^HTTP\/1.1 400 .*\r\nConnection: close\r\n.*"body_broke_off"/s);
+    expect(refused.map(({ code }) => code)).toEqual(["body_broke_off"]);
+  },
+);
+
 test("clients that send nothing more are cut off, others are served meanwhile, and no connection is left (T49)", async () => {
   await listen(async ({ readBytes }) => {
     await readBytes();
@@ -103,6 +145,7 @@ test("clients that send nothing more are cut off, others are served meanwhile, a
   Object.assign(http, { headersTimeout: 1, requestTimeout: 1 });
   for (const { closed } of [...silent, ...slow, ...halfSent, ...idle]) await closed;
   for (const { heard } of slow) expect(heard()).toMatch(/^HTTP\/1.1 408 .*request_timeout/s);
+  for (const { heard } of halfSent) expect(heard()).toMatch(/^HTTP\/1.1 400 .*body_broke_off/s);
   await until(async () => (await countOpen()) <= 1);
   Object.assign(http, { headersTimeout: 10_000, requestTimeout: 20_000 });
   await isServed();

@@ -12,6 +12,7 @@ type Described = {
   description?: string;
   security: object[];
   parameters: Parameter[];
+  requestBody?: { content: Record<string, unknown> };
   responses: Record<string, Response>;
 };
 
@@ -53,6 +54,36 @@ describe.each(operations)("%s", (_, operation) => {
       if (place === "path") expect(schema.format, name).toBe("uuid");
       else expect(description ?? ("const" in schema ? "one value" : ""), name).not.toBe("");
     }
+  });
+});
+
+test("every body has one media type, at the OAuth endpoints the form: generators for Java prefer JSON, and send nothing in it", () => {
+  for (const [id, { requestBody }] of operations)
+    if (requestBody) expect(Object.keys(requestBody.content), id).toHaveLength(1);
+  for (const id of ["issueAccessToken", "introspectToken", "revokeToken", "realmToken"])
+    expect(Object.keys(get(id).requestBody?.content ?? {})).toEqual(["application/x-www-form-urlencoded"]);
+});
+
+test("no boolean has but one value: generators for Java make code of it that does not compile", () => {
+  expect(
+    all.filter(([, { type, ...part }]) => type === "boolean" && ("const" in part || "enum" in part)),
+  ).toEqual([]);
+});
+
+test("no object is closed to members that a later release adds (wire 14)", () => {
+  expect(all.filter(([, part]) => part.additionalProperties === false)).toEqual([]);
+});
+
+test("a parameter that is read into something else is declared with what it must look like", () => {
+  const schemaOf = (id: string, name: string) => get(id).parameters.find((one) => one.name === name)?.schema;
+  expect(schemaOf("listEvents", "after")).toMatchObject({ type: "string", pattern: "^\\d{1,15}$" });
+  expect(schemaOf("listEvents", "types")).toMatchObject({ pattern: expect.any(String), maxLength: 1024 });
+  expect(schemaOf("listCustomers", "filter")).toMatchObject({ maxLength: 4096 });
+  expect(schemaOf("listSignOns", "sort")).toMatchObject({ pattern: "^-?(started_at)$" });
+  expect(schemaOf("listCustomers", "page[limit]")).toMatchObject({
+    type: "integer",
+    minimum: 1,
+    maximum: 100,
   });
 });
 

@@ -115,12 +115,13 @@ describe.each(LANGUAGES)("in %s", (language: Language) => {
 
   test("the page to choose from, and the one after signing out", async () => {
     const second = await f.addProfile({ name: "Second" });
-    const choice = await f.latchkey.app.fetch(
-      new Request(
-        `${PUBLIC_URL}/sign-on/stores/${ids().store}/realms/${ids().realm}/authorize?${new URLSearchParams({ ...f.parameters({ profile: undefined }), ui_locales: language })}`,
-      ),
-    );
-    expect(await choice.text()).toContain(`<h1>${words.choice.heading}</h1>`);
+    const form = { ...f.parameters({ profile: undefined }), ui_locales: language };
+    const query = new URLSearchParams(form).toString();
+    for (const choice of [
+      await call(f.latchkey.app, authorize, { ids: ids(), query }),
+      await call(f.latchkey.app, authorizeByForm, { ids: ids(), form }),
+    ])
+      expect([choice.status, choice.body.includes(`<h1>${words.choice.heading}</h1>`)]).toEqual([200, true]);
     await f.store.call(deleteProfile, { ids: { realm: f.realmId, id: second } });
     const out = await call(f.latchkey.app, signedOut, { ids: idsOfProfile(), ...speaking(language) });
     expect([languageOn(out), out.body.includes(`<h1>${words.signedOut.heading}</h1>`)]).toEqual([

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createApplicationKey } from "../src/application-keys/administer.ts";
 import { listApplicationKeys } from "../src/application-keys/application-key.ts";
-import { deleteKeys } from "../src/cli/prove-limits.ts";
+import { deleteKeys, deleteLeftKeys } from "../src/cli/proof-keys.ts";
 import { agentFor, runProvers } from "../src/cli/provers.ts";
 import { byOperator } from "../src/events/event.ts";
 import type { Storage } from "../src/storage/storage.ts";
@@ -20,9 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => latchkey.close());
 
-const make = async (name: string) => ({
-  created: await createApplicationKey(latchkey, byOperator(storeId), { name, reservedRateLimit: 1 }),
-});
+const make = async (name: string) =>
+  (await createApplicationKey(latchkey, byOperator(storeId), { name, reservedRateLimit: 1 })).key.id;
 const names = async () =>
   (await listApplicationKeys(latchkey, storeId, { limit: 100, offset: 0 })).keys.map(({ name }) => name);
 
@@ -42,8 +41,27 @@ test("one that cannot be deleted is named, and the others are deleted", async ()
       ++times === 1 ? Promise.reject(new Error("database is locked")) : latchkey.storage.transact(work),
   };
   const { clock } = latchkey;
-  expect(await deleteKeys({ storage, clock }, storeId, keys)).toEqual([keys[0]?.created.key.id]);
+  expect(await deleteKeys({ storage, clock }, storeId, keys)).toEqual([keys[0]]);
   expect(await names()).toEqual(["First key", "one"]);
+});
+
+test("those of a proof that was killed go with the next one; those of one that runs, and others, stay", async () => {
+  await make("prove-limits flood");
+  const inUse = await make("prove-limits steady 1");
+  await make("prove-limits of our own");
+  latchkey.clock.advance(61_000);
+  await make("prove-limits public");
+  const { db } = latchkey.storage;
+  const used = db.updateTable("application_keys").set({ last_used_at: latchkey.clock.now() });
+  await used.where("id", "=", inUse).execute();
+  await deleteLeftKeys(latchkey, storeId);
+  expect(await names()).toEqual([
+    "First key",
+    "one",
+    "prove-limits steady 1",
+    "prove-limits of our own",
+    "prove-limits public",
+  ]);
 });
 
 describe("a service that has fallen silent", () => {

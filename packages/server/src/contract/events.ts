@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { filterParameter, instant, text } from "./filter.ts";
+import { filterParameter, instant, ofId, text } from "./filter.ts";
 import { operation } from "./operation.ts";
 import { id, pageQuery, timestamp, url } from "./shapes.ts";
 
@@ -88,9 +88,9 @@ export const listEvents = operation({
       .meta({ type: "string", description: "Only these: `customer.created,customer_token.*`" }),
     filter: filterParameter({
       type: text("eq"),
-      subject: text("eq"),
-      actor: text("eq"),
-      request_id: text("eq"),
+      subject: ofId,
+      actor: ofId,
+      request_id: ofId,
       time: instant,
     }),
     "page[limit]": pageQuery.shape["page[limit]"],

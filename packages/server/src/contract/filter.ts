@@ -3,19 +3,21 @@ import type { Condition, Operator, Sort } from "../lib/condition.ts";
 
 /** `filter=eq(email,a@b.example):gt(created_at,2026-01-01T00:00:00.000Z)`: what a list is narrowed by. */
 
-type Field = { kind: "text" | "instant"; operators: readonly Operator[] };
+type Field = { kind: "text" | "id" | "instant"; operators: readonly Operator[] };
 type Fields = Record<string, Field>;
 
 const COMPARISONS = ["eq", "gt", "ge", "lt", "le"] as const;
 
 export const text = (...operators: Operator[]): Field => ({ kind: "text", operators });
+export const ofId: Field = { kind: "id", operators: ["eq"] };
 export const instant: Field = { kind: "instant", operators: COMPARISONS };
 
 /** An empty filter filters nothing. One that does not parse is refused: ignoring it would show, or delete, more than was asked for. */
 export const filterParameter = (fields: Fields) =>
   z
     .string()
-    .max(2048)
+    // Room for the longest `external_ref`, and for what else is asked beside it.
+    .max(4096)
     .transform((given, context): Condition[] => {
       const read = parseFilter(given, fields);
       if (Array.isArray(read)) return read;
@@ -88,10 +90,16 @@ function parseCondition(part: string, fields: Fields): Condition | Unread {
     return { fault: `unknown field \`${shown(field)}\`; known are ${Object.keys(fields).join(", ")}` };
   if (!known.operators.includes(operator as Operator))
     return { fault: `\`${field}\` takes ${known.operators.join(", ")}, not \`${shown(operator)}\`` };
-  const value = known.kind === "instant" ? parseInstant(given) : given;
+  const value = READ[known.kind](given);
   if (value === undefined) return { fault: `\`${field}\` takes an instant, such as 2026-01-31T09:30:00Z` };
   return { field, operator: operator as Operator, value };
 }
+
+const READ = {
+  text: (given: string) => given,
+  id: (given: string) => given.toLowerCase(),
+  instant: parseInstant,
+} as const;
 
 const shown = (word: string): string => word.slice(0, 40);
 

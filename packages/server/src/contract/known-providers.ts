@@ -216,7 +216,7 @@ export const knownProviders: readonly KnownProvider[] = [
     steps: [
       "User pool → App clients → Create app client → Traditional web application: that kind has a client secret.",
       "Allowed callback URLs: the profile's `callback-endpoint` link.",
-      "Login pages → Edit: OAuth grant types Authorization code grant; scopes OpenID and Email.",
+      "Login pages → Edit: OAuth grant types Authorization code grant; scopes OpenID, Email and Profile.",
       "Branding → Domain: a domain must be set, or there is no login page.",
     ],
     answers: [
@@ -248,7 +248,7 @@ export const knownProviders: readonly KnownProvider[] = [
       "PingOne: Applications → Add → OIDC Web App.",
       "Configuration: Response Type Code, Grant Type Authorization Code, Redirect URIs the profile's `callback-endpoint` link.",
       "Configuration → Token Endpoint Authentication Method: Client Secret Basic.",
-      "Resources: allow the scope email. Attribute Mappings: `email` from Email Address. Switch the application on.",
+      "Resources: allow the scopes email and profile. Attribute Mappings: `email` from Email Address. Switch the application on.",
       "PingFederate: Applications → OAuth → Clients: Client Authentication Client Secret, Redirect URIs, grant Authorization Code, and an OpenID Connect policy that fulfils `email`.",
     ],
     answers: [
@@ -311,9 +311,9 @@ export const knownProviders: readonly KnownProvider[] = [
     ],
     issuer: "what `urls.self.issuer` says in its configuration",
     steps: [
-      "`hydra create client --grant-type authorization_code --response-type code --scope openid,email --token-endpoint-auth-method client_secret_basic --redirect-uri <callback-endpoint link>`.",
+      "`hydra create client --grant-type authorization_code --response-type code --scope openid,email,profile --token-endpoint-auth-method client_secret_basic --redirect-uri <callback-endpoint link>`.",
       "Back-channel logout: `--backchannel-logout-callback <backchannel-logout-endpoint link>`.",
-      "Your consent app must put `email` and `email_verified` into the ID token's session when the scope email is granted.",
+      "Your consent app must put `email` and `email_verified` into the ID token's session when the scope email is granted, and `name` with the scope profile.",
     ],
     answers: [
       "`scopes_supported` and `claims_supported` do not list e-mail unless you configure it (`webfinger.oidc_discovery`): that proves nothing, and is no obstacle.",
@@ -382,7 +382,7 @@ export const knownProviders: readonly KnownProvider[] = [
       "Applications → Applications → Create with Provider → OAuth2/OpenID Provider.",
       "Client type Confidential. Redirect URIs/Origins: Strict, the profile's `callback-endpoint` link.",
       "Signing Key: choose one with RSA or EC P-256. Encryption Key: none.",
-      "Advanced protocol settings: Scopes with email; Include claims in id_token may be on or off; Issuer mode: each provider has a different issuer.",
+      "Advanced protocol settings: Scopes with email and profile; Include claims in id_token may be on or off; Issuer mode: each provider has a different issuer.",
     ],
     answers: [
       "Without a Signing Key tokens are signed with the client secret (HS256), which is not accepted.",

@@ -67,10 +67,12 @@ const writable = {
     .describe("Tried when the identity provider refuses the first; takes its place when it works"),
 };
 const adoptDeleted = id
+  .toLowerCase()
   .optional()
   .describe("A deleted profile for the same issuer and client id, whose people this one takes over");
 const moveChoice = {
   adopt_identities_of: id
+    .toLowerCase()
     .nullable()
     .optional()
     .describe(
@@ -248,5 +250,11 @@ export const approveDrift = operation({
     schema: z.object({ data: z.object({ digest: z.string().min(1).max(64), ...moveChoice }) }),
   },
   success: { status: 200, description: "The profile as it is now", ...versioned },
-  problems: ["no_pending_change", "drift_changed", "direct_pkce_missing", ...moveProblems],
+  problems: [
+    "no_pending_change",
+    "drift_changed",
+    "direct_pkce_missing",
+    "adoption_impossible",
+    ...moveProblems,
+  ],
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { headerParameters } from "./header-parameters.ts";
 import { type Operation, problemsOf } from "./operation.ts";
 import { operations } from "./operations.ts";
 import { isPermitted } from "./permissions.ts";
@@ -56,7 +57,15 @@ export function openapiDocument(publicUrl: string) {
   };
 }
 
-type Schema = { minimum?: number; maximum?: number; pattern?: string; format?: string };
+type Schema = {
+  type?: unknown;
+  const?: unknown;
+  minimum?: number;
+  maximum?: number;
+  pattern?: string;
+  format?: string;
+  additionalProperties?: unknown;
+};
 
 /** Classes of Unicode, which the tools of other languages do not read. What stands instead takes a little more than we do. */
 const CLASSES = /\\[pP]\{/;
@@ -64,11 +73,15 @@ const NO_CONTROL_CHARACTERS = "^[^\\x00-\\x1f\\x7f]*$";
 
 /**
  * zod gives every integer the bounds of safe integers; they are left out, because the contract does not set them. So is a pattern
- * beside a format that says the same.
+ * beside a format that says the same, and that an object has no other members: within /v2 answers get new ones, and a client that is
+ * generated from the document must go on.
  */
 function override({ jsonSchema }: { jsonSchema: Schema }): void {
   if (jsonSchema.format === "date-time" || jsonSchema.format === "uuid") delete jsonSchema.pattern;
   if (CLASSES.test(jsonSchema.pattern ?? "")) jsonSchema.pattern = NO_CONTROL_CHARACTERS;
+  // Tools of other languages make code of it that does not compile.
+  if (jsonSchema.type === "boolean") delete jsonSchema.const;
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
@@ -124,6 +137,9 @@ function describe(operation: Operation, components: Components): unknown {
     responses: {
       [success.status]: successResponse(operation, components),
       ...(success.statusOnRequest && { [success.statusOnRequest]: successResponse(operation, components) }),
+      ...(success.page && {
+        200: { description: success.page, headers: fieldsOf(operation, 200, []), ...PAGE },
+      }),
       ...problemResponses(operation, components),
     },
   };
@@ -141,6 +157,8 @@ function successResponse(operation: Operation, components: Components): unknown 
     ...(schema && { content: { [mediaType]: { schema: components.refer(schema, "input") } } }),
   };
 }
+
+const PAGE = { content: { "text/html": { schema: { type: "string" } } } };
 
 type Field = { description: string; required: boolean; schema: { type: string; format?: string } };
 
@@ -216,56 +234,23 @@ function parameters(operation: Operation, components: Components): unknown[] {
     required:
       name in (operation.legQuery?.shape ?? {}) && !operation.legForm && !(shape as z.ZodType).isOptional(),
     description: (shape as z.ZodType).meta()?.description,
-    schema: components.refer(shape as z.ZodType, "output"),
+    schema: parameterSchema(shape as z.ZodType, components),
   }));
-  return [
-    ...ids,
-    ...query,
-    ...(operation.idempotent ? [IDEMPOTENCY_KEY] : []),
-    ...(operation.conditional ? [IF_MATCH] : []),
-    ...(operation.resumable ? [LAST_EVENT_ID] : []),
-    ...(operation.success.statusOnRequest ? [answerOf(operation.success)] : []),
-  ];
+  return [...ids, ...query, ...headerParameters(operation)];
 }
 
-const answerOf = ({ status, statusOnRequest }: Operation["success"]) => ({
-  name: "X-Latchkey-Answer",
-  in: "header",
-  required: false,
-  description: `Says yes with ${statusOnRequest} instead of ${status}, for a gateway that takes no other. Any other value makes no difference`,
-  schema: { type: "string", enum: [String(statusOnRequest)] },
-});
+/** A number is described as the number that it is; a text by what it must look like, whatever we read it into. */
+function parameterSchema(shape: z.ZodType, components: Components): unknown {
+  const read = components.refer(shape, "output") as { type?: string };
+  return read.type === "string" ? { ...(components.refer(shape, "input") as object), ...read } : read;
+}
 
-const IDEMPOTENCY_KEY = {
-  name: "Idempotency-Key",
-  in: "header",
-  required: false,
-  description: "Of your choice, new for each thing to be done: 1 to 255 visible ASCII characters",
-  schema: { type: "string", maxLength: 255 },
-};
-
-const IF_MATCH = {
-  name: "If-Match",
-  in: "header",
-  required: false,
-  description: "The `ETag` of the answer that the change is based on; 409 when it is outdated",
-  schema: { type: "string" },
-};
-
-const LAST_EVENT_ID = {
-  name: "Last-Event-ID",
-  in: "header",
-  required: false,
-  description: "The id of the last message that was heard; goes before `after`",
-  schema: { type: "string" },
-};
-
+/** Where a form is taken, so is JSON; it is not listed beside it, because clients that are generated for Java would send an empty one. */
 function requestBody(body: NonNullable<Operation["body"]>, components: Components): unknown {
-  const schema = components.refer(body.schema, "input");
-  const mediaTypes = [...(body.form ? ["application/x-www-form-urlencoded"] : []), "application/json"];
+  const mediaType = body.form ? "application/x-www-form-urlencoded" : "application/json";
   return {
     required: !body.optional,
-    content: Object.fromEntries(mediaTypes.map((type) => [type, { schema }])),
+    content: { [mediaType]: { schema: components.refer(body.schema, "input") } },
   };
 }
 
@@ -288,9 +273,9 @@ function problemResponses(operation: Operation, components: Components): Record<
       {
         description: codes.map((code) => `\`${code}\`: ${problemEntry(code).means}`).join("\n\n"),
         headers: fieldsOf(operation, status, codes),
-        content: isPage
-          ? { "text/html": { schema: { type: "string" } } }
-          : { "application/json": { schema: components.refer(shape, "output") } },
+        ...(isPage
+          ? PAGE
+          : { content: { "application/json": { schema: components.refer(shape, "output") } } }),
       },
     ]),
   );

@@ -64,6 +64,8 @@ export type Operation = Access & {
     fields?: z.ZodObject;
     /** The status instead, for who names it in `X-Latchkey-Answer`. */
     statusOnRequest?: 200;
+    /** A browser's leg that may end here instead: when it answers 200 with a page. */
+    page?: string;
     mediaType?: string;
     /** Which version of the thing the answer shows; sent as `ETag`. */
     version?: (answer: never) => string;

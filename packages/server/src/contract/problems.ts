@@ -69,12 +69,12 @@ export const problems = {
   },
   request_timeout: {
     status: 408,
-    means: "The request did not arrive in time.",
-    remedy: "Headers must arrive within 10 seconds, the whole request within 20. Check the connection.",
+    means: "The headers of the request did not arrive in time.",
+    remedy: "They must be there within 10 seconds. Check the connection.",
   },
   body_broke_off: {
     status: 400,
-    means: "The body broke off before its end.",
+    means: "The body broke off before its end, or was not there within 20 seconds.",
     remedy: "Send it again.",
     oauth: "invalid_request",
   },
@@ -631,6 +631,12 @@ export const problems = {
     status: 409,
     means: "The store has its realm for members already.",
     remedy: "List the realms and use the one whose `purpose` is `members`.",
+  },
+  realm_changed: {
+    status: 409,
+    means: "The realm was changed since it was read. Nothing of this request was written.",
+    remedy:
+      "Read the realm again, and repeat the change if it is still right. `If-Match` takes the `ETag` of that answer.",
   },
   realm_purpose_fixed: {
     status: 409,

@@ -123,7 +123,7 @@ export const updateAuthenticationSettings = operation({
       data: z.object({
         type: z.literal("customer-authentication-settings"),
         client_id: clientId.optional(),
-        realm_id: z.string().max(64).optional().meta({ format: "uuid" }),
+        realm_id: z.string().max(64).toLowerCase().optional().meta({ format: "uuid" }),
       }),
     }),
   },
@@ -173,6 +173,11 @@ const realmMembers = {
 };
 const realm = z.strictObject(realmMembers).meta({ id: "AuthenticationRealm" });
 const realmAnswer = z.strictObject({ data: realm, links });
+
+const versioned = {
+  schema: realmAnswer,
+  version: ({ data }: z.input<typeof realmAnswer>): string => data.meta.updated_at,
+};
 
 const shownUrl = z.string().max(limits.redirectUriLength).nullable().optional().meta({ format: "uri" });
 
@@ -239,7 +244,7 @@ export const createRealm = operation({
       }),
     }),
   },
-  success: { status: 201, description: "The realm", schema: realmAnswer },
+  success: { status: 201, description: "The realm", ...versioned },
   problems: ["redirect_uri_invalid", "shown_url_invalid", "members_realm_exists"],
 });
 
@@ -253,7 +258,7 @@ export const getRealm = operation({
   access: ["authentication_settings", "read"],
   role: "viewer",
   ids,
-  success: { status: 200, description: "The realm", schema: realmAnswer },
+  success: { status: 200, description: "The realm", ...versioned },
 });
 
 export const updateRealm = operation({
@@ -263,7 +268,7 @@ export const updateRealm = operation({
   path: "/v2/authentication-realms/{id}",
   summary: "Change an authentication realm",
   description:
-    "Members that are absent stay as they are; `null` takes away `home_url`, `logo_url` and `accent_color`.",
+    "Members that are absent stay as they are; `null` takes away `home_url`, `logo_url` and `accent_color`. `redirect_uris` is replaced as a whole: send the `ETag` of what you read as `If-Match`, and nobody's address is lost.",
   access: ["authentication_settings", "write"],
   role: "administrator",
   ids,
@@ -272,8 +277,9 @@ export const updateRealm = operation({
       data: z.object({ type: z.literal("authentication-realm"), name: name.optional(), ...writableRealm }),
     }),
   },
-  success: { status: 200, description: "The realm as it is now", schema: realmAnswer },
-  problems: ["redirect_uri_invalid", "shown_url_invalid", "realm_purpose_fixed"],
+  conditional: true,
+  success: { status: 200, description: "The realm as it is now", ...versioned },
+  problems: ["redirect_uri_invalid", "shown_url_invalid", "realm_purpose_fixed", "realm_changed"],
 });
 
 export const deleteRealm = operation({

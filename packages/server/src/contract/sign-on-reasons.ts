@@ -163,8 +163,8 @@ export const signOnReasons = {
   "idp_error.scope": {
     error: "server_error",
     means:
-      "The identity provider does not allow this client the scopes `openid` and `email` (requirement R4).",
-    remedy: "Allow both scopes for this client, and `profile` where it is asked for.",
+      "The identity provider does not allow this client the scopes that were asked for (requirement R4).",
+    remedy: "Allow the scopes `openid` and `email` for this client, and `profile` where it is asked for.",
   },
   "idp_error.redirect_uri": {
     error: "server_error",
@@ -256,6 +256,12 @@ export const signOnReasons = {
     error: "server_error",
     means: "The key that the ID token names is not in the provider's key set, or cannot be told from others.",
     remedy: "Publish the key at `jwks_uri`, with a `kid`, before signing with it.",
+  },
+  "id_token.keys_unread": {
+    error: "temporarily_unavailable",
+    means:
+      "The provider's key set could not be read, and the key that the ID token names was not known before.",
+    remedy: "Run the profile's checks. Sign-ons work again as soon as its `jwks_uri` answers.",
   },
   "id_token.signature": {
     error: "server_error",
@@ -456,6 +462,13 @@ export const signOnReasons = {
     error: "invalid_request",
     means: "The key that the logout token names is not in the provider's key set.",
     remedy: "Publish the key at `jwks_uri` before signing with it.",
+  },
+  "logout_token.keys_unread": {
+    error: "temporarily_unavailable",
+    means:
+      "The provider's key set could not be read, and the key that the logout token names was not known before.",
+    remedy:
+      "Run the profile's checks. The provider was told to send the token again, and some do not: the session may live on.",
   },
   "logout_token.signature": {
     error: "invalid_request",

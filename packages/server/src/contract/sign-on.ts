@@ -72,7 +72,11 @@ const authorizing = {
   access: "browser",
   ids: ofRealm,
   legQuery: authorizeParameters,
-  success: { status: 303, description: "To the identity provider, or back to the storefront with an error" },
+  success: {
+    status: 303,
+    description: "To the identity provider, or back to the storefront with an error",
+    page: "A choice of identity providers, where `profile` is absent and the realm has several",
+  },
   problems: ["sign_on_client_unknown", "redirect_uri_unregistered"],
 } as const;
 
@@ -107,6 +111,7 @@ export const callback = operation({
   success: {
     status: 303,
     description: "To the storefront, with `code`, `state` and `iss`, or with an error",
+    page: "Of a test sign-on: what it has shown",
   },
   problems: ["attempt_expired", "browser_changed", "redirect_uri_unregistered", "test_sign_on_over"],
 });
@@ -117,11 +122,10 @@ export const beginTest = operation({
   method: "GET",
   path: `${PROFILE}/test`,
   summary: "Where a test sign-on begins",
-  description:
-    "The address that `POST …/test-sign-on` gave, with its `ticket`. Works once. Answers with a page instead where the provider cannot be asked.",
+  description: "The address that `POST …/test-sign-on` gave, with its `ticket`. Works once.",
   access: "browser",
   ids: ofProfile,
-  success: { status: 303, description: "To the identity provider" },
+  success: { status: 303, description: "To the identity provider", page: "Why it cannot be asked" },
   problems: ["test_sign_on_over"],
 });
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { filterParameter, instant, instantParameter, sortParameter, text } from "./filter.ts";
+import { filterParameter, instant, instantParameter, ofId, sortParameter, text } from "./filter.ts";
 import { operation } from "./operation.ts";
 import { id, links, pageOf, pageQuery, timestamp } from "./shapes.ts";
 
@@ -90,11 +90,11 @@ export const listSignOns = operation({
     filter: filterParameter({
       reference: text("eq"),
       email: text("eq"),
-      profile_id: text("eq"),
+      profile_id: ofId,
       outcome: text("eq"),
       reason: text("eq"),
-      customer_id: text("eq"),
-      request_id: text("eq"),
+      customer_id: ofId,
+      request_id: ofId,
       started_at: instant,
     }),
     sort: sortParameter(["started_at"], "the newest first"),

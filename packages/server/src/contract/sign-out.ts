@@ -27,7 +27,8 @@ const endingSession = {
   success: {
     status: 303,
     description:
-      "To the identity provider, where the profile has `propagate_logout`, or to `post_logout_redirect_uri`; without either a page",
+      "To the identity provider, where the profile has `propagate_logout`, or to `post_logout_redirect_uri`",
+    page: "That the shopper is signed out, where there is nowhere to go",
   },
   problems: ["logout_hint_invalid", "logout_uri_unregistered", "parameter_invalid"],
 } as const;
@@ -59,5 +60,9 @@ export const signedOut = operation({
   access: "browser",
   ids: ofProfile,
   legQuery: z.object({ state: LEG.meta({ description: "What we gave the identity provider" }) }),
-  success: { status: 303, description: "To the storefront; without a good `state` a page" },
+  success: {
+    status: 303,
+    description: "To the storefront",
+    page: "That the shopper is signed out, where there is no good `state`",
+  },
 });

@@ -1,17 +1,20 @@
 import { Problem } from "../contract/problem.ts";
 import { problemEntry, titles } from "../contract/problems.ts";
 import { ListRefused } from "../storage/page.ts";
-import { isUnavailable } from "../storage/storage.ts";
+import { isCrowded, isUnavailable } from "../storage/storage.ts";
 
 const RETRY_WHEN_DOWN_SECONDS = 2;
 
 /** Anything thrown, as a refusal that a caller may see. What is not one of ours is our fault, and says no more. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (isUnavailable(error)) return new Problem("storage_unavailable", { cause: error });
+  if (isUnavailable(error))
+    return new Problem("storage_unavailable", { cause: error, ...(isCrowded(error) && CROWDED) });
   if (error instanceof ListRefused) return LIST_REFUSED[error.reason]();
   return new Problem("internal_error", { cause: error });
 }
+
+const CROWDED = { detail: "More is asked of the database at once than it can answer in time." };
 
 const LIST_REFUSED = {
   cursor_unfit: () =>

@@ -26,11 +26,14 @@ export async function readRequest(
   return { ids, query, body };
 }
 
-/** What cannot be an id is nobody's id: the same answer as for one that is not there. */
+/**
+ * What cannot be an id is nobody's id: the same answer as for one that is not there. One in capitals, as some languages write a UUID, is
+ * the same one (RFC 9562 4).
+ */
 function readIds(operation: Operation, pathParameters: Record<string, string>): Record<string, string> {
   const ids: Record<string, string> = {};
   for (const [name, notFound] of Object.entries(operation.ids ?? {})) {
-    const id = pathParameters[name] ?? "";
+    const id = (pathParameters[name] ?? "").toLowerCase();
     if (!isId(id)) throw new Problem(notFound);
     ids[name] = id;
   }
@@ -158,7 +161,8 @@ const anyOf = (values: readonly unknown[]): string =>
 
 /** A body that names another thing was meant for another request, or another store. Empty ids come from form-like clients. */
 function refuseOtherId(id: string | undefined, sent: unknown): void {
-  const bodyId = (sent as { data?: { id?: unknown } } | undefined)?.data?.id ?? "";
+  const given = (sent as { data?: { id?: unknown } } | undefined)?.data?.id ?? "";
+  const bodyId = typeof given === "string" ? given.toLowerCase() : given;
   if (id !== undefined && bodyId !== "" && bodyId !== id) {
     throw new Problem("id_mismatch", { source: { pointer: "/data/id" } });
   }

@@ -25,16 +25,15 @@ const OPTIONS: ServerOptions = {
 
 /** Node's server with our limits. A client that sends slowly, or not at all, is cut off without touching the others. */
 export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
-  /** How many answers are under way on a connection: a client may send the next request before it has heard. */
-  const answering = new WeakMap<Socket, number>();
-  const count = (socket: Socket, change: number) =>
-    answering.set(socket, (answering.get(socket) ?? 0) + change);
+  /** The answers that are under way on a connection: a client may send the next request before it has heard. */
+  const answering = new WeakMap<Socket, Set<ServerResponse>>();
   const server = createServer(OPTIONS, (incoming, outgoing) => {
     const { socket, method = "", url: target = "", headers } = incoming;
     // We have ended this connection, so nobody would hear what became of the request.
     if (!socket.writable) return;
-    count(socket, 1);
-    outgoing.once("close", () => count(socket, -1));
+    const underWay = answering.get(socket) ?? new Set();
+    answering.set(socket, underWay.add(outgoing));
+    outgoing.once("close", () => underWay.delete(outgoing));
     const peer = socket.remoteAddress ?? "";
     const isGone = () => !socket.writable;
     void serve({ method, target, headers, peer, isGone, readBytes: () => readBytes(incoming) })
@@ -49,11 +48,28 @@ export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
   // Node would refuse an expectation that it does not know by itself, without an id and without a line in the log.
   server.on("checkExpectation", (incoming, outgoing) => server.emit("request", incoming, outgoing));
   server.on("clientError", (error: Error & { code?: string }, socket: Socket) => {
+    const last = [...(answering.get(socket) ?? [])].at(-1);
+    const hasLeft =
+      error.code === "ECONNRESET" || (error.code === "HPE_INVALID_EOF_STATE" && last?.req.complete === false);
+    if (!socket.writable || hasLeft) socket.destroy();
+    else if (!last) refuse(error, socket, onRefused);
+    // A body that is longer than its Content-Length is such: its request is answered, and the connection ends with that.
+    else if (!last.headersSent) endWith(last);
     // An answer that is under way on this connection must not be written over.
-    if (!socket.writable || error.code === "ECONNRESET" || (answering.get(socket) ?? 0) > 0) socket.destroy();
-    else refuse(error, socket, onRefused);
+    else socket.destroy();
   });
   return server;
+}
+
+/** Bodies that will not come to an end, because Node's parser has refused what came of them. */
+const broken = new WeakSet<IncomingMessage>();
+
+/** The last answer of a connection of which no more can be read. */
+function endWith(outgoing: ServerResponse): void {
+  outgoing.shouldKeepAlive = false;
+  if (outgoing.req.complete) return;
+  broken.add(outgoing.req);
+  outgoing.req.emit("broken");
 }
 
 /** The length is said, because Node would send a body of unknown length in chunks. */
@@ -108,7 +124,7 @@ function readBytes(incoming: IncomingMessage): Promise<Uint8Array> {
       if (!incoming.readableEnded) reject(new Problem("body_broke_off", { cause }));
     };
     // Nothing more is told of a request whose client has left while it waited to be read.
-    if (incoming.destroyed) return brokeOff();
+    if (incoming.destroyed || broken.has(incoming)) return brokeOff();
     incoming.on("data", (chunk: Buffer) => {
       length += chunk.length;
       if (length > limits.bodyBytes) reject(new Problem("body_too_large"));
@@ -117,6 +133,7 @@ function readBytes(incoming: IncomingMessage): Promise<Uint8Array> {
     incoming.once("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     incoming.once("error", brokeOff);
     incoming.once("close", brokeOff);
+    incoming.once("broken", brokeOff);
   });
 }
 

@@ -41,3 +41,10 @@ export function parseEmail(text: string): EmailAddress | undefined {
   const shown = `${local}@${host}`;
   return Buffer.byteLength(shown) > MAX_OCTETS ? undefined : { shown, key: shown.toLowerCase() };
 }
+
+/** One that was parsed when it came in: a text that is no address can only mean that somebody has changed our database. */
+export function emailOf({ email }: { email: string }): EmailAddress {
+  const parsed = parseEmail(email);
+  if (!parsed) throw new Error("an identity has an e-mail that is none");
+  return parsed;
+}

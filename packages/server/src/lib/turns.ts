@@ -19,18 +19,25 @@ export function createTurns(places: number): Turns {
 }
 
 /** One piece of work at a time for each owner; those of different owners do not wait for each other. */
-export type TurnsOf = <T>(owner: string, work: () => Promise<T>) => Promise<T>;
+type TurnsOf = {
+  inTurn<T>(owner: string, work: () => Promise<T>): Promise<T>;
+  /** How many pieces of an owner's are under way or wait. */
+  count(owner: string): number;
+};
 
 export function createTurnsOf(): TurnsOf {
   const owners = new Map<string, { inTurn: Turns; count: number }>();
-  return async (owner, work) => {
-    const turns = owners.get(owner) ?? { inTurn: createTurns(1), count: 0 };
-    owners.set(owner, turns);
-    turns.count++;
-    try {
-      return await turns.inTurn(work);
-    } finally {
-      if (--turns.count === 0) owners.delete(owner);
-    }
+  return {
+    async inTurn(owner, work) {
+      const turns = owners.get(owner) ?? { inTurn: createTurns(1), count: 0 };
+      owners.set(owner, turns);
+      turns.count++;
+      try {
+        return await turns.inTurn(work);
+      } finally {
+        if (--turns.count === 0) owners.delete(owner);
+      }
+    },
+    count: (owner) => owners.get(owner)?.count ?? 0,
   };
 }

@@ -1,5 +1,3 @@
-import { createMemo } from "./memo.ts";
-
 /** The browser and the operating system in words that a person would use on the telephone. Null: not told. */
 type UserAgent = { readonly browser: string | null; readonly operatingSystem: string | null };
 
@@ -39,16 +37,9 @@ const SYSTEMS: readonly Known[] = [
   [/\bLinux\b|\bX11\b/, "Linux"],
 ];
 
-/** Most people have one of a few hundred. */
-const known = createMemo<UserAgent>(1000);
-
 export function describeUserAgent(sent: string | undefined): UserAgent {
   const text = (sent ?? "").slice(0, MAX_LENGTH);
-  const described = known.get(text);
-  if (described) return described;
-  const made = { browser: firstOf(BROWSERS, text), operatingSystem: firstOf(SYSTEMS, text) };
-  known.keep(text, made);
-  return made;
+  return { browser: firstOf(BROWSERS, text), operatingSystem: firstOf(SYSTEMS, text) };
 }
 
 /** The name is ours and the figure has digits alone, so that nothing of what was sent is passed on. */

@@ -135,13 +135,14 @@ export function isStrange(path: string): boolean {
 export function takePlace(copy: string, path: string, keptAs: string): void {
   gather(copy);
   flush(copy);
-  if (existsSync(path)) {
-    // A damaged one is kept as it is, with the parts that belong to it.
-    if (!isGathered(path)) {
-      for (const part of ["-wal", "-shm"])
-        if (existsSync(path + part)) renameSync(path + part, keptAs + part);
-    }
-    linkSync(path, keptAs);
+  const isThere = existsSync(path);
+  const isWhole = isThere && isGathered(path);
+  // Before its parts are moved: a folder that refuses the link keeps the database as it was.
+  if (isThere) linkSync(path, keptAs);
+  // A damaged one is kept as it is, with the parts that belong to it. So are those of one that is gone: SQLite would read them into the copy.
+  if (!isWhole) {
+    for (const part of ["-wal", "-shm", "-journal"])
+      if (existsSync(path + part)) renameSync(path + part, keptAs + part);
   }
   renameSync(copy, path);
   flush(dirname(path));

@@ -67,6 +67,6 @@ export async function inBatches(
   }
 }
 
-/** At most twice as many as before: one quick batch says little. One slow batch says enough. */
+/** At most twice as many as the batch before, so that one quick batch changes little; after a slow one, as many as fit the target. */
 const nextLimit = (limit: number, shareOfTarget: number): number =>
   Math.round(limit / Math.max(shareOfTarget, 0.5));

@@ -17,7 +17,7 @@ export async function hold(
   await holdBoth.later(trx, { first, second });
 }
 
-/** Who has a lock may take it again. */
+/** Of one name it takes the lock twice, which PostgreSQL lets the same transaction do. */
 const holdBoth = statement(
   (_, { first, second }: { first: string; second: string }) =>
     sql`select pg_advisory_xact_lock(hashtextextended(${first}, 0)), pg_advisory_xact_lock(hashtextextended(${second}, 0))`,

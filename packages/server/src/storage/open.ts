@@ -1,5 +1,6 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
 import { toRealPath } from "../lib/real-path.ts";
@@ -18,7 +19,16 @@ export async function connectStorage(databaseUrl: string, options?: PostgresOpti
     throw operatorFault(
       `${resolve(path)} is somebody else's database: there are no tables of latchkey in it, but others. LATCHKEY_DATABASE_URL says which one is meant.`,
     );
+  refuseLogAlone(path);
   return openSqlite(path);
+}
+
+/** SQLite deletes what lies there when it makes a database, and a database that was moved away has its last changes in it. */
+function refuseLogAlone(path: string): void {
+  if (!existsSync(`${path}-wal`) || existsSync(path)) return;
+  throw operatorFault(
+    `there is no database ${resolve(path)}, but its log ${resolve(path)}-wal, with changes that are nowhere else. Put the database back beside it, or delete the log to begin anew.`,
+  );
 }
 
 /** The driver is loaded where it is used: a start is mostly the loading of files. */
@@ -100,12 +110,26 @@ export async function migrateUrl(
   if (storage.engine === "sqlite") return migrate({ storage, clock });
   const patient = await connectPostgres(databaseUrl, { patient: true });
   try {
+    if (!(await hasTables(patient))) await refuseEncoding(patient, databaseUrl);
     return await migrate({ storage: patient, clock });
   } catch (error) {
     throw inWords(error, databaseUrl);
   } finally {
     await patient.close();
   }
+}
+
+/** Those that take every letter. A name that has one which another lacks would be refused with 500. */
+const ENCODINGS = ["UTF8", "SQL_ASCII"];
+
+async function refuseEncoding({ db }: Storage, databaseUrl: string): Promise<void> {
+  const asked = sql<string>`current_setting('server_encoding')`.as("encoding");
+  const { encoding } = await db.selectNoFrom(asked).executeTakeFirstOrThrow();
+  if (ENCODINGS.includes(encoding)) return;
+  throw operatorFault(
+    `the database ${describeUrl(databaseUrl)} is encoded in ${encoding}, which has not every letter that names are written with. ` +
+      "`createdb --encoding=UTF8 --locale=C.UTF-8 --template=template0` makes one that has.",
+  );
 }
 
 /** Who we are (28), no such database (3D), a schema that is not ours (42501); certificates, and their files. */

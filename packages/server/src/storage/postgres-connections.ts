@@ -97,8 +97,8 @@ export function openConnections(
   };
 
   /**
-   * All connections wait for a server that says nothing, or it has none for us: readiness must not take that for being busy. While
-   * nobody asked there was nothing to hear: after a quiet time a crowd is a crowd.
+   * All connections wait for a server that says nothing, or it has none for us: readiness must not take that for being busy. Counted
+   * from the first question after a pause, because while nobody asked there was nothing to hear.
    */
   const isUnheard = () => performance.now() - Math.max(heardAtMs, askedAtMs) > LIMITS.acquireMs;
 

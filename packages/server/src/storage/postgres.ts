@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { createFairPlaces } from "../lib/fair-places.ts";
-import { createTurnsOf } from "../lib/turns.ts";
 import { createLongLists } from "./long-lists.ts";
 import { listenForChanges, PLACE } from "./postgres-changes.ts";
 import { isUndone } from "./postgres-connection.ts";
 import { openConnections } from "./postgres-connections.ts";
+import { createSearches } from "./searches.ts";
 import { createChanges, DEFAULT_CONNECTIONS, type PostgresOptions, type Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
@@ -42,7 +42,7 @@ export function openPostgres(url: string, options: PostgresOptions & { patient?:
     db,
     changes,
     longLists: createLongLists(),
-    searches: createTurnsOf(),
+    searches: createSearches(),
     async transact(work, row) {
       const leave = row === undefined ? () => {} : await turns.enter(row, "");
       if (!leave) throw notItsTurn();

@@ -46,8 +46,9 @@ export async function search(
       : []),
   ];
   // Most end with the first slice, and wait for nobody.
+  const { searches } = view.storage;
   const inTurn = <T>(read: () => Promise<T>) =>
-    view.storage.searches(view.of.store_id, () => setImmediate().then(read));
+    searches.inTurn(view.of.store_id, () => setImmediate().then(read));
   const found: Found[] = [];
   let position = from;
   for (let lookedAt = 0; ; ) {
@@ -64,6 +65,8 @@ export async function search(
     const last = rows.at(-1) ?? {};
     if (rows.length < limit) return { found, isEnd: true, last };
     if (lookedAt >= most || isEnough(found.length, lookedAt)) return { found, isEnd: false, last };
+    // After the first slice: one that goes on already is not broken off.
+    if (position === from) searches.refuseCrowd(view.of.store_id);
     position = new Map(columns.map((column) => [column, last[column] as string | number]));
   }
 }

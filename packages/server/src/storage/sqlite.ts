@@ -13,8 +13,8 @@ import {
 } from "kysely";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { toRealPath } from "../lib/real-path.ts";
-import { createTurnsOf } from "../lib/turns.ts";
 import { createLongLists } from "./long-lists.ts";
+import { createSearches } from "./searches.ts";
 import { createSharedCommits } from "./shared-commit.ts";
 import { keepPrepared } from "./sqlite-prepared.ts";
 import type { Shortcut } from "./statement.ts";
@@ -67,7 +67,7 @@ export function openSqlite(given: string): Storage {
     },
     changes,
     longLists: createLongLists(),
-    searches: createTurnsOf(),
+    searches: createSearches(),
     claim() {
       if (!inMemory) lock ??= takeLock(path);
     },

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
-import type { TurnsOf } from "../lib/turns.ts";
 import type { LongLists } from "./long-lists.ts";
+import type { Searches } from "./searches.ts";
 import type { Tables } from "./tables.ts";
 
 export type Database = Kysely<Tables>;
@@ -25,8 +25,7 @@ export type Storage = {
   ahead<T>(work: (db: Database) => Promise<T>): Promise<T>;
   changes: Changes;
   longLists: LongLists;
-  /** Whose list is looked through row by row takes turns with others of the same store, so that a store's many are to others as one. */
-  searches: TurnsOf;
+  searches: Searches;
   /** The one service on this database, where the engine allows only one. Throws if there is another. */
   claim(): void;
   /** What its connections are doing, where it has some. */

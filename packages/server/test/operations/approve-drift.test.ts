@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { approveDrift, getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
-import { createCalls } from "../../src/identity-provider/calls.ts";
+import { approveDrift, deleteProfile, getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
+import { byOperator } from "../../src/events/event.ts";
+import * as approval from "../../src/identity-provider/approve-drift.ts";
+import { type Calls, createCalls } from "../../src/identity-provider/calls.ts";
 import { createDirectory, type Directory } from "../../src/identity-provider/directory.ts";
 import { createEgress } from "../../src/identity-provider/egress.ts";
-import { findProfile } from "../../src/identity-provider/profile.ts";
+import { findProfile, type Profile } from "../../src/identity-provider/profile.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { type Answer, call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
@@ -31,6 +34,7 @@ describe.each(engines)("on $name", (engine) => {
   let database: TestDatabase;
   let f: Federation;
   let directory: Directory;
+  let calls: Calls;
 
   beforeEach(async ({ skip }) => {
     if (!engine.isHere) skip("this engine is not installed");
@@ -39,7 +43,7 @@ describe.each(engines)("on $name", (engine) => {
     const allowedOrigins = [idp, elsewhere, third].map(({ origin }) => origin);
     f = await createFederation({ idp, allowedOrigins, databaseUrl: database.url });
     const { storage, clock } = f.latchkey;
-    const calls = createCalls({ egress: createEgress({ allowedOrigins }), clock });
+    calls = createCalls({ egress: createEgress({ allowedOrigins }), clock });
     directory = createDirectory({ storage, clock, calls, allowedOrigins });
     idp.journal.length = 0;
   });
@@ -129,6 +133,42 @@ describe.each(engines)("on $name", (engine) => {
       await update({ discovery_url: idp.discoveryUrl, client_secret: "s" });
       expect(await tokenEndpoint()).toBe(at(idp));
     }
+  });
+
+  test("409 adoption_impossible for the people of a profile that was not deleted; nothing is approved", async () => {
+    const digest = await drift(elsewhere);
+    const other = await f.addProfile({ discovery_url: third.discoveryUrl });
+    const json = { data: { digest, adopt_identities_of: other } };
+    const refused = await f.store.call(approveDrift, { ids: ids(), json });
+    expect([refused.status, refused.code]).toEqual([409, "adoption_impossible"]);
+    expect((await meta()).pending_change.digest).toBe(digest);
+  });
+
+  test("409 identities_left_behind also for people whom an update takes over while the approval is on its way", async () => {
+    await f.redeem(await f.signOn());
+    await f.store.call(deleteProfile, { ids: ids() });
+    const heir = await f.addProfile();
+    const { storage, clock } = f.latchkey;
+    const heirKey = { ...key(), profileId: heir };
+    idp.hooks.discovery = (document) => ({ ...document, issuer: `${idp.origin}/` });
+    await directory.metadataOf((await findProfile(storage.db, heirKey)) as Profile);
+    const shown = await f.store.call(getProfile, { ids: { realm: f.realmId, id: heir } });
+    const { digest } = shown.body.data.meta.pending_change;
+    const late: Storage = {
+      ...storage,
+      async transact(work, row) {
+        const data = { type: "oidc-profile", adopt_identities_of: f.profileId };
+        const adopted = await f.store.call(updateProfile, {
+          ids: { realm: f.realmId, id: heir },
+          json: { data },
+        });
+        expect(adopted.status).toBe(200);
+        return storage.transact(work, row);
+      },
+    };
+    const by = byOperator(heirKey.storeId);
+    const approving = approval.approveDrift({ storage: late, clock, calls }, by, heirKey, { digest });
+    await expect(approving).rejects.toMatchObject({ code: "identities_left_behind" });
   });
 
   test("409 when nothing waits, and for another profile's id; 400 without a digest", async () => {

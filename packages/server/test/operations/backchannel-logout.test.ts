@@ -391,8 +391,38 @@ describe("for a profile of the store's members", () => {
     expect(await statuses()).toEqual([200, 200, 200]);
     const ended = { sub: "subject of ada@shop.example", sid: undefined };
     const at = { store: f.store.store.id, realm: side.realmId, profile: side.profileId };
+    // What tells another process that it must ask anew.
+    const revision = async () => {
+      const { db } = f.latchkey.storage;
+      return (await db.selectFrom("stores").select("revision").executeTakeFirstOrThrow()).revision;
+    };
+    const before = await revision();
     expect((await logOut(ended, { ids: at })).status).toBe(200);
     expect(await statuses()).toEqual([401, 401, 200]);
+    expect(await revision()).toBeGreaterThan(before);
+  });
+
+  test("leaves alone whom another profile knows by the same subject, and who has signed in long after the token was made", async () => {
+    const side = await createMembersSide(f);
+    const second = await f.addProfile({ name: "Second" }, side.realmId);
+    const sub = "one subject";
+    const signInAs = async (email: string, profile: string) => {
+      const person = { sub, email, email_verified: true };
+      const answer = await side.redeem(await side.signOn(person, { profile }));
+      return answer.body.access_token as string;
+    };
+    await side.invite("ada@shop.example", "support");
+    await side.invite("bea@shop.example", "support");
+    const ada = await signInAs("ada@shop.example", side.profileId);
+    const bea = await signInAs("bea@shop.example", second);
+    const at = { store: f.store.store.id, realm: side.realmId, profile: side.profileId };
+    const token = f.idp.signToken(good({ sub, sid: undefined, exp: nowSeconds() + 600 }));
+    expect((await post(token, { ids: at })).status).toBe(200);
+    f.latchkey.clock.advance(300_000);
+    const later = await signInAs("ada@shop.example", side.profileId);
+    expect((await post(token, { ids: at })).status).toBe(200);
+    const statuses = [ada, bea, later].map(async (of) => (await side.call(of, getMe)).status);
+    expect(await Promise.all(statuses)).toEqual([401, 200, 200]);
   });
 });
 
@@ -415,6 +445,16 @@ describe("sent again", () => {
     const next = await signIn({ ...ADA, sid: "session-2" });
     await post(token);
     expect(await isAlive(next)).toBe(true);
+  });
+
+  test("an older token that comes after a newer one does not undo what that has ended", async () => {
+    const older = f.idp.signToken(good({ exp: nowSeconds() + 600 }));
+    f.latchkey.clock.advance(300_000);
+    const ended = () => f.latchkey.storage.db.selectFrom("ended_idp_sessions").select("ended_at").execute();
+    await logOut();
+    const before = await ended();
+    await post(older);
+    expect(await ended()).toEqual(before);
   });
 
   test("a code that was issued long after it was made is still good", async () => {
@@ -450,6 +490,23 @@ describe("400, and the session lives", () => {
     return `${text}.${bytes.toString("base64url")}`;
   };
   const withClaims = (changes: object) => f.idp.signToken(good(changes));
+
+  test.each<[string, object]>([
+    ["unknown keys", { kid: "unknown" }],
+    ["signatures that do not fit", {}],
+  ])(
+    "made-up tokens with %s make us read the keys once in ten seconds, and keep no sign-on from finding a new key (A45, N54)",
+    async (_, header) => {
+      await signIn();
+      f.idp.journal.length = 0;
+      for (let i = 0; i < 3; i++)
+        expect(outcome(await post(byStranger(header)))).toEqual([400, "logout_token_invalid"]);
+      expect(f.idp.asked("/keys")).toBe(1);
+      f.idp.rotateKey();
+      expect(await isAlive(await signIn())).toBe(true);
+      expect(f.idp.asked("/keys")).toBe(2);
+    },
+  );
 
   test.each<[string, string, () => string]>([
     ["no signature (N111, A34)", "alg", () => unsigned("none")],
@@ -601,6 +658,22 @@ describe("where it is sent", () => {
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
     }
     expect(f.idp.journal).toEqual([]);
+  });
+
+  test("503 with Retry-After where the keys cannot be read: nobody can say that the token is not the provider's, and a record tells of it", async () => {
+    const session = await signIn();
+    f.idp.rotateKey();
+    f.idp.hooks.answer = { "/keys": (_, response) => void response.writeHead(503).end() };
+    const away = await logOut();
+    expect(outcome(away)).toEqual([503, "idp_unavailable"]);
+    expect(away.headers.get("retry-after")).toBe("10");
+    expect(await isAlive(session)).toBe(true);
+    const reasons = (await f.records()).map(({ reason }) => reason);
+    expect(reasons).toContain("logout_token.keys_unread");
+    f.idp.hooks = {};
+    f.latchkey.clock.advance(10_000);
+    expect((await logOut()).status).toBe(200);
+    expect(await isAlive(session)).toBe(false);
   });
 
   test("503 when the database is away, never a 200: the provider must not think it is done (R137)", async () => {

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCustomer, listCustomerIdentities } from "../../src/contract/customers.ts";
-import { deleteProfile } from "../../src/contract/oidc-profiles.ts";
+import { deleteProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
 import { call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
+import { ADA } from "../support/hostile-idp.ts";
 
 describe.each(engines)("identities of a customer on $name", (engine) => {
   let database: TestDatabase;
@@ -51,6 +52,18 @@ describe.each(engines)("identities of a customer on $name", (engine) => {
     const { data } = (await f.redeem(await f.signOn())).body;
     await f.store.call(deleteProfile, { ids: { realm: f.realmId, id: f.profileId } });
     expect((await identitiesOf(data.customer_id)).body.data).toMatchObject([{ profile_name: null }]);
+  });
+
+  test("those of a deleted profile are adopted, and counted when the heir's issuer changes", async () => {
+    await f.redeem(await f.signOn());
+    await f.store.call(deleteProfile, { ids: { realm: f.realmId, id: f.profileId } });
+    const id = await f.addProfile({ adopt_identities_of: f.profileId });
+    f.idp.person = { ...ADA, sub: "somebody new" };
+    await f.redeem(await f.signOn({ parameters: { profile: id } }));
+    f.idp.issuer = `${f.idp.origin}/`;
+    const data = { type: "oidc-profile", discovery_url: f.idp.issuer, client_secret: "first secret" };
+    const moved = await f.store.call(updateProfile, { ids: { realm: f.realmId, id }, json: { data } });
+    expect([moved.code, moved.body.errors[0].meta.identities]).toEqual(["identities_left_behind", 2]);
   });
 
   test("404 for a customer that is not there, or another store's", async () => {

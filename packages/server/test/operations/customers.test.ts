@@ -616,6 +616,13 @@ describe.each(engines)("on $name", (engine) => {
     expect(walked).toEqual(byId);
   });
 
+  test("a customer is found by a reference of any length that it may have", async () => {
+    const external_ref = "crm/".padEnd(2048, "0");
+    await create({ name: "Other", external_ref: `${external_ref.slice(0, -1)}1` }, shop);
+    await create({ name: "Long", external_ref }, shop);
+    expect(await namesOf(`filter=eq(external_ref,${external_ref})`)).toEqual(["Long"]);
+  });
+
   test("a list has the store's own customers only, whatever it is narrowed by", async () => {
     const neighbour = await here.createStore();
     await create({ name: "Neighbour", email: "ada@shop.example" }, neighbour);

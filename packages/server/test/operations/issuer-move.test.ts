@@ -22,9 +22,9 @@ beforeEach(async () => {
 afterEach(() => f.close());
 
 const ids = () => ({ realm: f.realmId, id: f.profileId });
-const signedOn = async () => {
+const signedOn = async (parameters = {}) => {
   f.latchkey.clock.advance(1000);
-  return (await f.redeem(await f.signOn())).body.data.customer_id as string;
+  return (await f.redeem(await f.signOn({ parameters }))).body.data.customer_id as string;
 };
 const profile = async () => (await f.store.call(getProfile, { ids: ids() })).body.data;
 
@@ -44,6 +44,140 @@ const move = (data: object = {}) =>
       },
     },
   });
+
+/** A profile that has taken over somebody from a deleted one. */
+async function inherit() {
+  const customer = await signedOn();
+  await f.store.call(deleteProfile, { ids: ids() });
+  const profile = await f.addProfile({ name: "Heir", adopt_identities_of: f.profileId });
+  const heir = (change: object) => {
+    const data = { type: "oidc-profile", client_secret: "first secret", ...change };
+    return f.store.call(updateProfile, { ids: { realm: f.realmId, id: profile }, json: { data } });
+  };
+  return { customer, heir, through: { profile } };
+}
+
+describe("a PUT that changes the client id alone", () => {
+  test("200 leaves everybody who they are: those of the profile, and those that it has taken over from a deleted one", async () => {
+    const { customer, heir, through } = await inherit();
+    f.idp.person = { ...ADA, sub: "its own" };
+    const own = await signedOn(through);
+    f.idp.clientId = "another";
+    const changed = await heir({ client_id: "another" });
+    expect([changed.status, changed.body.data.meta.former_issuers]).toEqual([200, []]);
+    expect(await signedOn(through)).toBe(own);
+    f.idp.person = { ...ADA };
+    expect(await signedOn(through)).toBe(customer);
+  });
+
+  test("409 for another profile that would take over the same people", async () => {
+    const { heir } = await inherit();
+    await heir({ client_id: "another" });
+    const rival = await f.addProfile({ name: "Rival" });
+    const shown = await f.store.call(getProfile, { ids: { realm: f.realmId, id: rival } });
+    expect(shown.body.data.meta.adoptable).toEqual([]);
+    const adopting = { data: { type: "oidc-profile", adopt_identities_of: f.profileId } };
+    const refused = await f.store.call(updateProfile, {
+      ids: { realm: f.realmId, id: rival },
+      json: adopting,
+    });
+    expect([refused.status, refused.code]).toEqual([409, "adoption_impossible"]);
+  });
+});
+
+const adoptableOf = async (id: string) =>
+  (await f.store.call(getProfile, { ids: { realm: f.realmId, id } })).body.data.meta.adoptable;
+const adopt = (id: string, of = f.profileId) =>
+  f.store.call(updateProfile, {
+    ids: { realm: f.realmId, id },
+    json: { data: { type: "oidc-profile", adopt_identities_of: of } },
+  });
+
+test("who was somebody else in each of two adopted profiles is whom they were last, whichever was adopted first", async () => {
+  const made = [];
+  for (const name of ["First", "Second"]) {
+    const id = await f.addProfile({ name });
+    made.push({ id, customer: await signedOn({ profile: id }) });
+    await f.store.call(deleteProfile, { ids: { realm: f.realmId, id } });
+  }
+  const last = made.at(-1)?.customer;
+  for (const order of [made, made.toReversed()]) {
+    const heir = await f.addProfile({ name: "Heir" });
+    for (const { id } of order) expect((await adopt(heir, id)).status).toBe(200);
+    expect(await signedOn({ profile: heir })).toBe(last);
+    await f.store.call(deleteProfile, { ids: { realm: f.realmId, id: heir } });
+  }
+});
+
+test("a PUT that points a profile without people at another issuer adopts those of a deleted profile of that issuer", async () => {
+  const customer = await signedOn();
+  await f.store.call(deleteProfile, { ids: ids() });
+  rename();
+  const heir = await f.addProfile({ discovery_url: f.idp.issuer });
+  f.idp.issuer = f.idp.origin;
+  const data = { type: "oidc-profile", discovery_url: f.idp.origin, client_secret: "first secret" };
+  const pointed = (adopt_identities_of: string) =>
+    f.store.call(updateProfile, {
+      ids: { realm: f.realmId, id: heir },
+      json: { data: { ...data, adopt_identities_of } },
+    });
+  expect((await pointed(f.realmId)).code).toBe("adoption_impossible");
+  const { status, body } = await pointed(f.profileId);
+  expect([status, body.data.meta.adoptable]).toEqual([200, []]);
+  expect(await signedOn({ profile: heir })).toBe(customer);
+});
+
+test("409 identities_left_behind also for a second move, where the first one led to a provider that could not be read", async () => {
+  const customer = await signedOn();
+  const carried = { adopt_identities_of: f.profileId, confirm: "Hostile" };
+  await move({ discovery_url: `${f.idp.origin}/gone`, enabled: false, ...carried });
+  expect((await profile()).meta).toMatchObject({ issuer: null, former_issuers: [f.idp.origin] });
+  rename();
+  expect((await move({ enabled: true })).code).toBe("identities_left_behind");
+  const left = await move({ enabled: true, adopt_identities_of: null });
+  expect([left.status, left.body.data.meta.former_issuers]).toEqual([200, []]);
+  expect(await signedOn()).not.toBe(customer);
+});
+
+describe("a profile that had another client id before it was deleted", () => {
+  const changeClient = async () => {
+    f.idp.clientId = "another";
+    await move({ discovery_url: f.idp.discoveryUrl, client_id: "another" });
+    await f.store.call(deleteProfile, { ids: ids() });
+  };
+
+  test("is adopted with those who signed on before that, by one with the client id of then or of the end", async () => {
+    const customer = await signedOn();
+    await changeClient();
+    for (const client_id of ["another", "the-store"]) {
+      f.idp.clientId = client_id;
+      const heir = await f.addProfile({ client_id });
+      expect(await adoptableOf(heir)).toEqual([{ profile_id: f.profileId, identities: 1 }]);
+      expect((await adopt(heir)).status).toBe(200);
+      expect(await signedOn({ profile: heir })).toBe(customer);
+      await f.store.call(deleteProfile, { ids: { realm: f.realmId, id: heir } });
+    }
+  });
+
+  test("brings along whom it had taken over", async () => {
+    const { customer, heir, through } = await inherit();
+    f.idp.clientId = "another";
+    await heir({ client_id: "another" });
+    await f.store.call(deleteProfile, { ids: { realm: f.realmId, id: through.profile } });
+    const next = await f.addProfile({ client_id: "another" });
+    expect(await adoptableOf(next)).toEqual([{ profile_id: through.profile, identities: 1 }]);
+    expect((await adopt(next, through.profile)).status).toBe(200);
+    expect(await signedOn({ profile: next })).toBe(customer);
+  });
+
+  test("409 for one with a client id that it never had: another client's subjects are other people", async () => {
+    await signedOn();
+    await changeClient();
+    const stranger = await f.addProfile({ client_id: "a third" });
+    expect(await adoptableOf(stranger)).toEqual([]);
+    expect((await adopt(stranger)).code).toBe("adoption_impossible");
+  });
+});
 
 describe("a PUT that changes the issuer", () => {
   test("409 without a choice: it says how many would be left behind, and nothing is changed", async () => {
@@ -80,6 +214,24 @@ describe("a PUT that changes the issuer", () => {
     expect((await moveHeir({ adopt_identities_of: id, confirm: "Heir" })).status).toBe(200);
     const through = await f.redeem(await f.signOn({ parameters: { profile: id } }));
     expect(through.body.data.customer_id).toBe(customer);
+  });
+
+  test("200 back to the first issuer, under another client by then: those that were taken over from a deleted profile are carried back", async () => {
+    const { customer, heir, through } = await inherit();
+    const moveHeir = (issuer: string, client_id: string) => {
+      f.idp.issuer = issuer;
+      f.idp.clientId = client_id;
+      return heir({
+        discovery_url: issuer,
+        client_id,
+        adopt_identities_of: through.profile,
+        confirm: "Heir",
+      });
+    };
+    expect((await moveHeir(`${f.idp.origin}/`, "another")).status).toBe(200);
+    const back = await moveHeir(f.idp.origin, "another");
+    expect([back.status, back.body.data.meta.former_issuers]).toEqual([200, [`${f.idp.origin}/`]]);
+    expect(await signedOn(through)).toBe(customer);
   });
 
   test("200 needs no choice where nobody has signed on yet", async () => {
@@ -151,6 +303,17 @@ describe("a PUT that changes the issuer", () => {
     f.idp.person = { ...ADA };
     const through = await f.redeem(await f.signOn({ parameters: { profile: heir } }));
     expect(through.body.data.customer_id).toBe(customer);
+  });
+
+  test("so does everybody when nobody new has signed on since", async () => {
+    const customer = await signedOn();
+    rename();
+    await move({ adopt_identities_of: f.profileId, confirm: "Hostile" });
+    await f.store.call(deleteProfile, { ids: ids() });
+    const heir = await f.addProfile({ discovery_url: f.idp.issuer });
+    expect(await adoptableOf(heir)).toEqual([{ profile_id: f.profileId, identities: 1 }]);
+    expect((await adopt(heir)).body.data.meta.former_issuers).toEqual([f.idp.origin]);
+    expect(await signedOn({ profile: heir })).toBe(customer);
   });
 
   test("409 also for one that is switched off and cannot be read, whose issuer its address tells", async () => {

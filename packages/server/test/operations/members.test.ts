@@ -127,6 +127,12 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       expect(deleted.data.resource).toEqual({ type: "member", id });
     });
 
+    test("200 and no event for a change that changes nothing", async () => {
+      const id = await side.invite(somebody(), "support", { name: "Sue" });
+      expect((await change(id, { name: "Sue", role: "support" })).status).toBe(200);
+      expect((await eventsOf(id)).map(({ type }: { type: string }) => type)).toEqual(["member.created"]);
+    });
+
     test("the first sign-on is in the log, under the member's own name", async () => {
       const email = somebody();
       const token = await side.token(email, "viewer");
@@ -204,6 +210,8 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
         const ada = await ownSide.token("ada@shop.example", "administrator");
         const id = await idOf(ada);
         await ownSide.invite("sue@shop.example", "support");
+        // Another store's is nobody here (A33).
+        await side.invite(somebody(), "administrator");
         for (const answer of [await as(ada).remove(id), await as(ada).demote(id)])
           expect([answer.status, answer.code]).toEqual([409, "last_administrator"]);
         const renamed = await ownSide.call(ada, updateMember, { ids: { id }, ...member({ name: "Ada" }) });
@@ -231,11 +239,44 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
         };
         await own.store.call(createProfile, { ids: { realm: ownSide.realmId }, json: { data: profile } });
         expect((await as(bea).remove(id)).code).toBe("last_administrator");
+        // Who is no administrator can be removed all the same.
+        const helper = await ownSide.invite("dan@shop.example", "support");
+        expect((await as(bea).remove(helper)).status).toBe(204);
         const invited = await ownSide.invite("carl@shop.example", "administrator");
         expect((await as(bea).demote(id)).status).toBe(200);
         await own.store.call(deleteMember, { ids: { id: invited } });
         await own.store.call(updateMember, back);
         await enable(true);
+      });
+
+      test("is not the last while another was carried over to their provider's new name; one who was left behind cannot sign in", async () => {
+        const moved = await createFederation({ databaseUrl: database.url });
+        const its = await createMembersSide(moved);
+        const move = async (issuer: string, choice: object) => {
+          moved.idp.issuer = issuer;
+          const data = {
+            type: "oidc-profile",
+            discovery_url: issuer,
+            client_secret: moved.idp.clientSecrets[0],
+          };
+          const ids = { realm: its.realmId, id: its.profileId };
+          const json = { data: { ...data, ...choice } };
+          expect((await moved.store.call(updateProfile, { ids, json })).status).toBe(200);
+        };
+        const demoteSelf = async (token: string) => {
+          const { id } = (await its.call(token, getMe)).body.data;
+          const answer = await its.call(token, updateMember, { ids: { id }, ...member({ role: "support" }) });
+          await moved.store.call(updateMember, { ids: { id }, ...member({ role: "administrator" }) });
+          return answer;
+        };
+        const ada = await its.token("ada@shop.example", "administrator");
+        const carried = { adopt_identities_of: its.profileId, confirm: "Work accounts" };
+        await move(`${moved.idp.origin}/`, carried);
+        const bea = await its.token("bea@shop.example", "administrator");
+        expect((await demoteSelf(bea)).status).toBe(200);
+        await move(moved.idp.origin, { adopt_identities_of: null });
+        expect((await demoteSelf(ada)).code).toBe("last_administrator");
+        await moved.close();
       });
 
       test("of two who remove each other at once, one stays", async () => {

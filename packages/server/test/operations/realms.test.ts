@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { issueAccessToken } from "../../src/contract/access-tokens.ts";
+import { listEvents } from "../../src/contract/events.ts";
 import { createProfile } from "../../src/contract/oidc-profiles.ts";
 import {
   createRealm,
@@ -155,6 +156,47 @@ test("201 creates a realm with defaults; 200 changes only what is there", async 
     redirect_uris: uris,
     duplicate_email_policy: "api_only",
   });
+});
+
+test("an id in capitals is the same one: in the path, the body, the settings and a filter (RFC 9562 4)", async () => {
+  const { id } = (await create({ name: "Before" })).body.data;
+  const capitals = id.toUpperCase();
+  expect((await store.call(getRealm, { ids: { id: capitals } })).body.data.id).toBe(id);
+  expect((await update(capitals, { id: capitals, name: "After" })).body.data).toMatchObject({
+    id,
+    name: "After",
+  });
+  const json = { data: { type: "customer-authentication-settings", realm_id: capitals } };
+  expect((await store.call(updateAuthenticationSettings, { json })).body.data.realm_id).toBe(id);
+  await latchkey.app.tidy();
+  const { body } = await store.call(listEvents, { query: `filter=eq(subject,${capitals})` });
+  expect(body.data.map(({ type }: { type: string }) => type)).toEqual([
+    "authentication_realm.created",
+    "authentication_realm.updated",
+  ]);
+});
+
+test("of two who add a redirect URI to the list that both have read, the second is 409, where `If-Match` says what it read", async () => {
+  const made = await store.call(createRealm, {
+    json: { data: { type: "authentication-realm", name: "Previews" } },
+  });
+  const { id } = made.body.data;
+  const allow = (uri: string, etag: string | null) =>
+    store.call(updateRealm, {
+      ids: { id },
+      headers: { "if-match": etag ?? "" },
+      json: { data: { type: "authentication-realm", redirect_uris: [uri] } },
+    });
+  const read = () => store.call(getRealm, { ids: { id } });
+  const seen = (await read()).headers.get("etag");
+  expect(made.headers.get("etag")).toBe(seen);
+  const first = await allow("https://a.shop.example/", seen);
+  expect([first.status, first.headers.get("etag")]).toEqual([200, `"${first.body.data.meta.updated_at}"`]);
+  const second = await allow("https://b.shop.example/", seen);
+  expect([second.status, second.code]).toEqual([409, "realm_changed"]);
+  const now = await read();
+  expect(now.body.data.redirect_uris).toEqual(["https://a.shop.example/"]);
+  expect((await allow("https://b.shop.example/", now.headers.get("etag"))).status).toBe(200);
 });
 
 test("409 for a body that names another realm", async () => {

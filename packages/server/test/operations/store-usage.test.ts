@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { dryRun } from "../../src/application-keys/dry-run.ts";
+import { readUsage } from "../../src/application-keys/usage.ts";
 import { createApplicationKey, deleteApplicationKey } from "../../src/contract/application-keys.ts";
 import { getAuthenticationSettings } from "../../src/contract/realms.ts";
 import { getStoreUsage } from "../../src/contract/store.ts";
+import { createLimiter } from "../../src/rate-limit/limiter.ts";
+import { createUseLog } from "../../src/rate-limit/use-log.ts";
+import { isUnavailable } from "../../src/storage/storage.ts";
 import { createTestApp, getToken, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 
@@ -19,6 +24,7 @@ beforeEach(async () => {
 });
 afterAll(() => latchkey.close());
 
+type Reading = Parameters<typeof readUsage>[0];
 type Key = { id: string; name: string; reserved_rate_limit: number; asked: number[]; refused: number[] };
 const usage = async (query = "") =>
   (await store.call(getStoreUsage, { query })).body.data as {
@@ -52,6 +58,33 @@ test("shows for each second what was asked for and what was refused", async () =
   expect(key.asked.filter((figure) => figure > 0)).toEqual([30, 2]);
   expect(key.refused.filter((figure) => figure > 0)).toEqual([first]);
   expect(first).toBeGreaterThan(10);
+});
+
+test.each([
+  ["the log of use", (deps: Reading) => readUsage(deps, store.store.id, 60)],
+  ["a dry run", (deps: Reading) => dryRun(deps, store.store.id, store.key.id, { name: "First key" })],
+])("%s reads for one at a time of a store, and refuses whom twenty are before", async (_, read) => {
+  const { storage, clock } = latchkey;
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  let [reading, most] = [0, 0];
+  const useLog = {
+    ...createUseLog(),
+    async *read() {
+      most = Math.max(most, ++reading);
+      await gate;
+      yield { keyIds: [store.key.id], seconds: [0], asked: [1], refused: [0] };
+      reading--;
+    },
+  };
+  const deps = { storage, clock, useLog, limiter: createLimiter({ clock, useLog }) };
+  const all = Promise.allSettled(Array.from({ length: 30 }, () => read(deps)));
+  // Whoever is refused is told at once, and not after those who wait.
+  const refused = await read(deps).catch((error) => error);
+  expect(isUnavailable(refused)).toBe(true);
+  open();
+  const endings = Map.groupBy(await all, ({ status }) => status);
+  expect([endings.get("fulfilled")?.length, endings.get("rejected")?.length]).toEqual([20, 10]);
+  expect(most).toBe(1);
 });
 
 test("reaches back as far as was asked for, an hour at most, a minute unless it is said", async () => {

@@ -170,6 +170,14 @@ describe("a test sign-on", () => {
     expect(textOf(page)).toContain("token.unavailable");
   });
 
+  test("that cannot begin any more ends on its page at once", async () => {
+    const { url } = await offer();
+    await f.latchkey.storage.db.updateTable("oidc_profiles").set({ flow: "direct" }).execute();
+    const page = await visit({ cookie: undefined }, url);
+    expect(page.status).toBe(200);
+    expect(textOf(page)).toContain("profile_disabled");
+  });
+
   test("works for a profile that is not enabled yet, and tells the doctor what it has shown", async () => {
     await f.store.call(updateProfile, {
       ids: at(),
@@ -211,6 +219,8 @@ describe("its address", () => {
     expect((await visit({ cookie: undefined }, url, { profile: other })).code).toBe("test_sign_on_over");
     expect((await visit({ cookie: undefined }, `${url}x`)).code).toBe("test_sign_on_over");
     expect((await visit({ cookie: undefined }, "?ticket=")).code).toBe("test_sign_on_over");
+    const gone = await visit({ cookie: undefined }, url, { profile: crypto.randomUUID() });
+    expect([gone.status, gone.code]).toEqual([404, "profile_not_found"]);
     f.latchkey.clock.advance(600_000);
     expect((await visit({ cookie: undefined }, url)).code).toBe("test_sign_on_over");
   });

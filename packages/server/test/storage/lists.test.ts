@@ -401,6 +401,17 @@ describe.each(engines)("lists on $name", (engine) => {
       expect(await mostInOneTurn(latchkey.storage, searchTen, goesOn)).toBe(1);
     });
 
+    engineTest("503 where twenty searches of one store are under way: one more would only wait", async () => {
+      const query = "filter=like(email,*nobody*)";
+      const ask = () => store.call(listCustomers, { query });
+      const answers = await Promise.all(Array.from({ length: 200 }, ask));
+      const counts = Map.groupBy(answers, ({ code }) => code);
+      expect([...counts.keys()].toSorted()).toEqual(["filter_too_wide", "storage_unavailable"]);
+      expect(counts.get("filter_too_wide")?.length).toBeGreaterThanOrEqual(20);
+      expect(counts.get("storage_unavailable")?.[0]?.body.errors[0].detail).toContain("at once");
+      expect((await ask()).code).toBe("filter_too_wide");
+    });
+
     engineTest(
       "a search that has found something is walked to its end, however far apart its rows are",
       async () => {

@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { issueCustomerToken } from "../../src/contract/customer-tokens.ts";
 import { createCustomer, deleteCustomer, getCustomer, updateCustomer } from "../../src/contract/customers.ts";
-import { deleteProfile } from "../../src/contract/oidc-profiles.ts";
+import { deleteProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
 import { backchannelLogout, callback, jwks } from "../../src/contract/sign-on.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { newCredential } from "../../src/lib/secrets.ts";
@@ -268,6 +268,27 @@ describe.each(engines)("two instances on $name", (engine) => {
     expect(await tokens()).toEqual([]);
   });
 
+  test("200 for a logout token whose times are fractions of a second: the session's token and code end (N116)", async () => {
+    const [redeemed, issued] = await signOns([ADA, ADA]);
+    const answer = await redeem(0, redeemed as SignedOn);
+    const { status } = await call(f.latchkey.app, backchannelLogout, {
+      ids: { store: f.store.store.id, realm: f.realmId, profile: f.profileId },
+      form: {
+        logout_token: idp.signToken({
+          iss: idp.issuer,
+          aud: idp.clientId,
+          iat: f.latchkey.clock.now() / 1000 + 0.0001,
+          exp: f.latchkey.clock.now() / 1000 + 120.5,
+          jti: "logout",
+          sub: ADA.sub,
+          events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+        }),
+      },
+    });
+    expect([status, await isAlive(0, answer)]).toEqual([200, false]);
+    expect((await redeem(0, issued as SignedOn)).code).toBe("code_invalid");
+  });
+
   test("redemption and logout by the provider at once: whichever is first, no token lives on (N116)", async () => {
     const ids = { store: f.store.store.id, realm: f.realmId, profile: f.profileId };
     const now = f.latchkey.clock.now() / 1000;
@@ -322,6 +343,32 @@ describe.each(engines)("two instances on $name", (engine) => {
     }
   });
 
+  test.each<[string, () => object]>([
+    ["left behind", () => ({ adopt_identities_of: null })],
+    ["carried over", () => ({ adopt_identities_of: f.profileId, confirm: "Hostile" })],
+  ])(
+    "400 for a code that its profile was pointed at another issuer after, with its people %s; it is void (A09, I4)",
+    async (_, choice) => {
+      const [known, ...later] = await signOns([ADA, ADA, { ...ADA, sub: "new" }]);
+      expect((await redeem(0, known as SignedOn)).status).toBe(200);
+      idp.issuer = `${idp.origin}/`;
+      const place = { discovery_url: idp.issuer, client_secret: idp.clientSecrets[0] };
+      const moved = await f.store.call(updateProfile, {
+        ids: { realm: f.realmId, id: f.profileId },
+        json: { data: { type: "oidc-profile", ...place, ...choice() } },
+      });
+      expect(moved.status).toBe(200);
+      for (const [index, signedOn] of later.entries()) {
+        const { code, body } = await redeem(index, signedOn);
+        expect([code, body.errors?.[0].meta.reason]).toEqual(["sign_on_refused", "profile_disabled"]);
+        expect((await redeem(index, signedOn)).code).toBe("code_invalid");
+      }
+      expect([(await customers()).length, (await tokens()).length]).toEqual([1, 1]);
+      const [after] = await signOns([ADA]);
+      expect((await redeem(1, after as SignedOn)).status).toBe(200);
+    },
+  );
+
   test("a customer who is deleted while they sign in, in every round: no 5xx, and nobody is left without a row", async () => {
     const admin = await f.store.token();
     for (let round = 0; round < 10; round++) {
@@ -363,6 +410,33 @@ describe.each(engines)("two instances on $name", (engine) => {
     const answer = await redeeming;
     expect([answer.status, answer.body.data?.customer_id]).toEqual([200, id]);
     expect((await customers()).find((customer) => customer.id === id)?.email).toBe(ADA.email);
+  });
+
+  test("an address that the back office calls proven while its customer signs on with another, unproven one: it stays", async ({
+    skip,
+  }) => {
+    if (engine.name === "sqlite") skip("one transaction at a time writes to a SQLite");
+    const [first, second] = await signOns([
+      ADA,
+      { ...ADA, email: "new@shop.example", email_verified: false },
+    ]);
+    const { customer_id: id } = (await redeem(0, first as SignedOn)).body.data;
+    await f.store.call(updateCustomer, {
+      ids: { id },
+      json: { data: { type: "customer", email_verified: false } },
+    });
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    await other.query("begin");
+    await other.query("update customers set email_verified = 1, updated_at = updated_at + 1");
+    const redeeming = redeem(0, second as SignedOn);
+    const waits = sql`select 1 from pg_stat_activity where datname = current_database()
+      and wait_event_type = 'Lock' and query like 'update "customers"%'`;
+    await until(async () => (await waits.execute(db())).rows.length === 1);
+    await other.query("commit");
+    await other.end();
+    expect((await redeeming).status).toBe(200);
+    expect(await customers()).toMatchObject([{ id, email: ADA.email, email_verified: 1 }]);
   });
 
   test("two new instances that sign at once make one key, and each takes the other's tokens", async () => {

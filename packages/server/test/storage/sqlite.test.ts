@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -105,6 +114,14 @@ test("a file that another process has to itself, while it makes it or closes it,
   maker.exec("rollback");
   maker.close();
   expect(await running).toMatchObject({ code: 0, stdout: expect.stringContaining("applied: ") });
+});
+
+test("no database is made beside the log of one that was moved away without it", async () => {
+  const moved = join(folder, "moved.db");
+  copyFileSync(`${path}-wal`, `${moved}-wal`);
+  const { code, stderr } = await run(["migrate"], { LATCHKEY_DATABASE_URL: `sqlite:${moved}` });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("Put the database back beside it")]);
+  expect(readFileSync(`${moved}-wal`)).toEqual(readFileSync(`${path}-wal`));
 });
 
 test("a database becomes its owner's alone when it is opened, with the files beside it; a file that is none stays as it is", async () => {

@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { deleteCustomer, eraseCustomer } from "../../src/contract/customers.ts";
 import { redeliver } from "../../src/contract/deliveries.ts";
 import { updateIntegration } from "../../src/contract/integrations.ts";
+import { forgetOldEvents } from "../../src/events/forget.ts";
 import { createSequencer } from "../../src/events/sequencer.ts";
+import type { Attempt } from "../../src/integrations/attempt.ts";
 import type { Deliverer } from "../../src/integrations/deliverer.ts";
 import { markStores } from "../../src/integrations/due.ts";
 import { fanOut } from "../../src/integrations/fan-out.ts";
@@ -14,6 +17,8 @@ import { engines, type TestDatabase } from "../support/engines.ts";
 import { type Hooks, openHooks } from "../support/hooks.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
+
+const DAY = 86_400_000;
 
 /** What must hold of webhooks on either engine; and, where several instances can be, among them. */
 describe.each(engines)("on $name", (engine) => {
@@ -63,6 +68,39 @@ describe.each(engines)("on $name", (engine) => {
     hooks.receiver.arrived
       .filter(({ json }) => json.subject === subject)
       .map(({ json }) => json.data.resource.name);
+
+  test("what a receiver has answered goes with the event, by which an erasure would find it, also of one that is under way", async () => {
+    const { id } = await hooks.integrate();
+    const held: (() => void)[] = [];
+    let hold = false;
+    hooks.receiver.answer((response, { body }) => {
+      const end = () => response.writeHead(200).end(body);
+      if (hold) held.push(end);
+      else end();
+    });
+    await hooks.customer("Ada Lovelace");
+    await hooks.deliver();
+    await hooks.pass(10 * DAY);
+    await hooks.customer("Grace Hopper");
+    await hooks.deliver();
+    const { storage, clock } = hooks.latchkey;
+    const rows = () =>
+      storage.db.selectFrom("integration_deliveries").selectAll().orderBy("sequence").execute();
+    const answers = async () =>
+      (await rows()).map(({ attempts }) => (JSON.parse(attempts) as Attempt[]).map(({ answer }) => answer));
+    const [ofAda] = await rows();
+    hold = true;
+    await hooks.store.call(redeliver, { ids: { id, delivery: String(ofAda?.id) } });
+    await hooks.latchkey.app.tidy();
+    while (held.length === 0) await sleep(5);
+    const hopper = [expect.stringContaining("Grace Hopper")];
+    expect(await answers()).toEqual([[expect.stringContaining("Ada Lovelace")], hopper]);
+    expect(await forgetOldEvents({ storage, clock, eventDays: 7 })).toBe(false);
+    expect(await answers()).toEqual([[null], hopper]);
+    held[0]?.();
+    await hooks.latchkey.app.delivered();
+    expect(await answers()).toEqual([[null, null], hopper]);
+  });
 
   test("each event is delivered once and in the order of its subject, whatever fails in between", async () => {
     const { id } = await hooks.integrate();
@@ -307,6 +345,33 @@ describe.each(engines)("on $name", (engine) => {
     await hooks.deliver();
     const { status, body } = await hooks.store.call(eraseCustomer, { ids: { id } });
     expect([status, body.data.complete]).toEqual([200, true]);
+  });
+
+  test("what a receiver has answered is taken away with its person, also where it is just being written down", async ({
+    skip,
+  }) => {
+    if (engine.name === "sqlite") skip("one transaction at a time writes to a SQLite");
+    const { id } = await hooks.integrate();
+    const ada = await hooks.customer("Ada Lovelace");
+    await hooks.deliver();
+    const { storage } = hooks.latchkey;
+    const waits = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    const attempts = JSON.stringify([
+      { at: 0, status: 200, reason: null, milliseconds: 1, answer: "Ada Lovelace" },
+    ]);
+    let isErased = false;
+    let asked: Promise<unknown> | undefined;
+    // In the order of what writes down the outcomes of attempts, which has seen by now that its event was not erased.
+    await storage.db.transaction().execute(async (trx) => {
+      await trx.selectFrom("integrations").select("id").where("id", "=", id).forUpdate().execute();
+      await trx.updateTable("integration_deliveries").set({ attempts }).execute();
+      asked = hooks.store.call(eraseCustomer, { ids: { id: ada } }).then(() => {
+        isErased = true;
+      });
+      await until(async () => isErased || (await waits.execute(storage.db)).rows.length > 0);
+    });
+    await asked;
+    expect(JSON.stringify(await hooks.deliveries(id))).not.toContain("Lovelace");
   });
 
   test("instances that look at the same time share the work, and deliver nothing twice", async ({ skip }) => {

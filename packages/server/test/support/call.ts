@@ -96,7 +96,11 @@ function browserAnswer(operation: Operation, response: Response, text: string): 
   expect(headers.get("content-type"), what).toBe("text/html; charset=utf-8");
   expect(headers.has("location"), what).toBe(false);
   expect(text, what).not.toMatch(/<script/i);
-  if (status === 200) return { status, headers, body: text, code: undefined, codes: [] };
+  if (status === 200) {
+    expect(operation.success.page, `${what}; a page is not declared`).toBeDefined();
+    observe(operation.id, "200");
+    return { status, headers, body: text, code: undefined, codes: [] };
+  }
   const code = /data-problem="(\w+)"/.exec(text)?.[1] ?? "";
   expect(problemsOf(operation), `${what}; this problem is not declared`).toContain(code);
   observe(operation.id, code);

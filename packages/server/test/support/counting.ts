@@ -1,5 +1,5 @@
 import pino from "pino";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
 import { type HandClock, handClock } from "./clock.ts";
 import { hasValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
@@ -32,8 +32,11 @@ export function describeTogether(rules: (begin: () => Together, runs: Runs) => v
       valkey = await openValkey({ ...options, nowMs });
     });
     afterAll(async () => {
+      const counts = valkey.counts();
       await valkey.close();
       await server.remove();
+      // While Valkey is away each decides alone, by the same rules: what a script cannot do would not be seen.
+      expect(counts).toMatchObject({ losses: 0, alone: 0 });
     });
     const begin = (): Together => {
       clock = handClock();

@@ -33,7 +33,7 @@ export type Federation = {
   implicit: string;
   /** The address that the identity provider has for us. */
   callbackUrl: string;
-  addProfile(data?: object): Promise<string>;
+  addProfile(data?: object, realmId?: string): Promise<string>;
   changeRealm(data: object): Promise<void>;
   /** The parameters of a good request; a test changes some. `undefined` leaves one out. */
   parameters(changes?: Record<string, string | undefined>): Record<string, string>;
@@ -75,7 +75,7 @@ export async function createFederation(
   const realmId: string = body.data.realm_id;
   const issuer = `${PUBLIC_URL}/sign-on/stores/${store.store.id}/realms/${realmId}`;
 
-  async function addProfile(data: object = {}): Promise<string> {
+  async function addProfile(data: object = {}, realm = realmId): Promise<string> {
     const profile = {
       type: "oidc-profile",
       name: "Hostile",
@@ -84,7 +84,7 @@ export async function createFederation(
       client_secret: idp.clientSecrets[0],
       ...data,
     };
-    const made = await store.call(createProfile, { ids: { realm: realmId }, json: { data: profile } });
+    const made = await store.call(createProfile, { ids: { realm }, json: { data: profile } });
     return made.body.data.id;
   }
   async function changeRealm(data: object): Promise<void> {

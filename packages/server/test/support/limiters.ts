@@ -1,5 +1,5 @@
 import pino from "pino";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { createLimiter, type Draw, type Limiter } from "../../src/rate-limit/limiter.ts";
@@ -42,8 +42,11 @@ export function describeLimiters(rules: (makeLimiter: MakeLimiter, runs: Runs) =
       valkey = await openValkey({ ...options, nowMs });
     });
     afterAll(async () => {
+      const counts = valkey.counts();
       await valkey.close();
       await server.remove();
+      // While Valkey is away each decides alone, by the same rules: what a script cannot do would not be seen.
+      expect(counts).toMatchObject({ losses: 0, alone: 0 });
     });
     rules(inValkey, (numRuns) => ({ numRuns: Math.ceil(numRuns / 5) }));
   });

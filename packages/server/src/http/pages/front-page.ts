@@ -9,9 +9,9 @@ import { pageWords } from "./words/all.ts";
 
 /** Who comes to the address alone: a person who wonders what this is, or a program that looks for the way. */
 export const frontPage = (publicUrl: string, { hasHealth }: { hasHealth: boolean }): Page => {
-  const console = consoleUrlOf(publicUrl);
+  const consoleUrl = consoleUrlOf(publicUrl);
   const links = {
-    ...(console && { console }),
+    ...(consoleUrl && { console: consoleUrl }),
     reference: `${publicUrl}/docs`,
     openapi: `${publicUrl}/openapi.json`,
     // Elsewhere, where operators have a port of their own.

@@ -28,6 +28,13 @@ function learnFrom({ data }) {
   showAll();
 }
 
+/** What was deleted stands in no command any more. */
+function forget(url) {
+  for (const [type, id] of Object.entries(known))
+    if (url.split("?")[0].endsWith(`/${id}`)) delete known[type];
+  showAll();
+}
+
 /** `/v2/customers/{id}` asks for the id of a customer. */
 function knownFor(path, name) {
   const [, segment] = new RegExp(`/([\\w-]+)/\\{${name}\\}`).exec(path) ?? [];
@@ -89,6 +96,7 @@ async function send(form) {
     const body = isJson && text ? JSON.parse(text) : text;
     output.textContent = `${answer.status} ${answer.statusText}\n${isJson ? JSON.stringify(body, null, 2) : text}`;
     if (isJson) learnFrom(body);
+    if (init.method === "DELETE" && answer.ok) forget(url);
   } catch (error) {
     output.textContent = `There was no answer: ${error.message}`;
   }
@@ -124,14 +132,18 @@ for (const form of forms) {
     event.preventDefault();
     await send(form);
   });
-  form.querySelector("[data-act=copy]").addEventListener("click", async ({ currentTarget }) => {
+  const copy = form.querySelector("[data-act=copy]");
+  const name = copy.ariaLabel;
+  copy.addEventListener("click", async () => {
     const isCopied = await navigator.clipboard.writeText(curlOf(requestOf(form))).then(
       () => true,
       () => false,
     );
-    currentTarget.textContent = isCopied ? "Copied" : "Not allowed";
+    copy.textContent = isCopied ? "Copied" : "Not allowed";
+    copy.ariaLabel = `${copy.textContent}. ${name}`;
     setTimeout(() => {
-      currentTarget.textContent = "Copy";
+      copy.textContent = "Copy";
+      copy.ariaLabel = name;
     }, 2000);
   });
 }
