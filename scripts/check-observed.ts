@@ -7,6 +7,7 @@ const observed = readObserved();
 const declared = operations.flatMap((operation) => [
   `${operation.id} ${operation.success.status}`,
   ...(operation.success.statusOnRequest ? [`${operation.id} ${operation.success.statusOnRequest}`] : []),
+  ...(operation.success.page ? [`${operation.id} 200`] : []),
   ...problemsOf(operation).map((code) => `${operation.id} ${code}`),
 ]);
 const missing = declared.filter((answer) => !observed.has(answer));

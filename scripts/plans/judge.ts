@@ -1,12 +1,12 @@
 import type { Plan, Read } from "./explain.ts";
-import { NARROW, SMALL } from "./rules.ts";
+import { NARROW } from "./rules.ts";
 
 /** What is wrong with a plan, in words. Nothing: it costs the same with a million rows. */
 export function faultsOf(statement: string, { reads, sorts }: Plan): string[] {
   const tables = tablesIn(statement);
   const grown = reads
     .map((read) => ({ read, table: tables.get(read.name) ?? read.name }))
-    .filter(({ table }) => table in NARROW && !(table in SMALL));
+    .filter(({ table }) => table in NARROW);
   const faults = grown.flatMap(({ read, table }) => faultOf(read, table));
   const wide = grown.filter(({ read, table }) => !isNarrow(read, table));
   if (sorts && wide.length > 0)
