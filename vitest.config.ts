@@ -19,14 +19,18 @@ class BrowserFirstRacesLast extends BaseSequencer {
   }
 }
 
-/** Walks of an operator, and of who installs a release: each step is a process of its own, and together they take minutes. */
-const WALKS = [
+/**
+ * Walks of an operator, and of who installs a release: each step is a process of its own, and together they take minutes. And the
+ * proof of every regular expression, which takes as long as a tenth of all others.
+ */
+const LONG = [
   "command-line",
   "deploy",
   "identity-providers",
   "operator",
   "outage",
   "packages",
+  "regular-expressions",
   "restore",
   "stopping",
   "traces",
@@ -37,12 +41,12 @@ const isNamed = process.argv.slice(3).some((argument) => !argument.startsWith("-
 const isAll = isNamed || [process.env.CI, process.env.LATCHKEY_TEST_ALL].some(Boolean);
 if (!isAll)
   console.warn(
-    `Skipped: e2e/{${WALKS.join(",")}}.test.ts, because they take minutes. To run them: npm run test:all.`,
+    `Skipped: e2e/{${LONG.join(",")}}.test.ts, because they take minutes. To run them: npm run test:all.`,
   );
 
 export default defineConfig({
   test: {
-    exclude: [...configDefaults.exclude, ...(isAll ? [] : WALKS.map((name) => `e2e/${name}.test.ts`))],
+    exclude: [...configDefaults.exclude, ...(isAll ? [] : LONG.map((name) => `e2e/${name}.test.ts`))],
     include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "e2e/**/*.test.ts"],
     globalSetup: [
       "packages/server/test/support/postgres-server.ts",

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { createAdmin } from "@latchkey/sdk/admin";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { pageWords } from "../packages/server/src/http/pages/words/all.ts";
 import { until } from "../packages/server/test/support/until.ts";
@@ -250,6 +250,54 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await until(async () => (await inFocus()).includes("Continue with Practice sign-in"));
   });
 
+  test("what the page could not be told at first it asks for again when Try again is pressed", async () => {
+    let isDown = true;
+    await page.route(/\/config\.json$/, (route) => (isDown ? route.abort() : route.continue()));
+    await page.goto(`${shop}/sign-in`);
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.waitFor();
+    isDown = false;
+    await again.click();
+    await continueWith().waitFor();
+  });
+
+  test("Try again tries again also after a try that found no service", async () => {
+    await page.goto(`${shop}/sign-in`);
+    await continueWith().click();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await heading("You were not signed in");
+    await page.route(/\/v2\//, (route) => route.abort());
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.click();
+    await heading("The line went dead");
+    await page.unrouteAll();
+    await again.click();
+    await heading("Who would you like to be?");
+  });
+
+  test("who stops the page on its way to the provider can press again", async () => {
+    const AUTHORIZE = /[?&]response_type=code&/;
+    const pressAndStop = async (button: Locator) => {
+      // As the browser does it: the page stays, and is told nothing.
+      await page.route(AUTHORIZE, (route) => route.abort("aborted"));
+      const stopped = page.waitForEvent("requestfailed");
+      await button.click();
+      await stopped;
+      await page.unrouteAll();
+      await until(() => button.isEnabled());
+    };
+    await page.goto(`${shop}/sign-in`);
+    await continueWith().waitFor();
+    await pressAndStop(continueWith());
+    await continueWith().click();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.waitFor();
+    await pressAndStop(again);
+    await again.click();
+    await heading("Who would you like to be?");
+  });
+
   test("e-mail and password stand beside it, and give the same account page", async () => {
     await page.goto(`${shop}/sign-in`);
     const form = page.getByRole("form", { name: "Sign in with your e-mail" });
@@ -260,6 +308,23 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await picture("wrong-password");
     await form.getByLabel("Password").fill("practice-password");
     await form.getByRole("button", { name: "Sign in with e-mail" }).click();
+    await page.waitForURL(`${shop}/account`);
+    await heading("Dora Brook");
+  });
+
+  test("a form cannot be sent before the page can read it", async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await page.route(/\/pages\/sign-in\.js$/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(`${shop}/sign-in`, { waitUntil: "commit" });
+    const form = page.getByRole("form", { name: "Sign in with your e-mail" });
+    await form.getByLabel("E-mail").fill("dora@shop.example");
+    await form.getByLabel("Password").fill("practice-password");
+    expect(await form.getByRole("button").isDisabled()).toBe(true);
+    release();
+    await form.getByRole("button").click();
     await page.waitForURL(`${shop}/account`);
     await heading("Dora Brook");
   });
@@ -510,6 +575,26 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.getByText("ben@shop.example").waitFor();
   });
 
+  test("who was refused only when the code was redeemed is asked at the provider who they are, too", async () => {
+    await page.route(/\/v2\/customers\/tokens$/, (route) =>
+      route.request().method() === "POST"
+        ? route.fulfill({
+            status: 400,
+            headers: { "Access-Control-Allow-Origin": "*" },
+            json: { errors: [{ status: "400", code: "sign_on_refused", detail: "No." }] },
+          })
+        : route.continue(),
+    );
+    await page.goto(`${shop}/sign-in`);
+    await continueWith().click();
+    await person(/Ada/).click();
+    await page.getByText("You could not be signed in this way.").waitFor();
+    await page.unrouteAll();
+    await page.getByRole("link", { name: "Sign in another way" }).click();
+    await continueWith().click();
+    await heading("Who would you like to be?");
+  });
+
   test("sessions can be told apart: by browser, machine and place", async () => {
     await signIn(/^M? ?Mona/);
     const other = await newContext(browser, {
@@ -524,6 +609,22 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     expect(await sessions.nth(1).innerText()).toMatch(/Chrome \d+ on Linux\s+This session/);
     expect(await sessions.first().innerText()).toContain("on this machine");
     await other.close();
+  });
+
+  test("a session that another tab has ended meanwhile is signed out, not an error", async () => {
+    const other = await newContext();
+    await signIn(/^S? ?Sam/, await other.newPage());
+    await other.close();
+    await signIn(/^S? ?Sam/);
+    const second = await context.newPage();
+    await second.goto(`${shop}/account`);
+    const end = (of: Page) => of.getByRole("button", { name: /^Sign out the session with/ });
+    for (const tab of [second, page]) await end(tab).waitFor();
+    for (const tab of [second, page]) {
+      await end(tab).click();
+      await tab.getByText("That session is signed out.").waitFor();
+      expect(await end(tab).count()).toBe(0);
+    }
   });
 
   test("what the shop hears shows as it comes; what nobody has signed is refused and not shown", async () => {

@@ -212,15 +212,22 @@ test("health says in words that an answer broke off", async () => {
 
 describe("health", () => {
   /** What it says of a service that answers so. */
-  async function healthOf(status: number, body: object | string, ...more: string[]) {
+  const healthOf = (status: number, body: object | string, ...more: string[]) =>
+    healthOn([0], status, body, ...more);
+
+  /** On the first of these ports that is free. */
+  async function healthOn(ports: number[], status: number, body: object | string, ...more: string[]) {
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const head = `HTTP/1.1 ${status} Said\r\nConnection: close\r\nContent-Length: ${text.length}\r\n\r\n`;
     const service = createServer((socket) => {
       socket.on("error", () => undefined);
       socket.once("data", () => socket.end(head + text));
     });
-    await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
-    const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+    for (const port of ports)
+      if (!service.listening)
+        await once(service.listen(port, "127.0.0.1"), "listening").catch(() => service.close());
+    const { port } = service.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}`;
     const { code, stdout, stderr } = await latchkey(["health", "--url", url, ...more], {});
     await new Promise((resolve) => service.close(resolve));
     return [code, stdout, stderr.replace(`latchkey: ${url}`, "").trimEnd()];
@@ -253,6 +260,12 @@ describe("health", () => {
     expect(await healthOf(502, "Bad gateway")).toEqual([1, "", '/health/ready answers 502: "Bad gateway"']);
   });
 
+  test("is asked for on every port, also on one that no browser and no fetch would open", async () => {
+    const refused = [6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080];
+    const ready = { status: "ready", identity_providers };
+    expect(await healthOn(refused, 200, ready)).toEqual([0, "ready\n", ""]);
+  });
+
   test("takes nobody else for the service, however well they answer", async () => {
     for (const body of ["<h1>It works!</h1>", "null", { status: "ok" }])
       for (const more of [[], ["--live"]])
@@ -264,12 +277,20 @@ describe("health", () => {
   });
 });
 
-test.skipIf(!existsSync("/dev/full"))(
-  "an answer that finds no room is a fault with exit code 1: a secret that is shown once may be in it",
-  async () => {
+test
+  .skipIf(!existsSync("/dev/full"))
+  .each([
+    [["store", "create", "--name", "x", "--json"]],
+    [["--help"]],
+    [["store", "--help"]],
+    [["serve", "--help"]],
+    [["--version"]],
+  ])(
+  "an answer that finds no room is a fault with exit code 1: a secret that is shown once may be in it (%j)",
+  async (args) => {
     const own = await newPlace();
     const full = openSync("/dev/full", "w");
-    const child = spawn(process.execPath, [LATCHKEY, "store", "create", "--name", "x", "--json"], {
+    const child = spawn(process.execPath, [LATCHKEY, ...args], {
       env: { PATH: process.env.PATH, ...WATCHED, ...own.env },
       stdio: ["ignore", full, "pipe"],
     });
@@ -303,19 +324,22 @@ describe("where there is nothing", () => {
 });
 
 describe("what destroys", () => {
-  test("says what, and changes nothing without --yes", async () => {
+  test("says what, and of which database, and changes nothing without --yes", async () => {
     const own = await newPlace();
     const made = await createStore(own);
     const key = ["key", "delete", "--store", made.store.id, "--id", made.application_key.id];
     const refused = await latchkey(key, own.env);
     expect([refused.code, refused.stdout]).toEqual([1, ""]);
-    expect(refused.stderr).toContain("This deletes the key");
+    expect(refused.stderr).toMatch(/^database: .+\nThis deletes the key/);
     expect(refused.stderr).toContain("say --yes");
     const store = ["store", "delete", "--id", made.store.id];
     const kept = await latchkey(store, own.env);
     expect([kept.code, kept.stderr]).toEqual([1, expect.stringContaining('This deletes the store "Shop"')]);
     const secrets = await latchkey(["after-restore", "--rotate-secrets"], own.env);
-    expect([secrets.code, secrets.stderr]).toEqual([1, expect.stringContaining("new secret")]);
+    expect([secrets.code, secrets.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^database: .+\nThis gives every application key of every store a new secret/),
+    ]);
     const reset = await latchkey(["dev", "--reset"], own.env);
     expect([reset.code, reset.stderr]).toEqual([1, expect.stringContaining("has not made")]);
     expect(await latchkey([...key, "--yes", "--json"], own.env)).toMatchObject({

@@ -1,5 +1,6 @@
 import { createStorefront } from "@latchkey/sdk";
 import { afterAll, describe, expect, test } from "vitest";
+import { type HostileIdp, startHostileIdp } from "../packages/server/test/support/hostile-idp.ts";
 import { until } from "../packages/server/test/support/until.ts";
 import { hasChromium } from "./chromium.ts";
 import {
@@ -17,14 +18,16 @@ import { type HonestIdp, startHonestIdp } from "./honest-idp.ts";
 
 describe.skipIf(!hasChromium)("in Chromium", () => {
   let other: HonestIdp;
+  let hostile: HostileIdp;
   const c = consolePlace({
     shoppers: [/Ada/],
     allow: async () => {
       other = await startHonestIdp();
-      return [other.origin];
+      hostile = await startHostileIdp();
+      return [other.origin, hostile.origin];
     },
   });
-  afterAll(() => other?.close());
+  afterAll(() => Promise.all([other?.close(), hostile?.close()]));
 
   const openProvider = async () => {
     await go(c.page, "/providers", "Providers");
@@ -198,7 +201,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await move(c.idp, "Carry them over", "Change it and carry them over");
   });
 
-  test("what somebody else has changed while a provider's address was being typed is not overwritten unseen", async () => {
+  test("what somebody else has changed while a provider's address or secret was being typed is not overwritten unseen", async () => {
     const { page } = c;
     const { realmId } = await practiceProvider(c);
     const profiles = c.admin.profiles(realmId);
@@ -220,54 +223,62 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await form.getByText("profile_changed").waitFor();
     expect((await profiles.get(made.id)).data.client_id).toBe("second");
     await page.keyboard.press("Escape");
+    // A secret that was typed for one client is not kept for another.
+    await button(page, "Change the client secret").click();
+    await profiles.update(made.id, { client_id: "third", client_secret: "practice" });
+    await page.getByText("third", { exact: true }).waitFor({ state: "attached" });
+    await page.getByLabel("New client secret").fill("for the second");
+    await button(page, "Keep the new secret").click();
+    await page.getByRole("dialog").getByText("profile_changed").waitFor();
+    await page.keyboard.press("Escape");
     await profiles.delete(made.id);
   });
 
-  test("what a provider has changed is a difference to approve, with the same question about its people", async () => {
+  /** The provider's document is read anew when it is enabled; what has changed in it waits. */
+  async function readAnew() {
+    const { realmId, profile } = await practiceProvider(c);
+    const profiles = c.admin.profiles(realmId);
+    await profiles.update(profile.id, { enabled: false });
+    await profiles.update(profile.id, { enabled: true });
+  }
+
+  test("what a provider has changed is a difference to approve, with the same question about its people; only what was shown is approved", async () => {
     const { page } = c;
-    const { realmId, profile, path } = await practiceProvider(c);
-    const one = new RegExp(`/oidc-profiles/${profile.id}$`);
-    const pending = {
-      since: new Date().toISOString(),
-      digest: "digest-of-the-new",
-      changes: [{ member: "issuer", before: c.idp, after: "https://moved.example" }],
-    };
-    const changed = { ...profile, meta: { ...profile.meta, pending_change: pending } };
-    const { links } = await c.admin.profiles(realmId).get(profile.id);
-    await page.route(one, (route) => route.fulfill({ json: { data: changed, links } }));
-    const sent: unknown[] = [];
-    await page.route(/approve-drift$/, (route) => {
-      sent.push(route.request().postDataJSON().data);
-      const fault = {
-        status: "409",
-        code: "identities_left_behind",
-        title: "Conflict",
-        detail: "Somebody would be left behind.",
-        id: "request-1",
-        meta: { identities: 1200, issuer: c.idp, new_issuer: "https://moved.example" },
-      };
-      return sent.length === 1
-        ? route.fulfill({ status: 409, json: { errors: [fault] } })
-        : route.fulfill({ json: { data: profile, links } });
-    });
-    await go(page, path, "Practice sign-in");
-    // The event of any change makes the screen ask again.
-    await c.admin.profiles(realmId).update(profile.id, { propagate_logout: !profile.propagate_logout });
-    await heading(page, "The provider has changed");
+    const { realmId, profile } = await practiceProvider(c);
+    const profiles = c.admin.profiles(realmId);
+    const at = { discovery_url: hostile.origin, client_secret: "practice" };
+    const carried = { adopt_identities_of: profile.id, confirm: profile.name };
+    await profiles.update(profile.id, { ...at, ...carried });
+    hostile.issuer = `${hostile.origin}/`;
+    await readAnew();
+    await openProvider();
     const drift = page.getByRole("region", { name: "The provider has changed" });
-    expect(await drift.innerText()).toMatch(/before[\s\S]*now\s*https:\/\/moved\.example/);
-    await drift.getByRole("button", { name: "Approve this change" }).click();
+    const differences = async () => (await drift.innerText()).replaceAll(/\s+/g, " ");
+    expect(await differences()).toContain(`issuer before ${hostile.origin} now ${hostile.issuer} `);
     const asked = page.getByRole("dialog", { name: "What becomes of the people who signed in before?" });
-    await asked.getByText("1,200 people").waitFor();
-    await asked.getByRole("radio", { name: "Leave them behind" }).check();
-    await asked.getByRole("textbox").fill("Practice sign-in");
-    await asked.getByRole("button", { name: "Change it and leave them behind" }).click();
+    const approve = async () => {
+      await page.getByRole("button", { name: "Approve this change" }).click();
+      await asked.getByText("One person").waitFor();
+      await asked.getByRole("radio", { name: "Leave them behind" }).check();
+      await asked.getByRole("textbox").fill("Practice sign-in");
+    };
+    const leave = () => asked.getByRole("button", { name: "Change it and leave them behind" }).click();
+    await approve();
+    hostile.hooks.discovery = (document) => ({ ...document, token_endpoint: `${other.origin}/token` });
+    await readAnew();
+    // The screen below the window follows.
+    await page.getByText(`${other.origin}/token`).waitFor({ state: "attached" });
+    await leave();
+    await asked.getByText("drift_changed").waitFor();
+    await asked.getByRole("button", { name: "Cancel" }).click();
+    expect(await differences()).toContain(`now ${other.origin}/token`);
+    await approve();
+    await leave();
     await page.getByText("The change is approved.").waitFor();
-    expect(sent).toEqual([
-      { digest: "digest-of-the-new" },
-      { digest: "digest-of-the-new", adopt_identities_of: null },
-    ]);
-    await page.unrouteAll();
+    await drift.waitFor({ state: "detached" });
+    const { meta } = (await practiceProvider(c)).profile;
+    expect([meta.issuer, meta.former_issuers]).toEqual([hostile.issuer, []]);
+    await profiles.update(profile.id, { ...at, discovery_url: c.idp });
   });
 
   test("a key is created with its secret shown once, given another role, rotated with the end of the old one in sight, and deleted by its name", async () => {
@@ -304,6 +315,42 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await until(async () => !(await names()).includes("Warehouse"));
     // The button that was pressed is gone with its key.
     await until(() => page.evaluate(() => document.activeElement?.textContent === "Keys"));
+  });
+
+  test("a window that waits for a secret stays until it is there, however slow the service is", async () => {
+    const { page } = c;
+    const secretComes = async (act: string, secrets: RegExp) => {
+      const asked = Promise.withResolvers<void>();
+      const held = Promise.withResolvers<void>();
+      await page.route(secrets, async (route) => {
+        if (route.request().method() === "POST") {
+          asked.resolve();
+          await held.promise;
+        }
+        await route.continue();
+      });
+      await button(page, act).click();
+      await asked.promise;
+      await page.keyboard.press("Escape");
+      await page.mouse.click(2, 2);
+      expect(await button(page, "Cancel").isDisabled()).toBe(true);
+      held.resolve();
+      await button(page, "I have copied it").click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.unrouteAll({ behavior: "wait" });
+    };
+    await go(page, "/keys", "Keys");
+    await button(page, "Create a key").click();
+    await page.getByLabel("Name of the program").fill("Patience");
+    await secretComes("Create the key", /\/v2\/application-keys$/);
+    await button(page, "Rotate secret of Patience").click();
+    await secretComes("Make a new secret", /\/v2\/application-keys\/[^/]+\/rotate$/);
+    await go(page, "/integrations", "Integrations");
+    await button(page, "Add an integration").click();
+    await page.getByLabel("Name").fill("Patience");
+    await page.getByLabel("Address").fill(c.receiver.url);
+    await page.getByRole("checkbox", { name: /Keys and limit/ }).check();
+    await secretComes("Add the integration", /\/v2\/integrations$/);
   });
 
   test("a window that has shown a secret gives the focus back to what opened it", async () => {
@@ -375,6 +422,16 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await asInSafari.evaluate((ending) => ending.abort());
   });
 
+  test("a window that is opened by a double click stays open; one click beside it closes it", async () => {
+    const { page } = c;
+    await go(page, "/keys", "Keys");
+    const dialog = page.getByRole("dialog", { name: "Create a key" });
+    await button(page, "Create a key").dblclick();
+    await dialog.getByLabel("Name of the program").fill("Twice");
+    await page.mouse.click(2, 2);
+    await dialog.waitFor({ state: "detached" });
+  });
+
   test("spaces around and in a name, and around a secret that was pasted, are in nobody's way", async () => {
     const { page } = c;
     await c.admin.applicationKeys.create({ name: " Till  2 " });
@@ -405,6 +462,35 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await button(page, "Apply").click();
     await page.getByText(/^3 a second are reserved for /).waitFor();
     expect((await c.admin.applicationKeys.list()).meta.total_reserved_rate_limit).toBe(3);
+  });
+
+  test("what somebody else reserves, and the role that they give, is shown where nothing else was chosen", async () => {
+    const { page } = c;
+    const { data: key } = await c.admin.applicationKeys.create({ name: "Two hands", role: "viewer" });
+    await go(page, `/planner?key=${key.id}`, "Planner");
+    const slider = page.getByRole("slider", { name: /Two hands/ });
+    await slider.waitFor();
+    const reserve = (reserved_rate_limit: number) =>
+      c.admin.applicationKeys.update(key.id, { name: key.name, reserved_rate_limit });
+    await reserve(4);
+    await until(async () => (await slider.inputValue()) === "4");
+    expect(await button(page, "Apply").isDisabled()).toBe(true);
+    await slider.press("ArrowRight");
+    await button(page, "Apply").click();
+    await page.getByText("5 a second are reserved for Two hands.").waitFor();
+    await reserve(2);
+    await until(async () => (await slider.inputValue()) === "2");
+    await slider.press("ArrowRight");
+    await reserve(7);
+    await button(page, "Back to 7").waitFor();
+    expect(await slider.inputValue()).toBe("3");
+    await go(page, `/keys/${key.id}`, "Two hands");
+    await button(page, "Change role of Two hands").click();
+    await c.admin.applicationKeys.update(key.id, { name: key.name, role: "support" });
+    await until(() => page.getByRole("radio", { name: /^Support/ }).isChecked());
+    expect(await button(page, "Change the role").isDisabled()).toBe(true);
+    await page.keyboard.press("Escape");
+    await c.admin.applicationKeys.delete(key.id);
   });
 
   test("a customer's sessions are ended; erasing asks for the address", async () => {

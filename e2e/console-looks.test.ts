@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { until } from "../packages/server/test/support/until.ts";
 import { barriersOf } from "./axe.ts";
@@ -225,24 +225,36 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     const page = await newPage(c);
     await signInWithKey(c, page, "/keys");
     const share = page.getByRole("listitem").filter({ hasText: /^مفتاح المتجر 12 0 of 3$/ });
-    const [said, called] = await share.evaluate((item: Element) => {
-      const rangeOf = (text: string) => {
-        const walker = document.createTreeWalker(item, NodeFilter.SHOW_TEXT);
-        for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-          const at = node.nodeValue?.indexOf(text) ?? -1;
-          if (at < 0) continue;
-          const range = document.createRange();
-          range.setStart(node, at);
-          range.setEnd(node, at + text.length);
-          return range.getBoundingClientRect();
-        }
-        throw new Error(`no text ${text}`);
-      };
-      return [rangeOf("0").left, rangeOf("مفتاح").right];
-    });
-    expect(said).toBeGreaterThan(called ?? 0);
+    const [said, called] = [await placeOf(share, "0"), await placeOf(share, "مفتاح")];
+    expect(said.left).toBeGreaterThan(called.right);
     await page.context().close();
   });
+
+  test("a name that turns round what follows it keeps to itself in the sentence of an event, too", async () => {
+    await c.admin.applicationKeys.create({ name: "Door \u202eabc" });
+    const page = await newPage(c);
+    await signInWithKey(c, page, "/events");
+    const event = page.getByRole("listitem").filter({ hasText: "Door" });
+    const [said, called] = [await placeOf(event, "created"), await placeOf(event, "abc")];
+    expect(said.left).toBeGreaterThan(called.right);
+    await page.context().close();
+  });
+
+  /** Where a text stands on the screen. */
+  const placeOf = (within: Locator, text: string): Promise<{ left: number; right: number }> =>
+    within.evaluate((item: Element, looked: string) => {
+      const walker = document.createTreeWalker(item, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const at = node.nodeValue?.indexOf(looked) ?? -1;
+        if (at < 0) continue;
+        const range = document.createRange();
+        range.setStart(node, at);
+        range.setEnd(node, at + looked.length);
+        const { left, right } = range.getBoundingClientRect();
+        return { left, right };
+      }
+      throw new Error(`no text ${looked}`);
+    }, text);
 
   test("what Home and Settings show first stays where it is when the rest has come", async () => {
     const page = await newPage(c, { viewport: { width: 390, height: 844 } });
@@ -278,6 +290,18 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("where the system chooses the colours, a window above the screen has an edge", async () => {
+    const page = await newPage(c, { forcedColors: "active" });
+    await signInWithKey(c, page, "/keys");
+    await button(page, "Create a key").click();
+    const edge = await page.getByRole("dialog").evaluate((dialog: Element) => {
+      const { borderTopWidth, borderTopColor } = getComputedStyle(dialog);
+      return [borderTopWidth !== "0px", borderTopColor !== "rgba(0, 0, 0, 0)"];
+    });
+    expect(edge).toEqual([true, true]);
+    await page.context().close();
+  });
+
   test("where the system chooses the colours, a legend has those of its chart all the same", async () => {
     const page = await newPage(c, { forcedColors: "active" });
     await signInWithKey(c, page);
@@ -304,15 +328,65 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
-  test("in a narrow window the menu closes when a screen is chosen, also the one that is there", async () => {
+  test("in a narrow window the menu closes when a screen is chosen, also the one that is there, and hands the focus to its heading", async () => {
     const page = await newPage(c, { viewport: { width: 390, height: 844 } });
     await signInWithKey(c, page, "/keys");
+    // A screen that is only being loaded has no heading yet.
+    await heading(page, "Keys");
     for (const name of ["Keys", "Planner"]) {
       await button(page, "Menu").click();
       const link = page.getByRole("navigation").getByRole("link", { name });
       await link.click();
       await link.waitFor({ state: "hidden" });
       await heading(page, name);
+      await until(() => page.evaluate((title) => document.activeElement?.textContent === title, name));
+    }
+    await page.context().close();
+  });
+
+  const broken = {
+    status: 500,
+    json: {
+      errors: [{ status: "500", code: "internal_error", title: "", detail: "It broke.", id: "request-1" }],
+    },
+  };
+
+  test("that more could not be shown is said beside the button that was pressed for it", async () => {
+    for (let at = 0; at < 30; at++)
+      await c.admin.customers.create({ name: `Patron ${at}`, email: `patron-${at}@home.example` });
+    const page = await newPage(c, { viewport: { width: 1280, height: 600 } });
+    await signInWithKey(c, page, "/customers?q=Patron");
+    await page.getByText("30 in all").waitFor();
+    await page.route(/\/v2\/customers\?.*page/, (route) => route.fulfill(broken));
+    const more = button(page, "Show more");
+    await more.click();
+    const problem = page.getByRole("alert");
+    await problem.getByText("It broke.").waitFor();
+    const topOf = async (of: typeof problem) => (await of.boundingBox())?.y ?? 0;
+    expect(await topOf(problem)).toBeGreaterThan(await topOf(page.getByRole("listitem").last()));
+    await page.unrouteAll();
+    await more.click();
+    await problem.waitFor({ state: "detached" });
+    expect(await page.getByRole("link", { name: /Patron/ }).count()).toBe(30);
+    await page.context().close();
+  });
+
+  test("what a form needs and could not be read is said, with a way to try again", async () => {
+    const page = await newPage(c);
+    for (const [path, asked, then] of [
+      ["/providers/add", /\/v2\/authentication-realms\?/, "Go on"],
+      ["/settings", /\/v2\/customer-authentication-settings/, "Copy client id for OpenID Connect libraries"],
+    ] as const) {
+      await signInWithKey(c, page, "/events");
+      await heading(page, "Events");
+      await page.route(asked, (route) => route.fulfill(broken));
+      await go(page, path);
+      await page.getByRole("alert").getByText("It broke.").waitFor();
+      await page.unrouteAll();
+      await button(page, "Try again").click();
+      await page.getByRole("alert").waitFor({ state: "detached" });
+      await button(page, then).waitFor();
+      expect(await button(page, then).isEnabled()).toBe(true);
     }
     await page.context().close();
   });
@@ -340,9 +414,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       const { promise: held, resolve: release } = Promise.withResolvers<void>();
       await page.route(list, async (route) => {
         await held;
-        const detail = "It broke.";
-        const errors = [{ status: "500", code: "internal_error", title: "", detail, id: "request-1" }];
-        await route.fulfill({ status: 500, json: { errors } });
+        await route.fulfill(broken);
       });
       await go(page, path);
       await page.locator("[aria-busy=true]").first().waitFor();

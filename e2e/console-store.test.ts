@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
+import { type HostileIdp, startHostileIdp } from "../packages/server/test/support/hostile-idp.ts";
 import { until } from "../packages/server/test/support/until.ts";
 import { hasChromium } from "./chromium.ts";
 import {
@@ -18,7 +19,15 @@ import {
 /** The store itself: events, integrations, settings, members; and what each role is offered. */
 
 describe.skipIf(!hasChromium)("in Chromium", () => {
-  const c = consolePlace({ shoppers: [/Ada/] });
+  let elsewhere: HostileIdp;
+  const c = consolePlace({
+    shoppers: [/Ada/],
+    allow: async () => {
+      elsewhere = await startHostileIdp();
+      return [elsewhere.origin];
+    },
+  });
+  afterAll(() => elsewhere?.close());
 
   test("Events shows what happens while one looks, with before and after", async () => {
     const { page } = c;
@@ -127,34 +136,24 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     const realms = (await c.admin.realms.list()).data;
     const realm = realms.find(({ purpose }) => purpose === "members");
     const [profile] = (await c.admin.profiles(realm?.id ?? "").list()).data;
+    const mona = await newPage(c);
+    await signInAsMember(c, mona, /Mona/);
+    await mona.context().close();
     await go(page, `/realms/${realm?.id}/providers/${profile?.id}`, profile?.name);
     await page.getByText("is refused, unless they were invited under Members").waitFor();
     await button(page, "Remove").click();
     const remove = page.getByRole("dialog");
     await remove.getByText(/Members who came through it must be removed and invited again/).waitFor();
     await remove.getByRole("button", { name: "Cancel" }).click();
-    const fault = {
-      status: "409",
-      code: "identities_left_behind",
-      title: "Conflict",
-      detail: "Somebody would be left behind.",
-      id: "request-1",
-      meta: { identities: 2, issuer: c.idp, new_issuer: "https://moved.example" },
-    };
-    await page.route(/\/oidc-profiles\/[\w-]+$/, (route) =>
-      route.request().method() === "PUT"
-        ? route.fulfill({ status: 409, json: { errors: [fault] } })
-        : route.fallback(),
-    );
     await button(page, "Change address and client").click();
     const form = page.getByRole("dialog", { name: "Change address and client" });
-    await form.getByLabel("Address").fill("https://moved.example");
+    await form.getByLabel("Address").fill(elsewhere.origin);
     await form.getByLabel("Client secret").fill("practice");
     await form.getByRole("button", { name: "Change it" }).click();
     const moved = page.getByRole("dialog", { name: "What becomes of the people who signed in before?" });
+    await moved.getByText("One person").waitFor();
     await moved.getByText(/Everybody stays the member they are/).waitFor();
     await moved.getByText(/before they were removed and invited again/).waitFor();
-    await page.unrouteAll();
     await moved.getByRole("button", { name: "Cancel" }).click();
   });
 
@@ -238,6 +237,110 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     });
     await page.getByLabel("Limit, requests a second").fill("0");
     await page.getByText("A whole number, 1 or more.").waitFor();
+  });
+
+  test("what somebody else saves on Settings appears where nothing was typed, and takes away nothing that was", async () => {
+    const { page } = c;
+    const { realm_id } = (await c.admin.settings.get()).data;
+    const read = async () => (await c.admin.realms.get(realm_id)).data;
+    const before = await read();
+    await go(page, "/settings", "Settings");
+    const realmCard = page.getByRole("region").filter({ hasText: "Client id for OpenID Connect libraries" });
+    const field = (label: string) => realmCard.getByLabel(label);
+    const note = page.getByText(/^Somebody else has saved this meanwhile/);
+    await field("Colour").fill("#123456");
+    await c.admin.realms.update(realm_id, { logo_url: "https://shop.example/theirs.svg" });
+    await until(async () => (await field("Address of the logo").inputValue()).endsWith("/theirs.svg"));
+    expect([await field("Colour").inputValue(), await note.count()]).toEqual(["#123456", 0]);
+    await c.admin.realms.update(realm_id, { accent_color: "#abcdef" });
+    await note.getByText("#abcdef").waitFor();
+    expect(await field("Colour").inputValue()).toBe("#123456");
+    await c.admin.realms.update(realm_id, { home_url: "https://shop.example/unseen" });
+    await realmCard.getByRole("button", { name: "Save what shoppers see" }).click();
+    await page.getByText("What shoppers see is saved.").waitFor();
+    // Only what was typed is sent, so what was saved at the same moment stays.
+    expect(await read()).toMatchObject({
+      accent_color: "#123456",
+      home_url: "https://shop.example/unseen",
+      logo_url: "https://shop.example/theirs.svg",
+    });
+    await note.waitFor({ state: "detached" });
+    await realmCard.getByRole("button", { name: "Add a redirect URI" }).click();
+    const added = realmCard.getByRole("textbox", { name: /^Redirect URI/ }).last();
+    await added.fill("https://shop.example/mine");
+    await page.getByText("The second one is refused").click();
+    await page.getByLabel("Limit, requests a second").fill("12");
+    await c.admin.realms.update(realm_id, {
+      redirect_uris: [...before.redirect_uris, "https://shop.example/theirs"],
+      duplicate_email_policy: "allowed",
+    });
+    await c.admin.store.update({ rate_limit: 99 });
+    await note.getByText(/shop\.example\/theirs/).waitFor();
+    await note.getByText("They are two customers").waitFor();
+    await note.getByText("99").waitFor();
+    expect(await added.inputValue()).toBe("https://shop.example/mine");
+    expect(await page.getByRole("radio", { name: /The second one is refused/ }).isChecked()).toBe(true);
+    expect(await page.getByLabel("Limit, requests a second").inputValue()).toBe("12");
+    for (let left = 3; left > 0; left--) await button(page, "Show theirs").first().click();
+    expect(await added.inputValue()).toBe("https://shop.example/theirs");
+    expect(await page.getByLabel("Limit, requests a second").inputValue()).toBe("99");
+    const { redirect_uris, duplicate_email_policy, logo_url, accent_color, home_url } = before;
+    const shown = { logo_url, accent_color, home_url };
+    await c.admin.realms.update(realm_id, { redirect_uris, duplicate_email_policy, ...shown });
+    await c.admin.store.update({ rate_limit: 100 });
+  });
+
+  test("a redirect URI that somebody adds while one's own is on its way is not lost", async () => {
+    const { page } = c;
+    const { realm_id } = (await c.admin.settings.get()).data;
+    const { redirect_uris: before } = (await c.admin.realms.get(realm_id)).data;
+    await go(page, "/settings", "Settings");
+    const realmCard = page.getByRole("region").filter({ hasText: "Client id for OpenID Connect libraries" });
+    const line = (at: number) => realmCard.getByRole("textbox", { name: `Redirect URI ${at}`, exact: true });
+    const mine = line(before.length + 1);
+    // What was there a moment ago may still be shown.
+    await line(before.length).waitFor();
+    await mine.waitFor({ state: "detached" });
+    await realmCard.getByRole("button", { name: "Add a redirect URI" }).click();
+    await mine.fill("https://shop.example/mine");
+    const theirs = [...before, "https://shop.example/theirs"];
+    await page.route(
+      new RegExp(realm_id),
+      async (route) => {
+        await c.admin.realms.update(realm_id, { redirect_uris: theirs });
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await realmCard.getByRole("button", { name: "Save the redirect URIs" }).click();
+    await page.getByText("The realm was changed since it was read.").waitFor();
+    expect((await c.admin.realms.get(realm_id)).data.redirect_uris).toEqual(theirs);
+    await page.getByText(/^Somebody else has saved this meanwhile/).waitFor();
+    expect(await mine.inputValue()).toBe("https://shop.example/mine");
+    await c.admin.realms.update(realm_id, { redirect_uris: before });
+  });
+
+  test("who is refused because somebody else has saved the redirect URIs sees theirs and can save, also where no event comes through", async () => {
+    const { realm_id } = (await c.admin.settings.get()).data;
+    const { redirect_uris: before } = (await c.admin.realms.get(realm_id)).data;
+    const page = await newPage(c);
+    await page.route(/\/v2\/events\/stream/, (route) => route.abort());
+    await signInWithKey(c, page, "/settings");
+    const realmCard = page.getByRole("region").filter({ hasText: "Client id for OpenID Connect libraries" });
+    const save = realmCard.getByRole("button", { name: "Save the redirect URIs" });
+    const name = `Redirect URI ${before.length + 1}`;
+    await realmCard.getByRole("button", { name: "Add a redirect URI" }).click();
+    await realmCard.getByRole("textbox", { name, exact: true }).fill("https://shop.example/mine");
+    await c.admin.realms.update(realm_id, { redirect_uris: [...before, "https://shop.example/theirs"] });
+    await save.click();
+    await page.getByText("The realm was changed since it was read.").waitFor();
+    await page.getByText(/^Somebody else has saved this meanwhile/).waitFor();
+    await save.click();
+    await page.getByText("The redirect URIs are saved.").waitFor();
+    const { redirect_uris } = (await c.admin.realms.get(realm_id)).data;
+    expect(redirect_uris).toEqual([...before, "https://shop.example/mine"]);
+    await c.admin.realms.update(realm_id, { redirect_uris: before });
+    await page.context().close();
   });
 
   test("an administrator invites somebody, changes their role, and removes them by their address", async () => {

@@ -16,12 +16,20 @@ const MEANT: readonly { what: RegExp; why: string }[] = [
     why: "They were needed before, too. Now the document lists what authorize reads.",
   },
   {
+    what: /\?(filter: maxLength|sort: pattern) is stricter now$/,
+    why: "Others were refused before, too. Now the document says so.",
+  },
+  {
     what: /\/oidc-profiles\S* answers\.data(\[\])?\.meta\.(has_next_client_secret|pending_change): is not always there now$/,
     why: "Public tokens no longer read what is for administrators.",
   },
   {
     what: /\/approve-drift: needs a body now$/,
     why: "The document that was shown is approved, and not one that has come since: it must be named.",
+  },
+  {
+    what: /\/(access_token|introspect|revoke|token|backchannel-logout) takes: application\/json is gone$/,
+    why: "It is taken as before. Generated clients that find it listed send it instead of their form.",
   },
 ];
 

@@ -15,6 +15,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { variables } from "../packages/server/src/config.ts";
+import { limits } from "../packages/server/src/contract/limits.ts";
 import { freePort } from "../packages/server/test/support/postgres-server.ts";
 import { until } from "../packages/server/test/support/until.ts";
 import { askOver, type Certificate, hasOpenssl, makeCertificate } from "./certificate.ts";
@@ -272,6 +273,11 @@ test("docs/operations.md shows the files of deploy/, word for word", () => {
   const nginx = read("nginx/latchkey-upstream.conf") + read("nginx/latchkey.conf");
   expect(shownIn("docs/operations.md", "nginx")).toBe(nginx);
   expect(shownIn("docs/operations.md", "caddyfile")).toBe(read("caddy/Caddyfile"));
+});
+
+test("nginx waits for as long as a sign-on may wait for its provider: for a place, documents, keys, either secret and UserInfo", () => {
+  const [, seconds] = /proxy_read_timeout (\d+)s;/.exec(read("nginx/latchkey.conf")) ?? [];
+  expect(Number(seconds) * 1000).toBeGreaterThan(limits.idpWaitMs + 5 * limits.idpCallMs);
 });
 
 describe.skipIf(!hasOpenssl())("TLS in front", () => {

@@ -265,6 +265,19 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
       await page.getByText(/Continue with Practice sign-in|You are not signed in/).waitFor();
     });
 
+    test("an address that stands for a name makes no page wider than a phone", async () => {
+      const address = `${"very-long-".repeat(5)}name@home.example`.replaceAll("-", "");
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.goto(signInOf(name));
+      await continueWith().click();
+      await page.getByText("Somebody else").click();
+      await page.getByLabel("Name").fill(address);
+      await page.getByLabel("E-mail").fill(address);
+      await page.getByRole("button", { name: "Sign in", exact: true }).click();
+      await page.getByRole("heading", { name: `Hello, ${address}` }).waitFor();
+      await expectGood(`${name}-long-name`);
+    });
+
     test("signs out here also when the service cannot be told, and when the button is pressed twice", async () => {
       await signIn(name);
       await hello().waitFor();
@@ -318,6 +331,10 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
         .waitFor();
       expect(other.url()).not.toContain("code=");
       await continueWith(other).waitFor();
+      expect(other.url()).toBe(signInOf(name));
+      await other.reload();
+      await continueWith(other).waitFor();
+      expect(await other.getByText("Allow cookies for it").count()).toBe(0);
       await other.goto(accountOf(name));
       await other.getByText(/Continue with Practice sign-in|You are not signed in/).waitFor();
       await victim.close();
@@ -376,6 +393,22 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
       });
     }
 
+    test("after a refusal the provider asks again, so that somebody else can be chosen; once signed in, it need not", async () => {
+      await page.goto(signInOf(name));
+      await continueWith().click();
+      await page.getByText("Somebody else").click();
+      await page.getByRole("button", { name: "Sign in", exact: true }).click();
+      await page.getByRole("alert").filter({ hasText: "You were not signed in." }).waitFor();
+      await continueWith().click();
+      await be(/Ada/);
+      await hello().waitFor();
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByRole("heading", { name: "A stool of ash, for the kitchen" }).waitFor();
+      await page.goto(signInOf(name));
+      await continueWith().click();
+      await hello().waitFor();
+    });
+
     test("a sign-on that fails is told with its reference", async () => {
       await turn("Wrong issuer");
       try {
@@ -417,6 +450,22 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
   );
 
   test.skipIf(!installed.includes("html"))(
+    "html: the id of a request, which stands where there is no reference, makes no page wider than a phone",
+    async () => {
+      await page.route(`${place.url}/v2/**/oidc-profiles*`, (route) =>
+        route.fulfill({
+          status: 500,
+          headers: { "Access-Control-Allow-Origin": "*" },
+          json: { errors: [{ id: crypto.randomUUID(), status: "500", code: "internal_error" }] },
+        }),
+      );
+      await page.goto(signInOf("html"));
+      await page.getByText(/^Reference [\w-]{36}$/).waitFor();
+      await expectGood("html-request-id");
+    },
+  );
+
+  test.skipIf(!installed.includes("html"))(
     "the tutorial: one browser breaks a sign-in, mends it, and finds the record in the console as Sam",
     async () => {
       await signIn("html");
@@ -444,6 +493,23 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
       await page.getByText("id_token.iss").first().waitFor();
     },
   );
+
+  test("where there is no provider, or none that is enabled, the page says so", async () => {
+    const admin = createAdmin({ baseUrl: place.url, ...credentials });
+    const profiles = admin.profiles((await admin.settings.get()).data.realm_id);
+    const [practice] = (await profiles.list()).data;
+    const id = practice?.id ?? "";
+    await profiles.update(id, { enabled: false });
+    try {
+      for (const name of installed) {
+        await page.goto(signInOf(name));
+        await page.getByText("There is no way to sign in yet.").waitFor();
+        await expectGood(`${name}-no-provider`);
+      }
+    } finally {
+      await profiles.update(id, { enabled: true });
+    }
+  });
 
   test("a provider that is down cannot be chosen, and the page says so", async () => {
     const other = await startPracticeIdp({ port: otherPort, quiet: true });
@@ -479,6 +545,14 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
         .filter({ hasText: /Please try again/ })
         .waitFor();
       await expectGood(`${name}-alone`);
+    }
+    if (installed.includes("express")) {
+      await page.request.get(`${callbackOf("express")}?code=x&state=y`, { maxRedirects: 0 });
+      await page.goto(signInOf("express"));
+      await page.getByRole("heading", { name: "This does not work right now" }).waitFor();
+      const kept = await context.cookies(urlOf("express"));
+      // What it has to say was not said yet.
+      expect(kept.map((cookie) => cookie.name)).toContain("notice");
     }
     complaints.length = 0;
   });

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createRemoteJWKSet, type JWTVerifyOptions, jwtVerify } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../packages/server/test/support/postgres-server.ts";
 import { until } from "../packages/server/test/support/until.ts";
@@ -65,7 +66,7 @@ async function signOn(): Promise<string> {
   const verifier = randomBytes(32).toString("base64url");
   const query = new URLSearchParams({
     profile: profileId,
-    scope: "openid email",
+    scope: "openid email profile",
     response_type: "code",
     client_id: "customers",
     redirect_uri: STOREFRONT,
@@ -278,6 +279,30 @@ describe.each([
     });
     expect(Number(refused?.headers.get("retry-after"))).toBeGreaterThan(0);
   });
+});
+
+test("a library takes our tokens by what the guide tells it, and none of another realm", async () => {
+  const [, told = ""] =
+    /^\| jose \| `(\{.*?\})`/m.exec(readFileSync(new URL(`../${GUIDE}`, import.meta.url), "utf8")) ?? [];
+  const optionsFor = new Function("issuer", "audience", `return ${told};`) as (
+    issuer: string,
+    audience: string,
+  ) => JWTVerifyOptions;
+  const keys = createRemoteJWKSet(new URL(`${place.url}/.well-known/jwks.json`));
+  const issuer = `${place.url}/sign-on/stores/${made.store.id}/realms/${realmId}`;
+  for (const token of [byOidc, byPassword]) {
+    const { payload } = await jwtVerify(token, keys, optionsFor(issuer, place.url));
+    expect(payload.sub).toBe(claimsOf(token).sub);
+  }
+  await expect(jwtVerify(byOidc, keys, optionsFor(`${issuer}x`, place.url))).rejects.toThrow('"iss"');
+});
+
+test("the guide names every claim of a customer token", () => {
+  const guide = readFileSync(new URL(`../${GUIDE}`, import.meta.url), "utf8");
+  const named = [...guide.matchAll(/^\| (`\w+`(?:, `\w+`)*) \|/gm)].flatMap(([, cell = ""]) =>
+    cell.match(/\w+/g),
+  );
+  expect(named).toEqual(expect.arrayContaining(Object.keys(claimsOf(byOidc))));
 });
 
 test("the guide's forty lines take our tokens, and none of another store, altered or expired", async () => {

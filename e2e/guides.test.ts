@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import * as sdk from "@latchkey/sdk";
 import { transformWithOxc } from "vite";
 import { describe, expect, test } from "vitest";
+import { knownProviders } from "../packages/server/src/contract/known-providers.ts";
 
 /** Examples for frameworks that are not installed here: they must at least be TypeScript, and use what the SDK has. */
 
@@ -17,6 +18,16 @@ const blocks = [...guides, "README.md", "packages/sdk/README.md"].flatMap((path)
 
 /** What an example imports from the SDK as a value, and calls on a storefront. */
 const shop = sdk.createStorefront({ baseUrl: "http://localhost:4000", clientId: "lkid_x" });
+
+test("a recipe that says which scopes to allow names all that the storefronts of our guides ask for", () => {
+  const asked = guides.flatMap((path) => [...read(path).matchAll(/scope: "(openid email profile)"/g)]);
+  expect(asked.length).toBeGreaterThan(2);
+  const steps = knownProviders.flatMap((provider) =>
+    provider.steps.filter((step) => /\bscopes? /i.test(step)),
+  );
+  expect(steps.length).toBeGreaterThan(2);
+  for (const step of steps) expect(step.toLowerCase()).toMatch(/email.*profile/);
+});
 
 describe("the code of", () => {
   test.each(blocks)("%s is whole, and uses only what there is", async (_, language, code) => {

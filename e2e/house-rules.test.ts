@@ -84,8 +84,19 @@ const ROOMS: Record<string, string[]> = {
   readiness: ["lib", "contract", "storage", "counters", "identity-provider", "workers"],
   config: ["lib", "storage"],
   traces: ["lib", "contract", "rate-limit"],
-  metrics: ["lib", "contract", "storage", "counters", "workers", ...SLICES],
-  deps: ["lib", "contract", "storage", "counters", "metrics", "readiness", "workers", ...SLICES],
+  metrics: ["lib", "contract", "storage", "counters", ...SLICES],
+  "metrics-text": ["lib", "workers"],
+  deps: [
+    "lib",
+    "contract",
+    "storage",
+    "counters",
+    "metrics",
+    "metrics-text",
+    "readiness",
+    "workers",
+    ...SLICES,
+  ],
   tidy: ["lib", "storage", "http", ...SLICES],
   routes: ["deps", "contract", "http", ...SLICES],
   app: ["lib", "access", "deps", "metrics", "tidy", "http", "readiness", "routes"],
@@ -94,7 +105,7 @@ const ROOMS: Record<string, string[]> = {
   cli: [
     "main",
     "workers",
-    "metrics",
+    "metrics-text",
     "config",
     "create-store",
     "delete-store",
@@ -182,6 +193,7 @@ describe("imports", () => {
 describe("the console", () => {
   const LIBRARIES = [
     "react",
+    "react-dom",
     "react-dom/client",
     "wouter",
     "@tanstack/react-query",

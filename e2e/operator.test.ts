@@ -242,6 +242,19 @@ test.each([
   },
 );
 
+test.each(["ports.json", "master.key"])(
+  "`latchkey dev` does not advise --reset where %s of a PostgreSQL is damaged",
+  async (name) => {
+    mkdirSync(join(place.folder, "data"));
+    writeFileSync(join(place.folder, "data", `postgres-x.${name}`), "");
+    const env = { LATCHKEY_DATABASE_URL: "postgres://127.0.0.1:1/x" };
+    const { code, stderr } = await latchkey(["dev"], env, place.folder);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`postgres-x.${name} is damaged`)]);
+    expect(stderr).toContain("a database of another name begins anew");
+    expect(stderr).not.toContain("--reset");
+  },
+);
+
 test("`latchkey dev` on other ports than the last time knows everybody who has signed in, at the shop and at the console", async () => {
   const starts = async (port: string) => {
     const url = `http://localhost:${port}`;
@@ -277,6 +290,18 @@ test("`latchkey dev` on other ports than the last time knows everybody who has s
   expect(await starts(String(await freePort()))).toEqual(before);
   squatter.close();
 }, 120_000);
+
+test("`latchkey dev` chooses another port for the provider, and for the shop, where PORT or LATCHKEY_OPERATIONS_PORT is the one of the last time", async () => {
+  const operationsPort = await freePort();
+  const kept = { service: await freePort(), idp: Number(place.env.PORT), shop: operationsPort };
+  writeFileSync(join(place.folder, "ports.json"), JSON.stringify(kept));
+  const env = { ...place.env, LATCHKEY_OPERATIONS_PORT: String(operationsPort) };
+  const operationsUrl = `http://localhost:${operationsPort}`;
+  running = await serve({ ...place, env }, ["dev"], "pipe", { operationsUrl });
+  await until(() => running?.logLines().some((line) => line.includes("Ctrl-C")), 30_000);
+  const { service, idp, shop } = JSON.parse(readFileSync(join(place.folder, "ports.json"), "utf8"));
+  expect(new Set([service, operationsPort, idp, shop]).size).toBe(4);
+}, 60_000);
 
 const MOST_STEPS = 20;
 
@@ -326,11 +351,40 @@ test("`latchkey dev` knows its practice provider and its webhook again after som
     expect((await of.list()).data.map(({ name }: { name: string }) => name)).toEqual(["Our own"]);
 }, 60_000);
 
+test("`latchkey dev` leads from its pages to the shop where it is now, also where it has been before, and to the address that somebody has chosen", async () => {
+  const [one, other] = [await freePort(), await freePort()];
+  const [service, idp] = [await freePort(), await freePort()];
+  const start = async (shop: number, chosen?: string) => {
+    writeFileSync(join(place.folder, "ports.json"), JSON.stringify({ service, idp, shop }));
+    running = await serve(place, ["dev"]);
+    await until(() => running?.logLines().some((line) => line.includes("Ctrl-C")), 30_000);
+    const kept = JSON.parse(readFileSync(join(place.folder, "first-store.json"), "utf8"));
+    const admin = createAdmin({ baseUrl: place.url, ...kept });
+    const { realm_id } = (await admin.settings.get()).data;
+    const { home_url } = (await admin.realms.get(realm_id)).data;
+    if (chosen) await admin.realms.update(realm_id, { home_url: chosen });
+    running?.child.kill("SIGINT");
+    await running?.exited;
+    return home_url;
+  };
+  expect(await start(one)).toBe(`http://localhost:${one}/`);
+  expect(await start(other)).toBe(`http://localhost:${other}/`);
+  const chosen = "https://shop.example/";
+  expect(await start(one, chosen)).toBe(`http://localhost:${one}/`);
+  expect(await start(other)).toBe(chosen);
+}, 120_000);
+
 test("`latchkey dev` ends, in words, when its shop cannot be set up because LATCHKEY_PUBLIC_URL leads elsewhere", async () => {
   const env = { ...place.env, LATCHKEY_PUBLIC_URL: "http://localhost:1" };
   const { code, stderr } = await latchkey(["dev"], env, place.folder);
   expect([code, stderr]).toEqual([1, expect.stringContaining("at http://localhost:1 (LATCHKEY_PUBLIC_URL)")]);
   expect(stderr).not.toContain("    at ");
+}, 30_000);
+
+test("`latchkey dev` ends when what it keeps beside its database cannot be written, and leaves no service behind", async () => {
+  mkdirSync(join(place.folder, "ports.json.part"));
+  const { code, stderr } = await latchkey(["dev"], place.env, place.folder);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("ports.json.part")]);
 }, 30_000);
 
 test("`latchkey dev --reset` does not reset a PostgreSQL, says so and changes nothing", async () => {
@@ -429,6 +483,27 @@ test.skipIf(!postgresEngine.isHere)(
     for (const [url, why] of refused)
       await type(["after-restore", "--replaced", url], place.env, why, "--replaced");
     await admin.query("drop role stranger");
+    await admin.end();
+    await database.drop();
+  },
+);
+
+test.skipIf(!postgresEngine.isHere)(
+  "no tables are made in a PostgreSQL whose encoding lacks letters",
+  async () => {
+    const database = await postgresEngine.create();
+    const admin = new pg.Client({ connectionString: database.url });
+    await admin.connect();
+    const name = `latin_${randomBytes(8).toString("hex")}`;
+    const made = `create database ${name} encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0`;
+    await admin.query(made);
+    const latin = { LATCHKEY_DATABASE_URL: Object.assign(new URL(database.url), { pathname: name }).href };
+    for (const args of [["migrate"], ["store", "create", "--name", "Łódź"]]) {
+      const { code, stderr } = await latchkey(args, latin);
+      expect([code, stderr]).toEqual([1, expect.stringContaining("is encoded in LATIN1")]);
+      expect(stderr).not.toContain("    at ");
+    }
+    await admin.query(`drop database ${name}`);
     await admin.end();
     await database.drop();
   },

@@ -81,6 +81,36 @@ describe.skipIf(!hasChromium)("the API reference, in Chromium", () => {
     await context.close();
   });
 
+  test("what was deleted stands in no other command any more", async () => {
+    const page = await browser.newPage();
+    await openAs(made.application_key, page);
+    const send = async (id: string, status: RegExp) => {
+      await page.locator(`#${id} button[type=submit]`).click();
+      await page.locator(`#answer-${id}`).filter({ hasText: status }).waitFor();
+    };
+    const command = page.locator("#getIntegration pre");
+    await send("createIntegration", /^201 /);
+    expect(await command.textContent()).toMatch(/\/v2\/integrations\/[\w-]{36}'/);
+    await send("deleteIntegration", /^204 /);
+    await page.locator("#getIntegration pre", { hasText: "/v2/integrations/ID'" }).waitFor();
+    await page.close();
+  });
+
+  test("a command that was copied is said to be, also to who hears the page", async () => {
+    const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+    const page = await context.newPage();
+    // It is said for two seconds, which are over when the test says so.
+    await page.clock.install();
+    await page.goto(`${place.url}/docs`);
+    await page.clock.pauseAt(Date.now() + 600_000);
+    const article = page.locator("#listCustomers");
+    await article.getByRole("button", { name: /^Copy the command: / }).click();
+    await article.getByRole("button", { name: /^Copied\. Copy the command: / }).waitFor();
+    await page.clock.runFor(2000);
+    await article.getByRole("button", { name: /^Copy the command: / }).waitFor();
+    await context.close();
+  });
+
   test("says why there is no token: what the service said, or that it said nothing", async () => {
     const page = await browser.newPage();
     await page.goto(`${place.url}/docs`);

@@ -31,10 +31,13 @@ JSON.parse(readFileSync(new URL("../docs/openapi.json", import.meta.url), "utf8"
   return value;
 });
 
-/** What is repeated often is looked at as if it were repeated for ever: what then takes no longer does not with a bound either. */
+/**
+ * What is repeated often is looked at as if it were repeated for ever: what then takes no longer does not with a bound either. The number
+ * in `\u{20000}` is a letter's.
+ */
 const OFTEN = 20;
 const unbounded = (pattern: string): string =>
-  pattern.replaceAll(/\{(\d+)(?:,(\d*))?\}/g, (repeated, from: string, to = from) => {
+  pattern.replaceAll(/(?<!\\u)\{(\d+)(?:,(\d*))?\}/g, (repeated, from: string, to = from) => {
     if (Math.max(Number(from), Number(to)) <= OFTEN && to !== "") return repeated;
     return Number(from) === 0 ? "*" : "+";
   });

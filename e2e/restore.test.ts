@@ -16,6 +16,7 @@ import { join, relative } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { latchkey } from "../packages/server/test/support/command.ts";
+import { postgresEngine } from "../packages/server/test/support/engines.ts";
 import { createStore, getToken, type Made, newPlace, type Place, type Running, serve } from "./running.ts";
 
 /** The runbook of docs/operations.md, walked: its commands are read from there. */
@@ -315,6 +316,20 @@ describe("a restore", () => {
     const fresh = secrets.find((secret: { store_id: string }) => secret.store_id === made.store.id);
     expect(await getToken(place.url, { ...made, application_key: fresh })).toBeTruthy();
   }, 40_000);
+
+  test.skipIf(!postgresEngine.isHere)(
+    "is not told by a PostgreSQL what it lacks itself, whatever its server is called",
+    async () => {
+      const database = await postgresEngine.create();
+      const env = { LATCHKEY_DATABASE_URL: database.url };
+      await createStore({ env });
+      const itself = Object.assign(new URL(database.url), { hostname: "localhost" }).href;
+      expect(itself).not.toBe(database.url);
+      const { code, stdout, stderr } = await latchkey(["after-restore", "--replaced", itself], env);
+      expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining("names the database itself")]);
+      await database.drop();
+    },
+  );
 
   test("takes nothing from a database that was made anew, or restored from another backup: no key goes by that", async () => {
     const elsewhere = {

@@ -124,6 +124,11 @@ describe("alerts", () => {
     expect(alerts).toHaveLength(read(RULES).match(/- alert:/g)?.length ?? 0);
   });
 
+  test("each is tried with figures", () => {
+    const tried = read("deploy/prometheus/latchkey.rules.test.yml");
+    expect(alerts.map(({ alert }) => alert).filter((name) => !tried.includes(name))).toEqual([]);
+  });
+
   test.each(alerts.map((rule) => [rule.alert, rule]))("%s asks for what a service shows", (_, { expr }) => {
     if (isOfFleet(expr) && !hasFleet) return;
     expect(faultsOf(expr, exposed, known)).toEqual([]);

@@ -193,6 +193,12 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
           for await (const chunk of answer) text += chunk;
           return answer.statusCode === 200 && text.includes("1 of 2 workers do not answer");
         });
+        await until(async () => (await figure('latchkey_workers{state="silent"}')) === 1);
+        // Of what only grows nobody knows the sum: one worker's own would look as if all had been restarted.
+        const told = (await figures()).split("\n").filter((line) => line.startsWith("# TYPE "));
+        expect(told.length).toBeGreaterThan(10);
+        expect(told.filter((line) => !line.endsWith(" gauge"))).toEqual([]);
+        expect(await figure("process_start_time_seconds")).toBeNaN();
       } finally {
         process.kill(pid, "SIGCONT");
       }
