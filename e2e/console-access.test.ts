@@ -9,6 +9,7 @@ import {
   go,
   heading,
   newPage,
+  onChange,
   practiceProvider,
   signInWithKey,
 } from "./console-place.ts";
@@ -444,7 +445,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await button(page, "Change the client secret").click();
     await page.getByLabel("New client secret").fill(" a new secret ");
     const sent = page.waitForRequest((request) => request.method() === "PUT");
-    await page.route(/\/oidc-profiles\//, (route) => route.abort(), { times: 1 });
+    await onChange(page, /\/oidc-profiles\//, (route) => route.abort());
     await button(page, "Keep the new secret").click();
     expect((await sent).postDataJSON().data.client_secret_next).toBe("a new secret");
     await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();

@@ -371,6 +371,42 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test.each([
+    ["more comes late", /\/v2\/customers\?.*(after|offset)/],
+    ["what changed comes late", /\/v2\/customers\?(?!.*(after|offset))/],
+  ])("Show more and a change at the same time: both are shown, where %s", async (which, slow) => {
+    const page = await newPage(c);
+    const isMoreLate = which.startsWith("more");
+    const word = isMoreLate ? "Tailor" : "Weaver";
+    let last = "";
+    for (let at = 0; at < 30; at++) {
+      const person = { name: `${word} ${at}`, email: `${word}-${at}@home.example` };
+      last = (await c.admin.customers.create(person)).data.id;
+    }
+    await signInWithKey(c, page, `/customers?q=${word}`);
+    await page.getByText("30 in all").waitFor();
+    const held = Promise.withResolvers<void>();
+    await page.route(slow, (route) => held.promise.then(() => route.continue()));
+    const isAsked = page.waitForRequest(slow);
+    const more = () => button(page, "Show more").click();
+    const change = () => c.admin.customers.update(last, { name: `${word} renamed` });
+    if (isMoreLate) {
+      await more();
+      await isAsked;
+      const isReadAnew = page.waitForResponse(/\/v2\/customers\?/);
+      await change();
+      await isReadAnew;
+    } else {
+      await change();
+      await isAsked;
+      await more();
+    }
+    held.resolve();
+    await page.getByRole("link", { name: `${word} renamed` }).waitFor();
+    await page.getByRole("link", { name: `${word} 0` }).waitFor();
+    await page.context().close();
+  });
+
   test("what a form needs and could not be read is said, with a way to try again", async () => {
     const page = await newPage(c);
     for (const [path, asked, then] of [

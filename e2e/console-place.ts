@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Admin, createAdmin } from "@latchkey/sdk/admin";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { until } from "../packages/server/test/support/until.ts";
 import { launchChromium } from "./chromium.ts";
@@ -124,6 +124,20 @@ export async function signInAsMember(c: ConsolePlace, page: Page, who: RegExp): 
 export async function go(page: Page, path: string, title?: string | RegExp): Promise<void> {
   await page.evaluate((to) => history.pushState(null, "", to), `/console${path}`);
   if (title) await heading(page, title);
+}
+
+/** What becomes of the next change of it. It may be read at any moment, by what an event asks for: that goes through. */
+export async function onChange(
+  page: Page,
+  address: RegExp,
+  act: (route: Route) => Promise<void>,
+): Promise<void> {
+  let isOver = false;
+  await page.route(address, (route) => {
+    if (isOver || route.request().method() === "GET") return route.continue();
+    isOver = true;
+    return act(route);
+  });
 }
 
 /** One sign-on at the shop, as this person; ends where the shop says how it went. */

@@ -11,6 +11,7 @@ import {
   heading,
   keyWithRole,
   newPage,
+  onChange,
   practiceProvider,
   signInAsMember,
   signInWithKey,
@@ -277,7 +278,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await c.admin.store.update({ rate_limit: 99 });
     await note.getByText(/shop\.example\/theirs/).waitFor();
     await note.getByText("They are two customers").waitFor();
-    await note.getByText("99").waitFor();
+    await note.getByText("99", { exact: true }).waitFor();
     expect(await added.inputValue()).toBe("https://shop.example/mine");
     expect(await page.getByRole("radio", { name: /The second one is refused/ }).isChecked()).toBe(true);
     expect(await page.getByLabel("Limit, requests a second").inputValue()).toBe("12");
@@ -304,14 +305,10 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await realmCard.getByRole("button", { name: "Add a redirect URI" }).click();
     await mine.fill("https://shop.example/mine");
     const theirs = [...before, "https://shop.example/theirs"];
-    await page.route(
-      new RegExp(realm_id),
-      async (route) => {
-        await c.admin.realms.update(realm_id, { redirect_uris: theirs });
-        await route.continue();
-      },
-      { times: 1 },
-    );
+    await onChange(page, new RegExp(realm_id), async (route) => {
+      await c.admin.realms.update(realm_id, { redirect_uris: theirs });
+      await route.continue();
+    });
     await realmCard.getByRole("button", { name: "Save the redirect URIs" }).click();
     await page.getByText("The realm was changed since it was read.").waitFor();
     expect((await c.admin.realms.get(realm_id)).data.redirect_uris).toEqual(theirs);

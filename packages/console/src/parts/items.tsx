@@ -30,21 +30,26 @@ type ListingProps<T> = Omit<ItemsProps<T>, "items"> & {
   head?: (found: Grown<T>) => ReactNode;
 };
 
+/** A list that is being read anew is read to the end first: the page would take its place, and leave what was shown as it was. */
+const BESIDE_NOTHING = { cancelRefetch: false };
+
 /** A list with its four faces, and a button for what comes after the page. */
 export function Listing<T>({ query, empty, head, ...items }: ListingProps<T>) {
   const whole = useRef<HTMLDivElement>(null);
   /** How many there were when more were asked for. */
   const before = useRef<number>(undefined);
-  const { isFetchingNextPage, isFetchNextPageError, hasNextPage } = query;
+  const { isFetching, isFetchingNextPage, isFetchNextPageError, hasNextPage, isError, fetchNextPage } = query;
   // The last page takes the button away, and the focus with it: what came is next.
   useEffect(() => {
-    if (isFetchingNextPage || before.current === undefined) return;
+    if (isFetching || before.current === undefined) return;
     const first = whole.current?.querySelectorAll<HTMLElement>(".list > li")[before.current];
+    // An event had the list read anew, which takes the place of a next page that is under way.
+    if (!first && hasNextPage && !isError) return void fetchNextPage(BESIDE_NOTHING);
     before.current = undefined;
     if (hasNextPage || !first) return;
     first.tabIndex = -1;
     first.focus({ preventScroll: true });
-  }, [isFetchingNextPage, hasNextPage]);
+  }, [isFetching, hasNextPage, isError, fetchNextPage]);
   return (
     <Asked
       query={query}
@@ -64,7 +69,7 @@ export function Listing<T>({ query, empty, head, ...items }: ListingProps<T>) {
                 disabled={isFetchingNextPage}
                 onClick={() => {
                   before.current = found.items.length;
-                  void query.fetchNextPage();
+                  void fetchNextPage(BESIDE_NOTHING);
                 }}
               >
                 Show more
