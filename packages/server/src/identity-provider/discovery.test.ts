@@ -26,6 +26,12 @@ describe("the address of a discovery document", () => {
     ["https://idp.example/tenant/", `https://idp.example/tenant${SUFFIX}`],
     [`https://idp.example/tenant${SUFFIX}`, `https://idp.example/tenant${SUFFIX}`],
     ["https://idp.example:8443/a/b", `https://idp.example:8443/a/b${SUFFIX}`],
+    [`${URL_OF_IT}/`, URL_OF_IT],
+    // Microsoft Entra names the application in a query, and then shows the keys that sign for it alone.
+    [`${URL_OF_IT}?appid=1`, `${URL_OF_IT}?appid=1`],
+    [`${URL_OF_IT}/?appid=1`, `${URL_OF_IT}?appid=1`],
+    ["https://idp.example/tenant/?appid=1", `https://idp.example/tenant${SUFFIX}?appid=1`],
+    ["https://idp.example?at=/a/", `${URL_OF_IT}?at=/a/`],
     // The suffix stands behind the path, and is not put between host and path (R122).
     [
       "https://idp.example/.well-known/oauth-authorization-server/tenant",
@@ -37,6 +43,8 @@ describe("the address of a discovery document", () => {
 
   test("is not changed by being made twice", () => {
     expect(toDiscoveryUrl(toDiscoveryUrl("https://idp.example/"))).toBe(URL_OF_IT);
+    const withQuery = toDiscoveryUrl("https://idp.example/?appid=1");
+    expect(toDiscoveryUrl(withQuery)).toBe(withQuery);
   });
 });
 
@@ -49,6 +57,9 @@ describe("an issuer", () => {
     ["https://idp.example", "https://idp.example/"],
     ["https://idp.example/tenant", `https://idp.example/tenant${SUFFIX}`],
     ["https://idp.example/tenant/", `https://idp.example/tenant${SUFFIX}`],
+    ["https://idp.example", `${URL_OF_IT}/`],
+    ["https://idp.example", `${URL_OF_IT}?appid=1`],
+    ["https://idp.example/tenant", "https://idp.example/tenant/?appid=1"],
   ])("agrees with the address of its document: %s and %s (R124)", (issuer, url) => {
     expect(isIssuerOf(issuer, url)).toBe(true);
   });
@@ -78,6 +89,7 @@ describe("an issuer", () => {
     ["the address of the document", URL_OF_IT],
   ])("does not agree when it has %s (R124)", (_, issuer) => {
     expect(isIssuerOf(issuer, URL_OF_IT)).toBe(false);
+    expect(isIssuerOf(issuer, `${URL_OF_IT}?a`)).toBe(false);
   });
 
   test.each([

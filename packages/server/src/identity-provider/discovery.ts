@@ -38,9 +38,18 @@ export type Send = (request: IdpRequest) => Promise<EgressAnswer>;
 
 const SUFFIX = "/.well-known/openid-configuration";
 
-/** An administrator may paste the issuer: the document stands at one known place behind it (Discovery 4.1). */
-export const toDiscoveryUrl = (text: string): string =>
-  text.endsWith(SUFFIX) ? text : `${text.replace(/\/$/, "")}${SUFFIX}`;
+/** An administrator may paste the issuer: the document stands at one known place behind it (Discovery 4.1), before a query. */
+export function toDiscoveryUrl(text: string): string {
+  const { prefix, query } = partsOf(text);
+  return `${prefix}${SUFFIX}${query}`;
+}
+
+function partsOf(text: string): { prefix: string; query: string } {
+  const queryAt = text.includes("?") ? text.indexOf("?") : text.length;
+  const address = text.slice(0, queryAt).replace(/\/$/, "");
+  const prefix = address.endsWith(SUFFIX) ? address.slice(0, -SUFFIX.length) : address;
+  return { prefix, query: text.slice(queryAt) };
+}
 
 /**
  * The issuer must be what the document's address was made from (Discovery 4.3), to the letter. A slash at the issuer's end
@@ -48,7 +57,7 @@ export const toDiscoveryUrl = (text: string): string =>
  * has is pinned from then on.
  */
 export function isIssuerOf(issuer: string, discoveryUrl: string): boolean {
-  const prefix = toDiscoveryUrl(discoveryUrl).slice(0, -SUFFIX.length);
+  const { prefix } = partsOf(discoveryUrl);
   return issuer === `${prefix}/` || (issuer === prefix && !prefix.endsWith("/"));
 }
 
