@@ -354,6 +354,45 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await secretComes("Add the integration", /\/v2\/integrations$/);
   });
 
+  test("a secret is shown also to whoever leaves the screen before it is there, or while it is", async () => {
+    const { page } = c;
+    const { data: key } = await c.admin.applicationKeys.create({ name: "Wanderer" });
+    const { data: integration } = await c.admin.integrations.create({
+      name: "Wayfarer",
+      integration_type: "webhook",
+      observes: ["application_key.*"],
+      configuration: { url: c.receiver.url },
+    });
+    const leaves = async (act: string, secrets: RegExp, name: string) => {
+      const asked = Promise.withResolvers<void>();
+      const held = Promise.withResolvers<void>();
+      await onChange(page, secrets, async (route) => {
+        asked.resolve();
+        await held.promise;
+        await route.continue();
+      });
+      await button(page, act).click();
+      await asked.promise;
+      await page.goBack();
+      await heading(page, "Providers");
+      held.resolve();
+      const shown = page.getByRole("dialog", { name: `The new secret of ${name}` });
+      await shown.waitFor();
+      await page.goForward();
+      await page.getByRole("heading", { level: 1, name, includeHidden: true }).waitFor();
+      await shown.getByRole("button", { name: "I have copied it" }).click();
+      await shown.waitFor({ state: "detached" });
+      await page.unrouteAll({ behavior: "wait" });
+    };
+    await go(page, "/providers", "Providers");
+    await go(page, `/integrations/${integration.id}`, "Wayfarer");
+    await leaves("Rotate the signing secret", /\/v2\/integrations\/[^/]+\/rotate$/, "Wayfarer");
+    await go(page, "/providers", "Providers");
+    await go(page, `/keys/${key.id}`, "Wanderer");
+    await button(page, "Rotate secret of Wanderer").click();
+    await leaves("Make a new secret", /\/v2\/application-keys\/[^/]+\/rotate$/, "Wanderer");
+  });
+
   test("a window that has shown a secret gives the focus back to what opened it", async () => {
     const { page } = c;
     // Clicked, and not pressed: a screen that has just opened takes the focus, which a key goes by.

@@ -1,5 +1,6 @@
 import { type ReactNode, Suspense, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
+import { Above, useAbove } from "../parts/above.ts";
 import { Notices } from "../parts/notices.tsx";
 import { SignOut } from "../parts/sign-out.tsx";
 import { useEnd } from "../session/end.ts";
@@ -45,6 +46,7 @@ const GROUPS = [
 export function Frame({ children }: { children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const [path] = useLocation();
+  const above = useAbove();
   const isOver = useEnd();
   useLiveEvents(!isOver);
   useRenewal(!isOver);
@@ -94,9 +96,10 @@ export function Frame({ children }: { children: ReactNode }) {
         </div>
       </header>
       <main className="main" id="main" tabIndex={-1}>
-        {children}
+        <Above value={above.acts}>{children}</Above>
       </main>
       <Notices />
+      {above.shown}
       {isOver && (
         <Unshown instead={insteadOfContinue}>
           {() => {

@@ -1,5 +1,4 @@
 import { DialogDismiss } from "@ariakit/react/dialog";
-import type { IntegrationWithSecret } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { KINDS } from "../events/event-words.ts";
@@ -7,7 +6,7 @@ import { Field } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { Modal, useOpener } from "../parts/modal.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { SecretOnce } from "../parts/secret-once.tsx";
+import { useSecretOnce } from "../parts/secret-once.tsx";
 import { useAct } from "../parts/use-act.ts";
 import { useAdmin } from "../session/session.ts";
 
@@ -18,7 +17,7 @@ export function CreateIntegration({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [url, setUrl] = useState("");
   const [kinds, setKinds] = useState<string[]>([]);
-  const [made, setMade] = useState<IntegrationWithSecret>();
+  const showSecret = useSecretOnce();
   const { isBusy, error, run } = useAct(async () => {
     const { data } = await admin.integrations.create({
       name: name.trim(),
@@ -26,20 +25,14 @@ export function CreateIntegration({ onClose }: { onClose: () => void }) {
       observes: kinds.flatMap((kind) => kind.split(",")),
       configuration: { url: url.trim() },
     });
-    setMade(data);
-    await queries.invalidateQueries({ queryKey: ["integrations"] });
-  });
-  if (made)
-    return (
-      <SecretOnce
-        title={`The secret of ${made.name}`}
-        values={{ "Signing secret": made.signing_secret }}
-        opener={opener}
-        onClose={onClose}
-      >
-        <p className="quiet small">With it the receiver knows that a message is ours.</p>
-      </SecretOnce>
-    );
+    showSecret({
+      title: `The secret of ${data.name}`,
+      values: { "Signing secret": data.signing_secret },
+      children: <p className="quiet small">With it the receiver knows that a message is ours.</p>,
+      opener,
+    });
+    void queries.invalidateQueries({ queryKey: ["integrations"] });
+  }, onClose);
   const toggle = (kind: string) =>
     setKinds(kinds.includes(kind) ? kinds.filter((one) => one !== kind) : [...kinds, kind]);
   return (

@@ -9,7 +9,7 @@ import { NotOffered } from "../parts/not-offered.tsx";
 import { say } from "../parts/notices.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Screen } from "../parts/screen.tsx";
-import { SecretOnce } from "../parts/secret-once.tsx";
+import { useSecretOnce } from "../parts/secret-once.tsx";
 import { useAct } from "../parts/use-act.ts";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
@@ -82,7 +82,7 @@ function Acts({ integration }: { integration: Integration }) {
   const [, go] = useLocation();
   const [isDeleting, setDeleting] = useState(false);
   const [tested, setTested] = useState<IntegrationTest>();
-  const [secret, setSecret] = useState<string>();
+  const showSecret = useSecretOnce();
   const rotate = useRef<HTMLButtonElement>(null);
   const stale = () => queries.invalidateQueries({ queryKey: ["integrations"] });
   const { run, ...acting } = useAct(async (act: () => Promise<unknown>) => {
@@ -91,7 +91,15 @@ function Acts({ integration }: { integration: Integration }) {
   });
   // It does not wait until everything is read anew: the button would be disabled till then, and could not take the focus back.
   const rotating = useAct(async () => {
-    setSecret((await admin.integrations.rotate(integration.id)).data.signing_secret);
+    const { data } = await admin.integrations.rotate(integration.id);
+    showSecret({
+      title: `The new secret of ${integration.name}`,
+      values: { "Signing secret": data.signing_secret },
+      children: (
+        <p className="quiet small">For a day the secret before signs beside it, so there is no hurry.</p>
+      ),
+      opener: rotate.current,
+    });
     void stale();
   });
   const isBusy = acting.isBusy || rotating.isBusy;
@@ -139,16 +147,6 @@ function Acts({ integration }: { integration: Integration }) {
       </div>
       {!can("administer") && <NotOffered act="administer" />}
       <div aria-live="polite">{tested && <Attempt attempt={tested.attempt} />}</div>
-      {secret && (
-        <SecretOnce
-          title={`The new secret of ${integration.name}`}
-          values={{ "Signing secret": secret }}
-          opener={rotate.current}
-          onClose={() => setSecret(undefined)}
-        >
-          <p className="quiet small">For a day the secret before signs beside it, so there is no hurry.</p>
-        </SecretOnce>
-      )}
       {isDeleting && (
         <ConfirmByName
           title={`Delete ${integration.name}?`}

@@ -1,5 +1,5 @@
 import { DialogDismiss } from "@ariakit/react/dialog";
-import type { ApplicationKey, ApplicationKeyWithSecret } from "@latchkey/sdk/admin";
+import type { ApplicationKey } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ChangeRole } from "../parts/change-role.tsx";
@@ -8,7 +8,7 @@ import { Choices } from "../parts/field.tsx";
 import { Modal, useOpener } from "../parts/modal.tsx";
 import { say } from "../parts/notices.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { SecretOnce } from "../parts/secret-once.tsx";
+import { useSecretOnce } from "../parts/secret-once.tsx";
 import { useAct } from "../parts/use-act.ts";
 import { useAdmin } from "../session/session.ts";
 
@@ -29,21 +29,16 @@ export function RotateKey({ value: key, onClose }: Props) {
   const queries = useQueryClient();
   const opener = useOpener();
   const [grace, setGrace] = useState<(typeof GRACES)[number]["value"]>("86400");
-  const [made, setMade] = useState<ApplicationKeyWithSecret>();
+  const showSecret = useSecretOnce();
   const { isBusy, error, run } = useAct(async () => {
     const { data } = await admin.applicationKeys.rotate(key.id, { grace_seconds: Number(grace) });
-    setMade(data);
-    await queries.invalidateQueries({ queryKey: ["keys"] });
-  });
-  if (made)
-    return (
-      <SecretOnce
-        title={`The new secret of ${key.name}`}
-        values={{ "Client secret": made.client_secret }}
-        opener={opener}
-        onClose={onClose}
-      />
-    );
+    showSecret({
+      title: `The new secret of ${key.name}`,
+      values: { "Client secret": data.client_secret },
+      opener,
+    });
+    void queries.invalidateQueries({ queryKey: ["keys"] });
+  }, onClose);
   return (
     <Modal title={`Rotate the secret of ${key.name}`} isFirm={isBusy} onClose={onClose}>
       <p>The key gets a new secret. How long should the old one go on working?</p>

@@ -1,5 +1,4 @@
 import { DialogDismiss } from "@ariakit/react/dialog";
-import type { ApplicationKeyWithSecret } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Choices, Field } from "../parts/field.tsx";
@@ -7,7 +6,7 @@ import { Form } from "../parts/form.tsx";
 import { Modal, useOpener } from "../parts/modal.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { ROLES } from "../parts/role-words.ts";
-import { SecretOnce } from "../parts/secret-once.tsx";
+import { useSecretOnce } from "../parts/secret-once.tsx";
 import { useAct } from "../parts/use-act.ts";
 import { type Role, useAdmin } from "../session/session.ts";
 
@@ -18,7 +17,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [reserved, setReserved] = useState("0");
   const [role, setRole] = useState<Role>("administrator");
-  const [made, setMade] = useState<ApplicationKeyWithSecret>();
+  const showSecret = useSecretOnce();
   const isCount = /^\d{1,9}$/.test(reserved);
   const { isBusy, error, run } = useAct(async () => {
     const { data } = await admin.applicationKeys.create({
@@ -26,18 +25,13 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
       reserved_rate_limit: Number(reserved),
       role,
     });
-    setMade(data);
-    await queries.invalidateQueries({ queryKey: ["keys"] });
-  });
-  if (made)
-    return (
-      <SecretOnce
-        title={`The key of ${made.name}`}
-        values={{ "Client id": made.client_id, "Client secret": made.client_secret }}
-        opener={opener}
-        onClose={onClose}
-      />
-    );
+    showSecret({
+      title: `The key of ${data.name}`,
+      values: { "Client id": data.client_id, "Client secret": data.client_secret },
+      opener,
+    });
+    void queries.invalidateQueries({ queryKey: ["keys"] });
+  }, onClose);
   return (
     <Modal title="Create a key" isFirm={isBusy} onClose={onClose}>
       <Form onSubmit={() => isCount && run()}>

@@ -1,5 +1,6 @@
 import { DialogDismiss } from "@ariakit/react/dialog";
-import type { ReactNode } from "react";
+import { type ReactNode, useContext } from "react";
+import { Above } from "./above.ts";
 import { Copyable } from "./copy.tsx";
 import { Modal } from "./modal.tsx";
 
@@ -10,11 +11,16 @@ type Props = {
   children?: ReactNode;
   /** What was pressed for it. It had the focus before the window that this one takes the place of, or before it was disabled meanwhile. */
   opener: HTMLElement | null;
-  onClose: () => void;
 };
 
+/** Shows a secret above every screen, also where the one that asked for it was left before the answer came. */
+export function useSecretOnce(): (secret: Props) => void {
+  const { open, close } = useContext(Above);
+  return (secret) => open(<SecretOnce {...secret} onClose={close} />);
+}
+
 /** A secret is there once: neither Escape nor a press beside the window takes it away. */
-export function SecretOnce({ title, values, children, opener, onClose }: Props) {
+function SecretOnce({ title, values, children, opener, onClose }: Props & { onClose: () => void }) {
   return (
     <Modal title={title} isFirm opener={opener} onClose={onClose}>
       <p>The secret is shown here once. Copy it now to where it is needed; nobody can read it later.</p>
