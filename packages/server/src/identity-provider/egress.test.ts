@@ -417,8 +417,8 @@ describe("an answer", () => {
     },
   );
 
-  test("may say that it is not encoded", async () => {
-    const { work } = await answered(answerOf("{}", "Content-Encoding: identity"));
+  test.each(["identity", "Identity"])("may say that it is not encoded: %s", async (encoding) => {
+    const { work } = await answered(answerOf("{}", `Content-Encoding: ${encoding}`));
     expect((await work).body.toString()).toBe("{}");
   });
 

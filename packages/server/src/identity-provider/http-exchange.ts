@@ -92,8 +92,8 @@ function readAnswer(
   { maxBytes, cutsAnswer }: EgressRequest,
 ): Promise<Exchanged["answer"] & { isCut: boolean }> {
   return new Promise((resolve, reject) => {
-    const encoding = incoming.headers["content-encoding"];
-    const isEncoded = encoding !== undefined && encoding !== "identity";
+    const encoding = incoming.headers["content-encoding"] ?? "identity";
+    const isEncoded = encoding.toLowerCase() !== "identity";
     const isTooLarge = Number(incoming.headers["content-length"] ?? 0) > maxBytes;
     if (!cutsAnswer && isEncoded) throw egressFault("answer_encoded");
     if (!cutsAnswer && isTooLarge) throw egressFault("too_large");
