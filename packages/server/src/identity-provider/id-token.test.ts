@@ -202,9 +202,12 @@ describe("a good token", () => {
     expect(await withClaims({ aud: [idp.clientId] })).toBeUndefined();
   });
 
-  test.each(["JWT", "jwt", "Jwt"])("may say that its type is %s", async (typ) => {
-    expect(await reasonFor(idp.signToken(good(), { typ }))).toBeUndefined();
-  });
+  test.each(["JWT", "jwt", "Jwt", "application/jwt", "Application/JWT"])(
+    "may say that its type is %s",
+    async (typ) => {
+      expect(await reasonFor(idp.signToken(good(), { typ }))).toBeUndefined();
+    },
+  );
 
   test("may be one that the storefront asked for: then the nonce is not ours to know", async () => {
     expect(await reasonFor(idp.signToken(good({ nonce: "its own" })), { nonce: "not_sent" })).toBeUndefined();
@@ -807,6 +810,8 @@ describe("the form", () => {
     ["a payload that is not encoded, unannounced", { b64: false }],
     ["the type of an access token", { typ: "at+jwt" }],
     ["the type of a logout token", { typ: "logout+jwt" }],
+    ["the media type of a logout token", { typ: "application/logout+jwt" }],
+    ["a media type that is no token's", { typ: "application/application/jwt" }],
     ["the type of something else", { typ: "JWE" }],
     ["a type that is no text", { typ: ["JWT"] }],
     ["null as type", { typ: null }],

@@ -162,9 +162,9 @@ function readCompact(token: unknown, types: readonly string[]): Compact | Findin
   if (!payload) return malformed("a payload that is not one plain JSON object");
   const { crit, b64, typ } = header;
   if (crit !== undefined || b64 !== undefined) return malformed("a header with an extension");
-  // Typed as something else, it was made for somebody else (RFC 8725 3.11).
-  if (typ !== undefined && !(typeof typ === "string" && types.includes(typ.toLowerCase())))
-    return malformed(`the type ${show(typ)}`);
+  // Typed as something else, it was made for somebody else (RFC 8725 3.11). A media type may be written in full (RFC 7515 4.1.9).
+  const isMeant = typeof typ === "string" && types.includes(typ.toLowerCase().replace(/^application\//, ""));
+  if (typ !== undefined && !isMeant) return malformed(`the type ${show(typ)}`);
   return { signed: Buffer.from(token.slice(0, token.lastIndexOf("."))), signature, header, payload };
 }
 

@@ -74,7 +74,8 @@ describe("a good token", () => {
     expect(await withClaims(changes)).toMatchObject(verdict);
   });
 
-  test.each(["logout+jwt", "Logout+JWT", "JWT", undefined])("may have the type %j", async (typ) => {
+  const types = ["logout+jwt", "Logout+JWT", "application/logout+jwt", "JWT", "application/jwt", undefined];
+  test.each(types)("may have the type %j", async (typ) => {
     expect(await verify(idp.signToken(good(), { typ }))).toHaveProperty("subject");
   });
 
@@ -125,9 +126,12 @@ describe("signatures (R174)", () => {
       expect(await verify(text)).toEqual(refused("malformed"));
   });
 
-  test.each(["at+jwt", "id_token", "logout", ["logout+jwt"], null])("refuses the type %j", async (typ) => {
-    expect(await verify(idp.signToken(good(), { typ }))).toEqual(refused("malformed"));
-  });
+  test.each(["at+jwt", "application/at+jwt", "id_token", "logout", ["logout+jwt"], null])(
+    "refuses the type %j",
+    async (typ) => {
+      expect(await verify(idp.signToken(good(), { typ }))).toEqual(refused("malformed"));
+    },
+  );
 });
 
 describe("claims", () => {
