@@ -26,12 +26,13 @@ const settingsPaths = {
   alias: "/v2/settings/customer-authentication",
 } as const;
 
-/** What a storefront or an identity provider calls a client: printable ASCII, spaces included (RFC 6749 A.1). */
+/** What a storefront or an identity provider calls a client: printable ASCII, spaces included (RFC 6749 A.1), not blank. */
 export const clientId = z
   .string()
-  .min(1)
+  .min(1, { abort: true })
   .max(255)
-  .regex(/^[\x20-\x7e]*$/, { error: "printable ASCII characters" });
+  .regex(/^[\x20-\x7e]*$/, { error: "printable ASCII characters" })
+  .refine((text) => text.trim() !== "", { error: "not blank" });
 
 export const getAuthenticationSettings = operation({
   id: "getAuthenticationSettings",

@@ -98,7 +98,7 @@ describe("create", () => {
     },
   );
 
-  test.each(["", "Größe", "a\tb", "a\u007f"])("400 for the client id %j", async (id) => {
+  test.each(["", " ", "Größe", "a\tb", "a\u007f"])("400 for the client id %j", async (id) => {
     expect((await create({ client_id: id })).code).toBe("member_invalid");
   });
 

@@ -127,6 +127,7 @@ test("200 changes the settings one by one; 422 for another store's realm, and no
   const answer = await put({ realm_id: (await settings(other)).realm_id, client_id: "x" });
   expect([answer.status, answer.code]).toEqual([422, "realm_unknown"]);
   expect((await put({ realm_id: "nonsense" })).code).toBe("realm_unknown");
+  expect((await put({ client_id: " " })).code).toBe("member_invalid");
   expect(await settings()).toMatchObject({ client_id: "web", realm_id: second });
 });
 
