@@ -213,6 +213,27 @@ describe("a backup", () => {
     other.close();
   });
 
+  test("of a database that cannot be read names the database, and leaves nothing behind", async () => {
+    const garbled = join(place.folder, "garbled.db");
+    writeFileSync(garbled, "damaged".repeat(1000));
+    const torn = join(place.folder, "torn.db");
+    const made = new DatabaseSync(torn);
+    made.exec(
+      "pragma page_size = 512; create table schema_migrations (id text); create table stores (id text)",
+    );
+    made.exec(
+      "insert into stores select hex(randomblob(100)) from sqlite_master, sqlite_master, sqlite_master",
+    );
+    made.close();
+    writeFileSync(torn, readFileSync(torn).fill(0x55, 3 * 512));
+    for (const path of [garbled, torn]) {
+      const env = { ...place.env, LATCHKEY_DATABASE_URL: `sqlite:${path}` };
+      const { code, stderr } = await latchkey(["backup", inBackup()], env);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`cannot read the database ${path}: `)]);
+      expect(existsSync(inBackup())).toBe(false);
+    }
+  });
+
   test("that cannot be written is said in words, and leaves nothing behind", async () => {
     const { code, stderr } = await run("backup", join(place.folder, "no-such-folder", "backup.db"));
     expect([code, stderr]).toEqual([1, expect.stringContaining("cannot write the backup")]);

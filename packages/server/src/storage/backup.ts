@@ -27,14 +27,12 @@ const WAIT_MS = 5000;
  */
 export function backUp(path: string, file: string): void {
   if (existsSync(file)) throw operatorFault(`${file} is there already, and nothing is overwritten`);
+  refuseUnreadable(path);
   const part = join(dirname(file), `${PART}${newId()}.part`);
   try {
     removeLeftovers(dirname(file));
     closeSync(openSync(part, "wx", 0o600));
-    withDatabase(path, (database) => {
-      if (!isOurs(database)) throw new Error(`${path} is not a database of latchkey`);
-      database.prepare("vacuum into ?").run(part);
-    });
+    withDatabase(path, (database) => database.prepare("vacuum into ?").run(part));
     // Locked for as long as the disk takes, which may be minutes: else the next backup would take it for one that was killed.
     const lock = (copy: DatabaseSync) => {
       copy.exec("begin exclusive");
@@ -46,11 +44,27 @@ export function backUp(path: string, file: string): void {
     linkSync(part, file);
     flush(dirname(file));
   } catch (cause) {
+    if (isDamaged(cause)) throw unreadable(path, cause);
     throw operatorFault(`cannot write the backup ${file}: ${(cause as Error).message}`, cause);
   } finally {
     removeDatabase(part);
   }
 }
+
+/** Before anything is written: what is wrong with the database is no fault of the backup. */
+function refuseUnreadable(path: string): void {
+  try {
+    if (withDatabase(path, isOurs)) return;
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+  throw operatorFault(`${path} is not a database of latchkey`);
+}
+
+const unreadable = (path: string, cause: unknown): Error =>
+  operatorFault(`cannot read the database ${path}: ${(cause as Error).message}`, cause);
+
+const isDamaged = (error: unknown): boolean => [SQLITE_CORRUPT, SQLITE_NOTADB].includes(primaryCodeOf(error));
 
 const PART = "latchkey-backup-";
 
@@ -71,7 +85,7 @@ function isLeftover(part: string): boolean {
     withDatabase(part, (left) => left.exec("begin exclusive"), { timeout: 0 });
     return true;
   } catch (error) {
-    return [SQLITE_CORRUPT, SQLITE_NOTADB].includes(primaryCodeOf(error));
+    return isDamaged(error);
   }
 }
 
