@@ -183,6 +183,13 @@ describe.each([
     expect(new Set(await walk("key", "list", "--store", first)).size).toBe(3);
     const shown = await latchkey(["store", "list", "--limit", "1"], own.env);
     expect(shown.stderr).toContain(`there are more: say --after ${stores.toSorted()[0]}`);
+    const last = stores.toSorted().at(-1) as string;
+    const none = await latchkey(["store", "list", "--after", last], own.env);
+    expect([none.code, none.stdout, none.stderr]).toEqual([
+      0,
+      "",
+      expect.stringMatching(/^there are no more$/m),
+    ]);
     for (const list of [
       ["key", "list", "--store", first],
       ["store", "list"],

@@ -30,14 +30,17 @@ type List<T> = {
 };
 
 /** One part of a list: a table on standard output, and on standard error how to go on; or one object for programs. */
-export function printList<T>(list: List<T>, { json }: { json: boolean }): void {
+export function printList<T>(
+  list: List<T>,
+  { json, after }: Pick<PageGiven, "after"> & { json: boolean },
+): void {
   const { name, rows, head, next } = list;
   if (json) {
     console.log(JSON.stringify({ [name]: rows.map(list.present), next: next ?? null }));
     return;
   }
   if (rows.length > 0) console.log(formatTable(head, rows.map(list.toCells)));
-  else console.error(list.empty);
+  else console.error(after === undefined ? list.empty : "there are no more");
   if (next !== undefined) console.error(`there are more: say --after ${next}`);
 }
 

@@ -87,7 +87,7 @@ export async function update(given: Json & Limits & { id: string; name: string |
     return updateStoreAsOperator(deps, byOperator(id), change);
   });
   if (given.json) console.log(JSON.stringify({ store: toJson(updated) }));
-  else printStores([updated], given, undefined);
+  else printStores([updated], { json: false, after: undefined }, undefined);
 }
 
 export async function remove({ id, yes, json }: Json & { id: string; yes: boolean }): Promise<void> {
@@ -110,7 +110,7 @@ const toJson = (store: Store) => ({
   ...(store.isBeingDeleted && { being_deleted: true }),
 });
 
-const printStores = (rows: Store[], given: Json, next: string | undefined): void =>
+const printStores = (rows: Store[], given: Json & Pick<PageGiven, "after">, next: string | undefined): void =>
   printList(
     {
       name: "stores",
