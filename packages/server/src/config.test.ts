@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readConfig, readDatabaseUrl, variables } from "./config.ts";
+import { readConfig, readDatabaseUrl, readDatabaseUrlOf, variables } from "./config.ts";
 
 const KEY = "A".repeat(43);
 const read = (env: Record<string, string> = {}) => readConfig({ LATCHKEY_MASTER_KEY: KEY, ...env });
@@ -46,6 +46,14 @@ test("the pool has at least one connection, and what is direct is PostgreSQL", (
   const url = "postgres://latchkey@db.example/latchkey";
   expect(read({ LATCHKEY_DATABASE_DIRECT_URL: url }).databaseDirectUrl).toBe(url);
   expect(() => read({ LATCHKEY_DATABASE_DIRECT_URL: "sqlite:x" })).toThrow("must be postgres://");
+});
+
+test("an address of PostgreSQL may leave out the host behind a user, as libpq's do for a socket", () => {
+  const url = "postgres://me:hush@/latchkey?host=/run/postgresql";
+  const withHost = "postgres://me:hush@localhost/latchkey?host=/run/postgresql";
+  expect(read({ LATCHKEY_DATABASE_URL: url }).databaseUrl).toBe(withHost);
+  expect(read({ LATCHKEY_DATABASE_DIRECT_URL: url }).databaseDirectUrl).toBe(withHost);
+  expect(readDatabaseUrlOf("--replaced", url)).toBe(withHost);
 });
 
 test("the public URL follows the port unless it is given, and has no slash at its end", () => {

@@ -57,6 +57,9 @@ const publicUrl = z
 
 export const DEFAULT_DATABASE_URL = "sqlite:./data/latchkey.db";
 const isPostgresUrl = (given: string): boolean => /^postgres(ql)?:\/\/./.test(given) && URL.canParse(given);
+/** libpq lets the host behind a user be left out, because `?host=` names the folder of a socket. No parser of URLs does. */
+const withHost = (given: string): string =>
+  given.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=\/)/, "$1localhost");
 
 /** In a password, mostly. The drivers would throw over it. */
 const isDecodable = (given: string): boolean => {
@@ -73,16 +76,22 @@ const isDecodableByPostgres = (given: string): boolean =>
   given.startsWith("sqlite:") || isDecodable(given.replaceAll(/%(?![\da-f]{2})/gi, "%25"));
 
 /** SQLite would take `file:` for an address of its own, and put the database under another name than our lock and our mode are for. */
-const databaseUrl = text(
-  (given) => /^sqlite:(?!file:)./.test(given) || isPostgresUrl(given),
-  "must be sqlite:<path>, sqlite::memory: or postgres://…",
-)
+const databaseUrl = z
+  .string()
+  .transform(withHost)
+  .refine((given) => /^sqlite:(?!file:)./.test(given) || isPostgresUrl(given), {
+    error: "must be sqlite:<path>, sqlite::memory: or postgres://…",
+  })
   .refine(isDecodableByPostgres, UNDECODABLE)
   // As a file with the line ends of Windows leaves it, with no other sign of that.
   .refine((given) => !given.startsWith("sqlite:") || given === given.trimEnd(), {
     error: "ends with a blank or a carriage return, which would be part of the file's name",
   });
-const directUrl = text(isPostgresUrl, "must be postgres://…").refine(isDecodableByPostgres, UNDECODABLE);
+const directUrl = z
+  .string()
+  .transform(withHost)
+  .refine(isPostgresUrl, { error: "must be postgres://…" })
+  .refine(isDecodableByPostgres, UNDECODABLE);
 
 const valkeyUrls = listOf(
   text(
