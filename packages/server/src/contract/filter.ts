@@ -27,7 +27,7 @@ export const filterParameter = (fields: Fields) =>
     .optional()
     .meta({
       type: "string",
-      description: `Conditions joined by \`:\`, all of which must hold: ${describeFields(fields)}.${describeLike(fields)} Instants are ISO 8601. An empty filter is none.`,
+      description: `Conditions joined by \`:\`, all of which must hold: ${describeFields(fields)}.${describeLike(fields)} Instants are ISO 8601. An empty filter is none. The whole URL may have 8 KB, in which a letter beyond ASCII takes 6 to 12 bytes.`,
     });
 
 /** An instant on its own, in the same form as in a filter. */
