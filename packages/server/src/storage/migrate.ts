@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
@@ -47,6 +48,12 @@ export const migrations: readonly Migration[] = [
 
 const ADVISORY_LOCK = 4_727_311_002;
 
+/** While a migration waits for a table, all requests for it wait behind it. Longer than a request may: of two that lock each other out the request goes. */
+const LOCK_MS = 1000;
+/** Requests are served between two tries. */
+const PAUSE_MS = 5000;
+const TRY_AGAIN_MS = 60_000;
+
 /**
  * Brings the tables up to date and says which migrations it ran. Each migration is one transaction, with its row in
  * `schema_migrations`, under a lock that all processes share: two that start together run it once, and one that is
@@ -64,9 +71,28 @@ export async function migrate(
     if (applied) await refuseTooNew(storage, applied, known);
     if (applied && known.every(({ version }) => applied.has(version))) return names;
     const most = applied ? 1 : known.length;
-    names.push(...(await storage.transact((trx) => runSome(trx, { storage, clock }, known, most))));
+    const run = () => storage.transact((trx) => runSome(trx, { storage, clock }, known, most));
+    names.push(...(await tryForTables(clock, run)));
   }
 }
+
+/** pg_dump holds every table for as long as it runs, which may be hours. */
+async function tryForTables<T>(clock: Clock, run: () => Promise<T>): Promise<T> {
+  const startedMs = clock.monotonicMs();
+  for (;;) {
+    try {
+      return await run();
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
+      if (clock.monotonicMs() - startedMs >= TRY_AGAIN_MS) throw operatorFault(TABLE_HELD, error);
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+const LOCK_NOT_AVAILABLE = "55P03";
+const TABLE_HELD =
+  "a migration needs a table that somebody else has held for a minute, as pg_dump does until it is done: nothing of it was changed. Run `latchkey migrate` again then.";
 
 /** Whether Latchkey has ever made its tables here. */
 export const hasTables = async (storage: Storage): Promise<boolean> =>
@@ -79,7 +105,10 @@ async function runSome(
   known: readonly Migration[],
   most: number,
 ): Promise<string[]> {
-  if (engine === "postgres") await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(trx);
+  if (engine === "postgres") {
+    await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(trx);
+    await sql`set local lock_timeout = ${sql.lit(LOCK_MS)}`.execute(trx);
+  }
   const isNew = engine === "sqlite" && known === migrations && !(await findApplied(trx));
   if (isNew) for (const text of newSqlite) await sql.raw(text).execute(trx);
   else await makeList(trx);
