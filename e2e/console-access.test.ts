@@ -354,6 +354,53 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await secretComes("Add the integration", /\/v2\/integrations$/);
   });
 
+  test("a window whose act is under way stays until it has succeeded, or says why it has not", async () => {
+    const { page } = c;
+    const { data: key } = await c.admin.applicationKeys.create({ name: "Endurance" });
+    const fails = async (act: string, address: RegExp) => {
+      const asked = Promise.withResolvers<void>();
+      const held = Promise.withResolvers<void>();
+      await onChange(page, address, async (route) => {
+        asked.resolve();
+        await held.promise;
+        await route.fulfill({
+          status: 409,
+          json: { errors: [{ code: "last_administrator", detail: `Refused: ${act}` }] },
+        });
+      });
+      const window = page.getByRole("dialog");
+      await window.getByRole("button", { name: act, exact: true }).click();
+      await asked.promise;
+      await page.keyboard.press("Escape");
+      await page.mouse.click(2, 2);
+      expect(await window.getByRole("button", { name: "Cancel" }).isDisabled()).toBe(true);
+      held.resolve();
+      await window.getByRole("alert").getByText(`Refused: ${act}`).waitFor();
+      await window.getByRole("button", { name: "Cancel" }).click();
+      await window.waitFor({ state: "detached" });
+      await page.unrouteAll({ behavior: "wait" });
+    };
+    await go(page, `/keys/${key.id}`, "Endurance");
+    await button(page, "Delete Endurance").click();
+    await page.getByRole("dialog").getByRole("textbox").fill("Endurance");
+    await fails("Delete the key", /\/v2\/application-keys\/[^/]+$/);
+    await button(page, "Change role of Endurance").click();
+    await page.getByRole("radio", { name: /^Viewer/ }).check();
+    await fails("Change the role", /\/v2\/application-keys\/[^/]+$/);
+    await go(page, "/members", "Members");
+    await button(page, "Invite somebody").click();
+    await page.getByLabel("E-mail").fill("haste@shop.example");
+    await fails("Invite", /\/v2\/members$/);
+    await openProvider();
+    await button(page, "Change the client secret").click();
+    await page.getByLabel("New client secret").fill("a new secret");
+    await fails("Keep the new secret", /\/oidc-profiles\/[^/]+$/);
+    await button(page, "Change address and client").click();
+    await page.getByLabel("Client secret", { exact: true }).fill("a new secret");
+    await fails("Change it", /\/oidc-profiles\/[^/]+$/);
+    await c.admin.applicationKeys.delete(key.id);
+  });
+
   test("a secret is shown also to whoever leaves the screen before it is there, or while it is", async () => {
     const { page } = c;
     const { data: key } = await c.admin.applicationKeys.create({ name: "Wanderer" });

@@ -27,7 +27,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
     await queries.invalidateQueries({ queryKey: ["members"] });
   }, onClose);
   return (
-    <Modal title="Invite somebody" onClose={onClose}>
+    <Modal title="Invite somebody" isFirm={isBusy} onClose={onClose}>
       <Form onSubmit={run}>
         <Field label="Name" value={name} onType={setName} maxLength={255} autoComplete="off" />
         <Field
@@ -45,7 +45,9 @@ export function Invite({ onClose }: { onClose: () => void }) {
           <button type="submit" className="button" disabled={isBusy}>
             Invite
           </button>
-          <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+          <DialogDismiss className="button button-plain" disabled={isBusy}>
+            Cancel
+          </DialogDismiss>
         </div>
       </Form>
     </Modal>

@@ -22,14 +22,16 @@ export function ChangeRole({ of: { name, role: now }, onChange, onClose }: Props
     say(`${name} is ${role} within a second.`);
   }, onClose);
   return (
-    <Modal title={`The role of ${name}`} onClose={onClose}>
+    <Modal title={`The role of ${name}`} isFirm={isBusy} onClose={onClose}>
       <Choices legend="Role" options={ROLES} value={role} onChoose={type} />
       {error !== undefined && <Problem error={error} />}
       <div className="form-actions">
         <button type="button" className="button" disabled={isBusy || !isChanged} onClick={() => run()}>
           Change the role
         </button>
-        <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+        <DialogDismiss className="button button-plain" disabled={isBusy}>
+          Cancel
+        </DialogDismiss>
       </div>
     </Modal>
   );

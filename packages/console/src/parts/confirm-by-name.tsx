@@ -25,7 +25,7 @@ export function ConfirmByName({ title, children, name, what, act, onClose, onCon
   const id = useId();
   const isMatch = isSameName(typed, name);
   return (
-    <Modal title={title} onClose={onClose}>
+    <Modal title={title} isFirm={isBusy} onClose={onClose}>
       <div className="stack-tight">{children}</div>
       <Form onSubmit={() => isMatch && run()}>
         <label className="field" htmlFor={id}>
@@ -46,7 +46,9 @@ export function ConfirmByName({ title, children, name, what, act, onClose, onCon
           <button type="submit" className="button button-bad" disabled={!isMatch || isBusy}>
             {act}
           </button>
-          <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+          <DialogDismiss className="button button-plain" disabled={isBusy}>
+            Cancel
+          </DialogDismiss>
         </div>
       </Form>
     </Modal>

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 type Props = {
   title: string;
   onClose: () => void;
-  /** It stays until one of its acts is chosen; or is done, where the answer has a secret that nobody could read without it. */
+  /** It stays: until one of its acts is chosen; or, while one is under way, until its answer is there, which nobody could read without it. */
   isFirm?: boolean;
   /** What the focus goes back to, where that is not what has it now. */
   opener?: HTMLElement | null;

@@ -77,7 +77,7 @@ function CarryOver({ realmId, profile, left, onClose, onChosen }: Props) {
     onClose,
   );
   return (
-    <Modal title="What becomes of the people who signed in before?" onClose={onClose}>
+    <Modal title="What becomes of the people who signed in before?" isFirm={isBusy} onClose={onClose}>
       <p>
         <strong>{peopleInWords(left.identities)}</strong> signed in through {profile.name} under its old name.
         Nothing has been changed yet.
@@ -111,7 +111,9 @@ function CarryOver({ realmId, profile, left, onClose, onChosen }: Props) {
           >
             {fate === "carry" ? "Change it and carry them over" : "Change it and leave them behind"}
           </button>
-          <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+          <DialogDismiss className="button button-plain" disabled={isBusy}>
+            Cancel
+          </DialogDismiss>
         </div>
       </Form>
     </Modal>

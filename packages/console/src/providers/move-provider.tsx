@@ -32,7 +32,7 @@ export function MoveProvider({ realmId, profile, onClose, onDone }: Props) {
     await onDone();
   });
   return (
-    <Modal title="Change address and client" onClose={onClose}>
+    <Modal title="Change address and client" isFirm={isBusy} onClose={onClose}>
       <Form onSubmit={run}>
         <p>
           For a provider that has moved, or that knows us as another client. It is read and examined before
@@ -68,7 +68,9 @@ export function MoveProvider({ realmId, profile, onClose, onDone }: Props) {
           <button type="submit" className="button" disabled={isBusy}>
             {isBusy ? "Reading the provider…" : "Change it"}
           </button>
-          <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+          <DialogDismiss className="button button-plain" disabled={isBusy}>
+            Cancel
+          </DialogDismiss>
         </div>
       </Form>
       {dialog}

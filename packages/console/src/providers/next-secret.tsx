@@ -30,7 +30,11 @@ export function NextSecret({ realmId, profile, onClose, onDone }: Props) {
     await onDone();
   }, onClose);
   return (
-    <Modal title={isFirst ? "Enter the client secret" : "Change the client secret"} onClose={onClose}>
+    <Modal
+      title={isFirst ? "Enter the client secret" : "Change the client secret"}
+      isFirm={isBusy}
+      onClose={onClose}
+    >
       <p>
         {isFirst
           ? "Paste the secret that the provider has given you. It is kept sealed, and never shown again."
@@ -50,7 +54,9 @@ export function NextSecret({ realmId, profile, onClose, onDone }: Props) {
           <button type="submit" className="button" disabled={isBusy}>
             {isFirst ? "Keep the secret" : "Keep the new secret"}
           </button>
-          <DialogDismiss className="button button-plain">Cancel</DialogDismiss>
+          <DialogDismiss className="button button-plain" disabled={isBusy}>
+            Cancel
+          </DialogDismiss>
         </div>
       </Form>
     </Modal>
