@@ -7,6 +7,7 @@ test.each([
   ["a space that does not break", "Till\u00a02", "Till 2"],
   ["an accent that is a sign of its own", "Cafe\u0301", "Café"],
   ["a mark of direction, which nobody sees", "\u200fמפתח", "מפתח"],
+  ["nothing but a sign that nobody sees, which can be pasted", "\u200b", "\u200b"],
 ])("a name is typed as it is seen, with %s", (_, name, typed) => {
   expect(isSameName(typed, name)).toBe(true);
 });
@@ -15,6 +16,7 @@ test.each([
   ["Till", "till"],
   ["Till 2", "Till2"],
   ["Till", ""],
+  ["\u200b", ""],
 ])("%j is not typed as %j", (name, typed) => {
   expect(isSameName(typed, name)).toBe(false);
 });
