@@ -317,6 +317,50 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await c.admin.realms.update(realm_id, { redirect_uris: before });
   });
 
+  test("what somebody else saves of a realm while one's own is on its way is not written over, and is no obstacle where it is another field", async () => {
+    const { page } = c;
+    const { realm_id } = (await c.admin.settings.get()).data;
+    const read = async () => (await c.admin.realms.get(realm_id)).data;
+    const { accent_color, duplicate_email_policy, home_url } = await read();
+    await go(page, "/settings", "Settings");
+    const realmCard = page.getByRole("region").filter({ hasText: "Client id for OpenID Connect libraries" });
+    const meanwhile = (theirs: Parameters<typeof c.admin.realms.update>[1]) =>
+      onChange(page, new RegExp(realm_id), async (route) => {
+        await c.admin.realms.update(realm_id, theirs);
+        await route.continue();
+      });
+    const refused = page.getByText("The realm was changed since it was read.");
+    const note = page.getByText(/^Somebody else has saved this meanwhile/);
+    await realmCard.getByLabel("Colour").fill("#123456");
+    await meanwhile({ accent_color: "#abcdef" });
+    const saveShown = realmCard.getByRole("button", { name: "Save what shoppers see" });
+    await saveShown.click();
+    await refused.waitFor();
+    await note.getByText("#abcdef").waitFor();
+    expect([(await read()).accent_color, await realmCard.getByLabel("Colour").inputValue()]).toEqual([
+      "#abcdef",
+      "#123456",
+    ]);
+    await page.unrouteAll({ behavior: "wait" });
+    await meanwhile({ home_url: "https://shop.example/elsewhere" });
+    await saveShown.click();
+    await page.getByText("What shoppers see is saved.").waitFor();
+    expect(await read()).toMatchObject({
+      accent_color: "#123456",
+      home_url: "https://shop.example/elsewhere",
+    });
+    await page.unrouteAll({ behavior: "wait" });
+    await page.getByText("The second one is refused").click();
+    await meanwhile({ duplicate_email_policy: "allowed" });
+    await button(page, "Save the policy").click();
+    await refused.waitFor();
+    expect((await read()).duplicate_email_policy).toBe("allowed");
+    await page.unrouteAll({ behavior: "wait" });
+    await note.getByText("They are two customers").waitFor();
+    await button(page, "Show theirs").click();
+    await c.admin.realms.update(realm_id, { accent_color, duplicate_email_policy, home_url });
+  });
+
   test("who is refused because somebody else has saved the redirect URIs sees theirs and can save, also where no event comes through", async () => {
     const { realm_id } = (await c.admin.settings.get()).data;
     const { redirect_uris: before } = (await c.admin.realms.get(realm_id)).data;

@@ -2,7 +2,8 @@ import { useState } from "react";
 
 export type Draft<T> = ReturnType<typeof useDraft<T>>;
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+export const isSame = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
 
 /** What a field shows: what was typed, until it is saved; else what is saved, whoever has saved it. */
 export function useDraft<T>(saved: T) {

@@ -13,7 +13,7 @@ import { useSaveRealm } from "./use-save-realm.ts";
 /** What shoppers see of the shop on the service's own pages: where one of several providers is chosen, and where a sign-on fails. */
 export function Branding({ realm }: { realm: Realm }) {
   const can = useCan();
-  const saveRealm = useSaveRealm(realm.id);
+  const saveRealm = useSaveRealm(realm);
   const name = useDraft(realm.name);
   const home = useDraft(realm.home_url ?? "");
   const logo = useDraft(realm.logo_url ?? "");

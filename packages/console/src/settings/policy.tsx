@@ -74,7 +74,7 @@ type Props<T extends string> = {
 
 function Policy<T extends string>({ realm, title, save, options, now, change }: Props<T>) {
   const can = useCan();
-  const saveRealm = useSaveRealm(realm.id);
+  const saveRealm = useSaveRealm(realm);
   const chosen = useDraft(now);
   const { isBusy, error, run } = useAct(async () => {
     await saveRealm(change(chosen.value), "The policy is saved.");

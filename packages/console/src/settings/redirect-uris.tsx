@@ -14,14 +14,13 @@ const MOST = 50;
 
 export function RedirectUris({ realm }: { realm: Realm }) {
   const can = useCan();
-  const saveRealm = useSaveRealm(realm.id);
+  const saveRealm = useSaveRealm(realm);
   const draft = useDraft(realm.redirect_uris);
   const uris = draft.value;
   const faults = judgeAll(uris);
   const isGood = faults.every((fault) => fault === undefined);
   const { isBusy, error, run } = useAct(async () => {
-    // The list is replaced as a whole: one that somebody has added or taken away a moment ago would be lost, or be back.
-    await saveRealm({ redirect_uris: uris }, "The redirect URIs are saved.", { basedOn: realm });
+    await saveRealm({ redirect_uris: uris }, "The redirect URIs are saved.");
     draft.settle();
   });
   if (!can("administer"))

@@ -1,24 +1,40 @@
-import type { Realm, RealmChange } from "@latchkey/sdk/admin";
+import { type Admin, ApiError, type Realm, type RealmChange } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { say } from "../parts/notices.tsx";
+import { isSame } from "../parts/use-draft.ts";
 import { useAdmin } from "../session/session.ts";
 
-/** `basedOn`: the realm as it is shown. What somebody has saved of it since is then not written over. */
-type SaveRealm = (change: RealmChange, done: string, options?: { basedOn?: Realm }) => Promise<void>;
+type SaveRealm = (change: RealmChange, done: string) => Promise<void>;
 
-export function useSaveRealm(id: string): SaveRealm {
+/** `shown`: the realm as it is on the screen. What somebody has saved since of the same fields is not written over. */
+export function useSaveRealm(shown: Realm): SaveRealm {
   const admin = useAdmin();
   const queries = useQueryClient();
   const stale = () => queries.invalidateQueries({ queryKey: ["realms"] });
-  return async (change, done, options) => {
-    const { data } = await admin.realms.update(id, change, options).catch((refusal) => {
+  return async (change, done) => {
+    const saved = await save(admin.realms, change, shown).catch((refusal) => {
       // Maybe for what somebody else has saved: where no event tells of that, it would be refused each time.
       void stale();
       throw refusal;
     });
     // Shown from the answer: the reading below may be cut short by one that an event has begun.
-    queries.setQueryData<Realm[]>(["realms"], (all) => all?.map((one) => (one.id === id ? data : one)));
+    queries.setQueryData<Realm[]>(["realms"], (all) =>
+      all?.map((one) => (one.id === saved.id ? saved : one)),
+    );
     say(done);
     await stale();
   };
+}
+
+/** If-Match is of the realm as a whole: where somebody has changed other fields of it, it is read anew and tried again. */
+async function save(realms: Admin["realms"], change: RealmChange, basedOn: Realm): Promise<Realm> {
+  try {
+    return (await realms.update(basedOn.id, change, { basedOn })).data;
+  } catch (refusal) {
+    if (!(refusal instanceof ApiError && refusal.code === "realm_changed")) throw refusal;
+    const { data: now } = await realms.get(basedOn.id);
+    const fields = Object.keys(change) as (keyof RealmChange & keyof Realm)[];
+    if (!fields.every((field) => isSame(now[field], basedOn[field]))) throw refusal;
+    return save(realms, change, now);
+  }
 }
