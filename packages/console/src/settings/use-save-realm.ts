@@ -26,7 +26,7 @@ export function useSaveRealm(shown: Realm): SaveRealm {
   };
 }
 
-/** If-Match is of the realm as a whole: where somebody has changed other fields of it, it is read anew and tried again. */
+/** If-Match is of the realm as a whole: where somebody has changed other fields of it, it is read anew and tried once more. */
 async function save(realms: Admin["realms"], change: RealmChange, basedOn: Realm): Promise<Realm> {
   try {
     return (await realms.update(basedOn.id, change, { basedOn })).data;
@@ -35,6 +35,6 @@ async function save(realms: Admin["realms"], change: RealmChange, basedOn: Realm
     const { data: now } = await realms.get(basedOn.id);
     const fields = Object.keys(change) as (keyof RealmChange & keyof Realm)[];
     if (!fields.every((field) => isSame(now[field], basedOn[field]))) throw refusal;
-    return save(realms, change, now);
+    return (await realms.update(now.id, change, { basedOn: now })).data;
   }
 }
