@@ -75,6 +75,31 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("Events shows what happened before its stream was open, too", async () => {
+    const page = await newPage(c);
+    let isIn = false;
+    page.on("response", (response) => {
+      isIn ||= response.url().endsWith("/v2/me");
+    });
+    const renamed = Promise.withResolvers<void>();
+    await page.route(/\/v2\/events\/(head|stream)/, async (route) => {
+      if (isIn) await renamed.promise;
+      await route.continue();
+    });
+    await signInWithKey(c, page, "/events");
+    await page
+      .getByText(/created/)
+      .first()
+      .waitFor();
+    const { sequence } = await c.admin.events.head();
+    await c.admin.store.update({ name: "Willow" });
+    await until(async () => (await c.admin.events.head()).sequence !== sequence);
+    renamed.resolve();
+    await page.getByText("Store Willow updated").waitFor();
+    await c.admin.store.update({ name: "Practice store" });
+    await page.context().close();
+  });
+
   test("a crowd of events does not make a screen ask once for each", async () => {
     const page = await newPage(c);
     const crowd = Array.from({ length: 300 }, () => ({ type: "customer.created", sequence: "1" }));

@@ -1,6 +1,6 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { noteRefusal, refreshSession, useAdmin } from "../session/session.ts";
+import { noteRefusal, refreshSession, useSession } from "../session/session.ts";
 import { gather } from "./gather.ts";
 
 /**
@@ -30,11 +30,12 @@ const ASK_EVERY_MS = 1000;
 const restMs = (tookMs: number): number => Math.max(ASK_EVERY_MS, 4 * tookMs);
 
 export function useLiveEvents(isOn: boolean): void {
-  const admin = useAdmin();
+  const { admin, head } = useSession();
   const queries = useQueryClient();
   useEffect(() => {
     if (!isOn) return;
-    let after: string | undefined;
+    // Not where the log ends by now: what happened since a screen was read would be in neither.
+    let after = head;
     let ending: AbortController | undefined;
     const note = gather<string>(
       (types) => markStale(queries, types),
@@ -43,8 +44,6 @@ export function useLiveEvents(isOn: boolean): void {
     const follow = async (signal: AbortSignal) => {
       while (!signal.aborted) {
         try {
-          // Said from the first time on: otherwise what happens while a stream is opened again would be in none.
-          after ??= (await admin.events.head()).sequence;
           for await (const event of admin.events.stream({ after, signal })) {
             after = event.sequence;
             note(event.type);
@@ -68,7 +67,7 @@ export function useLiveEvents(isOn: boolean): void {
       document.removeEventListener("visibilitychange", onVisibility);
       ending?.abort();
     };
-  }, [admin, queries, isOn]);
+  }, [admin, head, queries, isOn]);
 }
 
 /** Also what Find has found, which may be any of it. */

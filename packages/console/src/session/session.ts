@@ -25,6 +25,8 @@ type Session = {
   expiresAt: number | undefined;
   /** The member's token is no longer taken. The screen stays as it is, and rests until they have signed in again. */
   isOver: boolean;
+  /** The number of the last event before any screen has read anything. */
+  head: string;
   store: { id: string; name: string };
 };
 
@@ -61,8 +63,9 @@ async function open(
   admin: Admin,
   { accessToken, expiresAt }: Pick<Session, "accessToken" | "expiresAt">,
 ): Promise<Session> {
-  const { name, role, store } = (await admin.me()).data;
-  return { admin, name, role, store, accessToken, expiresAt, isOver: false };
+  const [me, { sequence: head }] = await Promise.all([admin.me(), admin.events.head()]);
+  const { name, role, store } = me.data;
+  return { admin, name, role, store, head, accessToken, expiresAt, isOver: false };
 }
 
 /** After a change of what the console shows of whoever uses it: their role, their name, the store's. */
