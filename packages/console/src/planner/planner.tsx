@@ -14,7 +14,7 @@ import { useDraft } from "../parts/use-draft.ts";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { DryRun } from "./dry-run.tsx";
-import { readKeys } from "./read-keys.ts";
+import { type KeysRead, readKeys, withKey } from "./read-keys.ts";
 
 export function Planner() {
   const admin = useAdmin();
@@ -83,11 +83,17 @@ function Plan({ value: key, meta }: { value: ApplicationKey; meta: ApplicationKe
   // Either button is of no use any more once it has been pressed.
   const focusSlider = () => document.getElementById(slider)?.focus();
   const { isBusy, error, run } = useAct(async () => {
-    await admin.applicationKeys.update(key.id, { name: key.name, reserved_rate_limit: wanted });
+    const { data } = await admin.applicationKeys.update(key.id, {
+      name: key.name,
+      reserved_rate_limit: wanted,
+    });
+    // Shown from the answer: by the next reading somebody else may have reserved something else.
+    queries.setQueryData<KeysRead>(["keys", "planner"], (read) => read && withKey(read, data));
     // The number first: behind a name that is written from right to left it would be taken for a part of it.
     say(`${wanted} a second are reserved for ${key.name}.`);
     await queries.invalidateQueries({ queryKey: ["keys"] });
     await queries.invalidateQueries({ queryKey: ["usage"] });
+    draft.settle();
     focusSlider();
   });
   return (
