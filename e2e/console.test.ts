@@ -555,6 +555,31 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.context().close();
   });
 
+  test("a screen has the focus, and keeps what is typed, from the moment on at which it is there", async () => {
+    const page = await newPage(c);
+    await signInWithKey(c, page, "/keys");
+    await heading(page, "Keys");
+    const inFocus = page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          new MutationObserver((_, observer) => {
+            const field = document.querySelector<HTMLInputElement>("[type=search]");
+            if (!field) return;
+            observer.disconnect();
+            resolve(document.activeElement?.textContent);
+            // As a key would: past what React remembers of the field.
+            Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set?.call(field, "Ada");
+            field.dispatchEvent(new Event("input", { bubbles: true }));
+          }).observe(document, { subtree: true, childList: true });
+        }),
+    );
+    await go(page, "/customers", "Customers");
+    expect(await inFocus).toBe("Customers");
+    await page.getByRole("searchbox").press("Enter");
+    await page.waitForURL((url) => url.searchParams.get("q") === "Ada");
+    await page.context().close();
+  });
+
   test("a screen that was seen before begins at its top, and on the way back one is where one was", async () => {
     const page = await newPage(c, { viewport: { width: 1280, height: 400 } });
     await signInWithKey(c, page, "/events");

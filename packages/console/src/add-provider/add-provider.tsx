@@ -1,6 +1,6 @@
 import type { Profile, ProfileLinks } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { Link, useSearchParams } from "wouter";
 import { Asked } from "../parts/asked.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
@@ -101,7 +101,7 @@ function Step({ at, realmId, profile, links, recipe, to }: StepProps) {
 function Framed({ at, children }: { at: At; children: ReactNode }) {
   const step = useRef<HTMLElement>(null);
   // The button that was pressed is gone with its step, and the focus with it.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (at > 0) step.current?.focus();
   }, [at]);
   return (

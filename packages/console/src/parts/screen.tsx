@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef } from "react";
 import { Link } from "wouter";
 
 type Props = {
@@ -16,14 +16,14 @@ let isFirst = true;
 
 /**
  * A screen's heading gets the focus when one comes to it, so that it is read out; not on the first one, which the browser reads, and not
- * where a field of the screen has taken it (`autoFocus`).
+ * where a field of the screen has taken it (`autoFocus`). Before the screen can be seen: later it would take it from what was pressed.
  */
 export function Screen({ title, lead, actions, crumb, heading, children }: Props) {
   const top = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Latchkey`;
   }, [title]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isFirst && document.activeElement?.tagName !== "INPUT") top.current?.focus({ preventScroll: true });
     isFirst = false;
   }, []);

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { useSearchParams } from "wouter";
 
 type Props = { label: string; placeholder: string; isFirst?: boolean };
@@ -7,9 +7,10 @@ type Props = { label: string; placeholder: string; isFirst?: boolean };
 export function Search({ label, placeholder, isFirst = false }: Props) {
   const [search, setSearch] = useSearchParams();
   const asked = search.get("q") ?? "";
-  const [typed, setTyped] = useState(asked);
+  const [{ typed, over }, setTyped] = useState({ typed: asked, over: asked });
+  const type = (text: string) => setTyped({ typed: text, over: asked });
   // Back, or a link to the screen itself, asks for something else than was typed.
-  useEffect(() => setTyped(asked), [asked]);
+  if (over !== asked) type(asked);
   return (
     <search>
       <form
@@ -29,7 +30,7 @@ export function Search({ label, placeholder, isFirst = false }: Props) {
           // biome-ignore lint/a11y/noAutofocus: a screen that is nothing but this field
           autoFocus={isFirst}
           value={typed}
-          onChange={(event) => setTyped(event.target.value)}
+          onChange={(event) => type(event.target.value)}
         />
         <button type="submit" className="button">
           Find
