@@ -105,7 +105,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       at: "provider",
       async open(page) {
         await button(page, "Examine now").click();
-        await page.getByText("R9").waitFor();
+        await page.getByText("R9", { exact: true }).waitFor();
       },
     },
     tested: {
@@ -216,6 +216,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.getByText("12,587").waitFor();
     const leftOf = async (text: string) => (await page.getByText(text).first().boundingBox())?.x;
     expect(await leftOf("The identity provider gave no e-mail")).toBe(await leftOf("id_token.aud"));
+    // The figures may be asked for at this moment: what is fetched for a page that closes fails.
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.context().close();
   });
 
@@ -225,8 +227,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     const page = await newPage(c);
     await signInWithKey(c, page, "/keys");
     const share = page.getByRole("listitem").filter({ hasText: /^مفتاح المتجر 12 0 of 3$/ });
-    const [said, called] = [await placeOf(share, "0"), await placeOf(share, "مفتاح")];
-    expect(said.left).toBeGreaterThan(called.right);
+    const [called, said] = await placesOf(share, ["مفتاح", "0"]);
+    expect(said?.left).toBeGreaterThan(called?.right ?? Number.NaN);
     await page.context().close();
   });
 
@@ -235,26 +237,30 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     const page = await newPage(c);
     await signInWithKey(c, page, "/events");
     const event = page.getByRole("listitem").filter({ hasText: "Door" });
-    const [said, called] = [await placeOf(event, "created"), await placeOf(event, "abc")];
-    expect(said.left).toBeGreaterThan(called.right);
+    const [called, said] = await placesOf(event, ["abc", "created"]);
+    expect(said?.left).toBeGreaterThan(called?.right ?? Number.NaN);
     await page.context().close();
   });
 
-  /** Where a text stands on the screen. */
-  const placeOf = (within: Locator, text: string): Promise<{ left: number; right: number }> =>
-    within.evaluate((item: Element, looked: string) => {
-      const walker = document.createTreeWalker(item, NodeFilter.SHOW_TEXT);
-      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-        const at = node.nodeValue?.indexOf(looked) ?? -1;
-        if (at < 0) continue;
-        const range = document.createRange();
-        range.setStart(node, at);
-        range.setEnd(node, at + looked.length);
-        const { left, right } = range.getBoundingClientRect();
-        return { left, right };
-      }
-      throw new Error(`no text ${looked}`);
-    }, text);
+  /** Where texts stand on the screen at one moment: figures that change move what stands beside them. */
+  const placesOf = (within: Locator, texts: string[]): Promise<{ left: number; right: number }[]> =>
+    within.evaluate(
+      (item: Element, all: string[]) =>
+        all.map((looked) => {
+          const walker = document.createTreeWalker(item, NodeFilter.SHOW_TEXT);
+          for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+            const at = node.nodeValue?.indexOf(looked) ?? -1;
+            if (at < 0) continue;
+            const range = document.createRange();
+            range.setStart(node, at);
+            range.setEnd(node, at + looked.length);
+            const { left, right } = range.getBoundingClientRect();
+            return { left, right };
+          }
+          throw new Error(`no text ${looked}`);
+        }),
+      texts,
+    );
 
   test("what Home and Settings show first stays where it is when the rest has come", async () => {
     const page = await newPage(c, { viewport: { width: 390, height: 844 } });
@@ -357,7 +363,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     const page = await newPage(c, { viewport: { width: 1280, height: 600 } });
     await signInWithKey(c, page, "/customers?q=Patron");
     await page.getByText("30 in all").waitFor();
-    await page.route(/\/v2\/customers\?.*page/, (route) => route.fulfill(broken));
+    // Only what comes after the page: it may itself be read anew meanwhile.
+    await page.route(/\/v2\/customers\?.*(after|offset)/, (route) => route.fulfill(broken));
     const more = button(page, "Show more");
     await more.click();
     const problem = page.getByRole("alert");
@@ -367,7 +374,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await page.unrouteAll();
     await more.click();
     await problem.waitFor({ state: "detached" });
-    expect(await page.getByRole("link", { name: /Patron/ }).count()).toBe(30);
+    await until(async () => (await page.getByRole("link", { name: /Patron/ }).count()) === 30);
     await page.context().close();
   });
 
@@ -421,8 +428,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       await page.unrouteAll();
       await button(page, "Try again").click();
       await page.getByRole("alert").waitFor({ state: "detached" });
-      await button(page, then).waitFor();
-      expect(await button(page, then).isEnabled()).toBe(true);
+      await until(() => button(page, then).isEnabled());
     }
     await page.context().close();
   });
@@ -441,16 +447,31 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     ["/members", /\/v2\/members\?/, "No member yet"],
   ];
 
+  const nothing = {
+    data: [],
+    meta: {
+      page: { limit: 25, offset: 0 },
+      results: { total: 0 },
+      last_sequence: "0",
+      total_reserved_rate_limit: 0,
+      rate_limit: 9,
+    },
+    links: { next: null },
+  };
+
   test("every list shows that it loads, what failed, and what an empty one is for; the tests above see it full", async () => {
     const page = await newPage(c);
+    // What an event asks for anew would be there before one has tried again.
+    await page.context().route(/\/v2\/events\/stream/, (route) => route.abort());
     for (const [path, list, empty] of LISTS) {
       // What is remembered of a list would be shown at once: each begins as a visit of its own, on a screen without one.
       await signInWithKey(c, page, "/settings");
       await heading(page, "Settings");
       const { promise: held, resolve: release } = Promise.withResolvers<void>();
+      let isBroken = true;
       await page.route(list, async (route) => {
         await held;
-        await route.fulfill(broken);
+        await route.fulfill(isBroken ? broken : { json: nothing });
       });
       await go(page, path);
       await page.locator("[aria-busy=true]").first().waitFor();
@@ -458,20 +479,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       const problem = page.getByRole("alert").first();
       await problem.getByText("It broke.").waitFor();
       expect(await problem.innerText()).toMatch(/internal_error[\s\S]*request-1/);
-      await page.unrouteAll();
-      const nothing = {
-        data: [],
-        meta: {
-          page: { limit: 25, offset: 0 },
-          results: { total: 0 },
-          last_sequence: "0",
-          total_reserved_rate_limit: 0,
-          rate_limit: 9,
-        },
-        links: { next: null },
-      };
-      await page.route(/\/v2\/events\/head/, (route) => route.fulfill({ json: { data: { sequence: "0" } } }));
-      await page.route(list, (route) => route.fulfill({ json: nothing }));
+      isBroken = false;
       await button(page, "Try again").first().click();
       await heading(page, empty);
       await page.unrouteAll();

@@ -126,6 +126,16 @@ export async function go(page: Page, path: string, title?: string | RegExp): Pro
   if (title) await heading(page, title);
 }
 
+/** What is on the clipboard as soon as it is this: a page writes there after the press, and what was there before stays till then. */
+export async function copied(page: Page, what: RegExp): Promise<string> {
+  let text = "";
+  await until(async () => {
+    text = await page.evaluate(() => navigator.clipboard.readText());
+    return what.test(text);
+  });
+  return text;
+}
+
 /** What becomes of the next change of it. It may be read at any moment, by what an event asks for: that goes through. */
 export async function onChange(
   page: Page,

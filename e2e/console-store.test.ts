@@ -7,6 +7,7 @@ import { hasChromium } from "./chromium.ts";
 import {
   button,
   consolePlace,
+  copied,
   go,
   heading,
   keyWithRole,
@@ -195,7 +196,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await button(page, "I have copied it").click();
     await page.getByRole("link", { name: /Newsletter/ }).click();
     await button(page, "Send a test message").click();
-    await page.getByText(/Answered 200/).waitFor();
+    const acts = page.getByRole("region", { name: "What can be done" });
+    await acts.getByText(/Answered 200/).waitFor();
     Object.assign(c.receiver.answer, { status: 500, text: "out of paper" });
     await c.admin.store.update({ name: "Alder" });
     const row = page.getByRole("group").filter({ hasText: "store.updated" }).first();
@@ -207,6 +209,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await row.getByText("Waits until the integration is enabled.").waitFor();
     expect(await row.getByText(/^Next attempt/).count()).toBe(0);
     await button(page, "Enable").click();
+    await button(page, "Disable").waitFor();
     Object.assign(c.receiver.answer, { status: 200, text: "heard" });
     await row.getByRole("button", { name: "Send again" }).click();
     await page.getByText("It is sent again.").waitFor();
@@ -413,7 +416,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     const { page } = c;
     await go(page, "/members", "Members");
     await button(page, "Copy address for members").click();
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/\/console\/sign-in\?store=/);
+    await copied(page, /\/console\/sign-in\?store=/);
     await button(page, "Invite somebody").click();
     const invite = page.getByRole("dialog", { name: "Invite somebody" });
     await invite.getByLabel("Name").fill("Tilda");

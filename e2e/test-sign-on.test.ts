@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { type Admin, createAdmin } from "@latchkey/sdk/admin";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../packages/server/test/support/until.ts";
 import { barriersOf } from "./axe.ts";
@@ -80,16 +80,16 @@ describe.skipIf(!hasChromium)("a test sign-on in Chromium", () => {
     return text;
   }
 
+  /** The page comes again when the knob is turned. */
+  const press = (page: Page, knob: Locator) => Promise.all([page.waitForEvent("load"), knob.click()]);
   const reset = async (page: Page) => {
     await page.goto(knobs);
-    await page.getByRole("button", { name: "Reset all" }).first().click();
-    await page.waitForLoadState();
+    await press(page, page.getByRole("button", { name: "Reset all" }).first());
   };
   const turn = (title: string) => async (page: Page) => {
     await reset(page);
     const card = page.locator("section.knob").filter({ hasText: title });
-    await card.getByRole("button").last().click();
-    await page.waitForLoadState();
+    await press(page, card.getByRole("button").last());
   };
 
   test.each(SCREENS)("comes through, and nobody is signed in ($name)", async (screen) => {
