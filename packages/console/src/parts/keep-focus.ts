@@ -26,6 +26,8 @@ export function keepFocus(): void {
   // A press beside everything takes the focus away on purpose.
   document.addEventListener("pointerdown", ({ target }) => note((target as Element).closest(FOCUSABLE)));
   new MutationObserver(() => {
+    // Noted here, too: what is enabled again before the next frame has lost the focus all the same.
+    wasDisabled ||= last[0]?.matches(":disabled") ?? false;
     // By the next frame a window that closes has given the focus back.
     if (!isDue) requestAnimationFrame(look);
     isDue = true;
