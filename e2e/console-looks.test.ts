@@ -176,6 +176,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
       }
       await page.context().close();
     },
+    // Some thirty screens one after the other, each read by axe.
+    300_000,
   );
 
   test("the button that removes a redirect URI stays beside its field when something is wrong with it", async () => {
