@@ -12,7 +12,9 @@ export type Running = {
   url: string;
   env: Record<string, string>;
   child: ChildProcess;
+  /** Those that have ended: what is read may break off within one. */
   logLines(): string[];
+  /** When it has ended, and all that it has written was read. */
   exited: Promise<number | null>;
 };
 
@@ -46,13 +48,11 @@ export async function serve(
     stdio: ["ignore", stdout, "pipe"],
   });
   let output = "";
-  child.stdout?.on("data", (chunk) => {
-    output += chunk;
-  });
-  child.stderr?.on("data", (chunk) => {
-    output += chunk;
-  });
-  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", (chunk) => {
+      output += chunk;
+    });
+  const exited = new Promise<number | null>((resolve) => child.once("close", resolve));
   await until(async () => {
     if (child.exitCode !== null) throw new Error(`latchkey did not start:\n${output}`);
     return fetch(`${operationsUrl}/health/ready`).then(
@@ -60,7 +60,12 @@ export async function serve(
       () => false,
     );
   });
-  return { url, env, child, exited, logLines: () => output.split("\n").filter((line) => line !== "") };
+  const logLines = () =>
+    output
+      .split("\n")
+      .slice(0, -1)
+      .filter((line) => line !== "");
+  return { url, env, child, exited, logLines };
 }
 
 export type Made = {
