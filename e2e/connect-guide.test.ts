@@ -70,5 +70,4 @@ test.skipIf(!hasCurl)(
     ])
       expect(stdout).toContain(text);
   },
-  60_000,
 );

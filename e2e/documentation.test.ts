@@ -126,7 +126,7 @@ test("one instance serves what npm start has made, with the key that docs/operat
   child.kill("SIGTERM");
   expect(await exited).toBe(0);
   own.leave();
-}, 60_000);
+});
 
 test("docs/operations.md has the limits towards identity providers, with the figures of today", () => {
   const page = readFileSync(new URL("../docs/operations.md", import.meta.url), "utf8");

@@ -118,7 +118,7 @@ describe("backup while it runs, changes, stop, restore, start", () => {
       expect(await statusOf(fresh, path, customerToken)).toBe(403);
     const { token: customerToken } = await signIn(fresh);
     expect(await statusOf(fresh, path, customerToken)).toBe(200);
-  }, 60_000);
+  });
 
   test("a key that was deleted and a secret that was rotated out after the backup stay void, and the new secret works", async () => {
     const store = ["--store", made.store.id];
@@ -142,7 +142,7 @@ describe("backup while it runs, changes, stop, restore, start", () => {
     expect(await of(rotated)).toBeUndefined();
     expect(await of(fresh)).toBeTruthy();
     expect(await getToken(place.url, made)).toBeTruthy();
-  }, 60_000);
+  });
 
   test("a password that was changed after the backup stays changed", async () => {
     const ada = await post(token, "/v2/customers", ADA);
@@ -160,7 +160,7 @@ describe("backup while it runs, changes, stop, restore, start", () => {
     const fresh = await getToken(place.url, made);
     expect(await signIn(fresh)).toBeUndefined();
     expect((await signIn(fresh, changed)).token).toBeTruthy();
-  }, 60_000);
+  });
 });
 
 describe("a backup", () => {
@@ -289,7 +289,7 @@ describe("a restore", () => {
     bytes.fill(0xff, 8192, 12_288);
     writeFileSync(bad, bytes);
     await expectRefused("cannot be restored", bad);
-  }, 40_000);
+  });
 
   test("is refused from somebody else's database, and from a file that is only a part", async () => {
     const other = join(place.folder, "other.db");
@@ -299,7 +299,7 @@ describe("a restore", () => {
     writeFileSync(join(place.folder, "live.db-wal"), "frames");
     await expectRefused("is not a backup", join(place.folder, "live.db"));
     await expectRefused("is the database itself", inDatabase());
-  }, 40_000);
+  });
 
   test("is refused while another program has the database open, and changes nothing", async () => {
     const other = new DatabaseSync(inDatabase());
@@ -336,7 +336,7 @@ describe("a restore", () => {
     expect(await getToken(place.url, made)).toBeUndefined();
     const fresh = secrets.find((secret: { store_id: string }) => secret.store_id === made.store.id);
     expect(await getToken(place.url, { ...made, application_key: fresh })).toBeTruthy();
-  }, 40_000);
+  });
 
   test.skipIf(!postgresEngine.isHere)(
     "is not told by a PostgreSQL what it lacks itself, whatever its server is called",
@@ -366,7 +366,7 @@ describe("a restore", () => {
     const database = new DatabaseSync(join(place.folder, "anew.db"), { readOnly: true });
     expect(database.prepare("select count(*) as keys from application_keys").get()).toEqual({ keys: 1 });
     database.close();
-  }, 40_000);
+  });
 
   test("after-restore ends nothing when --replaced names another database: the right one can still be named", async () => {
     const made = await createStore(place);

@@ -85,14 +85,14 @@ describe("while it stops", () => {
     });
     const quietEnded = once(quiet, "end");
     quiet.write("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    await until(() => told.includes("200"), 5000);
+    await until(() => told.includes("200"));
     await ask(late);
     const asking = busy.map(keepAsking);
-    await until(() => busy.every(({ answers }) => answers > 0), 10_000);
+    await until(() => busy.every(({ answers }) => answers > 0));
     expect([late, ...busy].some(({ isToldToLeave }) => isToldToLeave)).toBe(false);
 
     running.child.kill("SIGTERM");
-    await until(async () => !(await isReady(place.url)), 5000);
+    await until(async () => !(await isReady(place.url)));
     // This one was idle when the drain began, and is only now used again.
     await ask(late);
     await Promise.all(asking);
@@ -116,7 +116,7 @@ describe("the start for services", () => {
     const [file = "", ...args] = command.split(" ");
     const child = spawn(file, args, { cwd: ROOT, env: place.env, stdio: ["ignore", "ignore", "inherit"] });
     const exited = once(child, "exit");
-    await until(() => isReady(place.url), 15_000);
+    await until(() => isReady(place.url));
     if (process.platform === "linux")
       expect(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8")).toBe("");
     child.kill("SIGTERM");
@@ -131,7 +131,7 @@ describe("npx latchkey serve", () => {
     ["npx is told to", "SIGTERM", false],
     ["npx is killed", "SIGKILL", false],
     ["Ctrl-C is pressed", "SIGINT", true],
-  ] as const)("stops in good order when %s", { timeout: 60_000 }, async (_, signal, isForAll) => {
+  ] as const)("stops in good order when %s", async (_, signal, isForAll) => {
     const place = await newPlace();
     const npx = spawn("npx", ["latchkey", "serve"], {
       cwd: ROOT,
@@ -145,10 +145,10 @@ describe("npx latchkey serve", () => {
       output += chunk;
     });
     try {
-      await until(() => isReady(place.url), 20_000);
+      await until(() => isReady(place.url));
       process.kill(isForAll ? group : -group, signal);
-      await until(() => output.includes('"event":"stopped"'), 15_000);
-      await until(() => isGone(place.url), 5000);
+      await until(() => output.includes('"event":"stopped"'));
+      await until(() => isGone(place.url));
     } finally {
       // All three share a group; where none of it is left there is nothing to do.
       try {
@@ -170,7 +170,7 @@ test("health and metrics on a port of their own: on it alone, and until the last
     expect(await statuses(path)).toEqual([404, 200]);
   expect(await statuses("/v2/store")).toEqual([401, 404]);
   running.child.kill("SIGTERM");
-  await until(async () => !(await isReady(operations)), 5000);
+  await until(async () => !(await isReady(operations)));
   expect((await fetch(`${operations}/health/ready`)).headers.get("connection")).toBe("close");
   expect(await running.exited).toBe(0);
   place.leave();

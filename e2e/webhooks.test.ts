@@ -115,10 +115,9 @@ describe.each(engines)("on $name", (engine) => {
     await post("/v2/customers", { type: "customer", name: "Ada", email: "ada@shop.example" });
     await until(() => receiver.open().now === 1);
     const [service] = running;
-    const startedMs = performance.now();
     service?.child.kill("SIGTERM");
+    // Whatever is not over within ten seconds is cut off, with exit code 1.
     expect(await service?.exited).toBe(0);
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
     receiver.answer(200);
     running[0] = await serve(place);
     await until(() => receiver.arrived.length === 2, 120_000);

@@ -282,7 +282,7 @@ describe.skipIf(!postgresEngine.isHere || process.platform !== "linux")("two wor
     const pids = workersOf(running);
     const { url } = place;
     running.child.kill("SIGKILL");
-    await until(() => pids.every((pid) => !isAlive(pid)), 20_000);
+    await until(() => pids.every((pid) => !isAlive(pid)));
     await until(() => lines().filter(({ event }) => event === "stopped").length === WORKERS);
     await expect(fetch(`${url}/health/live`)).rejects.toThrow();
   });
