@@ -62,7 +62,7 @@ export async function exchange(wire: Wire, call: Call, bearer: string | undefine
     response = await wire.fetch(url, {
       method,
       headers: headersOf(call, bearer),
-      credentials: "omit",
+      ...withoutCookies(),
       ...(body && { body }),
     });
     text = await response.text();
@@ -91,7 +91,7 @@ export async function openStream(
   let cause: unknown;
   try {
     const headers = headersOf(call, bearer);
-    response = await wire.fetch(url, { method, headers, credentials: "omit", ...(signal && { signal }) });
+    response = await wire.fetch(url, { method, headers, ...withoutCookies(), ...(signal && { signal }) });
     if (response.ok && response.body) return { stream: response.body };
     text = await response.text();
   } catch (error) {
@@ -100,6 +100,9 @@ export async function openStream(
   const outcome = judge(wire, call, response, text, cause);
   return { error: outcome.error ?? new ApiError("answer_unreadable", "The answer is not a stream.") };
 }
+
+/** Those of the page are none of the service's business. Older Cloudflare Workers have no page, and throw at the word. */
+const withoutCookies = (): RequestInit => ("credentials" in Request.prototype ? { credentials: "omit" } : {});
 
 function headersOf(call: Call, bearer: string | undefined): Record<string, string> {
   return {

@@ -220,6 +220,24 @@ describe("from outside come", () => {
     expect(waitedMs).toContain(7000);
   });
 
+  test.each([
+    ["cookies stay away", Request, "omit"],
+    [
+      "nothing is said of cookies where there is no page to have any, as in Cloudflare Workers",
+      class {},
+      undefined,
+    ],
+  ])("requests: %s", async (_, request, expected) => {
+    const sent: RequestInit[] = [];
+    const fetch = async (_: string, init: RequestInit) => {
+      sent.push(init);
+      return Response.json({ errors: [{ code: "parameter_invalid" }] }, { status: 400 });
+    };
+    vi.stubGlobal("Request", request);
+    await errorOf(shop.page({ fetch }).listProviders());
+    expect(sent.map(({ credentials }) => credentials)).toEqual([expected]);
+  });
+
   test("a fetch that is called as a function of its own, as browsers want it", async () => {
     const { fetch } = shop;
     let self: unknown = "not called";
