@@ -101,8 +101,9 @@ export async function openStream(
   return { error: outcome.error ?? new ApiError("answer_unreadable", "The answer is not a stream.") };
 }
 
-/** Those of the page are none of the service's business. Older Cloudflare Workers have no page, and throw at the word. */
-const withoutCookies = (): RequestInit => ("credentials" in Request.prototype ? { credentials: "omit" } : {});
+/** Those of the page are none of the service's business. Cloudflare Workers have no page, and throw at the word. */
+const withoutCookies = (): RequestInit =>
+  globalThis.navigator?.userAgent === "Cloudflare-Workers" ? {} : { credentials: "omit" };
 
 function headersOf(call: Call, bearer: string | undefined): Record<string, string> {
   return {
