@@ -90,7 +90,7 @@ describe("addresses", () => {
     };
     for (const operation of [getApplicationKey, listApplicationKeys, getStore, openapi, ready]) {
       const { body, headers: answered } = await store.call(operation, { ids: { id: store.key.id }, headers });
-      expect(JSON.stringify([body, ...answered])).not.toContain("evil");
+      expect(JSON.stringify([body, ...answered])).not.toContain("evil.example");
     }
     const { body } = await store.call(getApplicationKey, { ids: { id: store.key.id }, headers });
     expect(body.links.self.startsWith(PUBLIC_URL)).toBe(true);

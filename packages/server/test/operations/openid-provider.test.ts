@@ -661,7 +661,11 @@ describe("end_session_endpoint", () => {
     test("goes on to the provider's own end, comes back to us, and ends at the storefront with its state", async () => {
       const own = await withEndSession(`${f.idp.origin}/end?tenant=1`);
       const { id_token, access_token } = await signIn({ profile: own });
-      const answer = await end({ id_token_hint: id_token, post_logout_redirect_uri: SHOP, state: "mine" });
+      const answer = await end({
+        id_token_hint: id_token,
+        post_logout_redirect_uri: SHOP,
+        state: "its-own-state",
+      });
       const away = new URL(answer.headers.get("location") ?? "");
       expect(away.href.startsWith(`${f.idp.origin}/end?tenant=1&`)).toBe(true);
       expect(away.searchParams.get("client_id")).toBe(f.idp.clientId);
@@ -669,13 +673,13 @@ describe("end_session_endpoint", () => {
       expect(back.href).toBe(`${f.issuer}/profiles/${own}/signed-out`);
       expect(await isAlive(access_token)).toBe(false);
       const state = away.searchParams.get("state") ?? "";
-      expect(state).not.toContain("mine");
+      expect(state).not.toContain("its-own-state");
       const return_ = (value: string, profile = own) =>
         call(f.latchkey.app, signedOut, {
           ids: { ...ids(), profile },
           query: new URLSearchParams({ state: value }).toString(),
         });
-      expect((await return_(state)).headers.get("location")).toBe(`${SHOP}?state=mine`);
+      expect((await return_(state)).headers.get("location")).toBe(`${SHOP}?state=its-own-state`);
       for (const bad of ["", "x", `${state}x`, "https://evil.example/"])
         expect((await return_(bad)).status).toBe(200);
       expect((await return_(state, "01890000-0000-7000-8000-000000000000")).code).toBe("profile_not_found");

@@ -595,20 +595,20 @@ describe("display, prompt and ui_locales are passed on byte for byte, and nothin
     await f.begin(nobody());
     idp.journal.length = 0;
     const answer = await f.begin(nobody(), {
-      nonce: "evil-nonce",
-      id_token_hint: "evil-hint",
-      login_hint: "evil@example.com",
-      claims: '{"evil":1}',
-      acr_values: "evil",
+      nonce: "not-passed-on-nonce",
+      id_token_hint: "not-passed-on-hint",
+      login_hint: "not-passed-on@example.com",
+      claims: '{"not-passed-on":1}',
+      acr_values: "not-passed-on",
       response_mode: "form_post",
-      resource: "https://evil.example",
-      audience: "evil",
-      code_verifier: "evil",
-      client_secret: "evil",
-      dpop_jkt: "evil",
+      resource: "https://not-passed-on.example",
+      audience: "not-passed-on",
+      code_verifier: "not-passed-on",
+      client_secret: "not-passed-on",
+      dpop_jkt: "not-passed-on",
     });
     expect([...atIdp(answer).keys()]).toEqual(SENT_TO_IDP);
-    expect(locationOf(answer)).not.toContain("evil");
+    expect(locationOf(answer)).not.toContain("not-passed-on");
     expect(atIdp(answer).get("nonce")).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(idp.journal).toEqual([]);
   });
@@ -657,13 +657,13 @@ describe("the answer's header fields", () => {
 
   test("where we are comes from the configuration, whatever the request says of it (T34, R181, A60)", async () => {
     const headers = {
-      host: "evil.example",
-      forwarded: "host=evil.example;proto=http",
-      "x-forwarded-host": "evil.example",
+      host: "elsewhere.example",
+      forwarded: "host=elsewhere.example;proto=http",
+      "x-forwarded-host": "elsewhere.example",
       "x-forwarded-proto": "http",
       "x-forwarded-port": "666",
-      "x-original-url": "/evil",
-      "x-rewrite-url": "/evil",
+      "x-original-url": "/elsewhere",
+      "x-rewrite-url": "/elsewhere",
     };
     const begun = await ask(queryOf(), { headers });
     const refused = await ask(queryOf({ scope: "x" }), { headers });
@@ -671,7 +671,7 @@ describe("the answer's header fields", () => {
     expect(atIdp(begun).get("redirect_uri")).toBe(f.callbackUrl);
     expect(told(refused).iss).toBe(f.issuer);
     for (const { headers: fields, body } of [begun, refused, page])
-      expect(JSON.stringify([...fields]) + body).not.toContain("evil");
+      expect(JSON.stringify([...fields]) + body).not.toContain("elsewhere");
   });
 });
 

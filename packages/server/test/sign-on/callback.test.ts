@@ -1420,7 +1420,7 @@ describe("a callback that works", () => {
       },
     });
     expect(told(answer)).toEqual(welcome());
-    expect(idp.journal.at(-1)?.body).not.toContain("evil");
+    expect(idp.journal.at(-1)?.body).not.toContain("evil.example");
   });
 
   test("leaves a record with every check passed, without a secret, and a log line without the query (I10)", async () => {
