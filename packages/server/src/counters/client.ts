@@ -14,12 +14,8 @@ export type Client = {
   destroy(): void;
 };
 
-/** A connection that takes longer is given up, and the next one tried: a lost packet is sent again only after a second. */
-export const CONNECT_WITHIN_MS = 500;
-
 const connection = {
   lazyConnect: true,
-  connectTimeout: CONNECT_WITHIN_MS,
   keepAlive: 5000,
   // Version 3 of the protocol brings us nothing, and older servers do not know it.
   protocol: 2 as const,
@@ -33,8 +29,13 @@ const connection = {
   retryStrategy: () => null,
 } satisfies RedisOptions;
 
-export function createClient(urls: readonly string[], onLost: (cause: Error) => void): Client {
-  const client = urls.length > 1 ? clusterOf(urls) : new Redis(urls[0] as string, connection);
+export function createClient(
+  urls: readonly string[],
+  connectWithinMs: number,
+  onLost: (cause: Error) => void,
+): Client {
+  const options = { ...connection, connectTimeout: connectWithinMs };
+  const client = urls.length > 1 ? clusterOf(urls, options) : new Redis(urls[0] as string, options);
   // An error comes before the end that it causes, and says more.
   let cause = new Error("the connection was closed");
   client.on("error", (error: Error) => {
@@ -81,11 +82,14 @@ function evictionIn(memory: string): string | undefined {
   return /^maxmemory:[1-9]/m.test(memory) && policy !== "noeviction" ? policy : undefined;
 }
 
-function clusterOf(urls: readonly string[]): Cluster {
+function clusterOf(
+  urls: readonly string[],
+  options: typeof connection & { connectTimeout: number },
+): Cluster {
   const nodes = urls.map((url) => new URL(url));
   const { protocol, username, password } = nodes[0] as URL;
   const redisOptions = {
-    ...connection,
+    ...options,
     lazyConnect: false,
     ...(username && { username: decodeURIComponent(username) }),
     ...(password && { password: decodeURIComponent(password) }),
@@ -99,7 +103,7 @@ function clusterOf(urls: readonly string[]): Cluster {
       enableOfflineQueue: false,
       enableReadyCheck: false,
       clusterRetryStrategy: () => null,
-      slotsRefreshTimeout: CONNECT_WITHIN_MS,
+      slotsRefreshTimeout: options.connectTimeout,
       // A slot that is being moved to another server is followed there; a server that is gone is not waited for.
       maxRedirections: 2,
       retryDelayOnFailover: 0,

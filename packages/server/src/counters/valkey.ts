@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { type Client, CONNECT_WITHIN_MS, createClient } from "./client.ts";
+import { type Client, createClient } from "./client.ts";
 import { createScript, type Script } from "./script.ts";
 
 /**
@@ -54,6 +54,8 @@ type Line = {
 };
 
 const ANSWER_WITHIN_MS = 50;
+/** A connection that takes longer is given up, and the next one tried: a lost packet is sent again only after a second. */
+const CONNECT_WITHIN_MS = 500;
 const PROBE_EVERY_MS = 200;
 const BEAT_EVERY_MS = 1000;
 /** An instance that has missed two beats is gone. */
@@ -75,6 +77,8 @@ const NEVER_TOO_LATE = String(Number.MAX_SAFE_INTEGER);
 /** Resolves when the first try to connect is over, whether it worked or not. */
 export async function openValkey(options: Options): Promise<Valkey> {
   const { urls, log, countOthers, answerWithinMs = ANSWER_WITHIN_MS, nowMs } = options;
+  // Who waits longer for an answer also waits longer for the connection.
+  const connectWithinMs = Math.max(CONNECT_WITHIN_MS, answerWithinMs);
   const id = randomUUID();
   let line: Line | undefined;
   let instances = 1;
@@ -128,9 +132,9 @@ export async function openValkey(options: Options): Promise<Valkey> {
       if (mine) lose(mine, cause);
     };
     let mine: Line | undefined;
-    const client = createClient(urls, onLost);
+    const client = createClient(urls, connectWithinMs, onLost);
     try {
-      await answered(Promise.race([client.connect(), lost]), CONNECT_WITHIN_MS);
+      await answered(Promise.race([client.connect(), lost]), connectWithinMs);
       // After an outage, as after a flush: the first to be back would else count itself alone, and the server may go away again.
       manySinceMs = performance.now();
       const aheadMs = await answered(Promise.race([beat(client), lost]), answerWithinMs);

@@ -7,9 +7,10 @@ import { freePort } from "../support/postgres-server.ts";
 import { until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
-/** Counts each item under its own name, and answers with the item and its count. */
+/** Counts each item under its own name, and answers with the item and its count. Counts how often it was called as well. */
 const COUNT = createScript(`
 local answers = {}
+redis.call('INCR', slot .. ':calls')
 for at = 3, #ARGV do answers[at - 2] = { ARGV[at], redis.call('INCR', slot .. ':' .. ARGV[at]) } end
 return answers`);
 
@@ -61,29 +62,19 @@ const busPorts = new Map<ValkeyServer, number>();
 
 async function startNode(): Promise<ValkeyServer> {
   const busPort = await freePort();
-  const flags = [
-    "--cluster-enabled",
-    "yes",
-    "--cluster-port",
-    String(busPort),
-    "--cluster-node-timeout",
-    "2000",
-  ];
-  const node = await startValkey(...flags);
+  const node = await startValkey("--cluster-enabled", "yes", "--cluster-port", String(busPort));
   busPorts.set(node, busPort);
   return node;
 }
 
-async function scriptCalls(): Promise<number> {
-  const [, calls] = /cmdstat_evalsha:calls=(\d+)/.exec(await server.say("INFO commandstats")) ?? [];
-  return Number(calls ?? 0);
-}
+/** Bulk strings have their length on a line of its own before them. */
+const scriptCalls = async (slot = "a"): Promise<number> =>
+  Number((await server.say(`GET lk:{${slot}}:calls`)).split("\r\n")[1]);
 
 describe("one turn of the event loop", () => {
   test("is one script call for each slot, and everyone has their own answer", async () => {
     const valkey = await open();
     await Promise.all([count(valkey, "x"), count(valkey, "x", "b")]);
-    const before = await scriptCalls();
     const asked = Array.from({ length: 100 }, (_, at) => [`item ${at % 7}`, at % 2 ? "a" : "b"] as const);
     const answers = await Promise.all(asked.map(([item, slot]) => count(valkey, item, slot)));
     const seen = new Map<string, number>();
@@ -91,17 +82,14 @@ describe("one turn of the event loop", () => {
       seen.set(slot + item, (seen.get(slot + item) ?? 0) + 1);
       expect(answers[at]).toEqual([item, seen.get(slot + item)]);
     });
-    // The heart beats beside it.
-    expect((await scriptCalls()) - before).toBeLessThanOrEqual(4);
+    expect([await scriptCalls("a"), await scriptCalls("b")]).toEqual([2, 2]);
   });
 
   test("with very many is several script calls, so that other stores have their turn in between", async () => {
     const valkey = await open();
-    await count(valkey, "x");
-    const before = await scriptCalls();
     const answers = await Promise.all(Array.from({ length: 1000 }, () => count(valkey, "x")));
-    expect(answers.at(-1)).toEqual(["x", 1001]);
-    expect((await scriptCalls()) - before).toBeGreaterThanOrEqual(5);
+    expect(answers.at(-1)).toEqual(["x", 1000]);
+    expect(await scriptCalls()).toBeGreaterThanOrEqual(5);
   });
 
   test("has no say in another: what is asked later is sent later", async () => {
@@ -203,9 +191,13 @@ describe("how many instances there are", () => {
     const valkey = await open();
     await server.say("ZADD lk:{instances} 1000 killed");
     await until(() => valkey.instances() === 1);
-    const nowMs = Date.now();
-    await server.say(`ZADD lk:{instances} ${nowMs} killed`);
-    await until(() => valkey.instances() === 2);
+    let nowMs = 0;
+    // Until the next beat counts it: on a busy machine that may come when it would be forgotten already.
+    await until(async () => {
+      nowMs = Date.now();
+      await server.say(`ZADD lk:{instances} ${nowMs} killed`);
+      return valkey.instances() === 2;
+    });
     await until(() => valkey.instances() === 1);
     expect(Date.now() - nowMs).toBeGreaterThan(2500);
   });
@@ -357,6 +349,15 @@ test("a password is used, and no wrong one is ever logged", async () => {
   expect(JSON.stringify(logLines)).not.toContain("wr0ng");
   expect((await open([url("right")])).isAway()).toBe(false);
   await server.say("AUTH right\r\nCONFIG SET requirepass ''");
+});
+
+test("a process that stands still while it connects is given as long for that as for an answer", async () => {
+  const opening = open();
+  // By then the connection is under way, and nobody has heard yet that it is there.
+  for (let ticks = 0; ticks < 20; ticks++) await new Promise(process.nextTick);
+  const untilMs = performance.now() + 700;
+  while (performance.now() < untilMs);
+  expect((await opening).isAway()).toBe(false);
 });
 
 test("a process that stood still between asking and waiting waits no negative time, of which Node would warn", async () => {
