@@ -59,7 +59,7 @@ export async function openStorage(
     if (mustExist && databaseUrl !== IN_MEMORY && !(await hasTables(storage))) {
       throw operatorFault(`there are no tables of latchkey in ${describeUrl(databaseUrl)}; ${HOW_TO_MAKE}`);
     }
-    await migrateUrl({ clock }, databaseUrl, storage);
+    await migrateUrl({ clock }, databaseUrl, storage, options);
     if (storage.engine === "sqlite") await writeStatistics(storage).catch(unlessUnavailable);
     return storage;
   } catch (error) {
@@ -106,9 +106,10 @@ export async function migrateUrl(
   { clock }: { clock: Clock },
   databaseUrl: string,
   storage: Storage,
+  { slack = 1 }: Pick<PostgresOptions, "slack"> = {},
 ): Promise<string[]> {
   if (storage.engine === "sqlite") return migrate({ storage, clock });
-  const patient = await connectPostgres(databaseUrl, { patient: true });
+  const patient = await connectPostgres(databaseUrl, { patient: true, slack });
   try {
     if (!(await hasTables(patient))) await refuseEncoding(patient, databaseUrl);
     return await migrate({ storage: patient, clock });

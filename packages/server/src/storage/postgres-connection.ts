@@ -19,16 +19,11 @@ const LIMITS = {
   answerMs: 1000,
 } as const;
 
-const SETTINGS = {
-  lock_timeout: LIMITS.lockMs,
-  statement_timeout: LIMITS.statementMs,
-  idle_in_transaction_session_timeout: LIMITS.idleInTransactionMs,
-};
-
-const BEGIN_LIMITED = [
-  "begin",
-  ...Object.entries(SETTINGS).map(([name, ms]) => `set local ${name} = ${ms}`),
-].join("; ");
+const settingsOf = (slack: number): [name: string, ms: number][] => [
+  ["lock_timeout", LIMITS.lockMs * slack],
+  ["statement_timeout", LIMITS.statementMs * slack],
+  ["idle_in_transaction_session_timeout", LIMITS.idleInTransactionMs * slack],
+];
 
 type Ask = (text: string, values?: readonly unknown[]) => Promise<PostgresQueryResult<unknown>>;
 
@@ -50,15 +45,19 @@ export const isOwnProcess = (client: pg.ClientBase): string =>
  * What is asked first on a connection: sets our time limits for the session, if the connection is to the server itself. Behind a
  * pooler nothing is set: the session belongs to the pooler, and its next user would get our limits.
  */
-export async function greet(client: pg.ClientBase, withinMs: number): Promise<"direct" | "pooled"> {
-  return answered(greeted(client), withinMs).catch((error) => {
+export async function greet(
+  client: pg.ClientBase,
+  withinMs: number,
+  slack: number,
+): Promise<"direct" | "pooled"> {
+  return answered(greeted(client, slack), withinMs).catch((error) => {
     closeSocket(client);
     throw error;
   });
 }
 
-async function greeted(client: pg.ClientBase): Promise<"direct" | "pooled"> {
-  const set = Object.entries(SETTINGS).map(([name, ms]) => `set_config('${name}', '${ms}', false)`);
+async function greeted(client: pg.ClientBase, slack: number): Promise<"direct" | "pooled"> {
+  const set = settingsOf(slack).map(([name, ms]) => `set_config('${name}', '${ms}', false)`);
   const { rowCount } = await client.query(`select ${set.join(", ")} where ${isOwnProcess(client)}`);
   if (rowCount !== 1) return "pooled";
   await prepareBegin(client);
@@ -104,6 +103,7 @@ type Place = "alone" | "first" | "inside";
 
 type Way = {
   patient: boolean;
+  slack: number;
   isPooled: boolean;
   names: Names;
   onHeard(atMs: number): void;
@@ -111,8 +111,11 @@ type Way = {
 };
 
 export function watched(client: pg.PoolClient, way: Way): Connection {
-  const { patient, isPooled, names } = way;
-  const answerMs = patient ? Number.POSITIVE_INFINITY : LIMITS.answerMs;
+  const { patient, slack, isPooled, names } = way;
+  const answerMs = patient ? Number.POSITIVE_INFINITY : LIMITS.answerMs * slack;
+  const limitedBegin = ["begin", ...settingsOf(slack).map(([name, ms]) => `set local ${name} = ${ms}`)].join(
+    "; ",
+  );
   const mayName = !patient && !isPooled;
   let heardAtMs = performance.now();
   let unanswered = 0;
@@ -156,7 +159,7 @@ export function watched(client: pg.PoolClient, way: Way): Connection {
    * three are sent together, and take the time of one.
    */
   async function askLimited(text: string, values: readonly unknown[]) {
-    const sent = [ask(BEGIN_LIMITED), ask(text, values), ask("commit")] as const;
+    const sent = [ask(limitedBegin), ask(text, values), ask("commit")] as const;
     const [, result, ended] = await Promise.allSettled(sent);
     // After a statement that failed, the commit has undone the transaction, and says no more than that.
     if (result.status === "rejected") throw result.reason;
@@ -185,7 +188,7 @@ export function watched(client: pg.PoolClient, way: Way): Connection {
   /** Holds back a begin, and what may go later; anything else takes them along, and has failed if one of them has. */
   async function queryWithUnsent(text: string, values: readonly unknown[]) {
     if (text === "begin") {
-      if (!mayName || names.areOff()) return ask(isPooled ? BEGIN_LIMITED : text);
+      if (!mayName || names.areOff()) return ask(isPooled ? limitedBegin : text);
       isToBegin = true;
       return NOTHING;
     }

@@ -22,10 +22,10 @@ const LIMITS = {
 const LATEST = 0.1;
 
 /** What every connection is opened with, those that are not pooled included. */
-export const connectionOptions = (url: string, applicationName: string): pg.ClientConfig => ({
+export const connectionOptions = (url: string, applicationName: string, slack = 1): pg.ClientConfig => ({
   connectionString: url,
   application_name: applicationName,
-  connectionTimeoutMillis: LIMITS.acquireMs,
+  connectionTimeoutMillis: LIMITS.acquireMs * slack,
   keepAlive: true,
   keepAliveInitialDelayMillis: LIMITS.keepAliveAfterMs,
   types: { getTypeParser: parserOf },
@@ -35,6 +35,8 @@ type Options = {
   connections: number;
   /** Without limits on statements, for migrations, which may wait for another instance's and may take their time. */
   patient: boolean;
+  /** Multiplies the limits of time. */
+  slack: number;
 };
 
 /**
@@ -45,10 +47,11 @@ type Options = {
  */
 export function openConnections(
   url: string,
-  { connections: max, patient }: Options,
+  { connections: max, patient, slack }: Options,
 ): PostgresPool & { state(): Omit<Pool, "deafness"> } {
+  const acquireMs = LIMITS.acquireMs * slack;
   const pool = new pg.Pool({
-    ...connectionOptions(url, "latchkey"),
+    ...connectionOptions(url, "latchkey", slack),
     Client,
     // What is sent together travels together: see postgres-connection.ts on poolers.
     pipeline: true,
@@ -73,10 +76,11 @@ export function openConnections(
   async function connectionOf(client: pg.PoolClient, leftMs: number): Promise<Connection> {
     const known = connections.get(client);
     if (known) return known;
-    const isPooled = !patient && (await greet(client, leftMs)) === "pooled";
+    const isPooled = !patient && (await greet(client, leftMs, slack)) === "pooled";
     isPooler ||= isPooled;
     const made = watched(client, {
       patient,
+      slack,
       isPooled,
       names,
       onHeard: (atMs) => {
@@ -92,7 +96,7 @@ export function openConnections(
 
   const inUse = () => pool.totalCount - pool.idleCount;
   const mayWait = () => {
-    const served = heldMs > 0 ? LIMITS.acquireMs / heldMs : Number.POSITIVE_INFINITY;
+    const served = heldMs > 0 ? acquireMs / heldMs : Number.POSITIVE_INFINITY;
     return max * Math.min(LIMITS.waiting.most, Math.max(LIMITS.waiting.least, served));
   };
 
@@ -100,14 +104,14 @@ export function openConnections(
    * All connections wait for a server that says nothing, or it has none for us: readiness must not take that for being busy. Counted
    * from the first question after a pause, because while nobody asked there was nothing to hear.
    */
-  const isUnheard = () => performance.now() - Math.max(heardAtMs, askedAtMs) > LIMITS.acquireMs;
+  const isUnheard = () => performance.now() - Math.max(heardAtMs, askedAtMs) > acquireMs;
 
   async function take(startedMs: number): Promise<Connection> {
     for (;;) {
       const client = await pool.connect();
       try {
-        const leftMs = startedMs + LIMITS.acquireMs - performance.now();
-        const connection = await connectionOf(client, Math.max(leftMs, LIMITS.acquireMs / 4));
+        const leftMs = startedMs + acquireMs - performance.now();
+        const connection = await connectionOf(client, Math.max(leftMs, acquireMs / 4));
         // One connection went silent: the others of that age probably have, too (a failover, a forgotten NAT entry). They
         // are closed rather than tried one after the other. A new connection is younger, so this ends.
         if (connection.heardAtMs() >= silentAtMs) return connection;

@@ -22,9 +22,15 @@ const LISTENER = "latchkey changes";
 
 /** `patient`: for migrations; no statement is cut off, and nothing is listened to. */
 export function openPostgres(url: string, options: PostgresOptions & { patient?: boolean } = {}): Storage {
-  const { connections = DEFAULT_CONNECTIONS, directUrl, isService = false, patient = false } = options;
+  const {
+    connections = DEFAULT_CONNECTIONS,
+    directUrl,
+    isService = false,
+    slack = 1,
+    patient = false,
+  } = options;
   const name = isService ? `${LISTENER} ${randomBytes(4).toString("hex")}` : LISTENER;
-  const pool = openConnections(url, { connections, patient });
+  const pool = openConnections(url, { connections, patient, slack });
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   const changes = createChanges();
   const place = async () =>
@@ -34,7 +40,7 @@ export function openPostgres(url: string, options: PostgresOptions & { patient?:
     onAny: changes.announceAll,
     place: directUrl === undefined ? undefined : place,
   };
-  const turns = createFairPlaces(TURNS);
+  const turns = createFairPlaces({ ...TURNS, waitMs: TURNS.waitMs * slack });
   const listening = patient ? undefined : listenForChanges(directUrl ?? url, name, hearers);
 
   return {
@@ -52,7 +58,7 @@ export function openPostgres(url: string, options: PostgresOptions & { patient?:
           try {
             return await this.db.transaction().execute(work);
           } catch (error) {
-            if (!isUndone(error) || performance.now() - startedMs > TRY_AGAIN_MS) throw error;
+            if (!isUndone(error) || performance.now() - startedMs > TRY_AGAIN_MS * slack) throw error;
             // Apart from each other, so that two that met do not meet again.
             await sleep(Math.random() * PAUSE_MS);
           }

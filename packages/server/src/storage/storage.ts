@@ -45,6 +45,8 @@ export type PostgresOptions = {
   directUrl?: string | undefined;
   /** Counts as an instance, which a command that only looks something up does not. */
   isService?: boolean;
+  /** How many times as long everything may take before it is given up: tests run on machines that are busy with others. */
+  slack?: number;
 };
 
 export type Pool = {

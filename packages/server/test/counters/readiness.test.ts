@@ -6,7 +6,7 @@ import { openStorage } from "../../src/storage/open.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
-import { postgresEngine } from "../support/engines.ts";
+import { postgresEngine, UNHURRIED } from "../support/engines.ts";
 import { until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey } from "../support/valkey-server.ts";
 
@@ -101,7 +101,7 @@ describe("without Valkey, on one PostgreSQL", () => {
     closing.push(database.drop);
     const open = async (claim: boolean) => {
       const clock = handClock(Date.now());
-      const storage = await openStorage({ clock }, database.url, { claim });
+      const storage = await openStorage({ clock }, database.url, { ...UNHURRIED, claim });
       const latchkey = await createTestApp({ clock, storage });
       closing.push(latchkey.close);
       return latchkey;

@@ -12,7 +12,7 @@ import { listStores } from "../../src/stores/store.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
-import { engines, type TestDatabase } from "../support/engines.ts";
+import { engines, type TestDatabase, UNHURRIED } from "../support/engines.ts";
 import { insertCrowd } from "../support/many-rows.ts";
 import { planOf, watchStatements } from "../support/statements.ts";
 
@@ -149,7 +149,7 @@ describe.each(engines)("the tables on $name", (engine) => {
   beforeEach(async ({ skip }) => {
     if (!engine.isHere) skip("this engine is not installed");
     database = await engine.create();
-    storage = await openStorage({ clock }, database.url);
+    storage = await openStorage({ clock }, database.url, UNHURRIED);
   });
   afterEach(async () => {
     await storage?.close();

@@ -16,7 +16,7 @@ import type { Tables } from "../../src/storage/tables.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
-import { engines, type TestDatabase } from "../support/engines.ts";
+import { engines, type TestDatabase, UNHURRIED } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";
 import { ADA } from "../support/hostile-idp.ts";
 import { watchDatabase, watchStatements } from "../support/statements.ts";
@@ -37,7 +37,7 @@ describe.each(engines)("thousands of tokens of one customer, on $name", (engine)
     if (!engine.isHere) skip("this engine is not installed");
     database = await engine.create();
     const clock = handClock();
-    const storage = watchStatements(await openStorage({ clock }, database.url), (statement) => {
+    const storage = watchStatements(await openStorage({ clock }, database.url, UNHURRIED), (statement) => {
       if (/^delete from "customer_tokens"/.test(statement.sql)) deletions++;
       if (/from "customer_tokens".* limit /.test(statement.sql)) limited.push(statement);
     });

@@ -10,7 +10,7 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
-import { postgresEngine } from "../support/engines.ts";
+import { postgresEngine, UNHURRIED } from "../support/engines.ts";
 import { createFederation, SHOP } from "../support/federation.ts";
 import { type PooledDatabase, pooledEngine } from "../support/pgbouncer-server.ts";
 import { quickest, until } from "../support/until.ts";
@@ -31,8 +31,8 @@ describe("behind PgBouncer", () => {
     await database?.drop();
   });
 
-  const open = async (directUrl?: string): Promise<Storage> => {
-    const storage = await openStorage({ clock }, database.url, { directUrl });
+  const open = async (directUrl?: string, limits = UNHURRIED): Promise<Storage> => {
+    const storage = await openStorage({ clock }, database.url, { directUrl, ...limits });
     opened.push(storage);
     return storage;
   };
@@ -76,16 +76,14 @@ describe("behind PgBouncer", () => {
   });
 
   test("the server's own limits hold for a statement alone and for one in a transaction", async () => {
-    const storage = await open();
-    const other = await open();
+    const storage = await open(undefined, { slack: 1 });
+    const other = await open(undefined, { slack: 1 });
     await sql`create table held (id integer)`.execute(storage.db);
     await sql`insert into held values (1)`.execute(storage.db);
     const slow = sql`select pg_sleep(3)`;
-    const startedMs = performance.now();
-    // Cancelled by the server: without a code nobody would have answered.
+    // Cancelled by the server before they are over: without a code nobody would have answered.
     expect(await codeOf(slow.execute(storage.db))).toBe("57014");
     await codeOf(storage.transact(async (trx) => expect(await codeOf(slow.execute(trx))).toBe("57014")));
-    expect(performance.now() - startedMs).toBeLessThan(6000);
     const change = sql`update held set id = ${2}`;
     const { promise: isOver, resolve: over } = Promise.withResolvers<void>();
     const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>();

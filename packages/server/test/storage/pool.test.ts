@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { issueAccessToken } from "../../src/contract/access-tokens.ts";
 import { updateApplicationKey } from "../../src/contract/application-keys.ts";
 import { metrics, ready } from "../../src/contract/service.ts";
-import { openStorage } from "../../src/storage/open.ts";
+import { connectStorage, openStorage } from "../../src/storage/open.ts";
 import { ask, askWithBegin, prepareBegin } from "../../src/storage/postgres-query.ts";
 import { statement } from "../../src/storage/statement.ts";
 import { isUnavailable, type Storage } from "../../src/storage/storage.ts";
@@ -12,7 +12,7 @@ import { touchStore } from "../../src/stores/store.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
-import { postgresEngine, type TestDatabase } from "../support/engines.ts";
+import { postgresEngine, type TestDatabase, UNHURRIED } from "../support/engines.ts";
 import { until } from "../support/until.ts";
 
 const CONNECTIONS = 2;
@@ -27,8 +27,8 @@ describe("a pool of PostgreSQL", () => {
   beforeEach(async ({ skip }) => {
     if (!postgresEngine.isHere) skip("PostgreSQL is not installed");
     database = await postgresEngine.create();
-    storage = await openStorage({ clock }, database.url, { connections: CONNECTIONS });
-    latchkey = await createTestApp({ storage, clock });
+    await (await openStorage({ clock }, database.url, UNHURRIED)).close();
+    await open();
     witness = new pg.Client({ connectionString: database.url });
     await witness.connect();
   });
@@ -38,6 +38,11 @@ describe("a pool of PostgreSQL", () => {
     await database?.drop();
   });
 
+  /** With the limits of production, unless told otherwise. */
+  const open = async (slack = 1) => {
+    storage = await connectStorage(database.url, { connections: CONNECTIONS, slack });
+    latchkey = await createTestApp({ storage, clock });
+  };
   const pool = () => storage.pool?.() ?? expect.unreachable();
   const sleep = (seconds: number) => sql`select pg_sleep(${seconds})`.execute(storage.db);
   const settled = async (work: Promise<unknown>[]) =>
@@ -45,6 +50,8 @@ describe("a pool of PostgreSQL", () => {
 
   describe("with more to do than connections", () => {
     test("opens no more than it may, and serves all when each is quick", async () => {
+      await latchkey.close();
+      await open(10);
       await Promise.all(Array.from({ length: 100 }, () => sleep(0)));
       expect(pool()).toMatchObject({ connections: CONNECTIONS, active: 0, waiting: 0, shed: 0 });
       const { rows } = await witness.query(
@@ -132,6 +139,8 @@ describe("a pool of PostgreSQL", () => {
   });
 
   test("changes of one store wait for their turn on one connection: another store's requests are served", async () => {
+    await latchkey.close();
+    await open(3);
     const [held, other] = [await latchkey.createStore(), await latchkey.createStore()];
     await witness.query("begin");
     await witness.query("select 1 from stores where id = $1 for update", [held.store.id]);

@@ -18,7 +18,7 @@ import type { Tables } from "../../src/storage/tables.ts";
 import { findStore } from "../../src/stores/store.ts";
 import { createTestApp } from "../support/app.ts";
 import { handClock } from "../support/clock.ts";
-import { engines, type TestDatabase } from "../support/engines.ts";
+import { engines, type TestDatabase, UNHURRIED } from "../support/engines.ts";
 import { watchStatements } from "../support/statements.ts";
 
 const clock = handClock();
@@ -64,7 +64,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
   beforeEach(async ({ skip }) => {
     if (!engine.isHere) skip("this engine is not installed");
     database = await engine.create();
-    storage = await connectStorage(database.url);
+    storage = await connectStorage(database.url, UNHURRIED);
   });
   afterEach(async () => {
     await storage?.close();
@@ -162,7 +162,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
   });
 
   test("is read from the store's row: a PUT reads and writes one key, whatever others there are", async () => {
-    const opened = await openStorage({ clock }, database.url);
+    const opened = await openStorage({ clock }, database.url, UNHURRIED);
     const seen: string[] = [];
     const latchkey = await createTestApp({
       clock,

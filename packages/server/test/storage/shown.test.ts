@@ -19,7 +19,7 @@ import { openStorage } from "../../src/storage/open.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
-import { engines, type TestDatabase } from "../support/engines.ts";
+import { engines, type TestDatabase, UNHURRIED } from "../support/engines.ts";
 import { newPkce, SHOP } from "../support/federation.ts";
 import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
 import { watchStatements } from "../support/statements.ts";
@@ -48,7 +48,7 @@ describe.each(engines)("what a storefront is shown, on $name", (engine) => {
     database = await engine.create();
     const clock = handClock();
     const storage = watchStatements(
-      await openStorage({ clock }, database.url),
+      await openStorage({ clock }, database.url, UNHURRIED),
       ({ sql }) => void (SHOWN.test(sql) && statements.push(sql)),
     );
     here = await createTestApp({ clock, storage, allowedOrigins: [idp.origin] });

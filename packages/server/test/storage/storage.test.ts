@@ -18,7 +18,7 @@ import type { Tables } from "../../src/storage/tables.ts";
 import { changeStore, findStore } from "../../src/stores/store.ts";
 import { handClock } from "../support/clock.ts";
 import { latchkey } from "../support/command.ts";
-import { engines, type TestDatabase } from "../support/engines.ts";
+import { engines, type TestDatabase, UNHURRIED } from "../support/engines.ts";
 import { watchStatements } from "../support/statements.ts";
 import { quickest, until } from "../support/until.ts";
 
@@ -59,12 +59,12 @@ describe.each(engines)("storage on $name", (engine) => {
   let opened: Storage[];
 
   const open = async () => {
-    const storage = await openStorage({ clock }, database.url);
+    const storage = await openStorage({ clock }, database.url, UNHURRIED);
     opened.push(storage);
     return storage;
   };
   const connect = async () => {
-    const storage = await connectStorage(database.url);
+    const storage = await connectStorage(database.url, UNHURRIED);
     opened.push(storage);
     return storage;
   };
@@ -303,7 +303,7 @@ describe.each(engines)("storage on $name", (engine) => {
     });
 
     test("survive closing and opening again", async () => {
-      const first = await openStorage({ clock }, database.url);
+      const first = await openStorage({ clock }, database.url, UNHURRIED);
       const { store } = await newStore(first);
       await first.close();
       expect(await findStore(await open(), store.id)).toEqual(store);

@@ -12,6 +12,7 @@ import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { type Call, call } from "./call.ts";
 import { handClock } from "./clock.ts";
+import { UNHURRIED } from "./engines.ts";
 import { expectSilentEvents, watchLog } from "./silence.ts";
 
 export const PUBLIC_URL = "https://keys.example";
@@ -49,7 +50,7 @@ const makeTestKey: typeof newKey = async (alg) => {
 export async function createTestApp(options: Options = {}): Promise<TestApp> {
   const clock = (options.clock as ReturnType<typeof handClock> | undefined) ?? handClock();
   const { databaseUrl = "sqlite::memory:" } = options;
-  const storage = options.storage ?? (await openStorage({ clock }, databaseUrl));
+  const storage = options.storage ?? (await openStorage({ clock }, databaseUrl, UNHURRIED));
   const logLines: Record<string, unknown>[] = [];
   const log = pino(
     { level: "debug", base: null },

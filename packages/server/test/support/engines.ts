@@ -9,6 +9,9 @@ import { inject } from "vitest";
 export type TestDatabase = { url: string; drop(): Promise<void> };
 export type Engine = { name: "sqlite" | "postgres"; isHere: boolean; create(): Promise<TestDatabase> };
 
+/** For tests that are not about being late: a busy machine must not be taken for a server that is away. */
+export const UNHURRIED = { slack: 10 };
+
 export const sqliteEngine: Engine = {
   name: "sqlite",
   isHere: true,
