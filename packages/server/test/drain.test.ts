@@ -58,21 +58,21 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 test("a connection on which nothing comes is ended; what comes on it afterwards is not carried out", async () => {
   const { socket, heard, ended } = client();
   socket.write(get("/first"));
-  await until(() => heard().includes("well"), 5000);
+  await until(() => heard().includes("well"));
   expect(heard()).toMatch(/connection: keep-alive/i);
   draining.begin(0);
   await ended;
   const served = accepted as Socket;
   socket.write(get("/too-late"));
   socket.end();
-  await until(() => served.destroyed, 5000);
+  await until(() => served.destroyed);
   expect(asked).toEqual(["/first"]);
 });
 
 test("a connection that is kept lives on after the last new one was taken: what comes on it within the grace is answered", async () => {
   const { socket, heard, ended } = client();
   socket.write(get("/first"));
-  await until(() => heard().includes("well"), 5000);
+  await until(() => heard().includes("well"));
   draining.begin(60_000);
   const finished = draining.finish(60_000);
   socket.write(get("/in-time"));
@@ -85,7 +85,7 @@ test("a connection that is kept lives on after the last new one was taken: what 
 
 test("a connection that has sent nothing yet is ended, too", async () => {
   const { socket, ended } = client();
-  await until(() => accepted, 5000);
+  await until(() => accepted);
   draining.begin(0);
   await ended;
   socket.end();
@@ -95,7 +95,7 @@ test("a request that has begun to arrive is waited for, and its answer ends the 
   const { socket, heard, ended } = client();
   const text = get("/slow");
   socket.write(text.slice(0, 20));
-  await until(() => accepted?.bytesRead === 20, 5000);
+  await until(() => accepted?.bytesRead === 20);
   draining.begin(0);
   const { socket: other, ended: otherEnded } = client();
   await otherEnded;
@@ -110,7 +110,7 @@ test("an answer under way says Connection: close, and is waited for", async () =
   answer = Promise.withResolvers<Answer>();
   const { socket, heard, ended } = client();
   socket.write(get("/under-way"));
-  await until(() => asked.length === 1, 5000);
+  await until(() => asked.length === 1);
   draining.begin(0);
   const finished = draining.finish(60_000);
   answer.resolve({ ...WELL, body: "at last" });
@@ -132,7 +132,7 @@ test("an answer whose beginning was out before is sent to its end, and then its 
     yield "end";
   }
   answer.resolve({ ...WELL, body: pieces() });
-  await until(() => heard().includes("beginning"), 5000);
+  await until(() => heard().includes("beginning"));
   draining.begin(0);
   const { socket: other, ended: otherEnded } = client();
   await otherEnded;
@@ -156,13 +156,13 @@ test("a request that came before the answer to the one ahead of it was out is an
     yield "end";
   }
   first.resolve({ ...WELL, body: pieces() });
-  await until(() => heard().includes("beginning"), 5000);
+  await until(() => heard().includes("beginning"));
   answer = second;
   socket.write(get("/behind-it"));
-  await until(() => asked.length === 2, 5000);
+  await until(() => asked.length === 2);
   draining.begin(0);
   rest.resolve();
-  await until(() => heard().includes("end"), 5000);
+  await until(() => heard().includes("end"));
   const { socket: other, ended: otherEnded } = client();
   await otherEnded;
   second.resolve(WELL);
@@ -174,7 +174,7 @@ test("a request that came before the answer to the one ahead of it was out is an
 
 test("a connection that has ended is forgotten: nothing is done for it any more", async () => {
   const { socket } = client();
-  await until(() => accepted, 5000);
+  await until(() => accepted);
   const served = accepted as Socket;
   const closed = once(served, "close");
   socket.destroy();
@@ -192,7 +192,7 @@ test("what does not end by itself is cut off", async () => {
   const closed = once(socket, "close");
   socket.on("error", () => {});
   socket.write(get("/for-ever"));
-  await until(() => asked.length === 1, 5000);
+  await until(() => asked.length === 1);
   draining.begin(0);
   await draining.finish(1);
   socket.end();

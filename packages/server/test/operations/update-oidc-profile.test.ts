@@ -73,7 +73,7 @@ function hold(provider: HostileIdp) {
     },
   };
   return {
-    isAsked: () => until(() => provider.asked(DISCOVERY) > asked, 5000),
+    isAsked: () => until(() => provider.asked(DISCOVERY) > asked),
     release: gate.resolve,
   };
 }

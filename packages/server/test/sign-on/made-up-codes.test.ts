@@ -119,7 +119,7 @@ describe("made-up codes that the provider keeps waiting", () => {
   test("of five addresses leave places for everybody else", async () => {
     const { held, release } = holdMadeUpCodes();
     const waiting = (await strangers(100, (n) => stranger(n % 5))).map((comeBack) => comeBack());
-    await until(() => held() >= 40, 10_000);
+    await until(() => held() >= 40);
     for (let n = 0; n < 5; n++)
       expect(isWelcome(await (await comeBackLater(shopperAt(`198.51.100.${n}`)))())).toBe(true);
     expect(held()).toBeLessThan(limits.idpInFlight);
@@ -132,7 +132,7 @@ describe("made-up codes that the provider keeps waiting", () => {
     const waiting = (await strangers(60, (n) => `2001:db8:1:${n.toString(16)}::1`)).map((comeBack) =>
       comeBack(),
     );
-    await until(() => held() >= limits.idpInFlight / 2, 10_000);
+    await until(() => held() >= limits.idpInFlight / 2);
     for (const peer of ["198.51.100.1", "2001:db8:2::1"])
       expect(isWelcome(await (await comeBackLater(shopperAt(peer)))())).toBe(true);
     expect(held()).toBe(limits.idpInFlight / 2);
@@ -143,7 +143,7 @@ describe("made-up codes that the provider keeps waiting", () => {
   test("are at the provider fifty at a time, from however many addresses; the others wait their turn", async () => {
     const { held, release } = holdMadeUpCodes();
     const waiting = (await strangers(90, stranger)).map((comeBack) => comeBack());
-    await until(() => held() === limits.idpInFlight, 10_000);
+    await until(() => held() === limits.idpInFlight);
     release();
     const locations = (await Promise.all(waiting)).map(({ headers }) => headers.get("location") ?? "");
     expect(locations.filter((location) => location.includes("temporarily_unavailable"))).toEqual([]);
@@ -160,7 +160,7 @@ describe("made-up codes that the provider keeps waiting", () => {
     const pkce = newPkce();
     const redeem = (code: string, peer: string) => f.redeem({ code, pkce }, {}, { peer });
     const waiting = Array.from({ length: 80 }, (_, n) => redeem(`made-up-${n}`, stranger(1)));
-    await until(() => held() >= 25, 10_000);
+    await until(() => held() >= 25);
     expect((await redeem("another", "198.51.100.1")).code).not.toBe("idp_unavailable");
     release();
     for (const { code } of await Promise.all(waiting)) expect(code).toBe("code_invalid");
@@ -173,7 +173,7 @@ test("303 temporarily_unavailable for who finds no place in time, with a record 
   const { held, release } = holdMadeUpCodes();
   const [first] = await strangers(1, stranger);
   const waiting = first?.();
-  await until(() => held() === 1, 10_000);
+  await until(() => held() === 1);
   const refused = await (await comeBackLater(shopperAt("198.51.100.1")))();
   const { searchParams } = new URL(refused.headers.get("location") ?? "");
   expect(searchParams.get("error")).toBe("temporarily_unavailable");
@@ -195,7 +195,7 @@ test("sixty shoppers behind one office address are all signed on, however slow t
   const returning: Returning[] = [];
   for (let n = 0; n < 60; n++) returning.push(await comeBackLater(shopperAt("198.51.100.7")));
   const answers = returning.map((comeBack) => comeBack());
-  await until(() => held >= 25, 10_000);
+  await until(() => held >= 25);
   gate.resolve();
   for (const answer of await Promise.all(answers)) expect(isWelcome(answer)).toBe(true);
 });
