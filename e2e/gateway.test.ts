@@ -341,4 +341,6 @@ test("the guide's forty lines take our tokens, and none of another store, altere
   const other = await import(join(folder, "other.mjs"));
   expect(await other.customerOf(byOidc)).toBeUndefined();
   rmSync(folder, { recursive: true });
+  // What is started by the files that follow in this process would take them for its own.
+  for (const name of ["LATCHKEY_PUBLIC_URL", "LATCHKEY_STORE"]) delete process.env[name];
 });
