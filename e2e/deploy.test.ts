@@ -215,6 +215,17 @@ describe("the chart", () => {
       );
   });
 
+  test("gives the Job for migrations the database and the variables that instances have", () => {
+    const helpers = read("helm/latchkey/templates/_helpers.tpl");
+    const [, shared = ""] = /define "latchkey\.env" -}}(.*)\n{{- end }}/s.exec(helpers) ?? [];
+    expect(shared).toContain("name: LATCHKEY_DATABASE_URL");
+    expect(shared).toContain("range $name, $value := .Values.env");
+    for (const file of ["deployment", "migrate"])
+      expect(read(`helm/latchkey/templates/${file}.yaml`)).toMatch(
+        /^ {10}env:\n(?: {12}.*\n)* {12}{{- include "latchkey\.env" \. \| nindent 12 }}$/m,
+      );
+  });
+
   test("says of every value what it is for, or stands below one that says it", () => {
     const lines = read("helm/latchkey/values.yaml").split("\n");
     for (const [at, line] of lines.entries())

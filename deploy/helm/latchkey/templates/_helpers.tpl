@@ -22,10 +22,15 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{- define "latchkey.databaseUrl" -}}
+{{- /* What instances and the Job have in common. */}}
+{{- define "latchkey.env" -}}
 - name: LATCHKEY_DATABASE_URL
   valueFrom:
     secretKeyRef:
       name: {{ .Values.secret.name }}
       key: {{ .Values.secret.databaseUrl }}
+{{- range $name, $value := .Values.env }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
 {{- end }}
