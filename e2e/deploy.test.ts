@@ -383,6 +383,14 @@ describe.skipIf(!hasOpenssl())("TLS in front", () => {
         expect((await askOver(certificate, port, path)).status, path).toBe(404);
     });
 
+    test.skipIf(!isInstalled)("passes events on as they come also with a slash at the end", async () => {
+      const { headers } = await askOver(certificate, port, "/v2/events/stream/?after=0", {
+        headers: { authorization: `Bearer ${token}` },
+        until: (said) => said.includes("application_key.created"),
+      });
+      expect(headers["content-type"]).toContain("text/event-stream");
+    });
+
     test.skipIf(!isInstalled)(
       "passes events on as they come, and the address that they came from",
       async () => {
