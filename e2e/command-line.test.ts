@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LATCHKEY, latchkey, WATCHED } from "../packages/server/test/support/command.ts";
@@ -9,6 +10,8 @@ import { until } from "../packages/server/test/support/until.ts";
 import { createStore, getToken, newPlace, type Place, type Running, serve } from "./running.ts";
 
 /** What the command line shows is what the API shows, and it never loads a whole list. */
+
+const OPENED_BY_NO_FETCH = [6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080];
 
 let place: Place;
 let running: Running;
@@ -204,6 +207,29 @@ describe.each([
   });
 });
 
+test("prove-limits asks on every port, also on one that no browser and no fetch would open", async () => {
+  const own = await newPlace();
+  const { store } = await createStore(own);
+  const service = createHttpServer((_, response) => response.writeHead(401).end());
+  for (const port of OPENED_BY_NO_FETCH)
+    if (!service.listening)
+      await once(service.listen(port, "127.0.0.1"), "listening").catch(() => service.close());
+  const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const { code, stderr } = await latchkey(["prove-limits", "--store", store.id, "--url", url], own.env);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("it runs on another database")]);
+  service.closeAllConnections();
+  await new Promise((resolve) => service.close(resolve));
+  own.leave();
+});
+
+test("dev says of a port that no browser opens that it is one", async () => {
+  const own = await newPlace();
+  const url = `http://localhost:${OPENED_BY_NO_FETCH[0]}`;
+  const { code, stderr } = await latchkey(["dev"], { ...own.env, LATCHKEY_PUBLIC_URL: url });
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`no browser opens a page at ${url}`)]);
+  own.leave();
+});
+
 test("health says in words that an answer broke off", async () => {
   const broken = createServer((socket) => {
     socket.on("error", () => undefined);
@@ -268,9 +294,8 @@ describe("health", () => {
   });
 
   test("is asked for on every port, also on one that no browser and no fetch would open", async () => {
-    const refused = [6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080];
     const ready = { status: "ready", identity_providers };
-    expect(await healthOn(refused, 200, ready)).toEqual([0, "ready\n", ""]);
+    expect(await healthOn(OPENED_BY_NO_FETCH, 200, ready)).toEqual([0, "ready\n", ""]);
   });
 
   test("takes nobody else for the service, however well they answer", async () => {

@@ -153,7 +153,7 @@ describe("imports", () => {
 
   test("what serves does not import `node:http`: lib/node-http.ts says what that would load", () => {
     const importsHttp = /^import (?!type )[^;]*? from "node:http";/m;
-    // `prove-limits` is a client, and asks with fetch besides.
+    // `prove-limits` is a client: it serves nothing.
     const offenders = sources.filter(
       (path) => importsHttp.test(read(path)) && !path.endsWith("/cli/provers.ts"),
     );

@@ -66,12 +66,21 @@ async function openShop(
   // Only here: what serves in production does not know of the demo.
   const { startDemo } = await import("@latchkey/demo");
   return startDemo({ apiUrl: publicUrl, ...credentials, ports }).catch((cause: Error) => {
+    if (isForNoBrowser(cause))
+      throw operatorFault(
+        `no browser opens a page at ${publicUrl}: its port is kept for another protocol. Choose another PORT (or LATCHKEY_PUBLIC_URL).`,
+        cause,
+      );
     throw operatorFault(
       `the practice shop cannot be set up at ${publicUrl} (LATCHKEY_PUBLIC_URL): ${cause.message} If its key is gone, ${howToBeginAnew()}.`,
       cause,
     );
   });
 }
+
+/** What fetch says before it asks anybody, of the same ports as browsers. */
+const isForNoBrowser = (error: unknown): boolean =>
+  error instanceof Error && (error.message === "bad port" || isForNoBrowser(error.cause));
 
 const areCredentials = ({ storeId, keyId, clientId, clientSecret }: Record<string, unknown>): boolean =>
   [storeId, keyId, clientId, clientSecret].every((text) => typeof text === "string");

@@ -1,8 +1,6 @@
-import { request as httpsRequest } from "node:https";
-import { text as readText } from "node:stream/consumers";
 import { readOpenConfig } from "../config.ts";
-import { request as httpRequest } from "../lib/node-http.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
+import { ask } from "./ask.ts";
 import { quoted, readUrl } from "./options.ts";
 
 type Given = { live: boolean; url: string | undefined; json: boolean };
@@ -11,7 +9,7 @@ const ANSWERS_WITHIN_MS = 5000;
 
 export async function health({ live, url, json }: Given): Promise<void> {
   const asked = `${url === undefined ? ownUrl() : readUrl(url)}/health/${live ? "live" : "ready"}`;
-  const { status, text } = await ask(asked).catch((cause) => {
+  const { status, text } = await ask(asked, AbortSignal.timeout(ANSWERS_WITHIN_MS)).catch((cause) => {
     const why = cause.name === "AbortError" ? `not within ${ANSWERS_WITHIN_MS / 1000} seconds` : cause.code;
     throw operatorFault(`nothing answers at ${asked} (${why})`, cause);
   });
@@ -57,20 +55,6 @@ function describe({
 }
 
 const WELL = { down: 0, degraded: 0 };
-
-type Answer = { status: number; text: string };
-
-/** Not by fetch, which asks nobody on some ports that a service may well have, 6000 and 10080 among them. */
-function ask(url: string): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const request = url.startsWith("https:") ? httpsRequest : httpRequest;
-  request(url, { agent: false, signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) }, (answer) => {
-    readText(answer).then((text) => resolve({ status: answer.statusCode ?? 0, text }), reject);
-  })
-    .on("error", reject)
-    .end();
-  return promise;
-}
 
 /** Where this machine's service listens; one that listens on every address is asked on the loopback one. */
 function ownUrl(): string {

@@ -2,6 +2,7 @@ import { readPublicUrl } from "../config.ts";
 import type { Grant } from "../contract/permissions.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { capacityOf } from "../rate-limit/fair-share.ts";
+import { ask } from "./ask.ts";
 import { readUrl, readWhole } from "./options.ts";
 import { deleteKeys, deleteLeftKeys, type Made, makeKeys, STEADY_KEYS, tellLeft } from "./proof-keys.ts";
 import { ANSWERS_WITHIN_MS, agentFor, canSendFrom, type Prover, runProvers } from "./provers.ts";
@@ -115,18 +116,25 @@ async function getToken(url: string, { created }: Made, grant: Grant, signal: Ab
     ...(grant === "client_credentials" && { client_secret: clientSecret }),
   });
   const within = AbortSignal.any([signal, AbortSignal.timeout(ANSWERS_WITHIN_MS)]);
-  const asked = fetch(`${url}/oauth/access_token`, { method: "POST", body, signal: within });
-  const answer = await asked.catch((cause) => {
+  const { status, text } = await ask(`${url}/oauth/access_token`, within, body).catch((cause) => {
     if (signal.aborted) throw operatorFault(INTERRUPTED);
     throw operatorFault(`no latchkey answers at ${url}; start it, or say where it is with --url`, cause);
   });
-  if (answer.status === 401)
+  if (status === 401)
     throw operatorFault(`the service at ${url} does not know the key just made: it runs on another database`);
-  const { access_token: token } = answer.ok ? await answer.json().catch(() => ({})) : {};
+  const token = status === 200 ? tokenIn(text) : undefined;
   if (typeof token === "string") return token;
   throw operatorFault(
-    `${url} answers ${answer.status}, and no access token, to a request for one; say where the service is with --url`,
+    `${url} answers ${status}, and no access token, to a request for one; say where the service is with --url`,
   );
+}
+
+function tokenIn(text: string): unknown {
+  try {
+    return Object(JSON.parse(text)).access_token;
+  } catch {
+    return undefined;
+  }
 }
 
 const sumOf = (provers: readonly Prover[], what: "served" | "refused"): number =>
