@@ -176,6 +176,8 @@ describe("requests without a good token", () => {
   test("of one source have one burst over all instances, and none when Valkey comes back empty or is flushed", async () => {
     await start();
     expect(await served(300)).toBe(ANONYMOUS.burst);
+    // One that has missed beats on a busy machine is not counted by the other, which would take the whole for its part.
+    await until(() => counters.every((valkey) => valkey.instances() === 2));
     await server.stop();
     await allAway();
     expect(await served(20)).toBe(0);
