@@ -58,7 +58,8 @@ export async function endIdpSession(
   const place = { storeId: profile.storeId, profileId: profile.id };
   await noteEnded(deps, place, ended, Math.min(latest, deps.clock.now()));
   const by = byProvider(profile, requestId);
-  const cameOfIt = sql<SqlBool>`profile_id = ${profile.id} and created_at <= ${latest} and ${isEnded}`;
+  const cameOfIt = sql<SqlBool>`profile_id = ${profile.id} and created_at <= ${latest} and ${isEnded}
+    and ${isCalledSo(profile, metadata.issuer, ended)}`;
   await thinOutForRevocation(deps, by, { where: cameOfIt, along: [] });
   const voided = await deps.storage.transact(async (trx) => {
     await holdEnding(trx, deps, place);
@@ -98,6 +99,24 @@ function isOf({ subject, idpSession }: EndedSession): RawBuilder<SqlBool> {
   if (idpSession === null) return sql`subject = ${subject}`;
   // Of a subject's sessions, one whose name we were never told may be the one that ended.
   return sql`subject = ${subject} and coalesce(idp_session, ${UNNAMED}) in (${idpSession}, ${UNNAMED})`;
+}
+
+/**
+ * A token has the subject and not the issuer that called somebody so: its customer's identities tell. Whom another issuer alone calls
+ * so, whose people the profile has left behind, is somebody else.
+ */
+function isCalledSo(
+  { id, formerIds, formerIssuers }: Profile,
+  issuer: string,
+  { subject }: EndedSession,
+): RawBuilder<SqlBool> {
+  const issuers = sql.join([issuer, ...formerIssuers.map((former) => former.issuer)]);
+  const isOfProfile = sql`known.profile_id in (${sql.join([id, ...formerIds])}) and known.subject = ${subject}`;
+  return sql`coalesce((
+    select max(case when ${isOfProfile} then case when known.issuer in (${issuers}) then 1 else 0 end end)
+    from customer_identities as known
+    where known.store_id = customer_tokens.store_id and known.customer_id = customer_tokens.customer_id
+  ), 1) = 1`;
 }
 
 /** An access token is not stored, but its attempt is, for longer than the token lives. The store's revision tells all instances. */

@@ -169,6 +169,24 @@ describe("a good logout token", () => {
     expect([await isAlive(session), await isAlive(byPassword)]).toEqual([false, true]);
   });
 
+  test.each([
+    ["left behind: theirs lives on", false],
+    ["carried over: theirs ends, too", true],
+  ])("of a provider that the profile was moved to, its people %s", async (_, isCarried) => {
+    const before = await signIn();
+    f.idp.issuer = `${f.idp.origin}/`;
+    const choice = isCarried
+      ? { adopt_identities_of: f.profileId, confirm: "Hostile" }
+      : { adopt_identities_of: null };
+    const address = { discovery_url: f.idp.issuer, client_secret: "first secret" };
+    const json = { data: { type: "oidc-profile", ...address, ...choice } };
+    const moved = await f.store.call(updateProfile, { ids: { realm: f.realmId, id: f.profileId }, json });
+    expect(moved.status).toBe(200);
+    const after = await signIn();
+    expect((await logOut({ sid: undefined })).status).toBe(200);
+    expect([await isAlive(before), await isAlive(after)]).toEqual([!isCarried, false]);
+  });
+
   test("leaves what came through another profile, and another store's, alone: also of the same provider (A33)", async () => {
     const profile = await f.addProfile({ name: "The same provider again" });
     const { latchkey, idp } = f;
