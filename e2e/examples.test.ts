@@ -372,6 +372,15 @@ describe.skipIf(!hasChromium || installed.length === 0)("the examples, in Chromi
         await expectGood(`${name}-no-cookies`);
       });
 
+      test("a cookie of the same name that another program of this machine has set breaks no page", async () => {
+        for (const value of ["seen", "{", "5", '{"message":{}}', 'j:{"message":{}}']) {
+          await context.addCookies([{ name: "notice", value: encodeURIComponent(value), url: urlOf(name) }]);
+          await page.goto(signInOf(name));
+          await continueWith().waitFor();
+          expect(await page.getByRole("alert").filter({ visible: true, hasText: /\w/ }).count()).toBe(0);
+        }
+      });
+
       test("a form of another site is refused", async () => {
         await signIn(name);
         await hello().waitFor();

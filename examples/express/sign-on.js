@@ -45,7 +45,8 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
     // The provider remembers who was there, and would send the same person into the same refusal: next time it is to ask.
     if (code === "access_denied" || code === "sign_on_refused")
       response.cookie(PROMPT, "login", { ...attributes, maxAge: 900_000 });
-    response.cookie(NOTICE, JSON.stringify({ message, reference }), { ...attributes, maxAge: 60_000 });
+    const notice = new URLSearchParams({ message, ...(reference && { reference }) });
+    response.cookie(NOTICE, String(notice), { ...attributes, maxAge: 60_000 });
     response.redirect(303, code === "state_unknown" ? "/sign-in?without=cookies" : "/sign-in");
   }
 
@@ -126,7 +127,9 @@ export function createSignOn({ latchkeyUrl, clientId, shopUrl }) {
     takeNotice(request, response) {
       if (!(NOTICE in request.cookies)) return request.query.without === "cookies" ? NO_COOKIES : undefined;
       response.clearCookie(NOTICE, attributes);
-      return JSON.parse(request.cookies[NOTICE]);
+      // On localhost other programs may have a cookie of this name: theirs has no message.
+      const notice = new URLSearchParams(String(request.cookies[NOTICE]));
+      return notice.has("message") ? Object.fromEntries(notice) : undefined;
     },
   };
 }

@@ -60,15 +60,18 @@ type Notice = { message: string; reference?: string | undefined };
 /** In a cookie rather than in the address: nobody can send a shopper a link with a message of their own. It lives for a minute. */
 export async function leaveNotice({ code, message, reference }: ApiError) {
   const jar = await cookies();
-  jar.set(NOTICE, JSON.stringify({ message, reference }), { ...attributes, maxAge: 60 });
+  const notice = new URLSearchParams({ message, ...(reference && { reference }) });
+  jar.set(NOTICE, String(notice), { ...attributes, maxAge: 60 });
   // The provider remembers who was there, and would send the same person into the same refusal: next time it is to ask.
   if (code === "access_denied" || code === "sign_on_refused")
     jar.set(PROMPT, "login", { ...attributes, maxAge: 900 });
 }
 
 export async function findNotice(): Promise<Notice | undefined> {
-  const kept = (await cookies()).get(NOTICE)?.value;
-  return kept && JSON.parse(kept);
+  const notice = new URLSearchParams((await cookies()).get(NOTICE)?.value);
+  const message = notice.get("message");
+  // On localhost other programs may have a cookie of this name: theirs has no message.
+  return message === null ? undefined : { message, reference: notice.get("reference") ?? undefined };
 }
 
 /** 303: whatever was sent, the next request is a GET. The address comes from the configuration, never from a header. */
