@@ -374,9 +374,10 @@ test("`latchkey dev` leads from its pages to the shop where it is now, also wher
 });
 
 test("`latchkey dev` ends, in words, when its shop cannot be set up because LATCHKEY_PUBLIC_URL leads elsewhere", async () => {
-  const env = { ...place.env, LATCHKEY_PUBLIC_URL: "http://localhost:1" };
+  const elsewhere = `http://localhost:${await freePort()}`;
+  const env = { ...place.env, LATCHKEY_PUBLIC_URL: elsewhere };
   const { code, stderr } = await latchkey(["dev"], env, place.folder);
-  expect([code, stderr]).toEqual([1, expect.stringContaining("at http://localhost:1 (LATCHKEY_PUBLIC_URL)")]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`at ${elsewhere} (LATCHKEY_PUBLIC_URL)`)]);
   expect(stderr).not.toContain("    at ");
 });
 
