@@ -346,11 +346,12 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
   });
 
   test("what somebody else saves of a realm while one's own is on its way is not written over, and is no obstacle where it is another field", async () => {
-    const { page } = c;
+    // In a visit of its own: what was refused or saved before may still be said.
+    const page = await newPage(c);
     const { realm_id } = (await c.admin.settings.get()).data;
     const read = async () => (await c.admin.realms.get(realm_id)).data;
     const { accent_color, duplicate_email_policy, home_url } = await read();
-    await go(page, "/settings", "Settings");
+    await signInWithKey(c, page, "/settings");
     const realmCard = page.getByRole("region").filter({ hasText: "Client id for OpenID Connect libraries" });
     const meanwhile = (theirs: Parameters<typeof c.admin.realms.update>[1]) =>
       onChange(page, new RegExp(realm_id), async (route) => {
@@ -385,6 +386,7 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
     await note.getByText("They are two customers").waitFor();
     await button(page, "Show theirs").click();
     await c.admin.realms.update(realm_id, { accent_color, duplicate_email_policy, home_url });
+    await page.context().close();
   });
 
   test("who is refused because somebody else has saved the redirect URIs sees theirs and can save, also where no event comes through", async () => {
