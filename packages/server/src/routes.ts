@@ -137,7 +137,7 @@ export const routes = (app: Deps): Route[] => [
   on(record.getSignOnStatistics, ({ caller, query }) => readStatistics(app, caller.storeId, query)),
   on(record.getSignOn,         async ({ caller, ids }) => presentSignOn(app, await getSignOn(app, caller.storeId, ids.id))),
 
-  on(key.listApplicationKeys,  async ({ caller, query }) => show.presentKeyList(app, await listApplicationKeys(app, caller.storeId, toPage(query)))),
+  on(key.listApplicationKeys,  async ({ caller, query }) => show.presentKeyList(app, await listApplicationKeys(app, caller.storeId, toPage(query), query.filter))),
   on(key.createApplicationKey, async ({ caller, body }) => show.presentNewKey(app, await createApplicationKey(app, byCaller(caller), show.toKeyChange(body)))),
   on(key.getApplicationKey,    async ({ caller, ids }) => show.presentKey(app, await getApplicationKey(app, caller.storeId, ids.id))),
   on(key.updateApplicationKey, async ({ caller, ids, body }) => show.presentChangedKey(app, await updateApplicationKey(app, byCaller(caller), ids.id, show.toKeyChange(body)))),

@@ -27,7 +27,7 @@ export async function look(admin: Admin, meant: Meant): Promise<Found> {
     case "id":
       return byId(admin, meant.id);
     case "client_id":
-      return { ...NOTHING, keys: await keysBy(admin, meant.clientId) };
+      return { ...NOTHING, keys: await keysBy(admin, `eq(client_id,${meant.clientId})`) };
     case "words": {
       const words = quoted(meant.words);
       if (words === "") return NOTHING;
@@ -68,12 +68,8 @@ async function byId(admin: Admin, id: string): Promise<Found> {
   return { signOns: distinct(signOns), customers, keys: key ? [key.data] : [], events: distinct(events) };
 }
 
-/** No filter finds a client id, so all keys are looked at. */
-async function keysBy(admin: Admin, clientId: string): Promise<ApplicationKey[]> {
-  for await (const key of admin.applicationKeys.list({ limit: 100 }).all())
-    if (key.client_id === clientId) return [key];
-  return [];
-}
+const keysBy = async (admin: Admin, filter: string): Promise<ApplicationKey[]> =>
+  (await admin.applicationKeys.list({ filter, limit: MOST })).data;
 
 /** The newest first. Most things have so few events that one page has them all. */
 async function eventsOf(admin: Admin, subject: string): Promise<Event[]> {

@@ -5,7 +5,7 @@ import { openerOf } from "./event-stream.ts";
 import { events } from "./events.ts";
 import type { SignOnStatistics, StatisticsQuery, StoreUsage } from "./figures.ts";
 import { integrations } from "./integrations.ts";
-import { type ListQuery, listing, type PageQuery, withQuery } from "./listing.ts";
+import { type FilterQuery, type ListQuery, listing, type PageQuery, withQuery } from "./listing.ts";
 import { resource } from "./resource.ts";
 import type * as wire from "./types.ts";
 
@@ -97,6 +97,8 @@ const applicationKeys = (api: Api) => ({
     item: wire.ApplicationKey;
     fresh: wire.ApplicationKeyFields;
     change: wire.ApplicationKeyFields;
+    /** `eq(client_id,…)`. In one order alone. */
+    query: FilterQuery;
     listMeta: wire.ApplicationKeyListMeta;
     written: wire.InForce;
     made: wire.ApplicationKeyWithSecret;

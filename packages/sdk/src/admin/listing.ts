@@ -12,9 +12,12 @@ export type PageQuery = {
   after?: string | undefined;
 };
 
-export type ListQuery = PageQuery & {
+export type FilterQuery = PageQuery & {
   /** `eq(email,ada@shop.example):gt(created_at,2026-01-01)` */
   filter?: string | undefined;
+};
+
+export type ListQuery = FilterQuery & {
   /** `created_at`, or `-created_at` the other way round. */
   sort?: string | undefined;
 };

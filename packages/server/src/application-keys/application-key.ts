@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Page, Place } from "../lib/condition.ts";
+import type { Condition, Page, Place } from "../lib/condition.ts";
 import { readPage } from "../storage/page.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
@@ -84,14 +84,26 @@ const toSecret = (row: SecretColumns): ApplicationKey["secrets"] =>
         },
       ];
 
-export type KeyList = { keys: ApplicationKey[]; place: Place; page: Page; store: Store };
+export type KeyList = {
+  keys: ApplicationKey[];
+  place: Place;
+  page: Page;
+  conditions: readonly Condition[];
+  store: Store;
+};
 
 /** One page, oldest first, with how many there are in all, and the store whose limit they share. */
-export async function listApplicationKeys(deps: Deps, storeId: string, page: Page): Promise<KeyList> {
-  const { db } = deps.storage;
-  const { rows, place } = await readPage(deps.storage, "application_keys", { store_id: storeId }, page);
+export async function listApplicationKeys(
+  deps: Deps,
+  storeId: string,
+  page: Page,
+  conditions: readonly Condition[] = [],
+): Promise<KeyList> {
+  const { storage, clock } = deps;
+  const of = { store_id: storeId };
+  const { rows, place } = await readPage(storage, "application_keys", of, page, { conditions });
   const store = await getStore(deps, storeId);
-  return { keys: await withSecrets(db, storeId, rows, deps.clock.now()), place, page, store };
+  return { keys: await withSecrets(storage.db, storeId, rows, clock.now()), place, page, conditions, store };
 }
 
 /** What the planner needs of a key. */

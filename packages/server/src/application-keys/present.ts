@@ -1,6 +1,6 @@
 import type * as contract from "../contract/application-keys.ts";
 import type { Input, Output } from "../contract/operation.ts";
-import { presentPage, presentPageLinks } from "../contract/paging.ts";
+import { presentPage, presentPageLinks, toListParameters } from "../contract/paging.ts";
 import type { getStoreUsage } from "../contract/store.ts";
 import { type Clock, toIso, toIsoOrNull } from "../lib/clock.ts";
 import { inForceBy } from "../rate-limit/in-force.ts";
@@ -76,7 +76,7 @@ export const presentNewKey = (
 
 export const presentKeyList = (
   { publicUrl }: Where,
-  { keys, place, page, store }: KeyList,
+  { keys, place, page, conditions, store }: KeyList,
 ): Output<typeof contract.listApplicationKeys> => ({
   data: keys.map((key) => ({ ...presentMembers(key), links: { self: selfUrl(publicUrl, key.id) } })),
   meta: {
@@ -84,7 +84,7 @@ export const presentKeyList = (
     total_reserved_rate_limit: store.totalReserved,
     rate_limit: store.rateLimit,
   },
-  links: presentPageLinks(`${publicUrl}/v2/application-keys`, page, place),
+  links: presentPageLinks(`${publicUrl}/v2/application-keys`, page, place, toListParameters(conditions)),
 });
 
 export const presentForesight = (

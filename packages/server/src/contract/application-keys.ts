@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { filterParameter, text } from "./filter.ts";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 import { ROLES } from "./roles.ts";
@@ -67,7 +68,7 @@ export const listApplicationKeys = operation({
   description: "With what all of them have reserved, and the store's limit.",
   access: ["application_keys", "read"],
   role: "viewer",
-  query: pageQuery,
+  query: pageQuery.extend({ filter: filterParameter({ client_id: text("eq") }) }),
   success: {
     status: 200,
     description: "One page of keys, oldest first",

@@ -129,7 +129,7 @@ test("the links of a list that was not narrowed name the page only", () => {
   const place = { offset: 0, total: 1, isAtLeast: false, next: undefined };
   const { current } = presentPageLinks("https://x.example/l", { limit: 25, offset: 0 }, place);
   expect(current).toBe("https://x.example/l?page%5Blimit%5D=25&page%5Boffset%5D=0");
-  expect(toListParameters([], undefined)).toEqual({});
+  expect(toListParameters([])).toEqual({});
 });
 
 test("the parameter refuses what does not parse, and what is too long", () => {

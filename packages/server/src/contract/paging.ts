@@ -23,10 +23,7 @@ export function presentPage({ limit }: Page, { offset, total, isAtLeast }: Place
 }
 
 /** What a list was narrowed and ordered by, as it is asked for: so that its links stay within the same list. */
-export function toListParameters(
-  conditions: readonly Condition[],
-  sort: Sort | undefined,
-): Record<string, string> {
+export function toListParameters(conditions: readonly Condition[], sort?: Sort): Record<string, string> {
   const filter = conditions.map(({ operator, field, value }) => {
     return `${operator}(${field},${typeof value === "number" ? toIso(value) : value})`;
   });

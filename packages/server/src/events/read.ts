@@ -246,7 +246,7 @@ export function presentEventList(
     const parameters = {
       ...(after !== undefined && { after }),
       ...(asked.types && { types: asked.types.join(",") }),
-      ...toListParameters(asked.conditions ?? [], undefined),
+      ...toListParameters(asked.conditions ?? []),
       "page[limit]": asked.limit,
     };
     const query = Object.entries(parameters).map((pair) => pair.map(encodeURIComponent).join("="));

@@ -145,6 +145,6 @@ export const presentDeliveryList = (
     `${selfUrl(deps, integrationId)}/deliveries`,
     page,
     place,
-    toListParameters(conditions, undefined),
+    toListParameters(conditions),
   ),
 });

@@ -36,8 +36,13 @@ export function rowsSql({ storage, of, table, isDescending }: View, walk: Walk, 
   return sql`from ${sql.table(table)} where ${allOf(conditions)}`;
 }
 
-export const orderSql = ({ storage, isDescending }: Omit<View, "of" | "table">, { keys, fixed }: Walk) =>
-  sql`order by ${sql.join(keys.slice(fixed).map((key) => sql`${keySql(storage.engine, key)} ${isDescending ? sql`desc` : sql`asc`}`))}`;
+/** Nothing, where every key of the index has a given value: that is one row at most. */
+export function orderSql({ storage, isDescending }: Omit<View, "of" | "table">, { keys, fixed }: Walk) {
+  const free = keys.slice(fixed).map((key) => {
+    return sql`${keySql(storage.engine, key)} ${isDescending ? sql`desc` : sql`asc`}`;
+  });
+  return free.length === 0 ? sql`` : sql`order by ${sql.join(free)}`;
+}
 
 /** One comparison of all keys together: only so can an index begin right behind the row, however many are equal to it. */
 export function isAfter(

@@ -25,7 +25,12 @@ const byAge: List = {
 
 /** What lists are read by. Every index here was made by a migration, under the owner's columns. */
 export const LISTS = {
-  application_keys: byAge,
+  application_keys: {
+    ...byAge,
+    fields: { ...byAge.fields, client_id: plain("client_id") },
+    // Of all stores' keys only one has a client id: its column's own unique index finds it.
+    indexes: [...byAge.indexes, { keys: [plain("client_id")] }],
+  },
   authentication_realms: byAge,
   oidc_profiles: byAge,
   customer_tokens: byAge,

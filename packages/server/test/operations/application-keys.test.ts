@@ -105,6 +105,22 @@ describe("list", () => {
     },
   );
 
+  test("200 finds a key by its client id, and none of another store", async () => {
+    const find = async (clientId: string) => {
+      const { body } = await store.call(listApplicationKeys, { query: `filter=eq(client_id,${clientId})` });
+      return { ids: body.data.map(({ id }: { id: string }) => id), total: body.meta.results.total };
+    };
+    const { key } = store;
+    expect(await find(key.clientId)).toEqual({ ids: [key.id], total: 1 });
+    const other = await latchkey.createStore(1);
+    expect(await find(other.key.clientId)).toEqual({ ids: [], total: 0 });
+  });
+
+  test("400 for a filter by anything else", async () => {
+    const { code } = await store.call(listApplicationKeys, { query: "filter=eq(name,Warehouse)" });
+    expect(code).toBe("parameter_invalid");
+  });
+
   test("200 ignores page members that it does not know", async () => {
     expect((await store.call(listApplicationKeys, { query: "page[total_method]=exact&x=1" })).status).toBe(
       200,

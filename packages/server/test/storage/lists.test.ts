@@ -263,6 +263,7 @@ describe.each(engines)("lists on $name", (engine) => {
           await ask(listCustomers, query);
       for (const query of ["", "sort=started_at", ...signOnFilters]) await ask(listSignOns, query);
       for (const operation of [listApplicationKeys, listRealms, listCustomerTokens]) await ask(operation, "");
+      await ask(listApplicationKeys, "filter=eq(client_id,x)");
       await watching.app.stop();
 
       const lists = statements.filter(({ sql }) =>
