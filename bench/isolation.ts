@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import pino from "pino";
 import { createApp } from "../packages/server/src/app.ts";
 import { createStore } from "../packages/server/src/create-store.ts";
 import { byOperator } from "../packages/server/src/events/event.ts";
@@ -14,6 +13,7 @@ import { updateRealm } from "../packages/server/src/realms/realm.ts";
 import { getSettings } from "../packages/server/src/realms/settings.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
 import { type HostileIdp, startHostileIdp } from "../packages/server/test/support/hostile-idp.ts";
+import { silentLog } from "../packages/server/test/support/silent-log.ts";
 
 /**
  * What one bad identity provider costs another. Run it with `npm run bench:isolation`. Callbacks through a healthy
@@ -39,7 +39,7 @@ const deps = {
   discoveryTries: createDiscoveryTries({ clock }),
   calls: createCalls({ egress: createEgress({ allowedOrigins }), clock }),
 };
-const app = createApp({ ...deps, log: pino({ level: "silent" }) });
+const app = createApp({ ...deps, log: silentLog });
 const { store } = await createStore({ storage, clock }, { name: "Bench", rateLimit: 100 });
 const { realmId } = await getSettings({ storage }, store.id);
 await updateRealm(deps, byOperator(store.id), realmId, { redirectUris: [SHOP] });

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import pino from "pino";
 import { createApp } from "../packages/server/src/app.ts";
 import { createStore } from "../packages/server/src/create-store.ts";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
@@ -7,6 +6,7 @@ import { createKeyring } from "../packages/server/src/lib/keyring.ts";
 import { createLimiter, type Draw, type Limiter } from "../packages/server/src/rate-limit/limiter.ts";
 import { createUseLog } from "../packages/server/src/rate-limit/use-log.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
+import { silentLog } from "../packages/server/test/support/silent-log.ts";
 
 /**
  * What the limiter costs. Run it with `npm run bench:limits`.
@@ -99,7 +99,7 @@ const noLimiter: Limiter = {
 async function costInRequest(): Promise<{ withUs: number; withoutUs: number; ratio: number }> {
   const storage = await openStorage({ clock }, "sqlite::memory:");
   const keyring = createKeyring([randomBytes(32)]);
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   const common = { publicUrl: "http://localhost", storage, clock, keyring, log };
   const made = await createStore({ storage, clock }, { name: "Bench", rateLimit: 1_000_000 });
   const { clientId, clientSecret, id } = made.key;

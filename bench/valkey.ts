@@ -1,13 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pino from "pino";
 import { openValkey } from "../packages/server/src/counters/valkey.ts";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
 import { createSharedLimiter } from "../packages/server/src/rate-limit/shared-limiter.ts";
 import { createSharedUseLog } from "../packages/server/src/rate-limit/shared-use-log.ts";
 import { createUseLog } from "../packages/server/src/rate-limit/use-log.ts";
 import { handClock } from "../packages/server/test/support/clock.ts";
+import { silentLog } from "../packages/server/test/support/silent-log.ts";
 import { hasValkey, NO_VALKEY, startValkey } from "../packages/server/test/support/valkey-server.ts";
 import { createStore, envOf, serveLatchkey } from "./latchkey.ts";
 import { type Figure, figureOf, measureRound, perSecond, type Round, type Runner } from "./measure.ts";
@@ -102,7 +102,7 @@ async function decideAlone(): Promise<Deciding[]> {
   const clock = steadyClock();
   const opened = await openValkey({
     urls: [valkey.url],
-    log: pino({ level: "silent" }),
+    log: silentLog,
     answerWithinMs: 5000,
   });
   const limiter = createSharedLimiter({ valkey: opened, clock, useLog: createUseLog() });
@@ -140,7 +140,7 @@ async function measureMemory(): Promise<Memory[]> {
   const clock = handClock();
   const opened = await openValkey({
     urls: [valkey.url],
-    log: pino({ level: "silent" }),
+    log: silentLog,
     answerWithinMs: 5000,
   });
   const useLog = createSharedUseLog({ valkey: opened, clock, own: createUseLog() });

@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import pino from "pino";
 import { createStore } from "../packages/server/src/create-store.ts";
 import { byService } from "../packages/server/src/events/event.ts";
 import { noteEvents } from "../packages/server/src/events/note.ts";
@@ -14,6 +13,7 @@ import { newId } from "../packages/server/src/lib/ids.ts";
 import { createKeyring } from "../packages/server/src/lib/keyring.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
 import type { Storage } from "../packages/server/src/storage/storage.ts";
+import { silentLog } from "../packages/server/test/support/silent-log.ts";
 import { openPlaces } from "./places.ts";
 
 /**
@@ -47,7 +47,7 @@ async function measure(storage: Storage): Promise<void> {
     clock,
     keyring,
     random: Math.random,
-    log: pino({ level: "silent" }),
+    log: silentLog,
     webhookEgress: createEgress({ allowedOrigins: [origin] }),
     onAttempt: (outcome) => {
       if (outcome === "delivered") delivered++;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LOG_LEVELS } from "./lib/log.ts";
 import { operatorFault, usageFault } from "./lib/operator-fault.ts";
 import { withoutSlashes } from "./lib/slashes.ts";
 import { DEFAULT_CONNECTIONS } from "./storage/storage.ts";
@@ -129,7 +130,6 @@ const otlpUrl = z
     url.pathname.endsWith("/v1/traces") ? url.href : `${withoutSlashes(url.href)}/v1/traces`,
   );
 
-const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"];
 const logLevel = z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` });
 
 // biome-ignore format: one variable a line

@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createStandings, type Standings } from "./access/authenticate.ts";
 import { limits } from "./contract/limits.ts";
@@ -23,6 +22,7 @@ import type { Clock } from "./lib/clock.ts";
 import { createFairPlaces, type FairPlaces } from "./lib/fair-places.ts";
 import type { Keyring } from "./lib/keyring.ts";
 import type { LineWriter } from "./lib/line-writer.ts";
+import type { Log } from "./lib/log.ts";
 import type { TrustedProxies } from "./lib/source-address.ts";
 import { countSignOns, measureCalls, measureDeliveries } from "./metrics.ts";
 import { createMetricsText } from "./metrics-text.ts";
@@ -47,7 +47,7 @@ export type AppOptions = {
   storage: Storage;
   clock: Clock;
   keyring: Keyring;
-  log: Logger;
+  log: Log;
   /** Where instances count together; without it each counts for itself. */
   valkey?: Valkey | undefined;
   /** Where the log's lines go: how many wait, how many it could not keep. */
@@ -82,7 +82,7 @@ export type Deps = {
   storage: Storage;
   clock: Clock;
   keyring: Keyring;
-  log: Logger;
+  log: Log;
   random: () => number;
   standings: Standings;
   /** What storefronts are shown. */

@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import type { Logger } from "pino";
 import build from "../package.json" with { type: "json" };
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
@@ -12,7 +11,7 @@ import { type Clock, steadyClock } from "./lib/clock.ts";
 import { giveBackWhenIdle } from "./lib/give-back.ts";
 import { createKeyring } from "./lib/keyring.ts";
 import { createLineWriter, type LineWriter } from "./lib/line-writer.ts";
-import { createLog } from "./lib/log.ts";
+import { createLog, type Log } from "./lib/log.ts";
 import { operatorFault } from "./lib/operator-fault.ts";
 import { trustedProxies } from "./lib/source-address.ts";
 import { refuseMissingKeys } from "./sealed.ts";
@@ -37,7 +36,7 @@ type Starting = {
 /** Opens everything and listens. */
 export async function startService(config: Config, { prepare, worker }: Starting = {}): Promise<Service> {
   const lines = createLineWriter(1, { isShared: worker !== undefined });
-  const log = createLog(config.logLevel, lines, worker ? { worker: worker.number } : null);
+  const log = createLog(config.logLevel, lines, worker && { worker: worker.number });
   const clock = steadyClock();
   const storage = await openStorage({ clock }, config.databaseUrl, {
     claim: true,
@@ -101,7 +100,7 @@ export async function startService(config: Config, { prepare, worker }: Starting
 /** The client is loaded where it is used: a start is mostly the loading of files. */
 async function connectValkey(
   urls: readonly string[],
-  log: Logger,
+  log: Log,
   storage: Storage,
 ): Promise<Valkey | undefined> {
   if (urls.length === 0) return undefined;
@@ -137,7 +136,7 @@ type Running = {
   doors: Draining[];
   storage: Storage;
   valkey: Valkey | undefined;
-  log: Logger;
+  log: Log;
   lines: LineWriter;
   traces: Traces | undefined;
 };

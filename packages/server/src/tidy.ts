@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import { forgetExpiredRevocations } from "./access/inspect.ts";
 import { forgetOldAnswers } from "./customers/answer-once.ts";
 import { forgetExpiredTokens } from "./customers/customer-token.ts";
@@ -16,6 +15,7 @@ import { tellHealth } from "./identity-provider/tell-health.ts";
 import type { Deliverer } from "./integrations/deliverer.ts";
 import { forgetDeletedIntegrations, forgetOldDeliveries } from "./integrations/forget.ts";
 import { type Clock, MAX_CLOCK_DIFFERENCE_MS } from "./lib/clock.ts";
+import type { Log } from "./lib/log.ts";
 import type { Cap } from "./rate-limit/cap.ts";
 import type { LastUsed } from "./rate-limit/last-used.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
@@ -34,7 +34,7 @@ const FORGET_EVERY_MS = 60_000;
 const REFRESH_EVERY_MS = 500;
 
 type Deps = {
-  log: Logger;
+  log: Log;
   storage: Storage;
   clock: Clock;
   limiter: Limiter;
@@ -177,7 +177,7 @@ const isAhead = ({ storage, clock }: Pick<Deps, "storage" | "clock">): Promise<b
   );
 
 /** One chore that fails must not keep the others from being done. True: one of them has more to do. */
-async function doAll(log: Logger, chores: Chores, isEnough = () => false): Promise<boolean> {
+async function doAll(log: Log, chores: Chores, isEnough = () => false): Promise<boolean> {
   let isBehind = false;
   for (const [chore, work] of Object.entries(chores)) {
     if (isEnough()) return true;

@@ -1,8 +1,7 @@
 import cluster, { type Worker } from "node:cluster";
-import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { createLineWriter } from "../lib/line-writer.ts";
-import { createLog } from "../lib/log.ts";
+import { createLog, type Log } from "../lib/log.ts";
 import type { Gathered, ToPrimary, ToWorker } from "../workers.ts";
 import { EXIT_WITHIN_MS, stopOnSignal } from "./stop.ts";
 
@@ -46,7 +45,7 @@ type Staff = {
   kill(): void;
 };
 
-function createStaff({ log }: { log: Logger }, count: number): Staff {
+function createStaff({ log }: { log: Log }, count: number): Staff {
   const serving = new Set<Worker>();
   const startedAt = Math.round(Date.now() / 1000 - process.uptime());
   const { gather, take, leave } = createGathering(serving, () => ({ workers: count, lost, startedAt }));

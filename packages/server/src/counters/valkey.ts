@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "pino";
+import type { Log } from "../lib/log.ts";
 import { type Client, createClient } from "./client.ts";
 import { createScript, type Script } from "./script.ts";
 
@@ -31,7 +31,7 @@ export type Valkey = {
 
 type Options = {
   urls: readonly string[];
-  log: Logger;
+  log: Log;
   /** How many other instances there are, as somebody else knows: asked while Valkey has never answered. */
   countOthers?: () => Promise<number>;
   /** How long a caller waits for an answer. */

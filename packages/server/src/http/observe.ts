@@ -1,6 +1,6 @@
-import type { Logger } from "pino";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Problem } from "../contract/problem.ts";
+import type { Log } from "../lib/log.ts";
 import type { Answered, InFlight } from "./exchange.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { Answered, InFlight } from "./exchange.ts";
  */
 type Observer = { onAnswered(answered: Answered): void; inFlight: InFlight; registry: Registry };
 
-export function createObserver({ log }: { log: Logger }): Observer {
+export function createObserver({ log }: { log: Log }): Observer {
   const registry = new Registry();
   // The event loop's delay is sampled by a timer; every 10 ms, as the library would, is most of what an idle process does.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 });

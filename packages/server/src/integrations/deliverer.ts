@@ -1,5 +1,5 @@
-import type { Logger } from "pino";
 import type { Numbered } from "../events/sequencer.ts";
+import type { Log } from "../lib/log.ts";
 import { createTurns } from "../lib/turns.ts";
 import type { Trx } from "../storage/storage.ts";
 import type { AttemptDeps } from "./attempt.ts";
@@ -34,7 +34,7 @@ export type Deliverer = {
 /** `given_up`: it has failed, and will not be tried again. */
 export type OnAttempt = (outcome: "delivered" | "failed" | "given_up", elapsedMs: number) => void;
 
-type Deps = AttemptDeps & Pick<RunDeps, "storage" | "random"> & { log: Logger; onAttempt: OnAttempt };
+type Deps = AttemptDeps & Pick<RunDeps, "storage" | "random"> & { log: Log; onAttempt: OnAttempt };
 
 type Running = { integration: IntegrationRow; work: Promise<void> };
 

@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import type * as contract from "../contract/deliveries.ts";
 import { limits } from "../contract/limits.ts";
 import type { Output } from "../contract/operation.ts";
@@ -6,6 +5,7 @@ import { Problem } from "../contract/problem.ts";
 import type { By } from "../events/event.ts";
 import { toIso } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type AttemptDeps, attemptOnce } from "./attempt.ts";
@@ -17,7 +17,7 @@ type Deps = AttemptDeps & {
   storage: Storage;
   publicUrl: string;
   testsUnderWay: Map<string, number>;
-  log: Logger;
+  log: Log;
 };
 type Tested = Output<typeof contract.testIntegration>;
 

@@ -1,14 +1,27 @@
-import pino, { type Logger } from "pino";
 import { toIso } from "./clock.ts";
 import type { LineWriter } from "./line-writer.ts";
 
+const LEVELS = ["debug", "info", "warn", "error"] as const;
+type Level = (typeof LEVELS)[number];
+
+/** What is below the level that was asked for is not even made into text. */
+export type Log = Record<Level, (line: { event: string; [field: string]: unknown }) => void>;
+
+/** What an operator may ask for. `trace` is `debug`: nothing is said below that. */
+export const LOG_LEVELS = ["trace", ...LEVELS, "silent"] as const;
+
 /** One JSON object a line. What is in `base` is in every line. */
 export function createLog(
-  level: string,
-  lines: LineWriter,
-  base: Record<string, unknown> | null = null,
-): Logger {
-  const formatters = { level: (label: string) => ({ level: label }) };
-  const timestamp = () => `,"time":"${toIso(Date.now())}"`;
-  return pino({ level, base, timestamp, formatters }, lines);
+  least: (typeof LOG_LEVELS)[number],
+  lines: Pick<LineWriter, "write">,
+  base: Record<string, unknown> = {},
+): Log {
+  const common = JSON.stringify(base).slice(1, -1);
+  const at = (level: Level): Log[Level] => {
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least)) return () => {};
+    const start = `{"level":"${level}","time":"`;
+    const then = common === "" ? '",' : `",${common},`;
+    return (line) => lines.write(`${start}${toIso(Date.now())}${then}${JSON.stringify(line).slice(1)}\n`);
+  };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }

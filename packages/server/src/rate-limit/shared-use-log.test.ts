@@ -1,6 +1,6 @@
-import pino from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
+import { silentLog } from "../../test/support/silent-log.ts";
 import type { Use } from "../../test/support/uses.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../../test/support/valkey-server.ts";
 import { openValkey, type Valkey } from "../counters/valkey.ts";
@@ -15,7 +15,7 @@ let clock: ReturnType<typeof handClock>;
 beforeEach(async ({ skip }) => {
   if (!hasValkey) skip(NO_VALKEY);
   server = await startValkey();
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   valkey = await openValkey({ urls: [server.url], log, answerWithinMs: 30_000 });
   clock = handClock();
 });

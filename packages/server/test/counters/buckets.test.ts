@@ -1,9 +1,9 @@
-import pino from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
 import { createSignInThrottle, FAMILIAR_MS, PAIR, SOURCE } from "../../src/customers/throttle.ts";
 import { createCap } from "../../src/rate-limit/cap.ts";
 import { handClock } from "../support/clock.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
 /** Buckets that instances share, by a server's clock that is in the test's hand and not the instance's. */
@@ -18,7 +18,7 @@ beforeEach(async ({ skip }) => {
   if (!hasValkey) skip(NO_VALKEY);
   serverMs = 1_000_000_000;
   server = await startValkey();
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   valkey = await openValkey({ urls: [server.url], log, answerWithinMs: PATIENT_MS, nowMs: () => serverMs });
 });
 afterEach(async () => {
@@ -68,7 +68,7 @@ describe("what is kept in Valkey", () => {
   const secondsLeft = async (name: string) => Number((await server.say(`TTL ${name}`)).slice(1));
 
   test("of a bucket lasts until an empty one would be full: sooner, somebody would find a new one", async () => {
-    const log = pino({ level: "silent" });
+    const log = silentLog;
     const own = await openValkey({ urls: [server.url], log, answerWithinMs: PATIENT_MS });
     const cap = createCap({ clock: handClock(), valkey: own }, { name: "test", rate: 0.01, burst: 3 });
     await cap.take("somebody");

@@ -1,4 +1,3 @@
-import pino from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkProfile, createProfile, getProfile } from "../../src/contract/oidc-profiles.ts";
 import { getAuthenticationSettings } from "../../src/contract/realms.ts";
@@ -9,6 +8,7 @@ import { createTestApp, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { type HandClock, handClock } from "../support/clock.ts";
 import { startHostileIdp } from "../support/hostile-idp.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 /** Patient, unless a test is about being late: a busy machine must not be taken for a server that is away. */
 async function connect(answerWithinMs = 30_000): Promise<Valkey> {
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   const valkey = await openValkey({ urls: [server.url], log, answerWithinMs, nowMs: clock.monotonicMs });
   closing.push(valkey.close);
   return valkey;

@@ -1,4 +1,3 @@
-import pino from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { dryRunApplicationKey } from "../../src/contract/application-keys.ts";
 import { listCustomers } from "../../src/contract/customers.ts";
@@ -8,6 +7,7 @@ import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
 import { postgresEngine, type TestDatabase } from "../support/engines.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
@@ -39,7 +39,7 @@ afterEach(async () => {
 
 async function start(): Promise<TestApp> {
   const nowMs = () => clock.monotonicMs();
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   const valkey = await openValkey({ urls: [server.url], log, answerWithinMs: 30_000, nowMs });
   const app = await createTestApp({ databaseUrl: database.url, clock, valkey });
   closing.push(valkey.close, app.close);

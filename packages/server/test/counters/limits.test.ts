@@ -1,4 +1,3 @@
-import pino from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
 import { capacityOf } from "../../src/rate-limit/fair-share.ts";
@@ -7,6 +6,7 @@ import { createSharedLimiter } from "../../src/rate-limit/shared-limiter.ts";
 import { createUseLog } from "../../src/rate-limit/use-log.ts";
 import { handClock } from "../support/clock.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { quickest, until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
@@ -40,7 +40,7 @@ afterEach(async () => {
 
 async function start(answerWithinMs: number, nowMs?: () => number): Promise<Instance> {
   const urls = [`redis://127.0.0.1:${proxy.port}`];
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   const valkey = await openValkey({ urls, log, answerWithinMs, ...(nowMs && { nowMs }) });
   const instance = { valkey, limiter: createSharedLimiter({ valkey, clock, useLog: createUseLog() }) };
   instances.push(instance);

@@ -1,4 +1,3 @@
-import pino from "pino";
 import { afterEach, describe, expect, test } from "vitest";
 import { ready } from "../../src/contract/service.ts";
 import { openValkey } from "../../src/counters/valkey.ts";
@@ -7,6 +6,7 @@ import { createTestApp, type TestApp } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
 import { postgresEngine, UNHURRIED } from "../support/engines.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey } from "../support/valkey-server.ts";
 
@@ -27,7 +27,7 @@ test("200 with `degraded` while Valkey is away, and without it when Valkey is ba
   if (!hasValkey) skip(NO_VALKEY);
   const server = await startValkey();
   closing.push(server.remove);
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   const valkey = await openValkey({ urls: [server.url], log, answerWithinMs: 30_000 });
   closing.push(valkey.close);
   const latchkey = await createTestApp({ valkey });
@@ -59,7 +59,7 @@ test.for<[string, string, unknown]>([
   if (!hasValkey) skip(NO_VALKEY);
   const server = await startValkey("--maxmemory", maxmemory, "--maxmemory-policy", "volatile-lru");
   closing.push(server.remove);
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   const valkey = await openValkey({ urls: [server.url], log, answerWithinMs: 30_000 });
   closing.push(valkey.close);
   const latchkey = await createTestApp({ valkey });
@@ -71,7 +71,7 @@ test("200 without it as soon as the policy is set as it should be, while both ru
   if (!hasValkey) skip(NO_VALKEY);
   const server = await startValkey("--maxmemory", "256mb", "--maxmemory-policy", "volatile-lru");
   closing.push(server.remove);
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   const valkey = await openValkey({ urls: [server.url], log, answerWithinMs: 30_000 });
   closing.push(valkey.close);
   const latchkey = await createTestApp({ valkey });
@@ -86,7 +86,7 @@ test("200 as ever where the server does not let us ask for its policy", async ({
   const server = await startValkey("--maxmemory", "256mb", "--maxmemory-policy", "volatile-lru");
   closing.push(server.remove);
   await server.say("ACL SETUSER default -info");
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   const valkey = await openValkey({ urls: [server.url], log, answerWithinMs: 30_000 });
   closing.push(valkey.close);
   expect([valkey.isAway(), valkey.eviction()]).toEqual([false, undefined]);

@@ -1,4 +1,3 @@
-import pino from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { issueCustomerToken } from "../../src/contract/customer-tokens.ts";
 import { createCustomer } from "../../src/contract/customers.ts";
@@ -12,6 +11,7 @@ import { ANONYMOUS } from "../../src/rate-limit/cap.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { type HandClock, handClock } from "../support/clock.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
@@ -67,7 +67,7 @@ const NOBODY = {
 };
 
 async function connect(answerWithinMs: number): Promise<Valkey> {
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   const nowMs = clock.monotonicMs;
   const valkey = await openValkey({ urls: [server.url], log, answerWithinMs, nowMs });
   closing.push(valkey.close);

@@ -1,9 +1,10 @@
-import pino from "pino";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createScript } from "../../src/counters/script.ts";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
+import { createLog } from "../../src/lib/log.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { freePort } from "../support/postgres-server.ts";
+import { silentLog } from "../support/silent-log.ts";
 import { until } from "../support/until.ts";
 import { hasValkey, NO_VALKEY, startValkey, type ValkeyServer } from "../support/valkey-server.ts";
 
@@ -33,7 +34,7 @@ afterEach(async () => {
   await server?.remove();
 });
 
-const newLog = () => pino({ base: null }, { write: (line: string) => void logLines.push(JSON.parse(line)) });
+const newLog = () => createLog("info", { write: (line) => void logLines.push(JSON.parse(line)) });
 
 async function open(urls = [server.url], answerWithinMs = PATIENT_MS): Promise<Valkey> {
   const valkey = await openValkey({ urls, log: newLog(), answerWithinMs });
@@ -366,7 +367,7 @@ test("a process that stood still between asking and waiting waits no negative ti
     while (performance.now() < untilMs);
     return Date.now();
   };
-  const log = pino({ level: "silent" });
+  const log = silentLog;
   const valkey = await openValkey({ urls: [server.url], log, answerWithinMs: 500, nowMs });
   opened.push(valkey);
   await until(() => !valkey.isAway());

@@ -1,6 +1,5 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import pino from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCustomer, eraseCustomer, updateCustomer } from "../../src/contract/customers.ts";
 import { redeliver, replayEvents, testIntegration } from "../../src/contract/deliveries.ts";
@@ -17,6 +16,7 @@ import { createDeliverer } from "../../src/integrations/deliverer.ts";
 import { takeDue } from "../../src/integrations/lease.ts";
 import { DELAYS_MS } from "../../src/integrations/schedule.ts";
 import { settle } from "../../src/integrations/settle.ts";
+import { createLog } from "../../src/lib/log.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { createTestApp, PUBLIC_URL } from "../support/app.ts";
@@ -522,7 +522,7 @@ test("a turn that a fault of our own ends is begun again by the next look, and n
     clock,
     keyring,
     random: () => 0.5,
-    log: pino({ level: "warn" }, { write }),
+    log: createLog("warn", { write }),
     onAttempt() {},
     webhookEgress: { send: () => Promise.reject(new Error("a fault of our own")) },
   });

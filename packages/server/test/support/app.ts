@@ -1,5 +1,4 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
-import pino from "pino";
 import { type App, createApp } from "../../src/app.ts";
 import { issueAccessToken } from "../../src/contract/access-tokens.ts";
 import type { Grant } from "../../src/contract/permissions.ts";
@@ -8,6 +7,7 @@ import { newKey } from "../../src/customers/key-rows.ts";
 import type { AppOptions } from "../../src/deps.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { createKeyring, type Keyring } from "../../src/lib/keyring.ts";
+import { createLog } from "../../src/lib/log.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { type Call, call } from "./call.ts";
@@ -52,10 +52,7 @@ export async function createTestApp(options: Options = {}): Promise<TestApp> {
   const { databaseUrl = "sqlite::memory:" } = options;
   const storage = options.storage ?? (await openStorage({ clock }, databaseUrl, UNHURRIED));
   const logLines: Record<string, unknown>[] = [];
-  const log = pino(
-    { level: "debug", base: null },
-    { write: (line: string) => void logLines.push(JSON.parse(line)) },
-  );
+  const log = createLog("debug", { write: (line) => void logLines.push(JSON.parse(line)) });
   const keyring = options.keyring ?? testKeyring;
   const standIns = { random: () => 0, makeKey: makeTestKey };
   const app = createApp({ publicUrl: PUBLIC_URL, log, ...standIns, ...options, storage, clock, keyring });

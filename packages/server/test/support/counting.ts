@@ -1,7 +1,7 @@
-import pino from "pino";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
 import { type HandClock, handClock } from "./clock.ts";
+import { silentLog } from "./silent-log.ts";
 import { hasValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
 
 /** A clock in the test's hand, and where instances count by it; nothing has been counted yet. */
@@ -28,7 +28,7 @@ export function describeTogether(rules: (begin: () => Together, runs: Runs) => v
       server = await startValkey();
       const nowMs = () => clock.monotonicMs();
       // No answer is too late here: these tests are about what is decided, not about when.
-      const options = { urls: [server.url], log: pino({ level: "silent" }), answerWithinMs: 60_000 };
+      const options = { urls: [server.url], log: silentLog, answerWithinMs: 60_000 };
       valkey = await openValkey({ ...options, nowMs });
     });
     afterAll(async () => {

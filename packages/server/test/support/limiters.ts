@@ -1,10 +1,10 @@
-import pino from "pino";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { createLimiter, type Draw, type Limiter } from "../../src/rate-limit/limiter.ts";
 import { createSharedLimiter } from "../../src/rate-limit/shared-limiter.ts";
 import { createUseLog, type UseLog } from "../../src/rate-limit/use-log.ts";
+import { silentLog } from "./silent-log.ts";
 import { hasValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
 
 /** Makes a limiter that counts by the clock in the test's hand, and begins with nothing. */
@@ -38,7 +38,7 @@ export function describeLimiters(rules: (makeLimiter: MakeLimiter, runs: Runs) =
       server = await startValkey();
       const nowMs = () => now.monotonicMs();
       // No answer is too late here: these tests are about what is decided, not about when.
-      const options = { urls: [server.url], log: pino({ level: "silent" }), answerWithinMs: 60_000 };
+      const options = { urls: [server.url], log: silentLog, answerWithinMs: 60_000 };
       valkey = await openValkey({ ...options, nowMs });
     });
     afterAll(async () => {
