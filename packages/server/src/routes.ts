@@ -54,11 +54,11 @@ import { createProfile, deleteProfile, updateProfile } from "./identity-provider
 import { approveDrift } from "./identity-provider/approve-drift.ts";
 import {
   presentProfile,
-  presentProfileList,
   presentReport,
   toApproval,
   toNewProfile,
   toProfileChange,
+  writeProfileList,
 } from "./identity-provider/present.ts";
 import { profileKey, readProfiles, viewProfile } from "./identity-provider/profile.ts";
 import {
@@ -82,6 +82,7 @@ import {
   presentSettingsAs,
   toRealmChange,
   toSettingsChange,
+  writeSettings,
 } from "./realms/present.ts";
 import { createRealm, deleteRealm, getVisibleRealm, listRealms, updateRealm } from "./realms/realm.ts";
 import { getSettingsById, readSettings, updateSettings } from "./realms/settings.ts";
@@ -171,7 +172,7 @@ export const routes = (app: Deps): Route[] => [
   on(store.getStoreUsage,      async ({ caller, query }) => show.presentUsage(app, await readUsage(app, caller.storeId, query.seconds))),
   on(store.updateStore,        async ({ caller, body }) => presentChangedStore(app, await updateStore(app, byCaller(caller), toStoreChange(body)))),
 
-  on(realm.getAuthenticationSettings,    async ({ caller }) => presentSettings(app, await readSettings(app, caller))),
+  on(realm.getAuthenticationSettings,    async ({ caller }) => writeSettings(app, await readSettings(app, caller))),
   on(realm.getAuthenticationSettingsById, async ({ caller, ids }) => presentSettings(app, await getSettingsById(app, caller.storeId, ids.id))),
   on(realm.getStoreSettings,   async ({ caller }) => presentSettingsAs(app, await readSettings(app, caller), "settings", "/v2/settings")),
   on(realm.getAccountAuthenticationSettings, async ({ caller }) => presentSettingsAs(app, await readSettings(app, caller), "account_authentication_settings", "/v2/settings/account-authentication")),
@@ -182,7 +183,7 @@ export const routes = (app: Deps): Route[] => [
   on(realm.updateRealm,        async ({ caller, ids, body, ifMatch }) => presentRealm(app, await updateRealm(app, byCaller(caller), ids.id, toRealmChange(body), ifMatch))),
   on(realm.deleteRealm,        ({ caller, ids }) => deleteRealm(app, byCaller(caller), ids.id)),
 
-  on(profile.listProfiles,     async ({ caller, ids, query }) => presentProfileList(app, caller, await readProfiles(app, caller, ids.realm, toPage(query)))),
+  on(profile.listProfiles,     async ({ caller, ids, query }) => writeProfileList(app, caller, await readProfiles(app, caller, ids.realm, toPage(query)))),
   on(profile.createProfile,    async ({ caller, ids, body }) => presentProfile(app, caller, await createProfile(app, byCaller(caller), ids.realm, toNewProfile(body)))),
   on(profile.getProfile,       async ({ caller, ids }) => presentProfile(app, caller, await viewProfile(app, profileKey(caller, ids), caller))),
   on(profile.updateProfile,    async ({ caller, ids, body, ifMatch }) => presentProfile(app, caller, await updateProfile(app, byCaller(caller), profileKey(caller, ids), toProfileChange(body), ifMatch))),

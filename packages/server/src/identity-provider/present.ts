@@ -5,6 +5,7 @@ import { presentPage, presentPageLinks } from "../contract/paging.ts";
 import { isBackOffice } from "../contract/permissions.ts";
 import { type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
+import { createKeptText } from "../lib/kept-text.ts";
 import { show } from "../lib/show.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { NewProfile, ProfileChange } from "./administer.ts";
@@ -144,6 +145,18 @@ export const presentProfileList = (
     place,
   ),
 });
+
+const listText = createKeptText<ProfileList>();
+
+/** As text: a list that comes from memory was written before, for the same kind of reader, unless the health of one of them has changed. */
+export function writeProfileList(where: Where, reader: Reader, list: ProfileList): string {
+  const healths = list.profiles.map((profile) => {
+    const { status, since } = shownHealth(where.calls, where.clock, profile);
+    return `${status} ${since}`;
+  });
+  const besides = `${isBackOffice(reader)} ${healths.join()}`;
+  return listText(list, besides, () => presentProfileList(where, reader, list));
+}
 
 export const presentReportMembers = (report: Report): Output<typeof contract.checkProfile>["data"] => ({
   type: "oidc-profile-checks",

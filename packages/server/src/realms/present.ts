@@ -2,6 +2,7 @@ import type { Input, Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks } from "../contract/paging.ts";
 import type * as contract from "../contract/realms.ts";
 import { toIso } from "../lib/clock.ts";
+import { createKeptText } from "../lib/kept-text.ts";
 import type { Realm, RealmChange, RealmList } from "./realm.ts";
 import type { AuthenticationSettings, SettingsChange } from "./settings.ts";
 
@@ -33,6 +34,12 @@ export const presentSettings = (
   data: presentSettingsMembers(where, settings),
   links: { self: `${where.publicUrl}/v2/customer-authentication-settings` },
 });
+
+const settingsText = createKeptText<AuthenticationSettings>();
+
+/** As text: settings that come from memory were written before. */
+export const writeSettings = (where: Where, settings: AuthenticationSettings): string =>
+  settingsText(settings, "", () => presentSettings(where, settings));
 
 /** The same for clients that look for it elsewhere: the family's command-line client before it signs somebody in. */
 export const presentSettingsAs = <T extends string>(
