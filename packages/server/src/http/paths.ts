@@ -24,6 +24,8 @@ const newSegment = <T>(): Segment<T> => ({
 
 export function createPaths<T>(): Paths<T> {
   const root = newSegment<T>();
+  /** What has no parameters is found whole. */
+  const literals = new Map<string, Found<T>>();
   return {
     add(pattern, value, andBelow = false) {
       const names: string[] = [];
@@ -41,17 +43,20 @@ export function createPaths<T>(): Paths<T> {
         }
       }
       at.end = { value, names };
+      if (names.length === 0) literals.set(pattern, { value, parameters: {}, isBelow: false });
       if (andBelow) at.below = value;
     },
     find(path) {
+      const literal = literals.get(path);
+      if (literal) return literal;
       const values: string[] = [];
       let at: Segment<T> | undefined = root;
       let below: T | undefined;
       for (const part of path.split("/")) {
         below = at.below ?? below;
-        const literal: Segment<T> | undefined = at.literals.get(part);
-        if (!literal) values.push(part);
-        at = literal ?? (part === "" ? undefined : at.parameter);
+        const next: Segment<T> | undefined = at.literals.get(part);
+        if (!next) values.push(part);
+        at = next ?? (part === "" ? undefined : at.parameter);
         if (!at) break;
       }
       if (!at?.end) return below && { value: below, parameters: {}, isBelow: true };

@@ -5,6 +5,7 @@ import { Problem } from "../contract/problem.ts";
 import { type ProblemCode, titles } from "../contract/problems.ts";
 import { newId } from "../lib/ids.ts";
 import { createServer } from "../lib/node-http.ts";
+import { connectionOf, noteAnswer } from "./connections.ts";
 import type { Answer, Pieces, Serve } from "./message.ts";
 import { problemBody, toProblem } from "./problem-response.ts";
 
@@ -25,15 +26,11 @@ const OPTIONS: ServerOptions = {
 
 /** Node's server with our limits. A client that sends slowly, or not at all, is cut off without touching the others. */
 export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
-  /** The answers that are under way on a connection: a client may send the next request before it has heard. */
-  const answering = new WeakMap<Socket, Set<ServerResponse>>();
   const server = createServer(OPTIONS, (incoming, outgoing) => {
     const { socket, method = "", url: target = "", headers } = incoming;
     // We have ended this connection, so nobody would hear what became of the request.
     if (!socket.writable) return;
-    const underWay = answering.get(socket) ?? new Set();
-    answering.set(socket, underWay.add(outgoing));
-    outgoing.once("close", () => underWay.delete(outgoing));
+    noteAnswer(socket, outgoing);
     const peer = socket.remoteAddress ?? "";
     const isGone = () => !socket.writable;
     void serve({ method, target, headers, peer, isGone, readBytes: () => readBytes(incoming) })
@@ -48,7 +45,7 @@ export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
   // Node would refuse an expectation that it does not know by itself, without an id and without a line in the log.
   server.on("checkExpectation", (incoming, outgoing) => server.emit("request", incoming, outgoing));
   server.on("clientError", (error: Error & { code?: string }, socket: Socket) => {
-    const last = [...(answering.get(socket) ?? [])].at(-1);
+    const last = [...connectionOf(socket).answering].at(-1);
     const hasLeft =
       error.code === "ECONNRESET" || (error.code === "HPE_INVALID_EOF_STATE" && last?.req.complete === false);
     if (!socket.writable || hasLeft) socket.destroy();
@@ -75,8 +72,10 @@ function endWith(outgoing: ServerResponse): void {
 /** The length is said, because Node would send a body of unknown length in chunks. */
 async function send(outgoing: ServerResponse, { status, headers, body = "" }: Answer): Promise<void> {
   if (typeof body === "object" && !Buffer.isBuffer(body)) return sendPieces(outgoing, status, headers, body);
-  if (status !== 204) headers["Content-Length"] = String(Buffer.byteLength(body));
-  outgoing.writeHead(status, headers).end(body);
+  const length = Buffer.byteLength(body);
+  if (status !== 204) headers["Content-Length"] = String(length);
+  // A text with as many bytes as letters is ASCII, which Node need not convert: the same bytes for less.
+  outgoing.writeHead(status, headers).end(body, length === body.length ? "latin1" : "utf8");
 }
 
 /** A client that has taken nothing for this long is cut off: what we have written waits in memory until then, and no more comes. */
