@@ -42,7 +42,7 @@ export async function getApplicationKey(
   const rows = await findKeyWithSecrets.all(storage.db, { storeId, keyId, now: clock.now() });
   const [row] = rows;
   if (!row) throw new Problem("application_key_not_found");
-  return fromRow(row, rows.flatMap(toSecret));
+  return fromRow(row, rows.filter(hasSecret).map(toSecret));
 }
 
 /** One row for each secret that works now, newest first; one without a secret where there is none. */
@@ -73,16 +73,16 @@ type SecretColumns = {
   secret_expires_at: number | null;
 };
 
-const toSecret = (row: SecretColumns): ApplicationKey["secrets"] =>
-  row.secret_created_at === null
-    ? []
-    : [
-        {
-          createdAt: row.secret_created_at,
-          lastUsedAt: row.secret_last_used_at,
-          expiresAt: row.secret_expires_at,
-        },
-      ];
+type WithSecret = SecretColumns & { secret_created_at: number };
+
+const hasSecret = <Row extends SecretColumns>(row: Row): row is Row & WithSecret =>
+  row.secret_created_at !== null;
+
+const toSecret = (row: WithSecret): ApplicationKey["secrets"][number] => ({
+  createdAt: row.secret_created_at,
+  lastUsedAt: row.secret_last_used_at,
+  expiresAt: row.secret_expires_at,
+});
 
 export type KeyList = {
   keys: ApplicationKey[];

@@ -27,20 +27,8 @@ const OPTIONS: ServerOptions = {
 /** Node's server with our limits. A client that sends slowly, or not at all, is cut off without touching the others. */
 export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
   const server = createServer(OPTIONS, (incoming, outgoing) => {
-    const { socket, method = "", url: target = "", headers } = incoming;
-    // We have ended this connection, so nobody would hear what became of the request.
-    if (!socket.writable) return;
-    noteAnswer(socket, outgoing);
-    const peer = socket.remoteAddress ?? "";
-    const isGone = () => !socket.writable;
-    void serve({ method, target, headers, peer, isGone, readBytes: () => readBytes(incoming) })
-      .then((answer) => send(outgoing, answer))
-      // Whatever went wrong in the frame itself, or in writing what it answered, ends this request and nothing else.
-      .catch((error) => send(outgoing, answerUnserved(error, onRefused, peer)))
-      .catch(() => socket.destroy())
-      .then(() => {
-        if (!incoming.complete) readOn(incoming);
-      });
+    // One that we have ended: nobody would hear what became of the request.
+    if (incoming.socket.writable) void answer(serve, onRefused, incoming, outgoing);
   });
   // Node would refuse an expectation that it does not know by itself, without an id and without a line in the log.
   server.on("checkExpectation", (incoming, outgoing) => server.emit("request", incoming, outgoing));
@@ -58,6 +46,30 @@ export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
   return server;
 }
 
+async function answer(
+  serve: Serve,
+  onRefused: OnRefused,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const { socket, method = "", url: target = "", headers } = incoming;
+  noteAnswer(socket, outgoing);
+  const peer = socket.remoteAddress ?? "";
+  const isGone = () => !socket.writable;
+  try {
+    const made = await serve({ method, target, headers, peer, isGone, readBytes: () => readBytes(incoming) });
+    await send(outgoing, made);
+  } catch (error) {
+    // Whatever went wrong in the frame itself, or in writing what it answered, ends this request and nothing else.
+    try {
+      await send(outgoing, answerUnserved(error, onRefused, peer));
+    } catch {
+      socket.destroy();
+    }
+  }
+  if (!incoming.complete) readOn(incoming);
+}
+
 /** Bodies that will not come to an end, because Node's parser has refused what came of them. */
 const broken = new WeakSet<IncomingMessage>();
 
@@ -70,12 +82,13 @@ function endWith(outgoing: ServerResponse): void {
 }
 
 /** The length is said, because Node would send a body of unknown length in chunks. */
-async function send(outgoing: ServerResponse, { status, headers, body = "" }: Answer): Promise<void> {
+function send(outgoing: ServerResponse, { status, headers, body = "" }: Answer): Promise<void> | undefined {
   if (typeof body === "object" && !Buffer.isBuffer(body)) return sendPieces(outgoing, status, headers, body);
   const length = Buffer.byteLength(body);
   if (status !== 204) headers["Content-Length"] = String(length);
   // A text with as many bytes as letters is ASCII, which Node need not convert: the same bytes for less.
   outgoing.writeHead(status, headers).end(body, length === body.length ? "latin1" : "utf8");
+  return undefined;
 }
 
 /** A client that has taken nothing for this long is cut off: what we have written waits in memory until then, and no more comes. */
