@@ -194,6 +194,19 @@ describe.each(engines)("what a storefront is shown, on $name", (engine) => {
     expect((await shop.call(getAuthenticationSettings)).body.data.client_id).toBe("behind our back");
   });
 
+  test("shows the health that this instance has seen at once, before it is told to anybody", async () => {
+    const id = await create();
+    const shown = async () => (await list(here))[0].meta.health.status;
+    expect(await shown()).toBe("up");
+    const document = "/.well-known/openid-configuration";
+    idp.hooks.answer = { [document]: (_, response) => void response.writeHead(503).end() };
+    for (let failure = 0; failure < 5; failure++) await shop.call(checkProfile, { ids: { realm, id } });
+    statements.length = 0;
+    expect(await shown()).toBe("down");
+    expect(statements).toEqual([]);
+    idp.hooks = {};
+  });
+
   test("follows the health that another instance has told, down and up again, without being asked to sign anybody on", async () => {
     const id = await create();
     const other = await createTestApp({
