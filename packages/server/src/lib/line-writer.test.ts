@@ -74,11 +74,14 @@ function newPipe(flags = 0) {
   }
   return {
     lines: createLineWriter(open(path, constants.O_WRONLY | flags)),
+    /** As each of several processes has one. */
+    newSharedLines: () => createLineWriter(open(path, constants.O_WRONLY), { isShared: true }),
     /** Compared, not shown: a difference of megabytes tells nobody anything. */
     async expectToRead(expected: string, bytes?: number): Promise<void> {
       await until(() => read(bytes).length >= Buffer.byteLength(expected));
       expect(read(bytes).equals(Buffer.from(expected))).toBe(true);
     },
+    read,
     hangUp: () => close(reader),
     pickUp: () => {
       reader = openReader();
@@ -103,6 +106,27 @@ describe("lines", () => {
       await lines.flush(PATIENCE_MS);
     }
     expect(readFileSync(join(folder, "log"), "utf8")).toBe("one\ntwo\nthree\n");
+  });
+});
+
+describe("several processes that write to one pipe", () => {
+  test("do not tear one another's lines, also when it was full", async () => {
+    const { newSharedLines, read } = newPipe();
+    const letters = ["a", "b", "c"];
+    const writers = letters.map(newSharedLines);
+    // Each has more than the pipe holds.
+    const lengths = Array.from({ length: 36 }, (_, nth) => 2 + 117 * nth);
+    for (const bytes of lengths)
+      for (const [at, letter] of letters.entries()) writers[at]?.write(line(letter, bytes));
+    await until(() => {
+      read();
+      return writers.every((lines) => lines.waiting() === 0);
+    });
+    const found = read().toString().split("\n");
+    for (const letter of letters)
+      expect(found.filter((text) => text.startsWith(letter))).toEqual(
+        lengths.map((bytes) => letter.repeat(bytes - 1)),
+      );
   });
 });
 
