@@ -1,7 +1,8 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { Problem } from "../contract/problem.ts";
 import type { Log } from "../lib/log.ts";
 import type { Answered, InFlight } from "./exchange.ts";
+import { createRequestCounts } from "./request-counts.ts";
 
 /**
  * One log line and two figures for each request. The line is built from a list of fields, not from the request with
@@ -15,20 +16,7 @@ export function createObserver({ log }: { log: Log }): Observer {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 });
   // Of several workers the latest counts: in the library's mean, one that is blocked disappears among those that are not.
   Object.assign(registry.getSingleMetric("nodejs_eventloop_lag_p99_seconds") ?? {}, { aggregator: "max" });
-  const requests = new Counter({
-    name: "latchkey_http_requests_total",
-    help: "Requests answered",
-    labelNames: ["method", "route", "status"],
-    registers: [registry],
-  });
-  const duration = new Histogram({
-    name: "latchkey_http_request_duration_seconds",
-    help: "Time from the first byte of a request's headers to its answer",
-    labelNames: ["method", "route"],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [registry],
-  });
-
+  const countRequest = createRequestCounts(registry);
   const refusals = new Counter({
     name: "latchkey_rate_limit_refusals_total",
     help: "Requests answered 429, by the first bucket that was empty",
@@ -51,8 +39,7 @@ export function createObserver({ log }: { log: Log }): Observer {
     inFlight,
     onAnswered(answered) {
       const { method, route, status, durationMs, caller, problem, failure } = answered;
-      requests.inc({ method: knownMethod(method), route, status });
-      duration.observe({ method: knownMethod(method), route }, durationMs / 1000);
+      countRequest(knownMethod(method), route, status, durationMs / 1000);
       if (status === 429) refusals.inc({ bucket: bucketOf(problem) });
       const line = {
         event: "request",
