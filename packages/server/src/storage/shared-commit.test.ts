@@ -73,13 +73,37 @@ test("one that breaks a constraint is undone alone", async () => {
   expect(seenOutside()).toEqual([1, 2]);
 });
 
-test("one that comes later in the turn, after the first was carried out, is committed with it; one of another turn is not", async () => {
+const turns = async (count: number) => {
+  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+};
+
+test("as long as every second turn brings another one, they are committed together", async () => {
+  const told = [0, 1, 3, 5].map(async (after, at) => {
+    await turns(after);
+    return storage.transact(write(at + 1));
+  });
+  expect(await watchTold(told)).toEqual([4, 4, 4, 4]);
+});
+
+test("one that comes when two turns have brought nobody is committed apart", async () => {
   const first = storage.transact(write(1));
-  const second = new Promise(setImmediate).then(() => storage.transact(write(2)));
-  expect(await watchTold([first, second])).toEqual([2, 2]);
-  const third = storage.transact(write(3));
-  const fourth = third.then(() => storage.transact(write(4)));
-  expect(await watchTold([third, fourth])).toEqual([3, 4]);
+  const second = turns(3).then(() => storage.transact(write(2)));
+  expect(await watchTold([first, second])).toEqual([1, 2]);
+});
+
+test("one that waits for the answer of another is committed apart", async () => {
+  const first = storage.transact(write(1));
+  const second = first.then(() => storage.transact(write(2)));
+  expect(await watchTold([first, second])).toEqual([1, 2]);
+});
+
+test("no more than 32 share a commit, also when they come turn by turn", async () => {
+  const told = allOf(40).map(async (id) => {
+    await turns(id);
+    return storage.transact(write(id));
+  });
+  const seen = await watchTold(told);
+  expect([seen[0], seen.at(-1)]).toEqual([32, 40]);
 });
 
 test("a single statement is committed with those that come in the same turn, and told with them", async () => {

@@ -2,8 +2,10 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import type { Database, Trx } from "./storage.ts";
 
-/** So many at most in one commit: the event loop is held for as long as they take. */
+/** So many at most in one commit: the first of them waits for as long as all of them take. */
 const MOST = 32;
+/** The commit comes after so many turns of the event loop that brought nobody. What more of them gather is hardly worth it (ADR 37). */
+const EMPTY_TURNS = 2;
 
 type Member = {
   work(trx: Trx): Promise<unknown>;
@@ -12,9 +14,9 @@ type Member = {
 };
 
 /**
- * Transactions that come in one turn of the event loop are committed together, so that the wait for the disk, and every page that
- * several of them change, are paid for once. Each has a savepoint: one that throws is undone alone. Nobody hears of anything
- * before the commit, and when that fails, all of them have failed.
+ * Transactions are committed together for as long as others come, so that the wait for the disk, and every page that several of
+ * them change, are paid for once. Each has a savepoint: one that throws is undone alone. Nobody hears of anything before the
+ * commit, and when that fails, all of them have failed.
  */
 export function createSharedCommits(file: DatabaseSync) {
   /** By database: one with a plugin around it is another, on the same connection. */
@@ -40,9 +42,8 @@ export function createSharedCommits(file: DatabaseSync) {
     };
     try {
       await db.transaction().execute(async (trx) => {
-        await workOff(trx);
-        await endOfTurn();
-        await workOff(trx);
+        do await workOff(trx);
+        while (members.length < MOST && (await somebodyComes(queue)));
       });
       for (const tell of endings) tell();
     } catch (error) {
@@ -78,4 +79,9 @@ export function createSharedCommits(file: DatabaseSync) {
         void commitAll(db, begun);
       }
     });
+}
+
+async function somebodyComes(queue: readonly Member[]): Promise<boolean> {
+  for (let empty = 0; empty < EMPTY_TURNS && queue.length === 0; empty++) await endOfTurn();
+  return queue.length > 0;
 }
