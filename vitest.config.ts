@@ -1,7 +1,6 @@
 import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { findBinaries } from "./packages/server/test/support/postgres-server.ts";
 
 /**
  * The fleet, the browser and the examples take longest, so they begin first. Races come last, when they are done: a machine that is kept busy by
@@ -59,10 +58,8 @@ export default defineConfig({
     sequence: { sequencer: BrowserFirstRacesLast },
     // Files share what they import: nothing in it has a state that a test could leave behind.
     isolate: false,
-    // In process a fifth of the time is waiting for answers, so one worker more than there are cores pays. Walks, and the fleet
-    // where there is PostgreSQL, have processes of their own, which want cores as well.
-    maxWorkers:
-      isAll || findBinaries() ? Math.max(2, availableParallelism() - 1) : availableParallelism() + 1,
+    // Tests wait for answers, for processes that start and for pages; with one worker more than there are cores, fewer of those stand idle.
+    maxWorkers: availableParallelism() + 1,
     // The end of what hangs, not a measure of speed: machines are busy.
     testTimeout: 120_000,
     hookTimeout: 120_000,
