@@ -114,8 +114,8 @@ describe("several processes that write to one pipe", () => {
     const { newSharedLines, read } = newPipe();
     const letters = ["a", "b", "c"];
     const writers = letters.map(newSharedLines);
-    // Each has more than the pipe holds.
-    const lengths = Array.from({ length: 36 }, (_, nth) => 2 + 117 * nth);
+    // The longest is as long as what a pipe takes in one piece (PIPE_BUF, 4096), and each has more than the pipe holds.
+    const lengths = Array.from({ length: 35 }, (_, nth) => 1 + 117 * (nth + 1));
     for (const bytes of lengths)
       for (const [at, letter] of letters.entries()) writers[at]?.write(line(letter, bytes));
     await until(() => {
