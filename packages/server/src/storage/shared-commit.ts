@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import type { Database, Trx } from "./storage.ts";
 
-/** So many at most in one commit: the first of them waits for as long as all of them take. */
+/** So many at most in one commit: the first waits for as long as all of them take, and the event loop for those that came at once. */
 const MOST = 32;
 /** The commit comes after so many turns of the event loop that brought nobody. What more of them gather is hardly worth it (ADR 37). */
 const EMPTY_TURNS = 2;
