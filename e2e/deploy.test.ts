@@ -16,6 +16,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { variables } from "../packages/server/src/config.ts";
 import { limits } from "../packages/server/src/contract/limits.ts";
+import { allocatorOfImage } from "../packages/server/test/support/allocator.ts";
 import { freePort } from "../packages/server/test/support/postgres-server.ts";
 import { until } from "../packages/server/test/support/until.ts";
 import { askOver, type Certificate, hasOpenssl, makeCertificate } from "./certificate.ts";
@@ -47,12 +48,12 @@ describe("the image", () => {
         .filter((line) => line !== "")
         .map((line) => [line.split(" ", 1)[0] as string, line.slice(line.indexOf(" ") + 1)] as const),
     );
-  const [build = [], final = []] = stages;
+  const [build = [], , final = []] = stages;
   const only = (name: string) =>
     final.filter(([instruction]) => instruction === name).map(([, rest]) => rest);
 
   test("runs one process, not as root, with a health check that needs no other program", () => {
-    expect(stages).toHaveLength(2);
+    expect(stages).toHaveLength(3);
     expect(only("USER")).toEqual(["1000:1000"]);
     expect(only("RUN")).toEqual([]);
     const entry = ["node", "packages/server/bin/latchkey.js"];
@@ -62,8 +63,24 @@ describe("the image", () => {
     ]);
     const [check = ""] = only("HEALTHCHECK");
     expect(JSON.parse(check.slice(check.indexOf("[")))).toEqual([...entry, "health"]);
-    for (const [name] of only("ENV").flatMap((line) => line.split(" ").map((part) => part.split("="))))
-      expect([...known]).toContain(name);
+    const names = only("ENV").flatMap((line) => line.split(" ").map((part) => part.split("=", 1)[0]));
+    for (const name of names) expect([...known, "LD_PRELOAD", "MALLOC_CONF"]).toContain(name);
+  });
+
+  test("loads the allocator that a stage of its own brought, and gives it options that it knows", ({
+    skip,
+  }) => {
+    const env = allocatorOfImage();
+    if (!env) return skip("its allocator is not installed; to run this: apt-get install libjemalloc2");
+    const [, from = "", to = ""] =
+      only("COPY")
+        .find((line) => line.startsWith("--from=allocator "))
+        ?.split(" ") ?? [];
+    expect(only("ENV").join(" ")).toContain(`LD_PRELOAD=${to}${basename(from)} `);
+    expect(read("systemd/latchkey.env.example")).toContain(`#MALLOC_CONF=${env.MALLOC_CONF}\n`);
+    // It complains of an option that it does not know, and goes on without it.
+    const { stderr } = spawnSync(process.execPath, ["--version"], { env, encoding: "utf8" });
+    expect(stderr).toBe("");
   });
 
   const folder = mkdtempSync(join(tmpdir(), "latchkey-image-"));
@@ -103,7 +120,7 @@ describe("the image", () => {
     chmodSync(place.folder, 0o777);
     const user = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
     const [, ...program] = JSON.parse(only("ENTRYPOINT")[0] as string);
-    const env = { PATH: process.env.PATH, ...place.env };
+    const env = { PATH: process.env.PATH, ...place.env, ...allocatorOfImage() };
     const start = (args: string[]) =>
       spawn(process.execPath, [...program, ...args], { cwd: folder, env, ...user, stdio: "pipe" });
     const child = start(["serve"]);
