@@ -38,7 +38,7 @@ export async function startLatchkey({
 }: Options): Promise<Started> {
   const env = envOf(databaseUrl, idp);
   const made = await createStore(env, checkout);
-  const { server, url } = await serveLatchkey({ ...env, ...more }, checkout, args);
+  const { server, url } = await serveLatchkey({ ...env, ...more }, { program: commandOf(checkout), args });
   const { id: keyId, client_id: clientId, client_secret: clientSecret } = made.application_key;
   const facts = await furnish(url, idp, { clientId, clientSecret });
   return {
@@ -65,10 +65,13 @@ export const envOf = (databaseUrl: string, idp: string): Record<string, string> 
   LATCHKEY_CODE_SECONDS: "600",
 });
 
-export async function serveLatchkey(env: Record<string, string>, checkout = HERE, args: string[] = []) {
+export async function serveLatchkey(
+  env: Record<string, string>,
+  { program = commandOf(HERE), args = [] }: { program?: string; args?: string[] } = {},
+) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const server = startProcess(commandOf(checkout), ["serve", ...args], {
+  const server = startProcess(program, ["serve", ...args], {
     ...env,
     PORT: String(port),
     LATCHKEY_PUBLIC_URL: url,

@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Usage } from "./usage.ts";
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const USAGE = new URL("usage.ts", import.meta.url).href;
+const USAGE = new URL("usage.js", import.meta.url).href;
+
+/** What a process has used so far, all its threads together. */
+type Usage = { cpuUs: number; rssBytes: number };
 
 /** A server under test. */
 export type Server = {

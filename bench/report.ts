@@ -130,11 +130,15 @@ function serviceTable({ start, memory, comparisons }: Results): Table {
       `below ${words.megabytes(GOALS.idleBytes)}: ${words.verdict(isSmall)}`,
     ]);
   }
-  if (memory) {
-    const { idleBytes, afterLoadBytes } = memory;
+  for (const [way, course] of [
+    ["as an image has it", memory?.image],
+    ["from the sources", memory?.sources],
+  ] as const) {
+    if (!course) continue;
+    const { idleBytes, afterLoadBytes } = course;
     const isBack = afterLoadBytes <= idleBytes * GOALS.afterLoad;
     const found = `${words.megabytes(afterLoadBytes)}, before it ${words.megabytes(idleBytes)}`;
-    rows.push(["memory a minute after load", found, `within 20 %: ${words.verdict(isBack)}`]);
+    rows.push([`memory a minute after load, ${way}`, found, `within 20 %: ${words.verdict(isBack)}`]);
   }
   for (const comparison of comparisons) {
     const bare = against(comparison, "argon2");

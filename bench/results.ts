@@ -1,5 +1,6 @@
 import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
 import type { Figure } from "./measure.ts";
+import type { Memory } from "./memory.ts";
 import type { Start } from "./start.ts";
 import type { Contestant, Engine, Goal } from "./workloads/workload.ts";
 
@@ -14,8 +15,7 @@ export type Results = {
   skipped: string[];
   comparisons: Comparison[];
   start?: Start;
-  /** One process from its start to a minute after the last request. */
-  memory?: { idleBytes: number; afterLoadBytes: number };
+  memory?: Memory;
   growth?: GrowthRow[];
 };
 

@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { allocatorOfImage } from "../packages/server/test/support/allocator.ts";
 import { compare, stepsOf } from "./compare.ts";
 import { createContestants } from "./contestants.ts";
 import { growthSteps, measureGrowth, SMALLER } from "./growth.ts";
+import { MEMORY_STEPS, measureMemory } from "./memory.ts";
 import { isWanted, readOptions, USAGE } from "./options.ts";
 import { openPlaces } from "./places.ts";
 import { startServer } from "./processes.ts";
@@ -29,11 +30,10 @@ const results: Results = {
   comparisons: [],
 };
 
-const IDLE_MS = 12_000;
-const AFTER_LOAD_MS = 60_000;
-
 const places = await openPlaces();
 if (!places.engines.includes("postgres")) results.skipped.push("PostgreSQL, because it is not installed");
+if (!allocatorOfImage())
+  results.skipped.push("the allocator of the image, because libjemalloc2 is not installed");
 if (DEX === undefined) results.skipped.push("dex, because DEX does not name its program");
 const { ready: idp, ...idpProcess } = await startServer<{ origin: string }>("idp.ts");
 const { ready: _, ...load } = await startServer("load.ts");
@@ -48,22 +48,19 @@ try {
     );
   const growing = isWhole && !options.quick;
   const steps = planned.map(({ workload, engine }) => stepsOf(workload, engine, options));
-  const total = steps.reduce((sum, some) => sum + some, 0) + (growing ? growthSteps(places.engines) : 0);
+  const total =
+    steps.reduce((sum, some) => sum + some, 0) + (growing ? growthSteps(places.engines) + MEMORY_STEPS : 0);
   const progress = createProgress(total);
 
   if (isWhole) results.start = await measureStart(options.quick ? 3 : 11);
-  const { server } = await contestants.get("latchkey", "sqlite");
-  await sleep(IDLE_MS);
-  const idleBytes = (await server.usage()).rssBytes;
   for (const { workload, engine } of planned)
     results.comparisons.push(
       await compare({ contestants, load, places, options, progress }, workload, engine),
     );
   if (growing) {
-    const loadedMs = performance.now();
-    results.growth = await measureGrowth({ places, load, idp: idp.origin, progress }, SMALLER);
-    await sleep(Math.max(0, AFTER_LOAD_MS - (performance.now() - loadedMs)));
-    results.memory = { idleBytes, afterLoadBytes: (await server.usage()).rssBytes };
+    const deps = { places, load, idp: idp.origin, progress };
+    results.memory = await measureMemory(deps);
+    results.growth = await measureGrowth(deps, SMALLER);
   }
   progress.end();
   results.seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
