@@ -42,6 +42,7 @@ export function createClient(
     cause = error.message ? error : cause;
   });
   client.on("end", () => onLost(cause));
+  let isDestroyed = false;
   const lines = (): Redis[] => (client instanceof Redis ? [client] : client.nodes("all"));
   return {
     connect: () =>
@@ -69,6 +70,9 @@ export function createClient(
       for (const stream of streams) stream?.uncork();
     },
     destroy() {
+      // Each answer that is still missing asks for it, and each `disconnect` would add a listener and a timer to the socket.
+      if (isDestroyed) return;
+      isDestroyed = true;
       const streams = lines().map(({ stream }) => stream);
       client.disconnect();
       for (const stream of streams) stream?.destroy();
