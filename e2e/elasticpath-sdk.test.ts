@@ -14,7 +14,7 @@ import { GRACE, type HonestIdp, newCookieJar, startHonestIdp } from "./honest-id
  *
  *   access tokens          Authenticate, credentials, custom_authenticator; by itself before the first call, and on 401
  *   application keys       ApplicationKeys.All, Get, Create, Update, Delete (Limit, Offset)
- *   settings               AuthenticationSettings.Get
+ *   settings               AuthenticationSettings.Get, AccountAuthenticationSettings.Get, Settings.All
  *   realms                 AuthenticationRealm.All, Get, Create, Update, Delete (Limit, Offset)
  *   OIDC profiles          OidcProfile.All, Get, Create, Update, Delete (Limit, Offset)
  *   customers              Customers.All, Get, Create, Update, Delete (Filter, Sort, Limit, Offset, With, TotalMethod)
@@ -266,6 +266,20 @@ describe("customer authentication settings and realms", () => {
       type: "authentication-realm",
       name: "Customers",
     });
+  });
+
+  test("what the settings name is there: a realm for accounts without providers, and the store under its id", async () => {
+    const storefront = await openSdk();
+    const accounts = await storefront.AccountAuthenticationSettings.Get();
+    const { id } = accounts.data.relationships.authentication_realm.data;
+    expect((await storefront.AuthenticationRealm.Get({ realmId: id })).data.type).toBe(
+      "authentication-realm",
+    );
+    expect((await storefront.OidcProfile.All(id)).data).toEqual([]);
+    const office = await openBackOffice();
+    const settings = (await office.Settings.All()) as unknown as { data: { id: string } };
+    const store = await office.request.send(`stores/${settings.data.id}`, "GET");
+    expect(store.data).toMatchObject({ id: settings.data.id, type: "store", name: "Test store" });
   });
 
   test("realms are created, listed, read, changed and deleted", async () => {

@@ -136,6 +136,7 @@ export type ProblemCode =
   | "reservation_exceeds_store_limit"
   | "store_limit_above_ceiling"
   | "store_limit_below_reservations"
+  | "store_not_found"
   | "too_many_live_secrets"
   // Realms, settings and identity providers
   | "adoption_impossible"

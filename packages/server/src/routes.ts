@@ -75,6 +75,7 @@ import { testIntegration } from "./integrations/test-message.ts";
 import { createMember, deleteMember, updateMember } from "./members/administer.ts";
 import { getMember, listMembers } from "./members/member.ts";
 import { presentMember, presentMemberList, toMemberChange, toNewMember } from "./members/present.ts";
+import { accountSettingsOf } from "./realms/account-realm.ts";
 import {
   presentRealm,
   presentRealmList,
@@ -97,7 +98,7 @@ import { readStatistics } from "./sign-on/read-statistics.ts";
 import { redeemForMember } from "./sign-on/redeem-for-member.ts";
 import { beginTest, offerTest } from "./sign-on/test-sign-on.ts";
 import { readUserinfo } from "./sign-on/userinfo.ts";
-import { getStore, updateStore } from "./stores/administer.ts";
+import { getStore, getStoreById, updateStore } from "./stores/administer.ts";
 import { presentChangedStore, presentStore, toStoreChange } from "./stores/present.ts";
 
 /** The switchboard: every operation of the contract, and what does it. */
@@ -169,13 +170,14 @@ export const routes = (app: Deps): Route[] => [
   on(delivery.testIntegration,            ({ caller, ids }) => testIntegration(app, byCaller(caller), ids.id)),
 
   on(store.getStore,           async ({ caller }) => presentStore(app, await getStore(app, caller.storeId))),
+  on(store.getStoreById,       async ({ caller, ids }) => presentStore(app, await getStoreById(app, caller.storeId, ids.id))),
   on(store.getStoreUsage,      async ({ caller, query }) => show.presentUsage(app, await readUsage(app, caller.storeId, query.seconds))),
   on(store.updateStore,        async ({ caller, body }) => presentChangedStore(app, await updateStore(app, byCaller(caller), toStoreChange(body)))),
 
   on(realm.getAuthenticationSettings,    async ({ caller }) => writeSettings(app, await readSettings(app, caller))),
   on(realm.getAuthenticationSettingsById, async ({ caller, ids }) => presentSettings(app, await getSettingsById(app, caller.storeId, ids.id))),
   on(realm.getStoreSettings,   async ({ caller }) => presentSettingsAs(app, await readSettings(app, caller), "settings", "/v2/settings")),
-  on(realm.getAccountAuthenticationSettings, async ({ caller }) => presentSettingsAs(app, await readSettings(app, caller), "account_authentication_settings", "/v2/settings/account-authentication")),
+  on(realm.getAccountAuthenticationSettings, async ({ caller }) => presentSettingsAs(app, accountSettingsOf(await readSettings(app, caller)), "account_authentication_settings", "/v2/settings/account-authentication")),
   on(realm.updateAuthenticationSettings, async ({ caller, body }) => presentSettings(app, await updateSettings(app, byCaller(caller), toSettingsChange(body)))),
   on(realm.listRealms,         async ({ caller, query }) => presentRealmList(app, await listRealms(app, caller, toPage(query)))),
   on(realm.createRealm,        async ({ caller, body }) => presentRealm(app, await createRealm(app, byCaller(caller), toRealmChange(body)))),

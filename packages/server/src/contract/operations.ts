@@ -76,6 +76,7 @@ export const operations: readonly Operation[] = [
   delivery.replayEvents,
   delivery.testIntegration,
   store.getStore,
+  store.getStoreById,
   store.getStoreUsage,
   store.updateStore,
   realm.getAuthenticationSettings,

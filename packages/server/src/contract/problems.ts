@@ -470,6 +470,12 @@ export const problems = {
     remedy:
       "`meta` says how much is left: reserve at most that, lower another key's reservation, or raise the store's limit.",
   },
+  store_not_found: {
+    status: 404,
+    means: "There is no store with this id.",
+    remedy:
+      "Check the id; another store answers the same. `GET /v2/store` shows the access token's store and needs no id.",
+  },
   store_limit_below_reservations: {
     status: 409,
     means: "The store's rate limit cannot be lower than what its keys have reserved together.",

@@ -64,7 +64,7 @@ export const getAuthenticationSettingsById = operation({
   success: { status: 200, description: "The settings", schema: settingsAnswer },
 });
 
-/** The shape in which the family's command-line client looks for the realm to sign in to. */
+/** Some clients of this API family look for a realm in this shape. */
 const settingsFor = (type: "settings" | "account_authentication_settings") =>
   z.strictObject({
     data: z.strictObject({
@@ -97,9 +97,11 @@ export const getAccountAuthenticationSettings = operation({
   tag: "Realms",
   method: "GET",
   path: "/v2/settings/account-authentication",
-  summary: "Get where customers sign in, as the family's command-line client asks for its `login` commands",
+  summary: "Get where accounts sign in: a realm without identity providers, because Latchkey has no accounts",
   description:
-    "We have customers and no accounts: realm and client id are those of the customer authentication settings.",
+    "Clients of this API family that sign in customers and accounts read both settings, and list the identity providers of both realms. " +
+    "This realm has none, so they offer no sign-on for accounts. It is in no list and takes no change. Customers sign in to the realm of " +
+    "the customer authentication settings.",
   access: ["authentication_settings", "read"],
   role: "viewer",
   success: {

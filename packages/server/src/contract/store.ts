@@ -16,6 +16,8 @@ const store = z
   })
   .meta({ id: "Store" });
 
+const storeAnswer = z.strictObject({ data: store, links });
+
 export const getStore = operation({
   id: "getStore",
   tag: "Store",
@@ -25,7 +27,20 @@ export const getStore = operation({
   description: "The store that the access token is of, with its rate limit.",
   access: ["store", "read"],
   role: "viewer",
-  success: { status: 200, description: "The store", schema: z.strictObject({ data: store, links }) },
+  success: { status: 200, description: "The store", schema: storeAnswer },
+});
+
+export const getStoreById = operation({
+  id: "getStoreById",
+  tag: "Store",
+  method: "GET",
+  path: "/v2/stores/{id}",
+  summary: "Get the store by its id",
+  description: "The same as `GET /v2/store`, for clients that take the id from `GET /v2/settings`.",
+  access: ["store", "read"],
+  role: "viewer",
+  ids: { id: "store_not_found" },
+  success: { status: 200, description: "The store", schema: storeAnswer },
 });
 
 const perSecond = z.array(z.int()).describe("For each second, the oldest first");

@@ -41,7 +41,7 @@ const settingsText = createKeptText<AuthenticationSettings>();
 export const writeSettings = (where: Where, settings: AuthenticationSettings): string =>
   settingsText(settings, "", () => presentSettings(where, settings));
 
-/** The same for clients that look for it elsewhere: the family's command-line client before it signs somebody in. */
+/** The same in the shape that some clients of this API family read. */
 export const presentSettingsAs = <T extends string>(
   where: Where,
   settings: AuthenticationSettings,

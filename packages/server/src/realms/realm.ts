@@ -16,6 +16,7 @@ import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { isUniqueViolation } from "../storage/unique-violation.ts";
 import { changeStore } from "../stores/store.ts";
+import { accountRealmOf } from "./account-realm.ts";
 import { presentMembers } from "./present.ts";
 import { faultOfRedirectUri, faultOfShownUrl } from "./redirect-uri.ts";
 
@@ -106,15 +107,15 @@ export async function getRealm(
   return realm;
 }
 
-/** What public tokens may read: the members' realm is not there for them. */
+/** What public tokens may read: the members' realm is not there for them. The realm for accounts, which has no row, is there for all. */
 export async function getVisibleRealm(
   deps: { storage: Storage },
   caller: Reader,
   realmId: string,
 ): Promise<Realm> {
-  const realm = await getRealm(deps, caller.storeId, realmId);
-  if (realm.purpose !== "customers" && !isBackOffice(caller)) throw new Problem("realm_not_found");
-  return realm;
+  if (realmId === caller.storeId) return accountRealmOf(caller.storeId);
+  if (!isBackOffice(caller)) return getCustomerRealm(deps, caller.storeId, realmId);
+  return getRealm(deps, caller.storeId, realmId);
 }
 
 export type Reader = Pick<Caller, "storeId" | "grant">;
@@ -125,7 +126,9 @@ export async function getCustomerRealm(
   storeId: string,
   realmId: string,
 ): Promise<Realm> {
-  return getVisibleRealm(deps, { storeId, grant: "implicit" }, realmId);
+  const realm = await getRealm(deps, storeId, realmId);
+  if (realm.purpose !== "customers") throw new Problem("realm_not_found");
+  return realm;
 }
 
 export async function findMembersRealm(db: Database, storeId: string): Promise<Realm | undefined> {

@@ -20,6 +20,13 @@ export async function getStore({ storage }: Deps, storeId: string): Promise<Stor
   return store;
 }
 
+/** The caller's own store. Any other id is unknown, and whether such a store exists is not told. */
+export async function getStoreById(deps: Deps, storeId: string, wantedId: string): Promise<Store> {
+  const store = await getStore(deps, storeId);
+  if (wantedId !== storeId) throw new Problem("store_not_found");
+  return store;
+}
+
 /** By an administrator of the store: its limit goes up to the operator's ceiling. */
 export const updateStore = (deps: Deps, by: By, change: StoreChange): Promise<Store> =>
   writeStore(deps, by, change, ({ maxRateLimit }) => maxRateLimit);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { issueAccessToken } from "../../src/contract/access-tokens.ts";
 import { listEvents } from "../../src/contract/events.ts";
-import { createProfile } from "../../src/contract/oidc-profiles.ts";
+import { createProfile, listProfiles } from "../../src/contract/oidc-profiles.ts";
 import {
   createRealm,
   deleteRealm,
@@ -14,6 +14,7 @@ import {
   updateAuthenticationSettings,
   updateRealm,
 } from "../../src/contract/realms.ts";
+import { realmMetadata } from "../../src/contract/sign-on.ts";
 import { egressFault } from "../../src/identity-provider/egress-message.ts";
 import { createTestApp, PUBLIC_URL, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
@@ -35,17 +36,48 @@ const create = (data: object, by = store) =>
 const update = (id: string, data: object) =>
   store.call(updateRealm, { ids: { id }, json: { data: { type: "authentication-realm", ...data } } });
 
-test("200 where other clients of this API family look for the realm and the client id: by id, and as their command line asks", async () => {
+test("200 where other clients of this API family look for the realm and the client id: by id, and in another shape", async () => {
   const own = await settings();
   const token = await store.token("implicit");
   const byId = (id: string) => call(latchkey.app, getAuthenticationSettingsById, { token, ids: { id } });
   expect((await byId(own.id)).body.data).toEqual(own);
   expect((await byId(other.store.id)).code).toBe("settings_not_found");
-  for (const operation of [getStoreSettings, getAccountAuthenticationSettings]) {
-    const { body } = await call(latchkey.app, operation, { token });
-    expect(body.data.relationships.authentication_realm.data.id).toBe(own.realm_id);
-    expect(body.data.meta.client_id).toBe(own.client_id);
-  }
+  const { body } = await call(latchkey.app, getStoreSettings, { token });
+  expect(body.data.relationships.authentication_realm.data.id).toBe(own.realm_id);
+  expect(body.data.meta.client_id).toBe(own.client_id);
+});
+
+test.each(["implicit", "client_credentials"] as const)(
+  "the account settings offer no sign-on: their realm can be read with a token of %s, and has no identity provider",
+  async (grant) => {
+    const token = await store.token(grant);
+    const { data } = (await call(latchkey.app, getAccountAuthenticationSettings, { token })).body;
+    const { id, links } = data.relationships.authentication_realm.data;
+    expect(data.meta.client_id).toBe((await settings()).client_id);
+    expect(id).not.toBe((await settings()).realm_id);
+    const realm = await call(latchkey.app, getRealm, { token, ids: { id } });
+    expect([realm.status, realm.body.links]).toEqual([200, links]);
+    const profiles = await call(latchkey.app, listProfiles, { token, ids: { realm: id } });
+    expect([profiles.status, profiles.body.data]).toEqual([200, []]);
+  },
+);
+
+test("404 for a provider in the realm for accounts, for a change of it, and for it as an OpenID provider", async () => {
+  const id = store.store.id;
+  const profile = {
+    name: "Corporate",
+    discovery_url: "https://idp.example/d",
+    client_id: "c",
+    enabled: false,
+  };
+  const json = { data: { type: "oidc-profile", client_secret: "s", ...profile } };
+  expect((await store.call(createProfile, { ids: { realm: id }, json })).code).toBe("realm_not_found");
+  expect((await update(id, { redirect_uris: [] })).code).toBe("realm_not_found");
+  expect((await store.call(deleteRealm, { ids: { id } })).code).toBe("realm_not_found");
+  const known = await call(latchkey.app, realmMetadata, { ids: { store: id, realm: id } });
+  expect(known.code).toBe("realm_not_found");
+  expect((await store.call(listRealms)).body.data.map((realm: { id: string }) => realm.id)).not.toContain(id);
+  expect((await other.call(getRealm, { ids: { id } })).code).toBe("realm_not_found");
 });
 
 test("200 for `Authorization: Bearer: <token>`, as published clients write it; 401 for a colon elsewhere", async () => {

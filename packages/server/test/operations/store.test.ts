@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { updateApplicationKey } from "../../src/contract/application-keys.ts";
-import { getStore, updateStore } from "../../src/contract/store.ts";
+import { getStoreSettings } from "../../src/contract/realms.ts";
+import { getStore, getStoreById, updateStore } from "../../src/contract/store.ts";
 import { byOperator } from "../../src/events/event.ts";
+import { newId } from "../../src/lib/ids.ts";
 import { updateStoreAsOperator } from "../../src/stores/administer.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 
@@ -19,6 +21,15 @@ const put = (data: object) => store.call(updateStore, { json: { data: { type: "s
 test("200 gets the caller's own store", async () => {
   const { body } = await store.call(getStore);
   expect(body.data).toMatchObject({ id: store.store.id, name: "Test store", rate_limit: 100 });
+});
+
+test("200 gets it by the id that the settings show; 404 for another store's, as for an unknown one", async () => {
+  const settings = (await store.call(getStoreSettings)).body.data;
+  const byId = (id: string) => store.call(getStoreById, { ids: { id } });
+  expect((await byId(settings.id)).body).toEqual((await store.call(getStore)).body);
+  const another = await latchkey.createStore(100);
+  for (const id of [another.store.id, newId(), "not-an-id"])
+    expect((await byId(id)).code).toBe("store_not_found");
 });
 
 test("200 changes the name or the limit and keeps the other", async () => {
