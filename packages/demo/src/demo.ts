@@ -1,3 +1,4 @@
+import { ApiError } from "@latchkey/sdk";
 import { createAdmin } from "@latchkey/sdk/admin";
 import { startPracticeIdp } from "./practice-idp/start.ts";
 import { startStorefront } from "./storefront/start.ts";
@@ -16,8 +17,10 @@ export type Demo = {
 };
 
 type DemoOptions = {
-  /** Where Latchkey listens. */
+  /** Where browsers reach Latchkey. */
   apiUrl: string;
+  /** Where this process reaches it: the same, unless a proxy is in front. */
+  ownUrl?: string;
   clientId: string;
   clientSecret: string;
   ports: { idp: number; shop: number };
@@ -45,7 +48,8 @@ const DORA = {
   email_verified: true,
 };
 
-export async function startDemo({ apiUrl, clientId, clientSecret, ports }: DemoOptions): Promise<Demo> {
+export async function startDemo(options: DemoOptions): Promise<Demo> {
+  const { apiUrl, ownUrl = apiUrl, clientId, clientSecret, ports } = options;
   const idp = await startPracticeIdp({ port: ports.idp, quiet: true });
   const knobsUrl = `${idp.origin}/knobs`;
   let shop: Awaited<ReturnType<typeof startStorefront>> | undefined;
@@ -53,12 +57,13 @@ export async function startDemo({ apiUrl, clientId, clientSecret, ports }: DemoO
   try {
     shop = await startStorefront({ port: ports.shop, apiUrl, clientId, knobsUrl });
     idp.setShop(shop.origin);
-    const admin = createAdmin({ baseUrl: apiUrl, clientId, clientSecret });
+    const admin = createAdmin({ baseUrl: ownUrl, clientId, clientSecret });
     const profile = await seed(admin, shop.origin, idp.discoveryUrl);
     idp.setClient({
       ...CLIENT,
       redirectUris: [profile.links["callback-endpoint"]],
-      backchannelLogoutUri: profile.links["backchannel-logout-endpoint"],
+      // The provider calls this address itself; browsers do not.
+      backchannelLogoutUri: profile.links["backchannel-logout-endpoint"].replace(apiUrl, ownUrl),
     });
     shop.setWebhookSecret(await integrate(admin, shop.hooksUrl));
     const membersProfile = await seedMembers(admin, apiUrl, idp.discoveryUrl);
@@ -81,6 +86,12 @@ export async function startDemo({ apiUrl, clientId, clientSecret, ports }: DemoO
 
 type Admin = ReturnType<typeof createAdmin>;
 
+const FIRST_LOOK = {
+  name: "Alder & Pine",
+  accent_color: "#8a4b1f",
+  duplicate_email_policy: "api_only",
+} as const;
+
 /** What the shop needs, made if it is not there yet: whatever somebody has changed since stays as it is. */
 async function seed(admin: Admin, shopUrl: string, discoveryUrl: string) {
   const redirectUri = `${shopUrl}/signed-in`;
@@ -95,12 +106,16 @@ async function seed(admin: Admin, shopUrl: string, discoveryUrl: string) {
   // Where the shop was at another start, and nowhere that somebody has chosen since.
   const isElsewhere = home_url !== `${shopUrl}/` && redirect_uris.includes(`${home_url}signed-in`);
   if (isNew || isElsewhere) {
-    await admin.realms.update(realmId, {
+    const change = {
       redirect_uris: isNew ? [...redirect_uris, redirectUri] : redirect_uris,
-      // The shop may have another port than the last time.
-      home_url: `${shopUrl}/`,
-      logo_url: `${shopUrl}/icon.svg`,
-      ...(!known && { name: "Alder & Pine", accent_color: "#8a4b1f", duplicate_email_policy: "api_only" }),
+      ...(!known && FIRST_LOOK),
+    };
+    // The shop may have another port than the last time.
+    const shown = { home_url: `${shopUrl}/`, logo_url: `${shopUrl}/icon.svg` };
+    await admin.realms.update(realmId, { ...change, ...shown }).catch((error) => {
+      // Under a public name the pages of Latchkey may not lead to a shop on localhost. Signing in works without that.
+      if (!(error instanceof ApiError && error.code === "shown_url_invalid")) throw error;
+      return admin.realms.update(realmId, change);
     });
   }
   if (!known) await createDora(admin);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isLocalUrl } from "./lib/local-url.ts";
 import { LOG_LEVELS } from "./lib/log.ts";
 import { operatorFault, usageFault } from "./lib/operator-fault.ts";
 import { withoutSlashes } from "./lib/slashes.ts";
@@ -44,14 +45,13 @@ const splitList = (given: string): string[] =>
     .filter((part) => part !== "");
 const listOf = (one: z.ZodType<string, string>) => z.string().transform(splitList).pipe(z.array(one));
 
-const isLocal = ({ hostname }: URL): boolean => ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
 const publicUrl = z
   .url({ protocol: /^https?$/, error: "must be an absolute http or https URL" })
   .transform((given) => new URL(given))
   .refine(({ search, hash, username, password }) => !(search || hash || username || password), {
     error: "must have no query, fragment or user information",
   })
-  .refine((url) => url.protocol === "https:" || isLocal(url), {
+  .refine((url) => url.protocol === "https:" || isLocalUrl(url), {
     error: "must be https, unless it is on localhost",
   })
   .transform(({ href }) => withoutSlashes(href));

@@ -14,6 +14,7 @@ import { DEFAULT_RATE_LIMIT, findStore } from "../stores/store.ts";
 import { confirm } from "./confirm.ts";
 import { freePort } from "./free-port.ts";
 import { type Kept, nameKept, pathOf, placeOf } from "./kept-files.ts";
+import { ownAddressOf } from "./own-address.ts";
 import { stopOnSignal } from "./stop.ts";
 
 type Credentials = { storeId: string; keyId: string; clientId: string; clientSecret: string };
@@ -56,27 +57,34 @@ export async function dev({ reset, yes }: { reset: boolean; yes: boolean }): Pro
 }
 
 async function openShop(
-  { publicUrl }: Config,
+  config: Config,
   credentials: Credentials,
   ports: Ports,
   kept: Kept | undefined,
 ): Promise<Demo> {
+  const { publicUrl } = config;
   // Only now: a second start beside a running one is refused before, and leaves everything as it is.
   keep(kept?.ports, JSON.stringify(ports));
   // Only here: what serves in production does not know of the demo.
   const { startDemo } = await import("@latchkey/demo");
-  return startDemo({ apiUrl: publicUrl, ...credentials, ports }).catch((cause: Error) => {
-    if (isForNoBrowser(cause))
+  return startDemo({ apiUrl: publicUrl, ownUrl: reachedAt(config), ...credentials, ports }).catch(
+    (cause: Error) => {
+      if (isForNoBrowser(cause))
+        throw operatorFault(
+          `no browser opens a page at ${publicUrl}: its port is kept for another protocol. Choose another PORT (or LATCHKEY_PUBLIC_URL).`,
+          cause,
+        );
       throw operatorFault(
-        `no browser opens a page at ${publicUrl}: its port is kept for another protocol. Choose another PORT (or LATCHKEY_PUBLIC_URL).`,
+        `the practice shop cannot be set up at ${publicUrl} (LATCHKEY_PUBLIC_URL): ${cause.message} If its key is gone, ${howToBeginAnew()}.`,
         cause,
       );
-    throw operatorFault(
-      `the practice shop cannot be set up at ${publicUrl} (LATCHKEY_PUBLIC_URL): ${cause.message} If its key is gone, ${howToBeginAnew()}.`,
-      cause,
-    );
-  });
+    },
+  );
 }
+
+/** An https address is that of a proxy. The proxy may start later, and Node may not trust its certificate, so `dev` goes to its own port. */
+const reachedAt = (config: Config): string =>
+  config.publicUrl.startsWith("https:") ? ownAddressOf(config, config.port) : config.publicUrl;
 
 /** What fetch says before it asks anybody, of the same ports as browsers. */
 const isForNoBrowser = (error: unknown): boolean =>
@@ -190,8 +198,8 @@ async function firstStore(
 }
 
 /** Whether this build has the console. */
-const hasConsole = ({ publicUrl }: Config): Promise<boolean> =>
-  fetch(`${publicUrl}/console/`).then(
+const hasConsole = (config: Config): Promise<boolean> =>
+  fetch(`${reachedAt(config)}/console/`).then(
     ({ ok }) => ok,
     () => false,
   );

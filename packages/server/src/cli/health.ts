@@ -2,6 +2,7 @@ import { readOpenConfig } from "../config.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { ask } from "./ask.ts";
 import { quoted, readUrl } from "./options.ts";
+import { ownAddressOf } from "./own-address.ts";
 
 type Given = { live: boolean; url: string | undefined; json: boolean };
 
@@ -56,10 +57,7 @@ function describe({
 
 const WELL = { down: 0, degraded: 0 };
 
-/** Where this machine's service listens; one that listens on every address is asked on the loopback one. */
 function ownUrl(): string {
-  const { host, port, operationsPort } = readOpenConfig(process.env);
-  const reachable =
-    { "0.0.0.0": "127.0.0.1", "::": "[::1]" }[host] ?? (host.includes(":") ? `[${host}]` : host);
-  return `http://${reachable}:${operationsPort ?? port}`;
+  const config = readOpenConfig(process.env);
+  return ownAddressOf(config, config.operationsPort ?? config.port);
 }

@@ -526,7 +526,7 @@ export const problems = {
     status: 422,
     means: "An address that our pages are to show breaks the rules.",
     remedy:
-      "`home_url` and `logo_url` are absolute and https, in ASCII, without fragment, user information, spaces or backslashes. http on localhost or 127.0.0.1 is accepted where the service itself is reached by http.",
+      "`home_url` and `logo_url` are absolute and https, in ASCII, without fragment, user information, spaces or backslashes. http on localhost or 127.0.0.1 is accepted where the service itself is on such an address.",
   },
   profile_not_found: {
     status: 404,

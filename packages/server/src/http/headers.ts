@@ -1,3 +1,5 @@
+import { isLocalUrl } from "../lib/local-url.ts";
+
 /** Fields of every answer. Pages of our own (the reference, the console) replace the policy with a wider one. */
 export function securityHeaders(publicUrl: string): Record<string, string> {
   return {
@@ -6,9 +8,12 @@ export function securityHeaders(publicUrl: string): Record<string, string> {
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    ...(publicUrl.startsWith("https:") && { "Strict-Transport-Security": "max-age=31536000" }),
+    ...(mayDemandTls(publicUrl) && { "Strict-Transport-Security": "max-age=31536000" }),
   };
 }
+
+/** Not for localhost: the demand holds for every port of a host, so other programs of the machine would be cut off from their http pages. */
+const mayDemandTls = (publicUrl: string): boolean => publicUrl.startsWith("https:") && !isLocalUrl(publicUrl);
 
 /**
  * A storefront's page calls these with its bearer token, or with a code and its verifier. No cookie counts there, so any

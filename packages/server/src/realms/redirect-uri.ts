@@ -1,3 +1,5 @@
+import { isLocalUrl } from "../lib/local-url.ts";
+
 /**
  * Where a storefront may be sent back to. What is registered is compared byte for byte later, so only the one spelling
  * that a URL parser leaves alone is taken: no default port, upper-case host, dot segment, backslash or odd character.
@@ -26,10 +28,10 @@ export function faultOfRedirectUri(text: string): string | undefined {
   return undefined;
 }
 
-/** An address that our pages lead to or load from: as above, and http only where the service itself is reached by http. */
+/** An address that Latchkey's pages lead to or load from: as above, and http only where the service itself is on this machine. */
 export function faultOfShownUrl({ publicUrl }: { publicUrl: string }, text: string): string | undefined {
   const fault = faultOfRedirectUri(text);
-  if (fault !== undefined || text.startsWith("https:") || publicUrl.startsWith("http:")) return fault;
+  if (fault !== undefined || text.startsWith("https:") || isLocalUrl(publicUrl)) return fault;
   return "it must begin with https://";
 }
 

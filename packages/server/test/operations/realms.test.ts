@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { issueAccessToken } from "../../src/contract/access-tokens.ts";
 import { listEvents } from "../../src/contract/events.ts";
 import { createProfile, listProfiles } from "../../src/contract/oidc-profiles.ts";
@@ -301,17 +301,24 @@ test.each([
   expect((await store.call(getRealm, { ids: { id: body.data.id } })).body.data).toEqual(body.data);
 });
 
-test("422 for an http address on this machine, unless the service itself is reached by http", async () => {
+describe("an http address on this machine", () => {
   const home = { name: "Local", home_url: "http://localhost:3000/" };
-  expect((await create(home)).code).toBe("shown_url_invalid");
-  const local = await createTestApp({ publicUrl: "http://localhost:4000" });
-  try {
-    const own = await local.createStore();
-    expect((await create(home, own)).body.data.home_url).toBe(home.home_url);
-    expect((await create({ ...home, home_url: "http://shop.example/" }, own)).code).toBe("shown_url_invalid");
-  } finally {
-    await local.close();
-  }
+
+  test("422 where the service itself is elsewhere", async () => {
+    expect((await create(home)).code).toBe("shown_url_invalid");
+  });
+
+  test.each(["http://localhost:4000", "https://localhost:8443", "https://127.0.0.1:8443"])(
+    "201 where the service is at %s, and 422 for http elsewhere",
+    async (publicUrl) => {
+      const local = await createTestApp({ publicUrl });
+      const own = await local.createStore();
+      expect((await create(home, own)).body.data.home_url).toBe(home.home_url);
+      const elsewhere = { ...home, home_url: "http://shop.example/" };
+      expect((await create(elsewhere, own)).code).toBe("shown_url_invalid");
+      await local.close();
+    },
+  );
 });
 
 test.each([

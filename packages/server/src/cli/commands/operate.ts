@@ -22,7 +22,9 @@ export const runCommands: Command[] = [
 LATCHKEY_DATABASE_URL says otherwise). A PostgreSQL is not reset; sqlite::memory: keeps nothing.
 
 Ports: PORT for the service (4000), then 4001 for the provider and 4002 for the storefront. One that is taken is replaced
-by a free one, except PORT when you have set it.`,
+by a free one, except PORT when you have set it.
+
+Behind a proxy with TLS set PORT and LATCHKEY_PUBLIC_URL, such as https://localhost:8443. The proxy may start later.`,
     load: async () => (await import("../dev.ts")).dev,
   }),
   command({
