@@ -30,6 +30,7 @@ const LONG = [
   "outage",
   "packages",
   "regular-expressions",
+  "release",
   "restore",
   "stopping",
   "traces",

@@ -21,7 +21,11 @@ const papers = [
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
+    "CHANGELOG.md",
+    "packages/console/README.md",
+    "packages/demo/README.md",
     "packages/sdk/README.md",
+    "packages/server/README.md",
     "examples/README.md",
   ],
 ];

@@ -1,5 +1,13 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,6 +28,8 @@ let home: string;
 let folder: string;
 let env: Record<string, string>;
 let installed: string;
+let released: string;
+let tarballs: string[];
 
 beforeAll(async () => {
   registry = await startRegistry(root);
@@ -34,8 +44,10 @@ beforeAll(async () => {
     npm_config_fund: "false",
     npm_config_update_notifier: "false",
   };
-  const packed = await run(process.execPath, [join(root, "scripts/pack.ts"), join(home, "packed")]);
-  const { stdout, stderr } = await run("npm", ["install", ...packed.stdout.trim().split("\n")], {
+  released = join(home, "released");
+  const made = await run(process.execPath, [join(root, "scripts/release.ts"), released]);
+  tarballs = made.stdout.split("\n").filter((path) => path.endsWith(".tgz"));
+  const { stdout, stderr } = await run("npm", ["install", ...tarballs], {
     cwd: folder,
     env,
   });
@@ -133,6 +145,79 @@ describe("`npx latchkey dev` in the stranger's folder", () => {
     );
     const { stdout } = await run(process.execPath, ["--no-strip-types", "shop.mjs"], { cwd: folder });
     expect(stdout).toContain("dora@shop.example");
+  });
+});
+
+test("SHA256SUMS and the bills of materials go with the packages", async () => {
+  const names = ["latchkey-0.1.0", "latchkey-sdk-0.1.0"].flatMap((name) => [
+    `${name}.cdx.json`,
+    `${name}.tgz`,
+  ]);
+  expect(readdirSync(released).sort()).toEqual(["SHA256SUMS", ...names]);
+  const { stdout } = await run("sha256sum", ["--check", "SHA256SUMS"], { cwd: released });
+  expect(stdout).toBe(names.map((name) => `${name}: OK\n`).join(""));
+});
+
+test("the bill of materials lists what npm installs with the service, in these versions, and what the console is made of", () => {
+  const bill = JSON.parse(readFileSync(join(released, "latchkey-0.1.0.cdx.json"), "utf8"));
+  expect(bill).toMatchObject({ bomFormat: "CycloneDX", specVersion: "1.5" });
+  type Component = { name: string; version: string; scope: string; purl: string };
+  const components: Component[] = bill.components;
+  const listed = components.map(({ name, version }) => `${name}@${version}`);
+  const { packages } = JSON.parse(readFileSync(join(folder, "node_modules/.package-lock.json"), "utf8"));
+  const there = Object.entries<{ version: string; inBundle?: true }>(packages)
+    .map(([path, { version }]) => `${path.slice(path.lastIndexOf("node_modules/") + 13)}@${version}`)
+    .filter((one) => !one.startsWith("latchkey@"));
+  expect(there.length).toBeGreaterThan(50);
+  expect(listed).toEqual(expect.arrayContaining(there));
+  for (const name of ["react", "react-dom", "@ariakit/react", "@tanstack/react-query", "wouter"])
+    expect(components.map((component) => component.name)).toContain(name);
+  // The rest is for other machines, or in the console's files.
+  const required = components.filter(({ scope }) => scope === "required").map(({ name }) => name);
+  for (const name of ["vite", "vitest", "typescript", "playwright-core"])
+    expect(required).not.toContain(name);
+  const refs = new Set([bill.metadata.component.purl, ...components.map(({ purl }) => purl)]);
+  expect(bill.dependencies.map(({ ref }: { ref: string }) => ref).sort()).toEqual([...refs].sort());
+  for (const { dependsOn } of bill.dependencies) for (const ref of dependsOn) expect(refs).toContain(ref);
+});
+
+describe.each(["latchkey", "@latchkey/sdk"])("the package %s", (name) => {
+  const read = (file: string) => readFileSync(join(folder, "node_modules", name, file), "utf8");
+
+  test("says who may use it, where it comes from and what is in it", () => {
+    const { repository, bugs, ...manifest } = JSON.parse(read("package.json"));
+    for (const member of ["description", "license", "homepage", "engines", "exports", "files", "keywords"])
+      expect(manifest[member], member).toBeTruthy();
+    expect(manifest.private).toBeUndefined();
+    expect(repository).toMatchObject({ type: "git", directory: expect.stringMatching(/^packages\//) });
+    expect(repository.url).toMatch(/^git\+https:\/\/\S+\.git$/);
+    expect(bugs.url).toMatch(/^https:/);
+    expect(filesOf(name)).toEqual(expect.arrayContaining(["LICENSE", "README.md"]));
+  });
+
+  test("has a README whose links work outside the repository", () => {
+    const { repository } = JSON.parse(read("package.json"));
+    const base = repository.url.slice("git+".length, -".git".length);
+    const targets = [...read("README.md").matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target as string);
+    expect(targets.length).toBeGreaterThan(2);
+    const ofVersion = /^\/(?:blob|tree|raw)\/v0\.1\.0\/([^#]+)/;
+    for (const target of targets.filter((one) => !one.startsWith("#"))) {
+      expect(target).toMatch(/^https:\/\//);
+      const [, path = "-"] = ofVersion.exec(target.replace(base, "")) ?? [];
+      if (target.startsWith(base)) expect(existsSync(join(root, path)), target).toBe(true);
+    }
+  });
+
+  test("npm publish --dry-run warns of nothing", async () => {
+    const tarball = tarballs.find((path) => path.includes("sdk") === name.includes("sdk")) as string;
+    // The registry on this machine takes nothing, and a dry run sends nothing. Without any token npm warns of that alone.
+    const token = { [`npm_config_//${new URL(registry.url).host}/:_authToken`]: "none" };
+    const { stdout, stderr } = await run("npm", ["publish", "--dry-run", tarball], {
+      cwd: folder,
+      env: { ...env, ...token },
+    });
+    expect(stdout).toContain(`+ ${name}@0.1.0`);
+    expect(stderr).not.toMatch(/npm (warn|err)/i);
   });
 });
 

@@ -1,23 +1,37 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Writes the packages as they are published, `node scripts/pack.ts [folder]`, and prints their paths; `dist` unless a folder is given. */
 const root = fileURLToPath(new URL("..", import.meta.url));
-const folder = resolve(process.argv[2] ?? join(root, "dist"));
-mkdirSync(folder, { recursive: true });
-for (const name of ["sdk", "server"]) {
-  const built = mkdtempSync(join(tmpdir(), "latchkey-pack-"));
-  try {
-    execFileSync(process.execPath, [join(root, "packages", name, "build.ts"), built]);
-    const file = execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], {
-      cwd: built,
-      encoding: "utf8",
-    });
-    console.log(join(folder, file.trim()));
-  } finally {
-    rmSync(built, { recursive: true, force: true });
+
+export const folderGiven = (): string => resolve(process.argv[2] ?? join(root, "dist"));
+
+/** The paths of the tarballs. The same commit gives the same bytes on every machine with the same Node and npm. */
+export function packInto(folder: string): string[] {
+  mkdirSync(folder, { recursive: true });
+  return ["sdk", "server"].map((name) => {
+    const built = mkdtempSync(join(tmpdir(), "latchkey-pack-"));
+    try {
+      execFileSync(process.execPath, [join(root, "packages", name, "build.ts"), built], { stdio: "inherit" });
+      setModes(built);
+      const args = ["pack", "--silent", "--pack-destination", folder];
+      const file = execFileSync("npm", args, { cwd: built, encoding: "utf8" });
+      return join(folder, file.trim());
+    } finally {
+      rmSync(built, { recursive: true, force: true });
+    }
+  });
+}
+
+/** A tarball holds the modes of its files, and these depend on the umask of whoever builds it. */
+function setModes(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    chmodSync(path, entry.isDirectory() || path.startsWith(join(folder, "bin/")) ? 0o755 : 0o644);
   }
 }
+
+if (import.meta.main) for (const path of packInto(folderGiven())) console.log(path);

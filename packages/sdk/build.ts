@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
+import { projectMetadata, withAbsoluteLinks } from "../../scripts/publishing.ts";
 
 /**
  * Writes the package as it is published: JavaScript and declarations, with a package.json of their own. In the repository
@@ -49,7 +50,7 @@ await build({
   },
 });
 
-const { exports, ...published } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
+const { exports, private: _, ...published } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 const built = (source: string) => source.replace("./src/", "./").replace(/\.ts$/, ".js");
 const entries = Object.entries<string>(exports).map(([name, source]) => {
   const module = built(source);
@@ -58,8 +59,10 @@ const entries = Object.entries<string>(exports).map(([name, source]) => {
 const oneFile = { types: "./index.d.ts", default: `./${ONE_FILE}` };
 const contents = {
   ...published,
+  ...projectMetadata("packages/sdk"),
+  publishConfig: { access: "public" },
   exports: { ...Object.fromEntries(entries), [`./${ONE_FILE}`]: oneFile },
 };
 writeFileSync(join(folder, "package.json"), `${JSON.stringify(contents, null, 2)}\n`);
-copyFileSync(join(here, "README.md"), join(folder, "README.md"));
+writeFileSync(join(folder, "README.md"), withAbsoluteLinks("packages/sdk/README.md", published.version));
 copyFileSync(join(here, "../../LICENSE"), join(folder, "LICENSE"));

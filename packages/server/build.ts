@@ -3,6 +3,7 @@ import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, wri
 import { stripTypeScriptTypes } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { projectMetadata, withAbsoluteLinks } from "../../scripts/publishing.ts";
 import { buildConsole } from "../console/build.ts";
 import { bundleLibraries, bundleService } from "./bundle.ts";
 
@@ -28,7 +29,11 @@ strip(join(here, "src"), join(folder, "src"));
 strip(join(here, "bin"), join(folder, "bin"));
 await bundleLibraries();
 cpSync(join(here, "bundled"), join(folder, "bundled"), { recursive: true });
-copyFileSync(join(root, "README.md"), join(folder, "README.md"));
+for (const [page, name] of [
+  ["packages/server/README.md", "README.md"],
+  ["CHANGELOG.md", "CHANGELOG.md"],
+] as const)
+  writeFileSync(join(folder, name), withAbsoluteLinks(page, server.version));
 copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
 writeDemo(join(folder, "node_modules/@latchkey/demo"));
 writeSdk(join(folder, "node_modules/@latchkey/sdk"));
@@ -43,6 +48,7 @@ writeJson(join(folder, "package.json"), {
   name: "latchkey",
   description,
   ...server,
+  ...projectMetadata("packages/server"),
   engines,
   dependencies: { ...demo.dependencies, ...dependencies, ...inside },
   bundleDependencies: Object.keys(inside),
