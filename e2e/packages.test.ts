@@ -21,6 +21,7 @@ import { type Registry, startRegistry } from "./registry.ts";
 /** The packages as a stranger gets them: packed, and installed by npm into an empty folder. */
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+const { version } = JSON.parse(readFileSync(join(root, "packages/sdk/package.json"), "utf8"));
 const run = promisify(execFile);
 let registry: Registry;
 /** Everything is in here, npm's own files too. */
@@ -149,7 +150,7 @@ describe("`npx latchkey dev` in the stranger's folder", () => {
 });
 
 test("SHA256SUMS and the bills of materials go with the packages", async () => {
-  const names = ["latchkey-0.1.0", "latchkey-sdk-0.1.0"].flatMap((name) => [
+  const names = [`latchkey-${version}`, `latchkey-sdk-${version}`].flatMap((name) => [
     `${name}.cdx.json`,
     `${name}.tgz`,
   ]);
@@ -159,7 +160,7 @@ test("SHA256SUMS and the bills of materials go with the packages", async () => {
 });
 
 test("the bill of materials lists what npm installs with the service, in these versions, and what the console is made of", () => {
-  const bill = JSON.parse(readFileSync(join(released, "latchkey-0.1.0.cdx.json"), "utf8"));
+  const bill = JSON.parse(readFileSync(join(released, `latchkey-${version}.cdx.json`), "utf8"));
   expect(bill).toMatchObject({ bomFormat: "CycloneDX", specVersion: "1.5" });
   type Component = { name: string; version: string; scope: string; purl: string };
   const components: Component[] = bill.components;
@@ -203,8 +204,9 @@ describe.each(["latchkey", "@latchkey/sdk"])("the package %s", (name) => {
     const ofVersion = /^\/(?:blob|tree|raw)\/v0\.1\.0\/([^#]+)/;
     for (const target of targets.filter((one) => !one.startsWith("#"))) {
       expect(target).toMatch(/^https:\/\//);
-      const [, path = "-"] = ofVersion.exec(target.replace(base, "")) ?? [];
-      if (target.startsWith(base)) expect(existsSync(join(root, path)), target).toBe(true);
+      if (!target.startsWith(base)) continue;
+      const [, tag, path = "-"] = ofVersion.exec(target.slice(base.length)) ?? [];
+      expect([tag, existsSync(join(root, path))], target).toEqual([version, true]);
     }
   });
 
@@ -216,7 +218,7 @@ describe.each(["latchkey", "@latchkey/sdk"])("the package %s", (name) => {
       cwd: folder,
       env: { ...env, ...token },
     });
-    expect(stdout).toContain(`+ ${name}@0.1.0`);
+    expect(stdout).toContain(`+ ${name}@${version}`);
     expect(stderr).not.toMatch(/npm (warn|err)/i);
   });
 });

@@ -45,12 +45,10 @@ async function release(clone: string, umask: string): Promise<Record<string, str
 test.skipIf(!hasHistory)("two clean clones give the same bytes, whatever their path and umask", async () => {
   const first = await release(await makeClone("one"), "022");
   const second = await release(await makeClone("another-clone"), "077");
-  expect(Object.keys(first).sort()).toEqual([
-    "SHA256SUMS",
-    "latchkey-0.1.0.cdx.json",
-    "latchkey-0.1.0.tgz",
-    "latchkey-sdk-0.1.0.cdx.json",
-    "latchkey-sdk-0.1.0.tgz",
-  ]);
+  expect(
+    Object.keys(first)
+      .map((name) => name.replace(/-\d.*?(?=\.(cdx|tgz))/, ""))
+      .sort(),
+  ).toEqual(["SHA256SUMS", "latchkey-sdk.cdx.json", "latchkey-sdk.tgz", "latchkey.cdx.json", "latchkey.tgz"]);
   for (const [name, bytes] of Object.entries(first)) expect(second[name] === bytes, name).toBe(true);
 });

@@ -15,7 +15,8 @@ export function packInto(folder: string): string[] {
   return ["sdk", "server"].map((name) => {
     const built = mkdtempSync(join(tmpdir(), "latchkey-pack-"));
     try {
-      execFileSync(process.execPath, [join(root, "packages", name, "build.ts"), built], { stdio: "inherit" });
+      const build = join(root, "packages", name, "build.ts");
+      execFileSync(process.execPath, [build, built], { cwd: root, stdio: "inherit" });
       setModes(built);
       const args = ["pack", "--silent", "--pack-destination", folder];
       const file = execFileSync("npm", args, { cwd: built, encoding: "utf8" });

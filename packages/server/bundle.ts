@@ -47,7 +47,11 @@ async function bundle(name: string, file: string): Promise<void> {
       target: "node24",
       // Stacks stay readable, and V8 compiles only what is called.
       minify: false,
-      rolldownOptions: { input: { library: entry }, output: { entryFileNames: "library.js" } },
+      rolldownOptions: {
+        cwd: join(here, "../.."),
+        input: { library: entry },
+        output: { entryFileNames: "library.js" },
+      },
     },
   });
   const [code, licenses] = ["library.js", "license.md"].map((part) =>
@@ -104,6 +108,8 @@ export async function bundleService(root: string): Promise<void> {
       target: "node24",
       minify: false,
       rolldownOptions: {
+        // Comments name each source from here on: the same text wherever the folder is.
+        cwd: root,
         input: { cli: entry },
         external: Object.keys(dependencies)
           .filter((name) => !BUNDLED.includes(name))
