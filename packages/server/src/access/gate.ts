@@ -109,11 +109,14 @@ function forbid(operation: Operation, { grant, role }: Principal, isCustomer: bo
 }
 
 /**
- * Only operations on a customer's own resources read the customer token; elsewhere an expired one is ignored. A member's customer
- * token is never read: what a member does is logged under their own name.
+ * Only operations on a customer's own resources read the customer token; elsewhere an expired one is ignored. The store's own programs
+ * and people act under their own name, so beside their tokens a customer token counts nowhere. The gateway check alone reads it beside a
+ * program's: it changes nothing, and the service behind the gateway asks whose request it is.
  */
-const isForCustomers = ({ access }: Operation, { grant }: Principal): boolean =>
-  access[1] === "own" && grant !== "member";
+const isForCustomers = (operation: Operation, principal: Principal): boolean =>
+  isGateway(operation)
+    ? principal.grant !== "member"
+    : operation.access[1] === "own" && !isBackOffice(principal);
 
 const isGateway = ({ access }: Operation): boolean => access[0] === "gateway";
 

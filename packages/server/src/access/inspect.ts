@@ -77,7 +77,8 @@ export async function revokeToken(
   if (customerToken) {
     if (!mayActAs(client.role, "support")) throw roleInsufficient(client.role, "support");
     const holder = { type: "application_key", id: client.keyId, name: client.keyName } as const;
-    await deleteToken(deps, byCaller({ storeId: client.storeId, holder, requestId }), customerToken.id);
+    const caller = { storeId: client.storeId, holder, grant: "client_credentials", requestId } as const;
+    await deleteToken(deps, byCaller(caller), customerToken.id);
     return {};
   }
   const token = await findPrincipal(deps, body.token);

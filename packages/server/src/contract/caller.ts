@@ -8,7 +8,7 @@ export type Caller = {
   grant: Grant;
   /** What it may do, as it is now; `null` for an implicit token, whose rights are the same for everybody. */
   role: Role | null;
-  /** The customer whose token came with the request, where that counts. */
+  /** The customer whose token came beside an implicit token, where that counts; at the gateway check, beside a program's, too. */
   customer?: SignedIn;
   /** The request that it came with. */
   requestId: string;

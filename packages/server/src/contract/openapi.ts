@@ -39,7 +39,8 @@ export function openapiDocument(publicUrl: string) {
           type: "apiKey",
           in: "header",
           name: "X-Customer-Token",
-          description: "From POST /v2/customers/tokens, beside the bearer token",
+          description:
+            "From POST /v2/customers/tokens, beside an implicit token. Beside the token of a program or a member it is not read, except by the gateway check",
         },
         customerToken: {
           type: "http",

@@ -1,7 +1,7 @@
 /**
  * Who may call what. An implicit token is public: whoever knows a client id can have one. With a customer token beside
  * it, the caller is that customer too. `client_credentials` is the store's own back office, and a member a person of it; what
- * these two may do of all this follows from their role.
+ * these two may do of all this follows from their role, and a customer token beside theirs changes nothing.
  */
 export type Grant = "implicit" | "client_credentials" | "member";
 

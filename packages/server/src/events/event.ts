@@ -54,16 +54,20 @@ type Actor = {
 /** In whose store, on whose behalf and in which request something is changed. */
 export type By = { storeId: string; actor: Actor; requestId: string | null };
 
-type KnownCaller = Pick<Caller, "storeId" | "customer" | "requestId"> & {
+type KnownCaller = Pick<Caller, "storeId" | "grant" | "customer" | "requestId"> & {
   holder: Pick<Holder, "type" | "id" | "name">;
 };
 
-/** A customer is named by the id alone: the log should not repeat whose it is in every line. */
-export const byCaller = ({ storeId, holder, customer, requestId }: KnownCaller): By => ({
+/**
+ * A customer acts through an implicit token; a program or a person of the store is the actor whatever comes beside their token. A customer
+ * is named by the id alone: the log should not repeat whose it is in every line.
+ */
+export const byCaller = ({ storeId, holder, grant, customer, requestId }: KnownCaller): By => ({
   storeId,
-  actor: customer
-    ? { type: "customer", id: customer.customerId, name: null }
-    : { type: holder.type, id: holder.id, name: holder.name },
+  actor:
+    customer && grant === "implicit"
+      ? { type: "customer", id: customer.customerId, name: null }
+      : { type: holder.type, id: holder.id, name: holder.name },
   requestId,
 });
 
