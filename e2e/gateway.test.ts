@@ -181,11 +181,15 @@ describe.each([
   });
 
   test.skipIf(!here)("what a client says of itself never arrives", async () => {
-    const names = ["Store", "Application-Key", "Grant", "Customer", "Realm"];
+    const names = ["Store", "Application-Key", "Grant", "Role", "Customer", "Realm"];
     const lies = Object.fromEntries(names.map((name) => [`X-Latchkey-${name}`, "mallory"]));
     arrived = {};
     await ask("/", { ...lies, ...by(byOidc) });
-    expect(Object.keys(arrived).filter((name) => name.startsWith("x-latchkey-"))).toHaveLength(5);
+    const told = Object.keys(arrived).filter((name) => name.startsWith("x-latchkey-"));
+    // A shopper has no role.
+    expect(told.sort()).toEqual(
+      ["application-key", "customer", "grant", "realm", "store"].map((name) => `x-latchkey-${name}`),
+    );
     expect(JSON.stringify(arrived)).not.toContain("mallory");
   });
 
@@ -196,6 +200,10 @@ describe.each([
       "X-Latchkey_Customer",
       "X.Latchkey.Customer",
       "X~Latchkey!Customer",
+      "X_Latchkey_Role",
+      "X-Latchkey_Role",
+      "X.Latchkey.Role",
+      "x-LATCHKEY-role",
     ];
     const lies = Object.fromEntries(aliases.map((name) => [name, "mallory"]));
     await ask("/", { ...lies, ...by(byOidc) });
@@ -232,10 +240,42 @@ describe.each([
         const headers = { authorization: `Bearer ${implicit}`, "x-forwarded-for": "192.0.2.66" };
         expect((await fetch(`${open.url}/?page=1&customer=42`, { headers })).status).toBe(200);
         expect(arrived["x-latchkey-grant"]).toBe("implicit");
-        expect([arrived["x-latchkey-customer"], arrived["x-latchkey-realm"]]).toEqual([undefined, undefined]);
+        for (const name of ["customer", "realm", "role"])
+          expect(arrived).not.toHaveProperty(`x-latchkey-${name}`);
         expect(arrived["x-forwarded-for"]).toBe("127.0.0.1");
       } finally {
         await open.close();
+      }
+    },
+  );
+
+  test.skipIf(!here)(
+    "where the role administrator is required, a viewer's key is refused and the service is told the role",
+    async () => {
+      const port = await freePort();
+      const shown = withPorts(shownIn(GUIDE, language), port).replace(
+        "?customer=required",
+        "?role=administrator",
+      );
+      const backOffice = await startGateway(shown, `http://127.0.0.1:${port}`);
+      const visit = (token: string) =>
+        fetch(`${backOffice.url}/`, {
+          headers: { authorization: `Bearer ${token}`, "x-latchkey-role": "administrator" },
+        });
+      try {
+        const key = await send("/v2/application-keys", admin, {
+          type: "application_key",
+          name: "Reader",
+          role: "viewer",
+        });
+        const viewer = await getToken(place.url, { ...made, application_key: key });
+        arrived = {};
+        for (const token of [viewer, implicit]) expect((await visit(token)).status).toBe(403);
+        expect(arrived).toEqual({});
+        expect((await visit(admin)).status).toBe(200);
+        expect(arrived["x-latchkey-role"]).toBe("administrator");
+      } finally {
+        await backOffice.close();
       }
     },
   );

@@ -75,7 +75,7 @@ const ROOMS: Record<string, string[]> = {
     "access",
   ],
   integrations: ["lib", "contract", "storage", "events", "stores", "identity-provider"],
-  gateway: ["contract"],
+  gateway: ["access", "contract"],
   "create-store": ["lib", "storage", "events", "stores", "application-keys", "realms"],
   "delete-store": ["lib", "storage"],
   "after-restore": ["lib", "storage"],

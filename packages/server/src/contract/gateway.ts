@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { operation } from "./operation.ts";
+import { ROLES } from "./roles.ts";
 
 const id = z.uuid();
 
@@ -12,7 +13,7 @@ export const checkAtGateway = operation({
   summary: "Whether a gateway may let a request pass to another service",
   description:
     "For nginx `auth_request`, Caddy `forward_auth`, Traefik ForwardAuth and Envoy ext_authz. Answers every method, at this path and " +
-    "at every path below it, where the query is the client's own and only tightens. Takes one request from the key's and the store's limit. " +
+    "at every path below it, where the query is the client's own and only tightens. A member's token is 403: it is for the console and this API. Takes one request from the key's and the store's limit. " +
     "A customer token goes in `X-Customer-Token`; a good one is remembered for up to a second. No body is read. " +
     "Envoy takes no 204 for a yes: with `X-Latchkey-Answer: 200` in the question the same answer is 200.",
   access: ["gateway", "own"],
@@ -21,6 +22,10 @@ export const checkAtGateway = operation({
   query: z.strictObject({
     customer: z.literal("required").optional().describe("403 without a good customer token"),
     grant: z.literal("client_credentials").optional().describe("403 for any other access token"),
+    role: z
+      .enum(["support", "administrator"])
+      .optional()
+      .describe("403 for a program with a lower role, and for an access token that has none"),
   }),
   success: {
     status: 204,
@@ -32,9 +37,13 @@ export const checkAtGateway = operation({
       "X-Latchkey-Store": id,
       "X-Latchkey-Application-Key": id,
       "X-Latchkey-Grant": z.enum(["implicit", "client_credentials"]),
+      "X-Latchkey-Role": z
+        .enum(ROLES)
+        .optional()
+        .describe("The application key's role, of a `client_credentials` token; an implicit token has none"),
       "X-Latchkey-Customer": id.optional(),
       "X-Latchkey-Realm": id.optional(),
     }),
   },
-  problems: ["not_permitted", "customer_token_invalid", "customer_token_missing"],
+  problems: ["not_permitted", "role_insufficient", "customer_token_invalid", "customer_token_missing"],
 });

@@ -97,13 +97,17 @@ function methodsOf(stand: Stand): string[] {
   );
 }
 
-/** Below an operation's own path the query was written by somebody for a service behind us: only what we know is read. */
+/**
+ * Below an operation's own path the query belongs to the service behind the gateway: only known names with good values are read. Different
+ * values of one name are all kept, so that the request is refused: the last one must not win over a stricter one of the gateway's.
+ */
 function onlyWhatIsMeant({ query }: Operation, sent: string): string {
   const meant = [...new URLSearchParams(sent)].filter(
     ([name, value]) =>
       Object.hasOwn(query?.shape ?? {}, name) && query?.shape[name]?.safeParse(value).success,
   );
-  return new URLSearchParams(Object.fromEntries(meant)).toString();
+  const once = new Map(meant.map((pair) => [pair.join("="), pair]));
+  return new URLSearchParams([...once.values()]).toString();
 }
 
 function servePreflight(

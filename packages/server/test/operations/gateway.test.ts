@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { deleteApplicationKey } from "../../src/contract/application-keys.ts";
+import {
+  createApplicationKey,
+  deleteApplicationKey,
+  updateApplicationKey,
+} from "../../src/contract/application-keys.ts";
 import { issueCustomerToken, revokeCustomerTokens } from "../../src/contract/customer-tokens.ts";
 import { createCustomer } from "../../src/contract/customers.ts";
 import { checkAtGateway } from "../../src/contract/gateway.ts";
 import { getAuthenticationSettings } from "../../src/contract/realms.ts";
+import { mayActAs, ROLES, type Role } from "../../src/contract/roles.ts";
 import { openStorage } from "../../src/storage/open.ts";
-import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
+import { createTestApp, getToken, type TestApp, type TestStore } from "../support/app.ts";
 import { type Call, call } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
 import { watchStatements } from "../support/statements.ts";
@@ -105,7 +110,73 @@ test("?grant=client_credentials: 403 for an implicit token, 204 for the back off
   expect((await check({ token: await store.token(), query })).status).toBe(204);
 });
 
+describe("?role", () => {
+  const keyOf = async (role: Role): Promise<string> => {
+    const json = { data: { type: "application_key", name: role, role } };
+    const {
+      id,
+      client_id: clientId,
+      client_secret: clientSecret,
+    } = (await store.call(createApplicationKey, { json })).body.data;
+    const key = { ...store.key, id, clientId, clientSecret };
+    return getToken(latchkey.app, { ...store, key }, "client_credentials");
+  };
+
+  test.each(ROLES)("204 names the role %s of a program; an implicit token has none", async (role) => {
+    const { headers } = await check({ token: await keyOf(role) });
+    expect(headers.get("x-latchkey-role")).toBe(role);
+    expect((await check(signedIn())).headers.has("x-latchkey-role")).toBe(false);
+  });
+
+  test.each(["support", "administrator"] as const)(
+    "role=%s: 403 role_insufficient for a lower role, 204 from that role on",
+    async (least) => {
+      for (const role of ROLES) {
+        const { status, code, body } = await check({ token: await keyOf(role), query: `role=${least}` });
+        if (mayActAs(role, least)) expect(status).toBe(204);
+        else {
+          expect([status, code]).toEqual([403, "role_insufficient"]);
+          expect(body.errors[0].meta).toEqual({ role, needs: least });
+        }
+      }
+    },
+  );
+
+  test("403 not_permitted for an implicit token, with a good customer token too: it has no role", async () => {
+    for (const role of ["support", "administrator"]) {
+      const { status, code } = await check({ ...signedIn(), query: `role=${role}` });
+      expect([status, code]).toEqual([403, "not_permitted"]);
+    }
+  });
+
+  test("a role that was changed counts within a second, for tokens of before too", async () => {
+    const token = await keyOf("administrator");
+    const query = "role=administrator";
+    const { headers } = await check({ token, query });
+    const ids = { id: headers.get("x-latchkey-application-key") ?? "" };
+    const json = { data: { type: "application_key", name: "Reader", role: "viewer" } };
+    await store.call(updateApplicationKey, { ids, json });
+    expect((await check({ token, query })).code).toBe("role_insufficient");
+    expect((await check({ token })).headers.get("x-latchkey-role")).toBe("viewer");
+  });
+
+  test("below the path: two different roles are 400, in either order, so that neither loosens the other", async () => {
+    const token = await keyOf("support");
+    const status = async (query: string) =>
+      (await ask("GET", `/gateway/check/cart?${query}`, { authorization: `Bearer ${token}` })).status;
+    expect(await status("role=support")).toBe(204);
+    expect(await status("role=support&role=support")).toBe(204);
+    expect(await status("role=administrator")).toBe(403);
+    expect(await status("role=administrator&role=support")).toBe(400);
+    expect(await status("role=support&role=administrator")).toBe(400);
+    expect(await status("role=owner")).toBe(204);
+  });
+});
+
 test.each([
+  "role=viewer",
+  "role=Administrator",
+  "role=administrator&role=support",
   "customer=require",
   "custmer=required",
   "constructor=required",
