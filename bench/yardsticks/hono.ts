@@ -37,6 +37,7 @@ const profiles = profilesAnswer(where, {
   issuer_found_at: null,
   read_at: null,
   refused_logout: null,
+  tokens_from: null,
 });
 const key = keyAnswer(where, {
   ...common,

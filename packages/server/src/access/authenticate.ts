@@ -104,7 +104,10 @@ async function loadMember({ storage }: AuthenticateDeps, token: AccessToken): Pr
   };
 }
 
-/** The join with the profile that they signed in through ends a member's tokens when it is deleted, as a customer's are. */
+/**
+ * The join with the profile that a member signed in through ends the member's tokens when the profile is deleted or disabled. Tokens of
+ * before do not come back when it is enabled again. Customer tokens of a disabled profile live on.
+ */
 const findMemberStanding = statement((db, token: AccessToken) =>
   db
     .selectFrom("members as member")
@@ -115,6 +118,10 @@ const findMemberStanding = statement((db, token: AccessToken) =>
     .where("member.store_id", "=", token.storeId)
     .where("member.id", "=", token.holderId)
     .where((eb) => isGood(eb, token))
+    .where("profile.enabled", "=", 1)
+    .where((eb) =>
+      eb.or([eb("profile.tokens_from", "is", null), eb("profile.tokens_from", "<=", token.issuedAt)]),
+    )
     .select([
       "member.name",
       "member.email",

@@ -176,6 +176,9 @@ function isAnotherIssuer(profile: Profile, found: Metadata | null | undefined, d
   return found ? found.issuer !== before : !isIssuerOf(before, discoveryUrl);
 }
 
+/** An access token knows the second in which it was issued: tokens of the whole second in which a profile is disabled end with it. */
+const nextSecond = (now: number): number => (Math.floor(now / 1000) + 1) * 1000;
+
 function columnsOf(
   deps: Deps,
   { profileId }: ProfileKey,
@@ -196,6 +199,7 @@ function columnsOf(
     ...((isElsewhere || clientSecretNext === null) && { sealed_client_secret_next: null }),
     ...(clientSecretNext && { sealed_client_secret_next: sealSecret(deps, profileId, clientSecretNext) }),
     ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
+    ...(enabled === false && { tokens_from: nextSecond(deps.clock.now()) }),
     ...(flow !== undefined && { flow }),
   };
 }

@@ -242,6 +242,7 @@ export type Tables = {
     issuer_found_at: number | null;
     read_at: number | null;
     refused_logout: string | null;
+    tokens_from: number | null;
   };
   schema_migrations: {
     version: number;

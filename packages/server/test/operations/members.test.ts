@@ -226,10 +226,6 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
         expect((await as(bea).demote(id, "administrator")).code).toBe("role_insufficient");
         const back = { ids: { id }, ...member({ role: "administrator" }) };
         await own.store.call(updateMember, back);
-        const ids = { realm: ownSide.realmId, id: ownSide.profileId };
-        const enable = (enabled: boolean) =>
-          own.store.call(updateProfile, { ids, json: { data: { type: "oidc-profile", enabled } } });
-        await enable(false);
         const profile = {
           type: "oidc-profile",
           name: "Another",
@@ -237,16 +233,25 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
           client_id: own.idp.clientId,
           client_secret: own.idp.clientSecrets[0],
         };
-        await own.store.call(createProfile, { ids: { realm: ownSide.realmId }, json: { data: profile } });
+        const realm = ownSide.realmId;
+        const another = await own.store.call(createProfile, { ids: { realm }, json: { data: profile } });
+        const ids = { realm, id: another.body.data.id };
+        await ownSide.invite("ann@shop.example", "administrator");
+        const ann = { sub: "Ann's subject", email: "ann@shop.example", email_verified: true };
+        const signedOn = await ownSide.signOn(ann, { profile: ids.id });
+        const annId = await idOf((await ownSide.redeem(signedOn)).body.access_token);
+        for (const other of (await own.store.call(listMembers)).body.data)
+          if (![id, annId].includes(other.id)) await own.store.call(deleteMember, { ids: { id: other.id } });
+        const disabled = { json: { data: { type: "oidc-profile", enabled: false } } };
+        expect((await own.store.call(updateProfile, { ids, ...disabled })).status).toBe(200);
         expect((await as(bea).remove(id)).code).toBe("last_administrator");
         // Who is no administrator can be removed all the same.
         const helper = await ownSide.invite("dan@shop.example", "support");
         expect((await as(bea).remove(helper)).status).toBe(204);
         const invited = await ownSide.invite("carl@shop.example", "administrator");
         expect((await as(bea).demote(id)).status).toBe(200);
-        await own.store.call(deleteMember, { ids: { id: invited } });
+        for (const gone of [invited, annId]) await own.store.call(deleteMember, { ids: { id: gone } });
         await own.store.call(updateMember, back);
-        await enable(true);
       });
 
       test("is not the last while another was carried over to their provider's new name; one who was left behind cannot sign in", async () => {
