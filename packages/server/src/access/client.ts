@@ -14,13 +14,16 @@ export type Credentials = { clientId: string | undefined; clientSecret: string |
 
 export type ClientDeps = { storage: Storage; clock: Clock; lastUsed: LastUsed };
 
-/** Credentials come by Basic or in the body, never both (RFC 6749 2.3). An empty one is a missing one. */
+/**
+ * Credentials come by Basic or in the body, never both (RFC 6749 2.3). An empty one is a missing one. `Authorization` with another
+ * scheme is ignored: many clients send an old bearer token with each request, and it does not authenticate a client.
+ */
 export function readCredentials(
   authorization: string | undefined,
   body: { client_id?: string | undefined; client_secret?: string | undefined },
 ): Credentials {
   const inBody = { clientId: body.client_id || undefined, clientSecret: body.client_secret || undefined };
-  if (authorization === undefined) return inBody;
+  if (authorization === undefined || !IS_BASIC.test(authorization)) return inBody;
   // A client id beside Basic is allowed (RFC 6749 4.1.3 has it as a parameter); a second secret is not.
   if (inBody.clientSecret !== undefined) throw new Problem("client_authenticated_twice");
   const basic = readBasic(authorization);
@@ -30,6 +33,9 @@ export function readCredentials(
   }
   return basic;
 }
+
+/** The scheme alone, so that Basic whose credentials cannot be read is refused and not ignored. */
+const IS_BASIC = /^basic(\s|$)/i;
 
 /** RFC 6749 2.3.1: both halves are form-encoded before they are joined by a colon and base64-encoded. */
 function readBasic(authorization: string): Credentials | undefined {

@@ -171,7 +171,7 @@ export const problems = {
   },
   client_authenticated_twice: {
     status: 400,
-    means: "The client credentials came both in the Authorization header and in the body.",
+    means: "The client credentials came both by HTTP Basic authentication and in the body.",
     remedy: "Use one of the two (RFC 6749 2.3).",
     oauth: "invalid_request",
   },
