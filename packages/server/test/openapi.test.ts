@@ -105,6 +105,7 @@ test("authorize declares every parameter that it reads, those that it needs as r
     "max_age",
     "display",
     "prompt",
+    "login_hint",
     "ui_locales",
   ]);
   expect(Object.keys(responses["303"]?.headers ?? {})).toContain("Set-Cookie");

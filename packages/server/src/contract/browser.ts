@@ -33,7 +33,14 @@ export type BrowserAnswer = (
   failure?: { reference: string; reason: string; cause?: unknown };
 };
 
-export type Choice = { options: { name: string; href: string; isDown: boolean }[] };
+/** The page to choose a provider: a form that has the request once, and a button for each provider. */
+export type Choice = {
+  /** The request without a provider, as a URL of ours. */
+  action: string;
+  options: { profileId: string; name: string; isDown: boolean }[];
+  /** Origins by plain http that the journey may lead over, beside those by https. */
+  httpOrigins: string[];
+};
 
 /** What a test sign-on has shown, for the administrator who made it. */
 export type TestReport = {

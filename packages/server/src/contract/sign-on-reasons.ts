@@ -28,6 +28,12 @@ export const signOnReasons = {
     means: "The storefront sent a parameter twice.",
     remedy: "Send each parameter once.",
   },
+  parameter_too_long: {
+    error: "invalid_request",
+    means:
+      "The storefront sent a display of more than 64 characters, a prompt of more than 128, a ui_locales of more than 256 or a login_hint of more than 320.",
+    remedy: "Send a shorter value, or leave the parameter out.",
+  },
   state_missing: {
     error: "invalid_request",
     means: "The storefront sent no state, or one of more than 2048 characters, or more than fits into a URL.",

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { LEG } from "./authorization-request.ts";
 import { operation } from "./operation.ts";
-import { LEG, ofProfile, ofRealm, PROFILE, REALM } from "./sign-on.ts";
+import { ofProfile, ofRealm, PROFILE, REALM } from "./sign-on.ts";
 
 /** How a shopper leaves: RP-initiated logout, and the way back from the identity provider. */
 

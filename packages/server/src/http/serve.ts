@@ -201,8 +201,12 @@ function respondToBrowser(answer: BrowserAnswer, received: Received, state: Exch
   const headers: Answer["headers"] = answer.setCookies ? { "Set-Cookie": answer.setCookies } : {};
   if ("location" in answer) return respond(303, undefined, { ...headers, Location: answer.location });
   const reader = "report" in answer ? ADMINISTRATOR : readerOf(received, state);
-  return respond(200, pageOf(answer, reader), { ...headers, ...pageHeaders(reader) });
+  return respond(200, pageOf(answer, reader), { ...headers, ...pageHeaders(reader, formTargetsOf(answer)) });
 }
+
+/** A provider may send the shopper on to any other by https, so no list of hosts would do. */
+const formTargetsOf = (answer: BrowserAnswer): string | undefined =>
+  "choice" in answer ? ["https:", ...answer.choice.httpOrigins].join(" ") : undefined;
 
 function pageOf(answer: Exclude<BrowserAnswer, { location: string }>, reader: Reader): string {
   if ("choice" in answer) return choicePage(answer.choice, reader);

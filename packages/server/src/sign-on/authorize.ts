@@ -2,27 +2,26 @@ import { findClient } from "../access/client.ts";
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
-import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
 import type { Calls } from "../identity-provider/calls.ts";
 import type { Directory } from "../identity-provider/directory.ts";
 import { toIdpAnswer } from "../identity-provider/idp-answer.ts";
-import { listBrokered, type Profile } from "../identity-provider/profile.ts";
+import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isId, newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
-import { issuerOf } from "../realms/issuer.ts";
-import type { Realm } from "../realms/realm.ts";
 import { isAllowedRedirectUri } from "../realms/redirect-uri.ts";
 import { shopOf } from "../realms/shop.ts";
 import type { Storage } from "../storage/storage.ts";
-import { type Attempt, digest, isChallenge, sealAttempt } from "./attempt.ts";
+import { type Attempt, digest, sealAttempt } from "./attempt.ts";
+import { passedOn, readWanted, type Wanted } from "./authorization-request.ts";
+import { chooseProfile, offerChoice } from "./choose-provider.ts";
 import { redirectProblemsTo, refuseWithPage, signOnProblem, startTrail, type Trail } from "./exits.ts";
 import { idpRequest, knowBrowser } from "./idp-request.ts";
-import { type Parameters, readParameters, withParameters } from "./parameters.ts";
+import { type Parameters, readParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
-import { grantedScope, LEAST_SCOPE } from "./scopes.ts";
+import { LEAST_SCOPE } from "./scopes.ts";
 import { type KnownPlaces, recallPlace, type SignOnPlace } from "./sign-on-place.ts";
 
 type Deps = {
@@ -61,7 +60,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
       // Nobody may be asked anything (OpenID Connect Core 3.1.2.1).
       if (asked.get("prompt") === "none")
         throw signOnProblem("profile_unchosen", { error: "interaction_required" });
-      return offerChoice(deps, realm, asked, profile);
+      return offerChoice(deps, realm, profile, { asked, scope: wanted.clientScope });
     }
     trail.profile = profile;
     refuseUnusable(profile);
@@ -110,103 +109,10 @@ async function trustClient(
   return { clientId, isConfidential, clientRedirectUri, clientState };
 }
 
-const OURS = [
-  "profile",
-  "scope",
-  "response_type",
-  "state",
-  "nonce",
-  "code_challenge",
-  "code_challenge_method",
-  "display",
-  "prompt",
-  "ui_locales",
-  "max_age",
-];
-
-/** OpenID Connect Core 6 and 7.2.1: parameters that must not be ignored, because they could say something else than the rest. */
-const REFUSED = {
-  request: "request_not_supported",
-  request_uri: "request_uri_not_supported",
-  registration: "registration_not_supported",
-} as const satisfies Record<string, SignOnReason>;
-
-type Wanted = {
-  clientNonce: string | null;
-  codeChallenge: string;
-  clientScope: string;
-  clientState: string;
-  maxAge: number | undefined;
-};
-
-function readWanted(asked: Parameters): Wanted {
-  for (const [name, reason] of Object.entries(REFUSED))
-    if (asked.get(name) !== undefined) throw signOnProblem(reason);
-  if (asked.isRepeated(...OURS)) throw signOnProblem("parameter_repeated");
-  const clientState = asked.get("state");
-  if (clientState === undefined || clientState.length > limits.clientStateLength)
-    throw signOnProblem("state_missing");
-  const responseType = asked.get("response_type");
-  if (responseType === undefined) throw signOnProblem("response_type_missing");
-  if (responseType !== "code") throw signOnProblem("response_type_unsupported");
-  const scopes = asked.get("scope")?.split(" ") ?? [];
-  if (!scopes.includes("openid") || !scopes.includes("email")) throw signOnProblem("scope_incomplete");
-  const codeChallenge = asked.get("code_challenge") ?? "";
-  if (asked.get("code_challenge_method") !== "S256" || !isChallenge(codeChallenge))
-    throw signOnProblem("challenge_invalid");
-  const clientNonce = asked.get("nonce") ?? null;
-  if (clientNonce !== null && (clientNonce.length > limits.clientNonceLength || /\p{Cc}/u.test(clientNonce)))
-    throw signOnProblem("nonce_invalid");
-  const maxAge = asked.get("max_age");
-  if (maxAge !== undefined && !/^\d{1,10}$/.test(maxAge)) throw signOnProblem("max_age_invalid");
-  return {
-    clientState,
-    clientNonce,
-    codeChallenge,
-    clientScope: grantedScope(scopes),
-    maxAge: maxAge === undefined ? undefined : Number(maxAge),
-  };
-}
-
-/** The profile that was named, or the only one there is, or several to choose from. */
-async function chooseProfile(
-  { storage: { db } }: Deps,
-  { realm, profile }: SignOnPlace,
-  profileId: string | undefined,
-): Promise<Profile | Profile[]> {
-  if (profileId === undefined) {
-    const enabled = await listBrokered(db, realm.storeId, realm.id);
-    if (enabled.length === 0) throw signOnProblem("profile_none");
-    return enabled.length === 1 ? (enabled[0] as Profile) : enabled;
-  }
-  if (!profile) throw signOnProblem("profile_unknown");
-  return profile;
-}
-
 /** Asked wherever a sign-on goes on: at authorize, at the callback and at the exchange. */
 export function refuseUnusable(profile: Profile | undefined): asserts profile is Profile {
   if (!profile?.enabled) throw signOnProblem("profile_disabled");
   if (profile.flow === "direct") throw signOnProblem("profile_direct");
-}
-
-/** Links to ourselves with the same request, and nothing in it that we do not read. */
-function offerChoice(
-  deps: Deps,
-  realm: Realm,
-  asked: Parameters,
-  profiles: readonly Profile[],
-): BrowserAnswer {
-  const same = [...OURS, "client_id", "redirect_uri"].map((name) => [name, asked.get(name)]);
-  const self = withParameters(
-    `${issuerOf(deps, realm.storeId, realm.id)}/authorize`,
-    Object.fromEntries(same),
-  );
-  const options = profiles.map(({ id, name }) => ({
-    name,
-    href: withParameters(self, { profile: id }),
-    isDown: deps.calls.healthOf(id)?.status === "down",
-  }));
-  return { choice: { options } };
 }
 
 async function sendToIdp(
@@ -262,12 +168,3 @@ export function unavailable({ directory }: Pick<Deps, "directory">, profile: Pro
 }
 
 const MAX_IDP_STATE_LENGTH = 6000;
-
-/** These, byte for byte, and nothing else that the storefront sends. */
-const PASSED_ON = ["display", "prompt", "ui_locales", "max_age"];
-
-const passedOn = (asked: Parameters): string =>
-  PASSED_ON.map((name) => {
-    const sent = asked.asSent(name);
-    return sent === undefined ? "" : `&${name}=${sent}`;
-  }).join("");

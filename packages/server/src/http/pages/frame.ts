@@ -34,16 +34,17 @@ p { margin: 0 0 .75rem; }
 .way a:hover { text-decoration: underline; }
 .aside a { padding: 0; background: none; color: var(--accent); font-weight: 400; text-decoration: underline; text-underline-offset: .18em; }
 .details { margin: 1.25rem 0 0; }
-a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+a:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .reference { margin: 1.5rem 0 0; padding-top: 1rem; border-top: 1px solid var(--line); }
 .reference strong { font: 600 1.05rem ui-monospace, monospace; letter-spacing: .06em; color: var(--text); }
 .long strong { font-size: .8rem; letter-spacing: 0; }
 code { font: .8rem ui-monospace, monospace; }
 ul { list-style: none; margin: 1.25rem 0 0; padding: 0; display: grid; gap: .6rem; }
-li a { display: block; padding: .8rem 1rem; border: 1px solid var(--line); border-radius: 10px; color: inherit;
-  text-decoration: none; font-weight: 600; }
-li a:hover, li a:focus-visible { border-color: var(--accent); }
-li a:hover { outline: 1px solid var(--accent); }
+li a, li button { display: block; width: 100%; padding: .8rem 1rem; border: 1px solid var(--line); border-radius: 10px;
+  background: none; color: inherit; font: inherit; font-weight: 600; text-align: start; text-decoration: none; overflow-wrap: anywhere;
+  cursor: pointer; }
+li a:hover, li a:focus-visible, li button:hover, li button:focus-visible { border-color: var(--accent); }
+li a:hover, li button:hover { outline: 1px solid var(--accent); }
 li .quiet { display: block; font-weight: 400; }
 body.wide { grid-template-columns: minmax(0, 46rem); }
 h2 { font-size: 1rem; margin: 1.75rem 0 .25rem; }
@@ -109,7 +110,8 @@ function accentStyle(shop: Shop | undefined): string {
 const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 const STYLE_HASH = hashOf(STYLE);
 
-export function pageHeaders({ language, shop }: Reader): Record<string, string> {
+/** `formTargets`: where a form of the page may lead, by whichever redirects. Chromium holds the policy against each of them. */
+export function pageHeaders({ language, shop }: Reader, formTargets = "'none'"): Record<string, string> {
   const accent = accentStyle(shop);
   const policy = [
     "default-src 'none'",
@@ -117,7 +119,7 @@ export function pageHeaders({ language, shop }: Reader): Record<string, string> 
     `img-src data:${shop?.logoUrl ? ` ${new URL(shop.logoUrl).origin}` : ""}`,
     `style-src ${STYLE_HASH}${accent === "" ? "" : ` ${hashOf(accent)}`}`,
     "base-uri 'none'",
-    "form-action 'none'",
+    `form-action ${formTargets}`,
     "frame-ancestors 'none'",
   ].join("; ");
   return {

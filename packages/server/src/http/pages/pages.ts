@@ -65,14 +65,14 @@ export function signedOutPage(reader: Reader): string {
   return framed(reader, { title: heading, body: html`<h1>${heading}</h1><p>${text}</p>${wayBack(reader)}` });
 }
 
-export function choicePage({ options }: Choice, reader: Reader): string {
+export function choicePage({ action, options }: Choice, reader: Reader): string {
   const { choice } = pageWords[reader.language];
-  const items = options.map(({ name, href, isDown }) => {
+  const items = options.map(({ profileId, name, isDown }) => {
     const note = isDown ? html`<span class="quiet">${choice.down}</span>` : "";
-    return html`<li><a href="${href}"><bdi>${name}</bdi>${note}</a></li>`;
+    return html`<li><button name="profile" value="${profileId}"><bdi>${name}</bdi>${note}</button></li>`;
   });
   return framed(reader, {
     title: choice.heading,
-    body: html`<h1>${choice.heading}</h1><ul>${items}</ul>${wayBack(reader, "way aside")}`,
+    body: html`<h1>${choice.heading}</h1><form method="post" action="${action}"><ul>${items}</ul></form>${wayBack(reader, "way aside")}`,
   });
 }

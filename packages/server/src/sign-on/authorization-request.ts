@@ -1,0 +1,96 @@
+import { limits } from "../contract/limits.ts";
+import type { SignOnReason } from "../contract/sign-on-reasons.ts";
+import { isChallenge } from "./attempt.ts";
+import { signOnProblem } from "./exits.ts";
+import type { Parameters } from "./parameters.ts";
+import { grantedScope } from "./scopes.ts";
+
+/** What a storefront asks for at authorize, once its client and redirect URI are trusted. */
+
+/** The parameters that are read, beside `client_id` and `redirect_uri`. */
+const READ = [
+  "profile",
+  "scope",
+  "response_type",
+  "state",
+  "nonce",
+  "code_challenge",
+  "code_challenge_method",
+  "max_age",
+  "display",
+  "prompt",
+  "ui_locales",
+  "login_hint",
+];
+
+/** What is passed on to the identity provider as it came, and how long it may be. */
+const MOST_CHARACTERS = {
+  display: limits.displayLength,
+  prompt: limits.promptLength,
+  ui_locales: limits.uiLocalesLength,
+  login_hint: limits.loginHintLength,
+};
+
+/** OpenID Connect Core 6 and 7.2.1: parameters that must not be ignored, because they could say something else than the rest. */
+const REFUSED = {
+  request: "request_not_supported",
+  request_uri: "request_uri_not_supported",
+  registration: "registration_not_supported",
+} as const satisfies Record<string, SignOnReason>;
+
+export type Wanted = {
+  clientNonce: string | null;
+  codeChallenge: string;
+  clientScope: string;
+  clientState: string;
+  maxAge: number | undefined;
+};
+
+export function readWanted(asked: Parameters): Wanted {
+  for (const [name, reason] of Object.entries(REFUSED))
+    if (asked.get(name) !== undefined) throw signOnProblem(reason);
+  if (asked.isRepeated(...READ)) throw signOnProblem("parameter_repeated");
+  for (const [name, most] of Object.entries(MOST_CHARACTERS))
+    if ((asked.get(name)?.length ?? 0) > most) throw signOnProblem("parameter_too_long");
+  const clientState = asked.get("state");
+  if (clientState === undefined || clientState.length > limits.clientStateLength)
+    throw signOnProblem("state_missing");
+  const responseType = asked.get("response_type");
+  if (responseType === undefined) throw signOnProblem("response_type_missing");
+  if (responseType !== "code") throw signOnProblem("response_type_unsupported");
+  const scopes = asked.get("scope")?.split(" ") ?? [];
+  if (!scopes.includes("openid") || !scopes.includes("email")) throw signOnProblem("scope_incomplete");
+  const codeChallenge = asked.get("code_challenge") ?? "";
+  if (asked.get("code_challenge_method") !== "S256" || !isChallenge(codeChallenge))
+    throw signOnProblem("challenge_invalid");
+  const clientNonce = asked.get("nonce") ?? null;
+  if (clientNonce !== null && (clientNonce.length > limits.clientNonceLength || /\p{Cc}/u.test(clientNonce)))
+    throw signOnProblem("nonce_invalid");
+  const maxAge = asked.get("max_age");
+  if (maxAge !== undefined && !/^\d{1,10}$/.test(maxAge)) throw signOnProblem("max_age_invalid");
+  return {
+    clientState,
+    clientNonce,
+    codeChallenge,
+    clientScope: grantedScope(scopes),
+    maxAge: maxAge === undefined ? undefined : Number(maxAge),
+  };
+}
+
+/** What goes to the identity provider, byte for byte, and nothing else that the storefront sends. */
+const PASSED_ON = ["display", "prompt", "ui_locales", "max_age", "login_hint"];
+
+export const passedOn = (asked: Parameters): string =>
+  PASSED_ON.map((name) => {
+    const sent = asked.asSent(name);
+    return sent === undefined ? "" : `&${name}=${sent}`;
+  }).join("");
+
+/** The whole request but for the provider, as a query: what is read as it was sent, and nothing that is ignored. */
+export const sentAgain = (asked: Parameters, scope: string): string =>
+  ["client_id", "redirect_uri", ...READ]
+    .filter((name) => name !== "profile")
+    .map((name) => [name, name === "scope" ? encodeURIComponent(scope) : asked.asSent(name)])
+    .filter(([, sent]) => sent !== undefined)
+    .map((pair) => pair.join("="))
+    .join("&");

@@ -1,0 +1,56 @@
+import type { BrowserAnswer } from "../contract/browser.ts";
+import { limits } from "../contract/limits.ts";
+import type { Calls } from "../identity-provider/calls.ts";
+import { listBrokered, type Profile } from "../identity-provider/profile.ts";
+import { issuerOf } from "../realms/issuer.ts";
+import type { Realm } from "../realms/realm.ts";
+import type { Storage } from "../storage/storage.ts";
+import { sentAgain } from "./authorization-request.ts";
+import { signOnProblem } from "./exits.ts";
+import type { Parameters } from "./parameters.ts";
+import type { SignOnPlace } from "./sign-on-place.ts";
+
+/** Which identity provider a shopper goes to: the one that the storefront names, or the one that the shopper chooses. */
+
+/** The profile that was named, or the only one there is, or several to choose from. */
+export async function chooseProfile(
+  { storage: { db } }: { storage: Storage },
+  { realm, profile }: SignOnPlace,
+  profileId: string | undefined,
+): Promise<Profile | Profile[]> {
+  if (profileId === undefined) {
+    const enabled = await listBrokered(db, realm.storeId, realm.id);
+    if (enabled.length === 0) throw signOnProblem("profile_none");
+    return enabled.length === 1 ? (enabled[0] as Profile) : enabled;
+  }
+  if (!profile) throw signOnProblem("profile_unknown");
+  return profile;
+}
+
+/**
+ * A form that posts the same request to ourselves, with a button for each provider. The request is in the form's address, which a POST
+ * keeps and which has it once. There it stays as it was sent, byte for byte: a browser changes line breaks in a form's fields.
+ */
+export function offerChoice(
+  deps: { publicUrl: string; calls: Calls },
+  realm: Realm,
+  profiles: readonly Profile[],
+  { asked, scope }: { asked: Parameters; scope: string },
+): BrowserAnswer {
+  const action = `${issuerOf(deps, realm.storeId, realm.id)}/authorize?${sentAgain(asked, scope)}`;
+  // A request that came by POST may be longer than an address.
+  if (action.length > limits.urlBytes) throw signOnProblem("state_missing");
+  const options = profiles.map(({ id, name }) => ({
+    profileId: id,
+    name,
+    isDown: deps.calls.healthOf(id)?.status === "down",
+  }));
+  const journey = [action, asked.get("redirect_uri") ?? "", ...profiles.map(endpointOf)];
+  const httpOrigins = new Set(
+    journey.filter((url) => url.startsWith("http:")).map((url) => new URL(url).origin),
+  );
+  return { choice: { action, options, httpOrigins: [...httpOrigins] } };
+}
+
+const endpointOf = ({ metadata, discoveryUrl }: Profile): string =>
+  metadata?.authorizationEndpoint ?? discoveryUrl;
