@@ -227,7 +227,7 @@ const broken: [string, string, NonNullable<HostileIdp["hooks"]["answer"]>[string
   ["nothing", "not_json", (_, r) => void r.writeHead(200, json).end()],
   ["half of a JSON", "not_json", (_, r) => void r.writeHead(200, json).end('{"id_token":')],
   ["an array", "not_json", (_, r) => void r.writeHead(200, json).end("[]")],
-  ["a member twice", "not_json", (_, r) => void r.writeHead(200, json).end('{"a":1,"a":2}')],
+  ["a member twice", "duplicate_member", (_, r) => void r.writeHead(200, json).end('{"a":1,"a":2}')],
   ["a megabyte", "too_large", (_, r) => void r.writeHead(200, json).end("x".repeat(1_000_000))],
   ["a redirect", "status_not_200", (_, r) => void r.writeHead(307, { location: "/keys" }).end()],
   ["500", "status_not_200", (_, r) => void r.writeHead(500).end()],

@@ -253,6 +253,12 @@ export const signOnReasons = {
     means: "The ID token is not a signed JSON web token in its compact form.",
     remedy: AT_IDP,
   },
+  "id_token.json": {
+    error: "server_error",
+    means: "The JSON in the ID token has a member twice, half of a surrogate pair, or more than 8 levels.",
+    remedy:
+      "`checks` says which of the three, and at which member. Change that member at the identity provider, or no longer send it to this client.",
+  },
   "id_token.alg": {
     error: "server_error",
     means: "The ID token is signed with an algorithm that is not accepted for this provider.",
@@ -342,6 +348,12 @@ export const signOnReasons = {
     error: "server_error",
     means: "The UserInfo answer is neither a JSON object nor a signed JSON web token.",
     remedy: AT_IDP,
+  },
+  "userinfo.json": {
+    error: "server_error",
+    means: "The JSON in the UserInfo answer has a member twice, half of a surrogate pair, or more than 8 levels.",
+    remedy:
+      "`checks` says which of the three. Change that member at the identity provider, or no longer send it to this client.",
   },
   "userinfo.encrypted": {
     error: "server_error",
@@ -453,6 +465,12 @@ export const signOnReasons = {
     error: "invalid_request",
     means: "The logout token is not a signed JSON web token in its compact form.",
     remedy: AT_IDP,
+  },
+  "logout_token.json": {
+    error: "invalid_request",
+    means: "The JSON in the logout token has a member twice, half of a surrogate pair, or more than 8 levels.",
+    remedy:
+      "`checks` says which of the three, and at which member. Change that member at the identity provider, or no longer send it to this client.",
   },
   "logout_token.encrypted": {
     error: "invalid_request",

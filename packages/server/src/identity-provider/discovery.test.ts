@@ -217,27 +217,57 @@ describe("a document", () => {
     ["a page", "<html></html>"],
     ["a document that broke off", '{"issuer":"https://idp.exam'],
     ["two documents", "{}{}"],
-    ["a member twice", '{"issuer":"https://idp.example","issuer":"https://evil.example"}'],
-    ["a member twice, once escaped", '{"issuer":"a","iss\\u0075er":"b"}'],
-    ["a member twice, further in", '{"a":[{"b":1,"b":2}]}'],
-    ["__proto__", '{"__proto__":{"issuer":"https://idp.example"}}'],
-    ["an escaped __proto__", '{"\\u005f_proto__":{"issuer":"https://idp.example"}}'],
-    ["constructor", '{"constructor":{"prototype":{"a":1}}}'],
-    ["lists 100,000 deep", "[".repeat(100_000) + "]".repeat(100_000)],
-    ["objects 100,000 deep", `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`],
-    [
-      "objects as deep as is too deep",
-      `${'{"a":'.repeat(limits.jsonDepth + 1)}1${"}".repeat(limits.jsonDepth + 1)}`,
-    ],
     ["a byte order mark", "\ufeff{}"],
     ["UTF-16", Buffer.from("{}", "utf16le")],
     ["broken UTF-8", Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
-    ["half a character", '{"a":"\\ud800"}'],
     ["a comment", "{/**/}"],
     ["NaN", '{"a":NaN}'],
   ])("may not be %s (N60)", async (_, body) => {
     expect(await fetched({ body })).toEqual({ reason: "not_json", status: 200 });
-    expect(({} as Record<string, unknown>).issuer).toBeUndefined();
+  });
+
+  test.each<[string, string, string]>([
+    [
+      "a member twice",
+      '{"issuer":"https://idp.example","issuer":"https://evil.example"}',
+      "duplicate_member",
+    ],
+    ["a member twice, once escaped", '{"issuer":"a","iss\\u0075er":"b"}', "duplicate_member"],
+    ["a member twice, further in", '{"a":[{"b":1,"b":2}]}', "duplicate_member"],
+    ["lists 100,000 deep", "[".repeat(100_000) + "]".repeat(100_000), "too_deep"],
+    ["objects 100,000 deep", `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`, "too_deep"],
+    [
+      "objects as deep as is too deep",
+      `${'{"a":'.repeat(limits.jsonDepth + 1)}1${"}".repeat(limits.jsonDepth + 1)}`,
+      "too_deep",
+    ],
+    ["half a character", '{"a":"\\ud800"}', "lone_surrogate"],
+  ])("that is JSON and may not have %s says so (N60)", async (_, body, reason) => {
+    expect(await fetched({ body })).toEqual({ reason, status: 200 });
+  });
+
+  test.each([
+    ["__proto__", '{"__proto__":{"issuer":"https://evil.example"},"issuer":"https://idp.example"}'],
+    ["an escaped __proto__", '{"\\u005f_proto__":{"a":1},"issuer":"https://idp.example"}'],
+    ["constructor", '{"constructor":{"prototype":{"a":1}},"issuer":"https://idp.example"}'],
+  ])("may have a member %s, which changes nothing else (N60)", async (_, body) => {
+    const found = await fetched({ body });
+    expect(found).toMatchObject({ document: { issuer: "https://idp.example" } });
+    expect(toMetadata("document" in found ? found.document : {}).issuer).toBe("https://idp.example");
+    expect([({} as Record<string, unknown>).issuer, ({} as Record<string, unknown>).a]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test("without a member that every object inherits has none", async () => {
+    const found = await fetched({ body: "{}" });
+    const document = "document" in found ? found.document : {};
+    expect([document.constructor, document.toString, textsOf(document, "constructor")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   test.each(["host_not_public", "tls_failed", "too_slow", "too_large", "resting"] as const)(

@@ -26,7 +26,7 @@ export type Metadata = {
 
 export type Document = Record<string, unknown>;
 
-export type DocumentReason = EgressReason | "redirected" | "status_not_200" | "not_json";
+export type DocumentReason = EgressReason | "redirected" | "status_not_200" | JsonRefusal;
 
 /** One document of an identity provider, or why there is none. */
 type Fetched = { document: Document; elapsedMs: number; dateMs: number | undefined } | Unread;
@@ -75,8 +75,9 @@ export async function fetchDocument(
     const { status, headers, elapsedMs } = answer;
     if (status >= 300 && status < 400) return { reason: "redirected", status };
     if (status !== 200) return { reason: "status_not_200", status };
-    const document = documentIn(answer);
-    if (!document) return { reason: "not_json", status };
+    const read = readAnswer(answer);
+    if ("refusal" in read) return { reason: read.refusal, status };
+    const { document } = read;
     const date = Date.parse(headers.date ?? "");
     return { document, elapsedMs, dateMs: Number.isNaN(date) ? undefined : date };
   } catch (error) {
@@ -85,15 +86,31 @@ export async function fetchDocument(
   }
 }
 
-/** What an answer says, where it is JSON by its media type and one plain object. */
-export const documentIn = ({ headers, body }: EgressAnswer): Document | undefined =>
+/** What an answer says, where it is JSON by its media type and one object that can be read in one way only. */
+export const readAnswer = ({ headers, body }: EgressAnswer): ReadObject =>
   /^application\/(jwk-set\+)?json\s*(;|$)/i.test(headers["content-type"] ?? "")
     ? readObject(body)
-    : undefined;
+    : { refusal: "not_json" };
 
-export function readObject(bytes: Uint8Array): Document | undefined {
-  const parsed = parseStrictJson(bytes, limits.jsonDepth);
-  return "value" in parsed && isObject(parsed.value) ? parsed.value : undefined;
+export function documentIn(answer: EgressAnswer): Document | undefined {
+  const read = readAnswer(answer);
+  return "document" in read ? read.document : undefined;
+}
+
+/** Why an object was not read. All but `not_json` are JSON, and Latchkey refuses it. */
+export type JsonRefusal = "not_json" | "duplicate_member" | "too_deep" | "lone_surrogate";
+
+/** `member`: in which of the object's members. */
+type ReadObject = { document: Document } | { refusal: JsonRefusal; member?: string };
+
+/** A provider may name its claims as it likes: `constructor` and `__proto__` are names like others. */
+export function readObject(bytes: Uint8Array): ReadObject {
+  const parsed = parseStrictJson(bytes, limits.jsonDepth, { keepsEveryName: true });
+  if ("value" in parsed) return isObject(parsed.value) ? { document: parsed.value } : { refusal: "not_json" };
+  const { fault, ...where } = parsed;
+  return fault === "duplicate_member" || fault === "too_deep" || fault === "lone_surrogate"
+    ? { refusal: fault, ...where }
+    : { refusal: "not_json" };
 }
 
 export const isObject = (value: unknown): value is Document =>

@@ -204,6 +204,9 @@ describe("a provider that cannot be read", () => {
     "redirected",
     "status_not_200",
     "not_json",
+    "duplicate_member",
+    "too_deep",
+    "lone_surrogate",
   ];
 
   test.each<[DocumentReason, string]>([
@@ -227,6 +230,12 @@ describe("a provider that cannot be read", () => {
     expect(checks[4]?.remedy ?? null).toEqual(remedy && expect.stringMatching(remedy));
   });
 
+  const REFUSED_JSON: Partial<Record<DocumentReason, string>> = {
+    duplicate_member: '{"issuer":"a","issuer":"b"}',
+    too_deep: `{"a":${"[".repeat(20)}${"]".repeat(20)}}`,
+    lone_surrogate: '{"a":"\\ud800"}',
+  };
+
   test.each(REASONS)("is reported as such, and why: %s", async (reason) => {
     const answer: EgressAnswer = {
       status: 200,
@@ -236,6 +245,9 @@ describe("a provider that cannot be read", () => {
     };
     const statuses: Partial<Record<DocumentReason, number>> = {
       not_json: 200,
+      duplicate_member: 200,
+      too_deep: 200,
+      lone_surrogate: 200,
       redirected: 302,
       status_not_200: 500,
     };
@@ -244,9 +256,12 @@ describe("a provider that cannot be read", () => {
     const send = async () => {
       asked++;
       if (reason === "not_json") return answer;
+      const body = REFUSED_JSON[reason];
+      if (body !== undefined)
+        return { ...answer, headers: { "content-type": "application/json" }, body: Buffer.from(body) };
       if (reason === "redirected") return { ...answer, status: 302 };
       if (reason === "status_not_200") return { ...answer, status: 500 };
-      throw egressFault(reason, new Error("upstream text"));
+      throw egressFault(reason as EgressReason, new Error("upstream text"));
     };
     const report = await examine({ send, clock: handClock(), allowedOrigins: [] }, DISCOVERY_URL);
     expect(report).toMatchObject({

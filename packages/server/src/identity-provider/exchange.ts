@@ -5,7 +5,7 @@ import type { Keyring } from "../lib/keyring.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Calls } from "./calls.ts";
 import { openSecrets } from "./client-secret.ts";
-import { type Document, documentIn, type Metadata } from "./discovery.ts";
+import { type Document, type Metadata, readAnswer } from "./discovery.ts";
 import { type EgressAnswer, isEgressFault } from "./egress-message.ts";
 import { refusalOf, saidIn, toIdpAnswer } from "./idp-answer.ts";
 import type { Profile } from "./profile.ts";
@@ -82,12 +82,13 @@ async function request(
 /** Whatever a fault of its own or 429 has in its body, the provider did not answer the question. */
 function judge(answer: EgressAnswer, sent: readonly string[]): Exchanged {
   const { status } = answer;
-  const document = documentIn(answer);
+  const read = readAnswer(answer);
+  const document = "document" in read ? read.document : undefined;
   const said = saidIn(document);
   const refusal = status < 500 && status !== 429 ? refusalOf(status, said) : undefined;
   if (refusal) return { reason: `token.${refusal}`, answer: toIdpAnswer("token", { status }, said, sent) };
   if (status === 200 && document) return { tokens: document };
-  const fault = status === 200 ? "not_json" : "status_not_200";
+  const fault = status === 200 && "refusal" in read ? read.refusal : "status_not_200";
   return { reason: "token.unavailable", answer: toIdpAnswer("token", { status, fault }, said, sent) };
 }
 

@@ -774,34 +774,75 @@ describe("the form", () => {
     }
   });
 
-  const twice = (text: string) => text.replace("{", '{"iss":"bad",');
   const deep = (depth: number) => `{"x":${"[".repeat(depth)}${"]".repeat(depth)}}`;
   const json = (value: object) => JSON.stringify(value);
-  test.each<[string, () => [string | Buffer, string | Buffer]]>([
-    ["a member twice in the payload", () => [json(ownHeader()), twice(json(good()))]],
-    ["a member twice in the header", () => ['{"alg":"none","alg":"ES256"}', json(good())]],
-    [
-      "a member twice, once escaped",
-      () => [json(ownHeader()), json(good()).replace("{", '{"\\u0069ss":"bad",')],
-    ],
+  type Parts = () => [string | Buffer, string | Buffer];
+
+  test.each<[string, Parts]>([
     ["a byte order mark before the header", () => [`\ufeff${json(ownHeader())}`, json(good())]],
     ["a byte order mark before the payload", () => [json(ownHeader()), `\ufeff${json(good())}`]],
     ["bytes that are no UTF-8", () => [json(ownHeader()), Buffer.from('{"iss":"\xff"}', "latin1")]],
     ["UTF-16", () => [json(ownHeader()), Buffer.from(json(good()), "utf16le")]],
-    ["half of a character", () => [json(ownHeader()), '{"name":"\\ud800"}']],
-    ["a payload 10 000 deep", () => [json(ownHeader()), deep(10_000)]],
-    ["a payload 5 000 deep", () => [json(ownHeader()), deep(5000)]],
-    ["a header 5 000 deep", () => [deep(5000), json(good())]],
     ["a payload that is a list", () => [json(ownHeader()), "[]"]],
     ["a payload that is null", () => [json(ownHeader()), "null"]],
     ["a payload that is a token itself", () => [json(ownHeader()), idp.signToken(good())]],
     ["a header that is a text", () => ['"ES256"', json(good())]],
     ["a header that is a list", () => ['[{"alg":"ES256"}]', json(good())]],
     ["more behind the payload", () => [json(ownHeader()), `${json(good())}{}`]],
-    ["a member __proto__", () => [json(ownHeader()), json(good()).replace("{", '{"__proto__":{"sub":"x"},')]],
   ])("refuses what can be read in more than one way: %s (N39)", async (_, parts) => {
     expect(await reasonFor(signRaw(...parts()))).toBe("id_token.malformed");
   });
+
+  const once = "each member once";
+  const levels = "at most 8 levels of JSON";
+  const whole = "whole characters";
+  test.each<[string, Parts, string]>([
+    [
+      'a member twice in the payload, at "iss"',
+      () => [json(ownHeader()), json(good()).replace("{", '{"iss":"bad",')],
+      once,
+    ],
+    ['a member twice in the header, at "alg"', () => ['{"alg":"none","alg":"ES256"}', json(good())], once],
+    [
+      'a member twice in the payload, at "iss"',
+      () => [json(ownHeader()), json(good()).replace("{", '{"\\u0069ss":"bad",')],
+      once,
+    ],
+    [
+      'a member twice in the payload, at "groups"',
+      () => [json(ownHeader()), '{"a":1,"groups":[{"b":1,"b":2}]}'],
+      once,
+    ],
+    [
+      'half of a surrogate pair in the payload, at "name"',
+      () => [json(ownHeader()), '{"name":"\\ud800"}'],
+      whole,
+    ],
+    ["half of a surrogate pair in the payload", () => [json(ownHeader()), '{"\\ud800":1}'], whole],
+    ['more levels in the payload, at "x"', () => [json(ownHeader()), deep(20)], levels],
+    ['more levels in the payload, at "x"', () => [json(ownHeader()), deep(10_000)], levels],
+    ['more levels in the header, at "x"', () => [deep(5000), json(good())], levels],
+  ])("names the part and the member where its JSON is refused: %s (N39)", async (found, parts, expected) => {
+    const verdict = await verify(signRaw(...parts()));
+    expect(verdict).toEqual({
+      reason: "id_token.json",
+      checks: [{ check: "id_token.json", passed: false, expected, found }],
+    });
+  });
+
+  test.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"])(
+    "a claim called %s is a claim like others",
+    async (name) => {
+      for (const value of ['"x"', '{"sub":"x","polluted":true}', "null"]) {
+        const member = `{"${name}":${value},`;
+        const token = signRaw(json(ownHeader()).replace("{", member), json(good()).replace("{", member));
+        const verdict = await verify(token);
+        expect(verdict).toMatchObject({ claims: { sub: "subject" } });
+        if ("claims" in verdict) expect(Object.keys(verdict.claims)).toContain(name);
+      }
+      expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    },
+  );
 
   test.each<[string, object]>([
     ["an extension that must be understood", { crit: ["exp"], exp: 1 }],

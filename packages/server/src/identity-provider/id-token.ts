@@ -7,6 +7,7 @@ import type { BroughtBy, Directory } from "./directory.ts";
 import { type Document, type Metadata, readObject } from "./discovery.ts";
 import { isSignedBy } from "./keys.ts";
 import type { Profile } from "./profile.ts";
+import { evidenceOf } from "./refused-json.ts";
 
 /**
  * Whether an ID token is what it says (OpenID Connect Core 3.1.3.7): which key, which algorithm and what the claims must be.
@@ -27,10 +28,10 @@ export type Finding<Part extends string> = {
   found?: string;
 };
 
-export type SignaturePart = "malformed" | "encrypted" | "alg" | "key" | "keys_unread" | "signature";
+export type SignaturePart = "malformed" | "json" | "encrypted" | "alg" | "key" | "keys_unread" | "signature";
 export type ClaimPart = "iss" | "aud" | "azp" | "exp" | "iat" | "nbf";
 
-type Signed =
+export type Signed =
   | { header: Document; payload: Document; findings: Finding<SignaturePart>[] }
   | { failed: SignaturePart; findings: Finding<SignaturePart>[] };
 
@@ -135,14 +136,27 @@ export async function verifySignature(
 
 type Compact = { signed: Buffer; signature: Buffer; header: Document; payload: Document };
 
+const malformed = (found: string): Finding<SignaturePart> => ({
+  part: "malformed",
+  passed: false,
+  expected: "a signed JSON web token in its compact form",
+  found,
+});
+
+function readPart(
+  part: "header" | "payload",
+  bytes: Buffer,
+): { document: Document } | Finding<SignaturePart> {
+  const read = readObject(bytes);
+  if ("document" in read) return read;
+  const evidence = evidenceOf(read, part);
+  return evidence
+    ? { part: "json", passed: false, ...evidence }
+    : malformed(`a ${part} that is not one plain JSON object`);
+}
+
 /** Only the compact form, only one spelling of it, and nothing that would have to be understood but is not. */
 function readCompact(token: unknown, types: readonly string[]): Compact | Finding<SignaturePart> {
-  const malformed = (found: string): Finding<SignaturePart> => ({
-    part: "malformed",
-    passed: false,
-    expected: "a signed JSON web token in its compact form",
-    found,
-  });
   if (!isText(token)) return malformed("no text");
   if (token.length > MAX_TOKEN_LENGTH) return malformed(`more than ${MAX_TOKEN_LENGTH} characters`);
   if (!/^[A-Za-z0-9_.-]+$/.test(token)) return malformed("a character that it cannot have");
@@ -156,16 +170,21 @@ function readCompact(token: unknown, types: readonly string[]): Compact | Findin
   if (bytes.some((part, index) => part.toString("base64url") !== parts[index]))
     return malformed("bad base64url");
   const [headerBytes, payloadBytes, signature] = bytes as [Buffer, Buffer, Buffer];
-  const header = readObject(headerBytes);
-  const payload = readObject(payloadBytes);
-  if (!header) return malformed("a header that is not one plain JSON object");
-  if (!payload) return malformed("a payload that is not one plain JSON object");
-  const { crit, b64, typ } = header;
+  const header = readPart("header", headerBytes);
+  if ("part" in header) return header;
+  const payload = readPart("payload", payloadBytes);
+  if ("part" in payload) return payload;
+  const { crit, b64, typ } = header.document;
   if (crit !== undefined || b64 !== undefined) return malformed("a header with an extension");
   // Typed as something else, it was made for somebody else (RFC 8725 3.11). A media type may be written in full (RFC 7515 4.1.9).
   const isMeant = typeof typ === "string" && types.includes(typ.toLowerCase().replace(/^application\//, ""));
   if (typ !== undefined && !isMeant) return malformed(`the type ${show(typ)}`);
-  return { signed: Buffer.from(token.slice(0, token.lastIndexOf("."))), signature, header, payload };
+  return {
+    signed: Buffer.from(token.slice(0, token.lastIndexOf("."))),
+    signature,
+    header: header.document,
+    payload: payload.document,
+  };
 }
 
 /**
@@ -250,7 +269,7 @@ function fitsAccessToken(atHash: unknown, algorithm: unknown, accessToken: strin
 }
 
 /** A number as the instant that it means; a text in quotes, so that it is seen to be no number. */
-function showInstant(seconds: unknown): string {
+export function showInstant(seconds: unknown): string {
   const instantMs = toMs(seconds);
   if (Math.abs(instantMs) <= 8.64e15) return toIso(instantMs);
   return show(typeof seconds === "string" ? `"${seconds}"` : seconds);

@@ -68,8 +68,8 @@ export async function identify(
   let userinfo: Document = {};
   if (!hasEmail(own) && metadata.userinfoEndpoint !== null && accessToken !== undefined) {
     const answer = await fetchUserinfo(deps, profile, metadata, accessToken, subject);
-    if ("reason" in answer) return refuse(answer.reason, {}, answer.answer);
-    if (answer.isSigned) checks.push({ check: "userinfo.signature", passed: true });
+    if ("reason" in answer) return refuse(answer.reason, answer.evidence, answer.answer);
+    if (answer.isSigned) checks.push({ check: "userinfo.signature", passed: true, ...SIGNED });
     checks.push({ check: "userinfo.sub", passed: true });
     userinfo = answer.claims;
   }
@@ -100,6 +100,8 @@ export async function identify(
   };
   return { identity, checks };
 }
+
+const SIGNED = { expected: "signed by the provider, for this client", found: "so signed" };
 
 /** Of whatever kind: an e-mail that is there and unusable is a fault to be seen, not one to be looked for elsewhere. */
 const hasEmail = ({ email }: Document): boolean => email !== undefined && email !== null && email !== "";

@@ -97,10 +97,11 @@ const broken: [string, string, NonNullable<HostileIdp["hooks"]["answer"]>[string
   ["null", "malformed", (_, r) => void r.writeHead(200, json).end("null")],
   ["nothing", "malformed", (_, r) => void r.writeHead(200, json).end()],
   ["half of it", "malformed", (_, r) => void r.writeHead(200, json).end('{"sub":"subject"')],
+  ["the subject twice", "json", (_, r) => void r.writeHead(200, json).end('{"sub":"x","sub":"subject"}')],
   [
-    "the subject twice",
-    "malformed",
-    (_, r) => void r.writeHead(200, json).end('{"sub":"x","sub":"subject"}'),
+    "20 levels",
+    "json",
+    (_, r) => void r.writeHead(200, json).end(`{"x":${"[".repeat(20)}${"]".repeat(20)}}`),
   ],
 ];
 
@@ -108,6 +109,24 @@ test.each(broken)("%s is userinfo.%s (N79)", async (_, reason, answer) => {
   idp.hooks.answer = { "/userinfo": answer };
   expect(await fetched()).toMatchObject({ reason: `userinfo.${reason}` });
   expect(idp.journal.map(({ path }) => path)).toEqual(["/userinfo"]);
+});
+
+test("which member of the JSON it is refused for is said", async () => {
+  idp.hooks.answer = {
+    "/userinfo": (_, r) => void r.writeHead(200, json).end('{"sub":"subject","sub":"x"}'),
+  };
+  const evidence = { expected: "each member once", found: 'a member twice at "sub"' };
+  expect(await fetched()).toMatchObject({ reason: "userinfo.json", evidence });
+});
+
+test.each(["__proto__", "constructor"])("a claim called %s is a claim like others", async (name) => {
+  const claims = `{"${name}":{"email":"eve@evil.example"},"sub":"subject"}`;
+  idp.hooks.answer = { "/userinfo": (_, r) => void r.writeHead(200, json).end(claims) };
+  const answer = await fetched();
+  expect("claims" in answer && [Object.keys(answer.claims), answer.claims.email]).toEqual([
+    [name, "sub"],
+    undefined,
+  ]);
 });
 
 describe("is not asked", () => {
@@ -153,6 +172,42 @@ describe("a signed answer", () => {
     answers(() => idp.signToken(own()));
     idp.hooks.answer = { ...idp.hooks.answer, "/keys": (_, r) => void r.writeHead(503).end() };
     expect(await fetched()).toMatchObject({ reason: "userinfo.unavailable" });
+  });
+
+  test.each<[string, () => string, () => object]>([
+    [
+      "of another issuer",
+      () => idp.signToken({ ...own(), iss: "https://evil.example" }),
+      () => ({ expected: `the issuer ${idp.issuer}`, found: "the issuer https://evil.example" }),
+    ],
+    [
+      "for another client",
+      () => idp.signToken({ ...own(), aud: "another" }),
+      () => ({ expected: "for the client the-store", found: "for another" }),
+    ],
+    [
+      "that is over",
+      () => idp.signToken({ ...own(), exp: seconds() - 120 }),
+      () => ({ expected: "not expired", found: expect.stringMatching(/^the end 20/) }),
+    ],
+    [
+      "by a key that nobody knows",
+      () => idp.signToken(own(), { kid: "unknown" }),
+      () => ({ expected: "a key of the provider", found: "unknown" }),
+    ],
+    [
+      "that is symmetric",
+      () => idp.signToken(own(), { alg: "HS256" }),
+      () => ({ expected: "RS256, PS256, ES256, EdDSA, Ed25519", found: "HS256" }),
+    ],
+    [
+      "whose text was changed",
+      () => tampered(idp.signToken(own())),
+      () => ({ expected: expect.stringMatching(/^a signature by the key key-/), found: "another signature" }),
+    ],
+  ])("%s is refused with both sides of what was compared", async (_, token, evidence) => {
+    answers(token);
+    expect(await fetched()).toMatchObject({ reason: "userinfo.signature", evidence: evidence() });
   });
 
   const forged: [string, string, () => string][] = [

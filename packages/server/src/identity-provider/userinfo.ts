@@ -1,16 +1,21 @@
 import { limits } from "../contract/limits.ts";
 import type { IdpAnswer, SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Clock } from "../lib/clock.ts";
+import { show } from "../lib/show.ts";
 import type { Sender } from "./calls.ts";
 import type { Directory } from "./directory.ts";
-import { ALGORITHMS, type Document, documentIn, type Metadata } from "./discovery.ts";
+import { ALGORITHMS, type Document, documentIn, type Metadata, readAnswer } from "./discovery.ts";
 import { type EgressAnswer, isEgressFault } from "./egress-message.ts";
-import { isUnexpired, verifySignature } from "./id-token.ts";
+import { type Finding, isUnexpired, type Signed, showInstant, verifySignature } from "./id-token.ts";
 import { saidIn, toIdpAnswer } from "./idp-answer.ts";
 import type { Profile } from "./profile.ts";
+import { evidenceOf } from "./refused-json.ts";
 
 type UserinfoReason = Extract<SignOnReason, `userinfo.${string}`>;
-type Refused = { reason: UserinfoReason; answer: IdpAnswer };
+/** Both sides of what was compared; nothing where no two things were. */
+type Evidence = { expected?: string; found?: string };
+type Refused = { reason: UserinfoReason; answer: IdpAnswer; evidence?: Evidence };
+type Unusable = { reason: UserinfoReason; evidence?: Evidence };
 type Claims = { claims: Document; isSigned?: true };
 type Userinfo = Claims | Refused;
 
@@ -42,7 +47,7 @@ export async function fetchUserinfo(
     if ("reason" in read) {
       const said = saidIn(documentIn(answer));
       const { status } = answer;
-      return { reason: read.reason, answer: toIdpAnswer("userinfo", { status }, said, [accessToken]) };
+      return { ...read, answer: toIdpAnswer("userinfo", { status }, said, [accessToken]) };
     }
     if (read.claims.sub === subject) return read;
     return { reason: "userinfo.sub", answer: toIdpAnswer("userinfo", { status: answer.status }) };
@@ -57,12 +62,14 @@ async function readClaims(
   profile: Profile,
   metadata: Metadata,
   answer: EgressAnswer,
-): Promise<Claims | { reason: UserinfoReason }> {
+): Promise<Claims | Unusable> {
   if (answer.status !== 200) return { reason: "userinfo.unavailable" };
   if (/^application\/jwt\s*(;|$)/i.test(answer.headers["content-type"] ?? ""))
     return readSigned(deps, profile, metadata, answer.body.toString("latin1").trim());
-  const claims = documentIn(answer);
-  return claims ? { claims } : { reason: "userinfo.malformed" };
+  const read = readAnswer(answer);
+  if ("document" in read) return { claims: read.document };
+  const evidence = evidenceOf(read);
+  return evidence ? { reason: "userinfo.json", evidence } : { reason: "userinfo.malformed" };
 }
 
 /** Whom it is from and for is looked at where it says so, as it should (Core 5.3.2), and so is its end. */
@@ -71,20 +78,43 @@ async function readSigned(
   profile: Profile,
   metadata: Metadata,
   token: string,
-): Promise<Claims | { reason: UserinfoReason }> {
+): Promise<Claims | Unusable> {
   // It has a list of algorithms of its own, which need not be that of ID tokens.
   const trusted = { ...metadata, signingAlgorithms: ALGORITHMS };
   const signed = await verifySignature(deps, profile, trusted, token, ["jwt"]);
-  if ("failed" in signed) {
-    const { failed } = signed;
-    if (failed === "keys_unread") return { reason: "userinfo.unavailable" };
-    return {
-      reason: failed === "encrypted" || failed === "malformed" ? `userinfo.${failed}` : "userinfo.signature",
-    };
-  }
+  if ("failed" in signed) return unusable(signed);
   const { iss, aud, exp } = signed.payload;
-  const isOurs = aud === undefined || [aud].flat().includes(profile.clientId);
-  const isMeant = (iss === undefined || iss === metadata.issuer) && isOurs;
-  const isGood = isMeant && (exp === undefined || isUnexpired(deps.clock, exp));
-  return isGood ? { claims: signed.payload, isSigned: true } : { reason: "userinfo.signature" };
+  const { clientId } = profile;
+  const compared = [
+    {
+      passed: iss === undefined || iss === metadata.issuer,
+      expected: `the issuer ${show(metadata.issuer)}`,
+      found: `the issuer ${show(iss)}`,
+    },
+    {
+      passed: aud === undefined || [aud].flat().includes(clientId),
+      expected: `for the client ${clientId}`,
+      found: `for ${show(aud)}`,
+    },
+    {
+      passed: exp === undefined || isUnexpired(deps.clock, exp),
+      expected: "not expired",
+      found: `the end ${showInstant(exp)}`,
+    },
+  ];
+  const failed = compared.find(({ passed }) => !passed);
+  if (!failed) return { claims: signed.payload, isSigned: true };
+  const { expected, found } = failed;
+  return { reason: "userinfo.signature", evidence: { expected, found } };
+}
+
+/** Whose signature it has was not established: the last thing that was looked at says why. */
+function unusable({ failed, findings }: Extract<Signed, { failed: unknown }>): Unusable {
+  if (failed === "keys_unread") return { reason: "userinfo.unavailable" };
+  const { part: _, passed: __, ...evidence } = findings.at(-1) as Finding<string>;
+  if (failed === "encrypted" || failed === "malformed" || failed === "json")
+    return { reason: `userinfo.${failed}`, evidence };
+  const key = findings.find(({ part }) => part === "key")?.found;
+  const forged = { expected: `a signature by the key ${key}`, found: "another signature" };
+  return { reason: "userinfo.signature", evidence: failed === "signature" ? forged : evidence };
 }

@@ -1,3 +1,4 @@
+import { limits } from "../contract/limits.ts";
 import type { DocumentReason, Unread } from "./discovery.ts";
 
 const reasons: Record<DocumentReason, string> = {
@@ -18,6 +19,9 @@ const reasons: Record<DocumentReason, string> = {
   redirected: "it answers with a redirect, which we do not follow",
   status_not_200: "it does not answer 200",
   not_json: "its answer is not the JSON that it should be",
+  duplicate_member: "its answer is JSON with a member twice in the same object",
+  too_deep: `its answer is JSON of more than ${limits.jsonDepth} levels`,
+  lone_surrogate: "its answer is JSON with half of a surrogate pair in it",
 };
 
 /** What an operator can do about it, where it is the operator who can. */

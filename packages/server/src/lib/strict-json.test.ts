@@ -347,3 +347,33 @@ test.each([
   });
   expect(Math.min(...timesMs)).toBeLessThan(50);
 });
+
+describe("where every name is kept", () => {
+  const keeping = (text: string) =>
+    parseStrictJson(new TextEncoder().encode(text), DEPTH, { keepsEveryName: true });
+  const read = (text: string) => (keeping(text) as { value: Record<string, unknown> }).value;
+
+  test.each(["__proto__", "constructor", "prototype"])("%s is a member like others", (name) => {
+    const object = read(`{"${name}":{"admin":true},"a":[{"${name}":1}]}`);
+    expect(Object.keys(object)).toEqual([name, "a"]);
+    expect(object[name]).toEqual({ admin: true });
+    expect(object.admin).toBeUndefined();
+    expect(({} as { admin?: boolean }).admin).toBeUndefined();
+  });
+
+  test("a member that is not there is undefined, whatever its name", () => {
+    for (const name of ["constructor", "__proto__", "toString", "valueOf"])
+      expect(read("{}")[name]).toBeUndefined();
+  });
+
+  test.each([
+    ['{"a":1,"a":2}', { fault: "duplicate_member", member: "a" }],
+    ['{"__proto__":1,"__proto__":2}', { fault: "duplicate_member", member: "__proto__" }],
+    ['{"a":1,"b":[{"c":1,"c":2}]}', { fault: "duplicate_member", member: "b" }],
+    ['{"a":{"b":{}},"c":"\\ud800"}', { fault: "lone_surrogate", member: "c" }],
+    [`{"a":${nested(DEPTH, "[", "]")}}`, { fault: "too_deep", member: "a" }],
+    ['[{"a":1,"a":2}]', { fault: "duplicate_member" }],
+  ])("a fault is told with the outermost member that it is in: %s", (text, fault) => {
+    expect(keeping(text)).toEqual(fault);
+  });
+});

@@ -1,4 +1,4 @@
-/** JSON as we accept it: UTF-8 without a mark, no member twice, none with a name that JavaScript treats specially. */
+/** JSON as Latchkey accepts it: UTF-8 without a mark, no member twice, in requests none with a name that JavaScript treats specially. */
 export type JsonFault =
   | "not_utf8"
   | "not_json"
@@ -7,7 +7,13 @@ export type JsonFault =
   | "reserved_member"
   | "lone_surrogate";
 
-type JsonResult = { value: unknown } | { fault: JsonFault };
+/** `member`: the member of the outermost object in which the fault is. Only with `keepsEveryName`: a request's own names are not said back. */
+type JsonResult = { value: unknown } | { fault: JsonFault; member?: string };
+
+type Options = {
+  /** Reads `__proto__`, `constructor` and `prototype` as members like others, into objects without a prototype. */
+  keepsEveryName?: boolean;
+};
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const RESERVED = new Set(["__proto__", "constructor", "prototype"]);
@@ -17,21 +23,44 @@ const LITERALS: Record<string, unknown> = { true: true, false: false, null: null
  * A parser of our own: JSON.parse keeps the last of two members with one name, and on the V8 of Node 24 to 26 it can take a
  * name that is written with a backslash for another one that it has seen before (nodejs/node#63785).
  */
-export function parseStrictJson(bytes: Uint8Array, maxDepth: number): JsonResult {
+export function parseStrictJson(
+  bytes: Uint8Array,
+  maxDepth: number,
+  { keepsEveryName = false }: Options = {},
+): JsonResult {
   let text: string;
   try {
     text = UTF8.decode(bytes);
   } catch {
     return { fault: "not_utf8" };
   }
-  const reader: Reader = { text, at: 0, levelsLeft: maxDepth, fault: undefined };
+  const reader: Reader = {
+    text,
+    at: 0,
+    maxDepth,
+    levelsLeft: maxDepth,
+    keepsEveryName,
+    member: undefined,
+    fault: undefined,
+  };
   const value = readValue(reader);
   if (!reader.fault && next(reader) !== "") reader.fault = "not_json";
-  return reader.fault ? { fault: reader.fault } : { value };
+  const { fault, member } = reader;
+  if (fault) return { fault, ...(member !== undefined && { member }) };
+  return { value };
 }
 
 /** The state of a parse. Once `fault` is set, every function returns early and its value is not used. */
-type Reader = { text: string; at: number; levelsLeft: number; fault: JsonFault | undefined };
+type Reader = {
+  text: string;
+  at: number;
+  maxDepth: number;
+  levelsLeft: number;
+  keepsEveryName: boolean;
+  /** The member of the outermost object that is being read. */
+  member: string | undefined;
+  fault: JsonFault | undefined;
+};
 
 const refuse = (reader: Reader, fault: JsonFault): undefined => {
   reader.fault ??= fault;
@@ -71,16 +100,20 @@ function inside<T>(reader: Reader, read: (reader: Reader) => T): T | undefined {
 }
 
 function readObject(reader: Reader): object {
-  const object: Record<string, unknown> = {};
+  // Without a prototype `object.constructor` is the member or undefined, and setting `__proto__` adds a member.
+  const object: Record<string, unknown> = reader.keepsEveryName ? Object.create(null) : {};
+  const isOutermost = reader.levelsLeft === reader.maxDepth - 1;
   if (take(reader, "}")) return object;
   do {
     const name = next(reader) === '"' ? readString(reader) : refuse(reader, "not_json");
     if (name === undefined) break;
-    if (RESERVED.has(name)) refuse(reader, "reserved_member");
+    if (isOutermost && reader.keepsEveryName) reader.member = name;
+    if (!reader.keepsEveryName && RESERVED.has(name)) refuse(reader, "reserved_member");
     if (Object.hasOwn(object, name)) refuse(reader, "duplicate_member");
     if (!take(reader, ":")) refuse(reader, "not_json");
     if (reader.fault) break;
     object[name] = readValue(reader);
+    if (isOutermost && !reader.fault) reader.member = undefined;
   } while (!reader.fault && take(reader, ","));
   if (!take(reader, "}")) refuse(reader, "not_json");
   return object;
