@@ -99,6 +99,21 @@ test("a secret of any characters arrives as it is (N70)", async () => {
   expect(await exchange(await newProfile({ client_secret: secret }))).toHaveProperty("tokens");
 });
 
+test.each<[string, (text: string) => string]>([
+  ["as forms are", (text) => decodeURIComponent(text.replaceAll("+", " "))],
+  ["as percent signs alone", decodeURIComponent],
+])("a secret with a space arrives at a provider that decodes credentials %s", async (_, decode) => {
+  const credentials: string[] = [];
+  idp.hooks.answer = {
+    "/token": (request) => {
+      credentials.push(...atob(request.headers.authorization?.slice("Basic ".length) ?? "").split(":"));
+      return "honest";
+    },
+  };
+  await exchange(await newProfile({ client_id: "the shop", client_secret: "one two+three" }));
+  expect(credentials.map(decode)).toEqual(["the shop", "one two+three"]);
+});
+
 test("what a provider repeats of our request is kept without secret, code and verifier, however they were encoded", async () => {
   const profile = await newProfile({ client_id: "shop", client_secret: "s3cret+/ é" });
   let sent = "";
@@ -111,7 +126,7 @@ test("what a provider repeats of our request is kept without secret, code and ve
     },
   };
   const refused = await exchange(profile);
-  expect(sent).toMatch(/^Basic .{20,39}, shop:s3cret%2B.*&code=the\+code&/);
+  expect(sent).toMatch(/^Basic .{20,39}, shop:s3cret%2B%2F%20.*&code=the\+code&/);
   const { error_description: kept } = (refused as Extract<typeof refused, { reason: string }>).answer;
   expect(kept).toBe(
     "Basic (left out), shop:(left out), grant_type=authorization_code&code=(left out)" +

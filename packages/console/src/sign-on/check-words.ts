@@ -2,6 +2,7 @@
 const WORDS: Record<string, string> = {
   "response.iss": "The redirect names the issuer that was asked",
   "token.type": "Type of the provider's access token",
+  "token.encoded_credentials": "Every provider reads the characters of client id and secret",
   "id_token.missing": "There is an ID token",
   "id_token.malformed": "The ID token is a signed token",
   "id_token.json": "The JSON in the ID token can be read",

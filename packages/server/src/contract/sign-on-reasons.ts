@@ -351,7 +351,8 @@ export const signOnReasons = {
   },
   "userinfo.json": {
     error: "server_error",
-    means: "The JSON in the UserInfo answer has a member twice, half of a surrogate pair, or more than 8 levels.",
+    means:
+      "The JSON in the UserInfo answer has a member twice, half of a surrogate pair, or more than 8 levels.",
     remedy:
       "`checks` says which of the three. Change that member at the identity provider, or no longer send it to this client.",
   },
@@ -468,7 +469,8 @@ export const signOnReasons = {
   },
   "logout_token.json": {
     error: "invalid_request",
-    means: "The JSON in the logout token has a member twice, half of a surrogate pair, or more than 8 levels.",
+    means:
+      "The JSON in the logout token has a member twice, half of a surrogate pair, or more than 8 levels.",
     remedy:
       "`checks` says which of the three, and at which member. Change that member at the identity provider, or no longer send it to this client.",
   },
@@ -572,6 +574,22 @@ export const signOnReasons = {
 export type SignOnReason = keyof typeof signOnReasons;
 
 export const signOnReasonEntry = (reason: SignOnReason): Entry => signOnReasons[reason];
+
+/** What else to do where a sign-on was refused and this check did not pass. */
+const furtherRemedies: Record<string, string> = {
+  "token.encoded_credentials":
+    "The client id or the secret has characters that are sent percent-encoded (RFC 6749 2.3.1), such as `~`, `+`, `/`, `=`, `%`, `:` or a space, and some providers decode them wrongly or not at all: a secret of letters, digits, `-`, `.` and `_` is read by all.",
+};
+
+/** What to do about a refusal, with what its checks add. */
+export const remedyOf = (reason: SignOnReason, checks: readonly SignOnCheck[]): string =>
+  [
+    signOnReasonEntry(reason).remedy,
+    ...checks.flatMap(({ check, passed }) => {
+      const further = passed ? undefined : furtherRemedies[check];
+      return further === undefined ? [] : [further];
+    }),
+  ].join(" ");
 
 /** An identity provider's own codes that storefronts know, and are told as they are (OpenID Connect Core 3.1.2.6). */
 const passedOnErrors = [

@@ -1,5 +1,5 @@
 import { limits } from "../contract/limits.ts";
-import type { IdpAnswer, SignOnReason } from "../contract/sign-on-reasons.ts";
+import type { IdpAnswer, SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -16,7 +16,7 @@ export type IdpGrant = { idpCode: string; idpVerifier: string; idpRedirectUri: s
 
 /** It answered, and said no; or it gave no answer to go by. */
 type Refused = Extract<SignOnReason, `token.${string}`>;
-type Exchanged = { tokens: Document } | { reason: Refused; answer: IdpAnswer };
+type Exchanged = { tokens: Document } | { reason: Refused; answer: IdpAnswer; checks?: SignOnCheck[] };
 
 type Deps = {
   storage: Storage;
@@ -72,7 +72,13 @@ async function request(
       body: form.toString(),
       maxBytes: limits.idpAnswerBytes,
     });
-    return judge(answer, [credentials, ...secrets, ...secrets.map(formEncoded)]);
+    const sent = [credentials, ...secrets, ...secrets.map(formEncoded), ...secrets.map(inForm)];
+    const exchanged = judge(answer, sent);
+    const isDoubtful =
+      "reason" in exchanged &&
+      exchanged.reason === "token.client_refused" &&
+      isEncoded(profile, clientSecret);
+    return isDoubtful ? { ...exchanged, checks: [ENCODED] } : exchanged;
   } catch (error) {
     if (!isEgressFault(error)) throw error;
     return { reason: "token.unavailable", answer: toIdpAnswer("token", { fault: error.reason }) };
@@ -96,4 +102,19 @@ function judge(answer: EgressAnswer, sent: readonly string[]): Exchanged {
 const toBasic = (clientId: string, clientSecret: string): string =>
   Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString("base64");
 
-const formEncoded = (text: string): string => new URLSearchParams({ x: text }).toString().slice(2);
+/** That they have such characters, and not which: a secret is never shown. */
+const ENCODED: SignOnCheck = {
+  check: "token.encoded_credentials",
+  passed: false,
+  expected: "letters, digits, -, . and _ in client id and secret",
+  found: "other characters, which are sent percent-encoded",
+};
+
+const isEncoded = ({ clientId }: Profile, clientSecret: string): boolean =>
+  [clientId, clientSecret].some((text) => formEncoded(text) !== text);
+
+/** A space as `%20`: decoders of forms read it as they read `+`, and decoders of percent signs alone would keep the `+`. */
+const formEncoded = (text: string): string => inForm(text).replaceAll("+", "%20");
+
+/** As a form has it, with `+` for a space. */
+const inForm = (text: string): string => new URLSearchParams({ x: text }).toString().slice(2);

@@ -46,6 +46,7 @@ export async function askIdp(
     const exchanged = await timed(deps, trail, "token", () => exchangeCode(deps, profile, metadata, grant));
     if ("reason" in exchanged) {
       trail.idpAnswer = exchanged.answer;
+      trail.checks.push(...(exchanged.checks ?? []));
       throw signOnProblem(exchanged.reason);
     }
     const { tokens } = exchanged;

@@ -2,7 +2,13 @@ import type { Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks, toListParameters } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
 import { type ProblemCode, problemEntry, problems } from "../contract/problems.ts";
-import { type SignOnReason, signOnReasonEntry, signOnReasons } from "../contract/sign-on-reasons.ts";
+import {
+  remedyOf,
+  type SignOnCheck,
+  type SignOnReason,
+  signOnReasonEntry,
+  signOnReasons,
+} from "../contract/sign-on-reasons.ts";
 import type * as contract from "../contract/sign-ons.ts";
 import type { EmailDigests } from "../customers/email-digest.ts";
 import { toIso } from "../lib/clock.ts";
@@ -90,36 +96,46 @@ type Members = Output<typeof contract.getSignOn>["data"];
 const selfUrl = ({ publicUrl }: Where, id: string) => `${publicUrl}/v2/sign-ons/${id}`;
 
 /** A refusal that was a page has a problem's code; any other has a reason's. */
-function inWords(reason: string | null): { means: string; remedy: string } | undefined {
+function inWords(
+  reason: string | null,
+  checks: readonly SignOnCheck[],
+): { means: string; remedy: string } | undefined {
   if (reason === null) return undefined;
-  if (Object.hasOwn(signOnReasons, reason)) return signOnReasonEntry(reason as SignOnReason);
+  if (Object.hasOwn(signOnReasons, reason)) {
+    const { means } = signOnReasonEntry(reason as SignOnReason);
+    return { means, remedy: remedyOf(reason as SignOnReason, checks) };
+  }
   return Object.hasOwn(problems, reason) ? problemEntry(reason as ProblemCode) : undefined;
 }
 
-export const presentMembers = (row: Row): Members => ({
-  id: row.id,
-  type: "sign-on",
-  reference: row.reference,
-  realm_id: row.realm_id,
-  profile_id: row.profile_id,
-  profile_name: row.profile_name,
-  outcome: row.outcome as Members["outcome"],
-  reason: row.reason,
-  error: row.error,
-  means: inWords(row.reason)?.means ?? null,
-  remedy: inWords(row.reason)?.remedy ?? null,
-  customer_id: row.customer_id,
-  test: row.test === 1,
-  redirect_uri: row.redirect_uri,
-  browser: row.browser,
-  operating_system: row.operating_system,
-  network: row.network,
-  request_id: row.request_id,
-  idp_answer: row.idp_answer === null ? null : JSON.parse(row.idp_answer),
-  checks: JSON.parse(row.checks),
-  timings: JSON.parse(row.timings),
-  meta: { timestamps: { started_at: toIso(row.started_at), updated_at: toIso(row.updated_at) } },
-});
+export function presentMembers(row: Row): Members {
+  const checks: SignOnCheck[] = JSON.parse(row.checks);
+  const words = inWords(row.reason, checks);
+  return {
+    id: row.id,
+    type: "sign-on",
+    reference: row.reference,
+    realm_id: row.realm_id,
+    profile_id: row.profile_id,
+    profile_name: row.profile_name,
+    outcome: row.outcome as Members["outcome"],
+    reason: row.reason,
+    error: row.error,
+    means: words?.means ?? null,
+    remedy: words?.remedy ?? null,
+    customer_id: row.customer_id,
+    test: row.test === 1,
+    redirect_uri: row.redirect_uri,
+    browser: row.browser,
+    operating_system: row.operating_system,
+    network: row.network,
+    request_id: row.request_id,
+    idp_answer: row.idp_answer === null ? null : JSON.parse(row.idp_answer),
+    checks,
+    timings: JSON.parse(row.timings),
+    meta: { timestamps: { started_at: toIso(row.started_at), updated_at: toIso(row.updated_at) } },
+  };
+}
 
 /**
  * The log cannot forget from its middle, and a sign-on that failed is nobody's yet: so nothing of a person is in it. What the

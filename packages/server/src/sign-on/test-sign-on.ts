@@ -2,7 +2,7 @@ import type { BrowserAnswer, BrowserRequest, TestReport } from "../contract/brow
 import { limits } from "../contract/limits.ts";
 import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
-import { type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
+import { remedyOf, type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import type * as contract from "../contract/test-sign-on.ts";
 import type { Identity } from "../identity-provider/identify.ts";
 import { judgeSignOn } from "../identity-provider/live-evidence.ts";
@@ -184,7 +184,8 @@ function report({ recorder }: Deps, trail: Trail, { reason, person, cause }: End
   const shown: TestReport = {
     profileName: trail.profile?.name ?? "",
     reference,
-    failure: reason !== null && entry ? { reason, means: entry.means, remedy: entry.remedy } : null,
+    failure:
+      reason !== null && entry ? { reason, means: entry.means, remedy: remedyOf(reason, checks) } : null,
     answer: trail.idpAnswer ?? null,
     person,
     requirements: judgeSignOn(person.length > 0 ? null : reason),

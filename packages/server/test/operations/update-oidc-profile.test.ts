@@ -82,7 +82,7 @@ const sawSecret = (provider: HostileIdp, name: string): boolean =>
   provider.journal.some(({ authorization }) =>
     Buffer.from(authorization?.slice("Basic ".length) ?? "", "base64")
       .toString()
-      .includes(`secret+${name}`),
+      .includes(`secret%20${name}`),
   );
 
 describe.each(engines)("on $name", (engine) => {

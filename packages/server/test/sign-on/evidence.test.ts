@@ -135,7 +135,7 @@ test.each(["invalid_client", "unauthorized_client"])(
     f.idp.hooks.answer = {
       "/token": (request, response) => {
         const basic = Buffer.from(String(request.headers.authorization).slice(6), "base64").toString();
-        if (basic.endsWith(":first+secret")) return "honest";
+        if (basic.endsWith(":first%20secret")) return "honest";
         response.writeHead(403, { "content-type": "application/json" }).end(JSON.stringify({ error }));
         return undefined;
       },
@@ -144,6 +144,45 @@ test.each(["invalid_client", "unauthorized_client"])(
     expect((await meta()).has_next_client_secret).toBe(false);
   },
 );
+
+describe("a refused client id and secret", () => {
+  const refusedWith = async (client_secret: string) => {
+    f.latchkey.clock.advance(60_000);
+    await f.store.call(updateProfile, {
+      ids: ids(),
+      json: { data: { type: "oidc-profile", client_secret } },
+    });
+    sayAt("/token", 401, { error: "invalid_client" });
+    return f.recordOf((await f.signOn()).reference);
+  };
+
+  test.each(["~", "+", "/", "=", "%", ":", " "])(
+    "with %j in the secret: the remedy says that some providers decode such characters wrongly, and no record shows the secret",
+    async (character) => {
+      const secret = `Zq${character}Xw${character}Kv`;
+      const record = await refusedWith(secret);
+      expect(record).toMatchObject({
+        reason: "token.client_refused",
+        remedy: expect.stringMatching(/^Enter the current client secret in the profile.*decode them wrongly/),
+      });
+      expect(record.checks.at(-1)).toMatchObject({ check: "token.encoded_credentials", passed: false });
+      expect(JSON.stringify(record)).not.toMatch(/Zq|Xw|Kv/);
+    },
+  );
+
+  test("of letters, digits, -, . and _: nothing is said of characters", async () => {
+    const record = await refusedWith("Zq-Xw.Kv_7");
+    expect(record.remedy).not.toMatch(/decode/);
+    expect(record.checks).not.toContainEqual(expect.objectContaining({ check: "token.encoded_credentials" }));
+  });
+
+  afterAll(() =>
+    f.store.call(updateProfile, {
+      ids: ids(),
+      json: { data: { type: "oidc-profile", client_secret: "first secret" } },
+    }),
+  );
+});
 
 describe("the next checks show it", () => {
   test.each<[string, SignOnReason, number, string, string]>([

@@ -146,6 +146,6 @@ test.each<[string, number, (response: ServerResponse) => void]>([
     const secrets = idp.journal
       .filter(({ path }) => path === "/token")
       .map(({ authorization = "" }) => atob(authorization.slice("Basic ".length)).split(":")[1]);
-    expect(secrets).toEqual(["first+secret", "the+next"].slice(0, tries));
+    expect(secrets).toEqual(["first%20secret", "the%20next"].slice(0, tries));
   },
 );
