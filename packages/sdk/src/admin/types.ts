@@ -4,6 +4,7 @@ import type { Customer, Session } from "../types.ts";
 
 export type * from "./event-types.ts";
 export type * from "./integration-types.ts";
+export type * from "./report-types.ts";
 
 export type SelfLink = { self: string };
 export type Timestamps = { created_at: string; updated_at: string };
@@ -203,25 +204,6 @@ export type NewProfile = {
 };
 /** What becomes of the people of a profile whose issuer is another from now on. */
 export type MoveChoice = Pick<ProfileChange, "adopt_identities_of" | "confirm">;
-export type ProfileReport = {
-  type: "oidc-profile-checks";
-  discovery_url: string;
-  issuer: string | null;
-  endpoint_hosts: string[];
-  checks: {
-    id: string;
-    requirement: string;
-    status: "met" | "not_met" | "unknown";
-    evidence: string;
-    remedy: string | null;
-  }[];
-  warnings: string[];
-  /** Which provider it is, if its document gives it away. */
-  provider: { key: string; name: string; guide: string; console: Record<string, string> } | null;
-  answer_ms: number | null;
-  clock_offset_seconds: number | null;
-};
-
 /** `url` is for one browser, once, until `expires_at`. `reference` finds the record once the test has ended. */
 export type TestSignOn = { type: "test-sign-on"; url: string; expires_at: string; reference: string };
 

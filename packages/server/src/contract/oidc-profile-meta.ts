@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { id, timestamp } from "./shapes.ts";
 
-const pendingChange = z
+export const pendingChange = z
   .strictObject({
     since: timestamp,
     digest: z.string().describe("Names the document that waits: what approve-drift takes"),
@@ -11,6 +11,12 @@ const pendingChange = z
   })
   .describe(
     "What the identity provider has changed that waits for POST …/approve-drift; until then the old is used. For the back office only",
+  );
+
+export const issuerFound = z
+  .strictObject({ issuer: z.string(), since: timestamp })
+  .describe(
+    "Another issuer than the one in use, which its document names although it is read from the same address: sign-ons will fail until one of the two is set right, or `discovery_url` is the new issuer's. For the back office only",
   );
 
 /** What is known of an identity provider beside what was entered. */
@@ -31,13 +37,7 @@ export const profileMeta = z.strictObject({
     .describe("False only where the profile is not enabled. For the back office only"),
   has_next_client_secret: z.boolean().optional().describe("For the back office only"),
   pending_change: pendingChange.nullable().optional(),
-  issuer_found: z
-    .strictObject({ issuer: z.string(), since: timestamp })
-    .nullable()
-    .optional()
-    .describe(
-      "Another issuer than the one in use, which its document names although it is read from the same address: sign-ons will fail until one of the two is set right, or `discovery_url` is the new issuer's. For the back office only",
-    ),
+  issuer_found: issuerFound.nullable().optional(),
   refused_logout: z
     .strictObject({ at: timestamp, reason: z.string(), means: z.string(), remedy: z.string() })
     .nullable()

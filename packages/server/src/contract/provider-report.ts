@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { issuerFound, pendingChange } from "./oidc-profile-meta.ts";
 
 const check = z.strictObject({
   id: z.string().describe("R1 to R9, in the order of the requirements on an identity provider"),
@@ -28,5 +29,10 @@ export const providerReport = z
       .describe("Which provider it is, if its document gives it away"),
     answer_ms: z.int().nullable().describe("How long the discovery document took"),
     clock_offset_seconds: z.int().nullable().describe("The identity provider's clock minus ours"),
+    meta: z
+      .strictObject({ pending_change: pendingChange.nullable(), issuer_found: issuerFound.nullable() })
+      .describe(
+        "What the profile shows from now on, because these checks or a reading before them have found it",
+      ),
   })
   .meta({ id: "IdentityProviderReport" });

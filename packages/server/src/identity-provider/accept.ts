@@ -1,11 +1,13 @@
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
+import { show } from "../lib/show.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Calls } from "./calls.ts";
+import type { Directory } from "./directory.ts";
 import type { Metadata } from "./discovery.ts";
 import type { DiscoveryTries } from "./discovery-tries.ts";
 import { examine, type Report } from "./doctor.ts";
-import type { IdpRequest } from "./egress-message.ts";
+import { changesOf } from "./drift.ts";
 import { withLiveEvidence } from "./live-evidence.ts";
 import { getProfile, type Profile, type ProfileKey } from "./profile.ts";
 import { inItsWords } from "./recognise.ts";
@@ -33,7 +35,9 @@ export async function acceptDocument(
   deps: AskDeps,
   { storeId, discoveryUrl, enabled }: Candidate,
 ): Promise<Accepted> {
-  const report = await ask(deps, storeId, deps.calls.tryOut, discoveryUrl);
+  const { clock, calls, discoveryTries, allowedOrigins } = deps;
+  await discoveryTries.take(storeId);
+  const report = await examine({ send: calls.tryOut, clock, allowedOrigins }, discoveryUrl);
   const { unreachable, metadata, issuer } = report;
   if (!enabled && unreachable?.reason !== "address_not_allowed") return { metadata, issuer };
   if (unreachable) {
@@ -54,23 +58,34 @@ export async function acceptDocument(
   return { metadata, issuer };
 }
 
+/** `profile` is as it is afterwards: a drift that was found waits there. */
 export async function checkProfile(
-  deps: AskDeps & { storage: Storage },
+  deps: Pick<AskDeps, "discoveryTries"> & { storage: Storage; directory: Directory },
   key: ProfileKey,
 ): Promise<{ profile: Profile; report: Report }> {
+  const before = await getProfile(deps, key);
+  await deps.discoveryTries.take(before.storeId);
+  const report = await deps.directory.check(before);
   const profile = await getProfile(deps, key);
-  const send = (request: IdpRequest) => deps.calls.send(profile.id, request);
-  const report = await ask(deps, profile.storeId, send, profile.discoveryUrl);
   const checks = await withLiveEvidence(deps.storage.db, profile, report.checks);
-  return { profile, report: { ...report, checks: inItsWords(report.provider, checks) } };
+  const warnings = [...report.warnings, ...driftWarnings(profile)];
+  return { profile, report: { ...report, checks: inItsWords(report.provider, checks), warnings } };
 }
 
-async function ask(
-  { clock, discoveryTries, allowedOrigins }: AskDeps,
-  storeId: string,
-  send: Calls["tryOut"],
-  discoveryUrl: string,
-): Promise<Report> {
-  await discoveryTries.take(storeId);
-  return examine({ send, clock, allowedOrigins }, discoveryUrl);
+/** What waits for an administrator, beside requirements that the new document may all meet. */
+function driftWarnings({ metadata, pending, issuerFound }: Profile): string[] {
+  const warnings: string[] = [];
+  if (metadata && pending) {
+    const changes = changesOf(metadata, pending.metadata).map(
+      ({ member, before, after }) => `${member} was ${show(before)} and is ${show(after)}`,
+    );
+    warnings.push(
+      `Its document has changed: ${changes.join("; ")}. Latchkey goes by the approved document until an administrator approves the new one, so sign-ons can fail (meta.pending_change).`,
+    );
+  }
+  if (issuerFound)
+    warnings.push(
+      `Its document names the issuer ${show(issuerFound.issuer)}, and the approved one is ${show(metadata?.issuer)}: sign-ons will fail until the two agree (meta.issuer_found).`,
+    );
+  return warnings;
 }

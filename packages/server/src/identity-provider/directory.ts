@@ -3,7 +3,7 @@ import { createSingleFlight } from "../lib/single-flight.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Calls } from "./calls.ts";
 import type { Metadata, Send, Unread } from "./discovery.ts";
-import { examine, fetchKeys } from "./doctor.ts";
+import { examine, fetchKeys, type Report } from "./doctor.ts";
 import { columnsFor, hasDrifted, isSame, movedTo } from "./drift.ts";
 import { type SigningKey, selectKey } from "./keys.ts";
 import type { Profile } from "./profile.ts";
@@ -23,6 +23,8 @@ export type Directory = {
   metadataAtHand(profile: Profile): Promise<Metadata | undefined>;
   /** Reads it again, however young it is, and never fails: for finding out whether a provider is back. */
   probe(profile: Profile): Promise<void>;
+  /** Examines it for an administrator, and keeps what was found as any reading does: a drift is the same drift, whoever finds it. */
+  check(profile: Profile): Promise<Report>;
   /** Why its document could not be read the last time, if it could not. */
   unreadOf(profile: Profile): Unread | undefined;
   /** The key that a token's header means. One that is not known makes us look again, but not more than every ten seconds. */
@@ -134,11 +136,17 @@ export function createDirectory(deps: Deps): Directory {
     return entry;
   }
 
-  async function read(profile: Profile, entry: Entry): Promise<void> {
-    const { metadata, keys, issuer, unreachable } = await examine(
-      { send: sendTo(profile), clock, allowedOrigins: deps.allowedOrigins },
-      profile.discoveryUrl,
-    );
+  const ask = (profile: Profile): Promise<Report> =>
+    examine({ send: sendTo(profile), clock, allowedOrigins: deps.allowedOrigins }, profile.discoveryUrl);
+
+  const read = async (profile: Profile, entry: Entry): Promise<void> =>
+    keep(profile, entry, await ask(profile));
+
+  async function keep(
+    profile: Profile,
+    entry: Entry,
+    { metadata, keys, issuer, unreachable }: Report,
+  ): Promise<void> {
     entry.unread = unreachable ?? undefined;
     if (!metadata) {
       entry.failedAtMs = clock.monotonicMs();
@@ -208,6 +216,11 @@ export function createDirectory(deps: Deps): Directory {
     async probe(profile) {
       const entry = entryOf(profile);
       await entry.once("read", () => read(profile, entry)).catch(() => {});
+    },
+    async check(profile) {
+      const report = await ask(profile);
+      await keep(profile, entryOf(profile), report);
+      return report;
     },
     unreadOf: (profile) => entryOf(profile).unread,
     areKeysUnread: (profile) => entryOf(profile).areKeysUnread,

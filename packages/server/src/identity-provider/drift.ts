@@ -8,7 +8,11 @@ import type { Metadata } from "./discovery.ts";
  * for another. Paths, algorithms and the like are taken over as they come.
  */
 
-type Documents = { metadata: Metadata | null; pending: { metadata: Metadata } | null };
+type Documents = {
+  metadata: Metadata | null;
+  pending: { metadata: Metadata } | null;
+  issuerFound?: object | null;
+};
 type Columns = Pick<
   Tables["oidc_profiles"],
   "metadata" | "pending_metadata" | "pending_since" | "issuer_found" | "issuer_found_at"
@@ -16,15 +20,16 @@ type Columns = Pick<
 
 /** What to write when the provider has answered with `found`; nothing when that is what waits already. */
 export function columnsFor(
-  { metadata, pending }: Documents,
+  { metadata, pending, issuerFound }: Documents,
   found: Metadata,
   nowMs: number,
 ): Partial<Columns> {
   if (!metadata || !hasDrifted(metadata, found)) return accepted(found);
-  if (pending && isSame(pending.metadata, found)) return {};
+  if (pending && isSame(pending.metadata, found)) return issuerFound ? UNMOVED : {};
   return { pending_metadata: JSON.stringify(found), pending_since: nowMs, ...UNMOVED };
 }
 
+/** The document is the issuer's own again. */
 const UNMOVED = { issuer_found: null, issuer_found_at: null };
 
 /** Its document names another issuer, and cannot be accepted: that is shown before a sign-on fails for it. */
@@ -40,6 +45,23 @@ export const accepted = (metadata: Metadata | null): Columns => ({
   pending_since: null,
   ...UNMOVED,
 });
+
+const SHOWN = {
+  issuer: "issuer",
+  authorization_endpoint: "authorizationEndpoint",
+  token_endpoint: "tokenEndpoint",
+  jwks_uri: "jwksUri",
+  userinfo_endpoint: "userinfoEndpoint",
+} as const satisfies Record<string, keyof Metadata>;
+
+type Change = { member: string; before: string | null; after: string | null };
+
+/** Each member that is another than before, by its name in the document. */
+export const changesOf = (known: Metadata | null, found: Metadata): Change[] =>
+  Object.entries(SHOWN).flatMap(([member, name]) => {
+    const [before, after] = [known?.[name] ?? null, found[name]];
+    return before === after ? [] : [{ member, before, after }];
+  });
 
 /** Names a document, so that an approval means the one that was shown. */
 export const digestOf = (metadata: Metadata): string =>

@@ -13,6 +13,28 @@ import { type Check, NONCE_SENT, type RequirementId, requirements } from "./requ
 
 /** What a sign-on shows of a requirement: the reasons for which one is refused where it is not met. */
 const SHOWN_LIVE: Partial<Record<RequirementId, readonly SignOnReason[]>> = {
+  // Tokens and answers that OpenID Connect does not allow, or that Latchkey does not accept from this provider.
+  R1: [
+    "response.iss_missing",
+    "token.type",
+    "id_token.missing",
+    "id_token.malformed",
+    "id_token.json",
+    "id_token.alg",
+    "id_token.key",
+    "id_token.signature",
+    "id_token.iss",
+    "id_token.exp",
+    "id_token.iat",
+    "id_token.nbf",
+    "id_token.nonce",
+    "id_token.sub",
+    "id_token.at_hash",
+    "userinfo.malformed",
+    "userinfo.json",
+    "userinfo.signature",
+    "userinfo.sub",
+  ],
   R2: ["token.method_refused"],
   R3: ["idp_error.par_required", "idp_error.flow_off", "token.flow_off"],
   R4: ["claims.email_missing", "idp_error.scope", "token.scope"],
@@ -27,7 +49,7 @@ const LATEST = 500;
 
 /**
  * Completes the doctor's checks with what the latest sign-ons have shown since the profile was last changed: the latest one
- * that worked, and the latest that was refused for a requirement. The later of the two counts.
+ * that worked, and for each requirement the latest that was refused for it. The later of the two counts.
  */
 export async function withLiveEvidence(
   db: Database,
@@ -40,20 +62,26 @@ export async function withLiveEvidence(
     since: profile.updatedAt,
   });
   const worked = latest.find(({ outcome }) => WORKED.has(outcome));
-  const refused = latest.find(({ reason }) => REASONS.has(reason));
-  const isWithoutNonce = worked !== undefined && (await cameWithoutNonce(db, profile, worked.id));
-  return checks.map((check) => {
-    const ownReasons = SHOWN_LIVE[check.id];
+  const isWithoutNonce =
+    worked !== undefined && profile.flow === "direct" && (await cameWithoutNonce(db, profile, worked));
+  const judged = checks.map(async (check): Promise<Check> => {
+    const ownReasons: readonly (string | null)[] | undefined = SHOWN_LIVE[check.id];
     if (!ownReasons || check.status === "not_met") return check;
-    if (refused && isLater(refused, worked) && ownReasons.includes(refused.reason as SignOnReason)) {
-      const { means, remedy } = signOnReasonEntry(refused.reason as SignOnReason);
-      const evidence = `${means} ${saidIn(refused)}${when(refused)}`;
+    const refused = latest.find(({ reason }) => ownReasons.includes(reason));
+    if (refused && isLater(refused, worked)) {
+      const reason = refused.reason as SignOnReason;
+      const { means, remedy } = signOnReasonEntry(reason);
+      const compared = comparedIn(await checksOf(db, profile, refused), reason);
+      const said = reason === "response.iss_missing" ? ANYBODY : saidIn(refused);
+      const evidence = `${means} ${compared}${said}${when(refused)}`;
       return { ...check, status: "not_met", evidence, remedy };
     }
-    if (!worked) return check;
+    // Of R1 the document says more than that a sign-on worked.
+    if (!worked || check.id === "R1") return check;
     if (check.id === "R8" && !isWithoutNonce) return { ...check, evidence: `${NONCE_SENT} ${when(worked)}` };
     return { ...check, status: "met", evidence: `A sign-on has shown it. ${when(worked)}` };
   });
+  return Promise.all(judged);
 }
 
 /** These only a live token can show. */
@@ -77,17 +105,30 @@ const judgeAll = (reason: SignOnReason | null): Check[] =>
   });
 
 /** In the direct flow the request is the storefront's; a token without a nonce shows that there was none in it. */
-async function cameWithoutNonce(db: Database, { storeId, flow }: Profile, id: string): Promise<boolean> {
-  if (flow !== "direct") return false;
+async function cameWithoutNonce(db: Database, profile: Profile, worked: { id: string }): Promise<boolean> {
+  const checks = await checksOf(db, profile, worked);
+  return checks.some(({ check, found }) => check === "id_token.nonce" && found === "absent");
+}
+
+/** Read of one sign-on alone: they are the larger part of a record. */
+async function checksOf(db: Database, { storeId }: Profile, { id }: { id: string }): Promise<SignOnCheck[]> {
   const row = await db
     .selectFrom("sign_ons")
     .select("checks")
     .where("store_id", "=", storeId)
     .where("id", "=", id)
     .executeTakeFirst();
-  const checks: SignOnCheck[] = JSON.parse(row?.checks ?? "[]");
-  return checks.some(({ check, found }) => check === "id_token.nonce" && found === "absent");
+  return JSON.parse(row?.checks ?? "[]");
 }
+
+/** Both sides of the check that was not passed, where it has them. */
+function comparedIn(checks: readonly SignOnCheck[], reason: SignOnReason): string {
+  const failed = checks.findLast(({ check, passed }) => check === reason && !passed);
+  const { expected, found } = failed ?? {};
+  return expected === undefined || found === undefined ? "" : `Expected: ${expected}; found: ${found}. `;
+}
+
+const ANYBODY = "The redirect back can be written by anybody. ";
 
 /** The provider's own words, where there are some, and how far they can be believed. */
 function saidIn({ idp_answer }: { idp_answer: string | null }): string {
@@ -102,7 +143,6 @@ function saidIn({ idp_answer }: { idp_answer: string | null }): string {
 }
 
 const WORKED = new Set(["code_issued", "exchanged", "expired", "tested"]);
-const REASONS = new Set<string | null>(Object.values(SHOWN_LIVE).flat());
 
 const findLatest = statement((db, of: { storeId: string; profileId: string; since: number }) =>
   db

@@ -11,9 +11,9 @@ import { issuerOf } from "../realms/issuer.ts";
 import type { NewProfile, ProfileChange } from "./administer.ts";
 import type { Calls } from "./calls.ts";
 import { hasSecret } from "./client-secret.ts";
-import { hostsOf, type Metadata } from "./discovery.ts";
+import { hostsOf } from "./discovery.ts";
 import type { Report } from "./doctor.ts";
-import { digestOf } from "./drift.ts";
+import { changesOf, digestOf } from "./drift.ts";
 import type { Profile, ProfileList, ProfileView } from "./profile.ts";
 import { shownHealth } from "./shown-health.ts";
 
@@ -46,10 +46,7 @@ export const presentMembers = (
         has_client_secret: hasSecret(profile),
         has_next_client_secret: profile.sealedClientSecretNext !== null,
         pending_change: presentPending(profile),
-        issuer_found: profile.issuerFound && {
-          issuer: show(profile.issuerFound.issuer),
-          since: toIso(profile.issuerFound.since),
-        },
+        issuer_found: presentIssuerFound(profile),
         refused_logout: presentRefusedLogout(profile),
         former_issuers: presentFormerIssuers(profile),
       }),
@@ -71,22 +68,17 @@ function presentRefusedLogout({ refusedLogout }: Profile): Answer["data"]["meta"
   return { at: toIso(refusedLogout.at), reason, means, remedy };
 }
 
-const MEMBERS = {
-  issuer: "issuer",
-  authorization_endpoint: "authorizationEndpoint",
-  token_endpoint: "tokenEndpoint",
-  jwks_uri: "jwksUri",
-  userinfo_endpoint: "userinfoEndpoint",
-} as const satisfies Record<string, keyof Metadata>;
+/** What was found of a provider that an administrator should look at. */
+type Found = Output<typeof contract.checkProfile>["data"]["meta"];
 
-export function presentPending({ metadata, pending }: Profile): Answer["data"]["meta"]["pending_change"] {
+export function presentPending({ metadata, pending }: Profile): Found["pending_change"] {
   if (!pending) return null;
-  const changes = Object.entries(MEMBERS).flatMap(([member, name]) => {
-    const [before, after] = [metadata?.[name] ?? null, pending.metadata[name]];
-    return before === after ? [] : [{ member, before, after }];
-  });
+  const changes = changesOf(metadata, pending.metadata);
   return { since: toIso(pending.since), digest: digestOf(pending.metadata), changes };
 }
+
+const presentIssuerFound = ({ issuerFound }: Profile): Found["issuer_found"] =>
+  issuerFound && { issuer: show(issuerFound.issuer), since: toIso(issuerFound.since) };
 
 /** The link has a query already, so that clients can append with `&` whatever the flow is. */
 export function presentLinks({ publicUrl }: Where, profile: Profile): Answer["links"] {
@@ -158,7 +150,9 @@ export function writeProfileList(where: Where, reader: Reader, list: ProfileList
   return listText(list, besides, () => presentProfileList(where, reader, list));
 }
 
-export const presentReportMembers = (report: Report): Output<typeof contract.checkProfile>["data"] => ({
+export const presentReportMembers = (
+  report: Report,
+): Omit<Output<typeof contract.checkProfile>["data"], "meta"> => ({
   type: "oidc-profile-checks",
   discovery_url: report.discoveryUrl,
   issuer: report.issuer,
@@ -179,7 +173,10 @@ export const presentReport = (
   where: Where,
   { profile, report }: { profile: Profile; report: Report },
 ): Output<typeof contract.checkProfile> => ({
-  data: presentReportMembers(report),
+  data: {
+    ...presentReportMembers(report),
+    meta: { pending_change: presentPending(profile), issuer_found: presentIssuerFound(profile) },
+  },
   links: presentLinks(where, profile),
 });
 

@@ -1,4 +1,5 @@
 import { type ConsoleTopic, type KnownProvider, knownProviders } from "../contract/known-providers.ts";
+import { signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { type Document, textOf } from "./discovery.ts";
 import { type Check, type RequirementId, SIGN_WITH } from "./requirements.ts";
 
@@ -21,7 +22,9 @@ const TOPICS: Partial<Record<RequirementId, ConsoleTopic>> = {
 
 /** Of all that R1 asks for, how tokens are signed is what the consoles have a place for: the rest is about addresses and the document. */
 const topicOf = ({ id, remedy }: Check): ConsoleTopic | undefined =>
-  id === "R1" && remedy !== SIGN_WITH ? undefined : TOPICS[id];
+  id === "R1" && !ABOUT_SIGNING.includes(remedy) ? undefined : TOPICS[id];
+
+const ABOUT_SIGNING: readonly (string | null)[] = [SIGN_WITH, signOnReasonEntry("id_token.alg").remedy];
 
 /** The same remedies with where that is in the provider's own console. */
 export function inItsWords(provider: KnownProvider | null, checks: readonly Check[]): Check[] {
