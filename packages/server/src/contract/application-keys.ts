@@ -68,7 +68,7 @@ export const listApplicationKeys = operation({
   description: "With what all of them have reserved, and the store's limit.",
   access: ["application_keys", "read"],
   role: "viewer",
-  query: pageQuery.extend({ filter: filterParameter({ client_id: text("eq") }) }),
+  query: pageQuery.extend({ filter: filterParameter({ client_id: text }) }),
   success: {
     status: 200,
     description: "One page of keys, oldest first",

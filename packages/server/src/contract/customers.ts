@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { filterParameter, instant, sortParameter, text } from "./filter.ts";
+import { filterParameter, instant, pattern, sortParameter, text } from "./filter.ts";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 import { emailAddress, id, links, name, pageOf, pageQuery, timestamp } from "./shapes.ts";
@@ -68,9 +68,9 @@ export const listCustomers = operation({
   role: "viewer",
   query: pageQuery.extend({
     filter: filterParameter({
-      email: text("eq", "like"),
-      name: text("eq", "like"),
-      external_ref: text("eq"),
+      email: pattern(limits.emailLength),
+      name: pattern(limits.nameLength),
+      external_ref: text,
       created_at: instant,
       updated_at: instant,
     }),

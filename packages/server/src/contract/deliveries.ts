@@ -48,7 +48,7 @@ export const listDeliveries = operation({
   access: ["integrations", "read"],
   role: "viewer",
   ids,
-  query: pageQuery.extend({ filter: filterParameter({ status: text("eq"), type: text("eq") }) }),
+  query: pageQuery.extend({ filter: filterParameter({ status: text, type: text }) }),
   success: {
     status: 200,
     description: "One page of deliveries, the latest event first",

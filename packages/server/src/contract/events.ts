@@ -87,7 +87,7 @@ export const listEvents = operation({
       .optional()
       .meta({ type: "string", description: "Only these: `customer.created,customer_token.*`" }),
     filter: filterParameter({
-      type: text("eq"),
+      type: text,
       subject: ofId,
       actor: ofId,
       request_id: ofId,

@@ -1,14 +1,25 @@
 import { z } from "zod";
 import type { Condition, Operator, Sort } from "../lib/condition.ts";
+import { limits } from "./limits.ts";
 
 /** `filter=eq(email,a@b.example):gt(created_at,2026-01-01T00:00:00.000Z)`: what a list is narrowed by. */
 
-type Field = { kind: "text" | "id" | "instant"; operators: readonly Operator[] };
+type Field = {
+  kind: "text" | "id" | "instant";
+  operators: readonly Operator[];
+  /** Of a field that takes `like`: the length of its longest value, and so of the longest pattern. */
+  patternLength?: number;
+};
 type Fields = Record<string, Field>;
 
 const COMPARISONS = ["eq", "gt", "ge", "lt", "le"] as const;
 
-export const text = (...operators: Operator[]): Field => ({ kind: "text", operators });
+export const text: Field = { kind: "text", operators: ["eq"] };
+export const pattern = (patternLength: number): Field => ({
+  kind: "text",
+  operators: ["eq", "like"],
+  patternLength,
+});
 export const ofId: Field = { kind: "id", operators: ["eq"] };
 export const instant: Field = { kind: "instant", operators: COMPARISONS };
 
@@ -27,7 +38,7 @@ export const filterParameter = (fields: Fields) =>
     .optional()
     .meta({
       type: "string",
-      description: `Conditions joined by \`:\`, all of which must hold: ${describeFields(fields)}.${describeLike(fields)} Instants are ISO 8601. An empty filter is none. The whole URL may have 8 KB, in which a letter beyond ASCII takes 6 to 12 bytes.`,
+      description: `Conditions joined by \`:\`, all of which must hold: ${describeFields(fields)}. ${describeBounds(fields)}${describeLike(fields)} Instants are ISO 8601. An empty filter is none. The whole URL may have 8 KB, in which a letter beyond ASCII takes 6 to 12 bytes.`,
     });
 
 /** An instant on its own, in the same form as in a filter. */
@@ -57,10 +68,19 @@ export const sortParameter = (names: readonly [string, ...string[]], otherwise: 
       description: `${names.join(", ")}; with \`-\` in front, the other way round. Without it: ${otherwise}`,
     });
 
-const describeLike = (fields: Fields): string =>
-  Object.values(fields).some(({ operators }) => operators.includes("like"))
-    ? " `like` takes `*` for any text, and no notice of case: of the letters a to z on SQLite, of all letters on PostgreSQL."
-    : "";
+function describeBounds(fields: Fields): string {
+  const isTimed = Object.values(fields).some(({ kind }) => kind === "instant");
+  const most = `At most ${limits.filterConditions} conditions, one for each field`;
+  return isTimed ? `${most}; two for an instant: \`gt\` or \`ge\` with \`lt\` or \`le\`.` : `${most}.`;
+}
+
+function describeLike(fields: Fields): string {
+  const lengths = Object.entries(fields).flatMap(([name, { patternLength }]) =>
+    patternLength === undefined ? [] : [`${patternLength} characters for \`${name}\``],
+  );
+  if (lengths.length === 0) return "";
+  return ` \`like\` takes \`*\` for any text, and no notice of case: of the letters a to z on SQLite, of all letters on PostgreSQL. A pattern has at most ${lengths.join(", ")}.`;
+}
 
 const describeFields = (fields: Fields): string =>
   Object.entries(fields)
@@ -72,14 +92,31 @@ type Unread = { fault: string };
 /** Values may hold commas, colons and brackets, but not `):`, which ends a condition. */
 function parseFilter(given: string, fields: Fields): Condition[] | Unread {
   if (given === "") return [];
+  const parts = given.split(/(?<=\)):/);
+  if (parts.length > limits.filterConditions)
+    return { fault: `expected at most ${limits.filterConditions} conditions, not ${parts.length}` };
   const conditions: Condition[] = [];
-  for (const part of given.split(/(?<=\)):/)) {
+  for (const part of parts) {
     const read = parseCondition(part, fields);
     if ("fault" in read) return read;
+    const isSecond = conditions.some((other) => other.field === read.field && !isOtherEnd(read, other));
+    if (isSecond) return { fault: describeSecond(read.field, fields[read.field]) };
     conditions.push(read);
   }
   return conditions;
 }
+
+/** `gt(…)` and `le(…)` are the two ends of a range. Any other pair on one field says the same thing twice, or contradicts itself. */
+const isOtherEnd = (one: Condition, other: Condition): boolean =>
+  [one.operator, other.operator]
+    .sort()
+    .join()
+    .match(/^g[te],l[te]$/) !== null;
+
+const describeSecond = (field: string, known: Field | undefined): string =>
+  known?.kind === "instant"
+    ? `\`${field}\` may be in one condition, or in two: \`gt\` or \`ge\` with \`lt\` or \`le\``
+    : `\`${field}\` may be in one condition only`;
 
 /** Names of ours are said back, and what is no more than a word; nothing else of what was sent. */
 function parseCondition(part: string, fields: Fields): Condition | Unread {
@@ -90,6 +127,8 @@ function parseCondition(part: string, fields: Fields): Condition | Unread {
     return { fault: `unknown field \`${shown(field)}\`; known are ${Object.keys(fields).join(", ")}` };
   if (!known.operators.includes(operator as Operator))
     return { fault: `\`${field}\` takes ${known.operators.join(", ")}, not \`${shown(operator)}\`` };
+  if (operator === "like" && given.length > (known.patternLength ?? 0))
+    return { fault: `a pattern for \`${field}\` has at most ${known.patternLength} characters` };
   const value = READ[known.kind](given);
   if (value === undefined) return { fault: `\`${field}\` takes an instant, such as 2026-01-31T09:30:00Z` };
   return { field, operator: operator as Operator, value };

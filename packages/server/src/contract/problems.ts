@@ -45,7 +45,8 @@ export const problems = {
   parameter_invalid: {
     status: 400,
     means: "A query parameter has the wrong form, is out of bounds, or is given twice.",
-    remedy: "Correct the parameter that `source.parameter` names.",
+    remedy:
+      "Correct the parameter that `source.parameter` names. A `filter` has at most eight conditions, one for each field (two for a time), and no pattern longer than its field.",
     oauth: "invalid_request",
   },
   filter_too_wide: {
@@ -53,7 +54,7 @@ export const problems = {
     means:
       "Too many rows would have to be looked at one by one to fill this page. Begin a pattern with text (`ada*`, not `*ada*`), add a condition that leaves fewer rows, or leave `sort` out.",
     remedy:
-      "No index finds what this filter means in this order. A condition that leaves fewer rows is an e-mail, a reference, or a shorter time; an order that fits is that of the field that is filtered. At most 20,000 rows are looked at.",
+      "No index finds what this filter means in this order. A condition that leaves fewer rows is an e-mail, a reference, or a shorter time; an order that fits is that of the field that is filtered. At most 20,000 rows are looked at, and fewer with patterns of more than 64 characters.",
   },
   statistics_range_unfit: {
     status: 422,

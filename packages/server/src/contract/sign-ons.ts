@@ -88,11 +88,11 @@ export const listSignOns = operation({
   role: "viewer",
   query: pageQuery.extend({
     filter: filterParameter({
-      reference: text("eq"),
-      email: text("eq"),
+      reference: text,
+      email: text,
       profile_id: ofId,
-      outcome: text("eq"),
-      reason: text("eq"),
+      outcome: text,
+      reason: text,
       customer_id: ofId,
       request_id: ofId,
       started_at: instant,

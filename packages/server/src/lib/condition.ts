@@ -24,3 +24,5 @@ export type Place = {
 export const ROWS_COUNTED = 10_000;
 /** The most rows that are examined one by one for a page, where no index fits both the filter and the order. */
 export const ROWS_SEARCHED = 20_000;
+/** Patterns of up to so many characters cost about as much as reading the row. Longer ones cost up to a hundred times as much. */
+export const PATTERN_LENGTH = 64;

@@ -41,7 +41,7 @@ function toLikeRanges(key: Key, pattern: string): Omit<Narrowing, "check"> {
 }
 
 /** `*` stands for any text. What stands for something else in SQL stands for itself. */
-const toPattern = (value: string): string => value.replaceAll(/[\\%_]/g, "\\$&").replaceAll("*", "%");
+const toPattern = (value: string): string => value.replaceAll(/[\\%_]/g, "\\$&").replaceAll(/\*+/g, "%");
 
 const LAST_CHARACTER = "\u{10FFFF}";
 

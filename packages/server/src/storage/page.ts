@@ -1,6 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import {
   type Condition,
+  PATTERN_LENGTH,
   type Page,
   type Place,
   ROWS_COUNTED,
@@ -70,6 +71,13 @@ export async function readPage<T extends Listed>(
     (byFilter && (await readFiltered(view, asked, byFilter))) ??
     (await readSearched(view, asked, conditions.length > 0 ? ROWS_SEARCHED : Number.POSITIVE_INFINITY));
   return read as PageOf<T>;
+}
+
+/** A row counts several times where patterns are long, so that one request costs half a second at most. */
+function rowsWithin(most: number, conditions: readonly Condition[]): number {
+  const patterns = conditions.filter(({ operator }) => operator === "like");
+  const length = patterns.reduce((sum, { value }) => sum + String(value).length, 0);
+  return Math.ceil(most / Math.max(1, Math.ceil(length / PATTERN_LENGTH)));
 }
 
 type Read = { rows: Row[]; place: Place };
@@ -142,7 +150,8 @@ async function countIndexed(view: View, { walk, conditions }: Asked): Promise<nu
 async function readFiltered(view: View, asked: Asked, byFilter: Walk): Promise<Read | undefined> {
   const { page, after, walk } = asked;
   const inOrder = { walk, after: after?.values };
-  const { found, isEnd } = await search(view, byFilter, { most: ROWS_COUNTED, inOrder });
+  const most = rowsWithin(ROWS_COUNTED, asked.conditions);
+  const { found, isEnd } = await search(view, byFilter, { most, inOrder });
   if (!isEnd) return undefined;
   const left = inOrderOf(found, view.isDescending).filter((row) => row.isAfter);
   const offset = after ? 0 : page.offset;
@@ -158,7 +167,7 @@ async function readSearched(view: View, asked: Asked, most: number): Promise<Rea
   const wanted = offset + page.limit + 1;
   const { found, isEnd, last } = await search(view, walk, {
     from: after?.values,
-    most,
+    most: rowsWithin(most, asked.conditions),
     isEnough: (rows, lookedAt) => rows >= wanted && lookedAt >= ROWS_COUNTED,
   });
   const these = found.slice(offset, wanted).map(({ row }) => row);

@@ -48,7 +48,7 @@ export function openPostgres(url: string, options: PostgresOptions & { patient?:
     db,
     changes,
     longLists: createLongLists(),
-    searches: createSearches(),
+    searches: createSearches("postgres"),
     async transact(work, row) {
       const leave = row === undefined ? () => {} : await turns.enter(row, "");
       if (!leave) throw notItsTurn();

@@ -1,16 +1,18 @@
-import { setImmediate } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import { atMost } from "./at-most.ts";
 import { columnsOf } from "./cursor.ts";
 import { keySql } from "./list-key.ts";
-import { allOf, isAfter, orderSql, type Position, rowsSql, type View } from "./list-sql.ts";
+import { allOf, isAfter, isLateSql, orderSql, type Position, rowsSql, type View } from "./list-sql.ts";
 import type { Walk } from "./walk.ts";
 
-/** SQLite holds the event loop for as long as a statement takes: so many rows are a few milliseconds. */
-const FIRST_SLICE = 200;
-const SLICE = { sqlite: 500, postgres: 5000 };
+/** The rows that a slice looks at, at most, and for how long. SQLite holds the event loop during a statement. */
+const SLICE = { rows: { sqlite: 500, postgres: 5000 }, withinMs: 5 };
+/** Most searches end with their first slice, which waits for no turn. A hundred requests at once have a hundred first slices. */
+const FIRST_SLICE = { rows: 200, withinMs: 1 };
 
-type Row = Record<string, string | number>;
+const LEAST_ROWS = 20;
+
+type Row = Record<string, string | number | null>;
 /** A row that fulfils all conditions, with the columns that it is ordered by. */
 type Found = { row: Row; order: (string | number)[]; isAfter: boolean };
 type Search = {
@@ -25,7 +27,7 @@ type Search = {
 
 /**
  * Looks at the rows of a walk one by one, in slices, and yields to other requests between two. Of a store's searches one at a time has
- * its next slice: fifty at once would each have theirs before anybody else is served. `last`: the row it has come to.
+ * its next slice: fifty at once would each have theirs before another store is served. `last`: the row it has come to.
  */
 export async function search(
   view: View,
@@ -39,23 +41,30 @@ export async function search(
   const named = new Set([...columns, "id", ...(inOrder ? columnsOf(inOrder.walk) : [])]);
   const selected: RawBuilder<unknown>[] = [
     ...[...named].map((column) => sql.ref(column)),
-    sql`case when ${allOf(walk.checks)} then 1 else 0 end as is_found`,
     ...orderKeys.map((key, at) => sql`${keySql(engine, key)} as ${sql.ref(`order_${at}`)}`),
     ...(inOrder?.after
       ? [sql`case when ${isAfter(view, inOrder.walk, inOrder.after)} then 1 else 0 end as is_after`]
       : []),
   ];
-  // Most end with the first slice, and wait for nobody.
   const { searches } = view.storage;
-  const inTurn = <T>(read: () => Promise<T>) =>
-    searches.inTurn(view.of.store_id, () => setImmediate().then(read));
   const found: Found[] = [];
   let position = from;
+  let size = FIRST_SLICE.rows;
   for (let lookedAt = 0; ; ) {
-    const limit = Math.min(lookedAt === 0 ? FIRST_SLICE : SLICE[engine], most - lookedAt);
+    const isFirst = lookedAt === 0;
+    const limit = Math.min(size, most - lookedAt);
+    const isLate = isLateSql(engine, isFirst ? FIRST_SLICE.withinMs : SLICE.withinMs);
+    const isFound = sql`case when ${isLate} then null when ${allOf(walk.checks)} then 1 else 0 end as is_found`;
     const slice = sql<Row>`
-      select ${sql.join(selected)} ${rowsSql(view, walk, position)} ${orderSql(view, walk)} limit ${atMost(limit)}`;
-    const { rows } = await (lookedAt === 0 ? slice.execute(db) : inTurn(() => slice.execute(db)));
+      select ${sql.join([isFound, ...selected])} ${rowsSql(view, walk, position)} ${orderSql(view, walk)} limit ${atMost(limit)}`;
+    const read = () => slice.execute(db);
+    const { rows: come } = await (isFirst ? read() : searches.slice(view.of.store_id, read));
+    // Rows that the slice came to when its time was over were not looked at: the next slice begins with them.
+    const late = come.findIndex((row) => row.is_found === null);
+    const rows = late < 0 ? come : come.slice(0, late);
+    if (late === 0) throw new Error("a slice ended before its first row");
+    // Rows that come too late are sent all the same.
+    size = late < 0 ? Math.min(4 * size, SLICE.rows[engine]) : Math.max(2 * rows.length, LEAST_ROWS);
     for (const row of rows) {
       if (row.is_found !== 1) continue;
       const order = orderKeys.map((_, at) => inByteOrder(row[`order_${at}`] as string | number));
@@ -63,10 +72,10 @@ export async function search(
     }
     lookedAt += rows.length;
     const last = rows.at(-1) ?? {};
-    if (rows.length < limit) return { found, isEnd: true, last };
+    if (come.length < limit && late < 0) return { found, isEnd: true, last };
     if (lookedAt >= most || isEnough(found.length, lookedAt)) return { found, isEnd: false, last };
     // After the first slice: one that goes on already is not broken off.
-    if (position === from) searches.refuseCrowd(view.of.store_id);
+    if (isFirst) searches.refuseCrowd(view.of.store_id);
     position = new Map(columns.map((column) => [column, last[column] as string | number]));
   }
 }

@@ -67,7 +67,7 @@ export function openSqlite(given: string): Storage {
     },
     changes,
     longLists: createLongLists(),
-    searches: createSearches(),
+    searches: createSearches("sqlite"),
     claim() {
       if (!inMemory) lock ??= takeLock(path);
     },
@@ -104,6 +104,7 @@ function openFile(path: string): DatabaseSync {
       // What a savepoint sets aside, which would go to a file when it is more than a few pages.
       file.exec("pragma temp_store = memory");
       file.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+      addClock(file);
       return file;
     } catch (cause) {
       file?.close();
@@ -120,8 +121,12 @@ function openFile(path: string): DatabaseSync {
 function openReader(path: string): DatabaseSync {
   const reader = new DatabaseSync(path, { timeout: BLOCK_MS, readOnly: true });
   reader.exec("pragma trusted_schema = off; pragma temp_store = memory;");
+  addClock(reader);
   return reader;
 }
+
+/** SQLite's own time stands still during a statement; a scan that has to end in time reads this one (`isLateSql`). */
+const addClock = (file: DatabaseSync) => file.function("monotonic_ms", () => performance.now());
 
 /** A folder for the owner alone. One that is there stays as it is. */
 export function makeFolder(path: string): void {

@@ -316,7 +316,7 @@ describe.each(engines)("lists on $name", (engine) => {
       const first = await get("page[limit]=50");
       const last = await get(new URL(first.links.last).search.slice(1));
       expect(last.meta.page).toMatchObject({ offset: 9950, current: 200 });
-      const narrowed = await get("filter=like(name,Somebody 2*):like(name,*9)&page[limit]=5");
+      const narrowed = await get("filter=like(name,Somebody 2*9)&page[limit]=5");
       expect(narrowed.meta.results).toEqual({ total: 141 });
       expect((await get("filter=eq(outcome,failed)", listSignOns)).meta.results).toEqual({ total: 0 });
       expect((await get("filter=like(name,somebody 2*)&page[limit]=5")).meta.results).toEqual({
