@@ -100,11 +100,13 @@ export type ProblemCode =
   | "idempotency_key_invalid"
   | "idempotency_key_reused"
   | "idp_unavailable"
+  | "own_changes_exceeded"
   | "password_by_back_office_only"
   | "password_queue_full"
   | "redirect_uri_mismatch"
   | "sign_in_attempts_exceeded"
   | "sign_on_refused"
+  | "sign_ups_exceeded"
   | "verifier_mismatch"
   // Sign-on in the browser
   | "attempt_expired"

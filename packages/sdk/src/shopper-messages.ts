@@ -26,6 +26,8 @@ const signOnMessages: Record<SignOnErrorCode, string> = {
   unsupported_response_type: AGAIN,
 };
 
+const TOO_MANY = "Too many tries. Please wait a little.";
+
 const messages: Partial<Record<ErrorCode, string>> = {
   ...signOnMessages,
   state_unknown: "This sign-in is not open in this browser any more. Please start again.",
@@ -39,7 +41,8 @@ const messages: Partial<Record<ErrorCode, string>> = {
   verifier_mismatch: OVER,
   sign_on_refused: "You could not be signed in this way. Please choose another, or ask us for help.",
   credentials_wrong: "E-mail and password do not belong together.",
-  sign_in_attempts_exceeded: "Too many tries. Please wait a little.",
+  sign_in_attempts_exceeded: TOO_MANY,
+  sign_ups_exceeded: TOO_MANY,
   customer_token_invalid: PLEASE,
   email_taken: "There is an account with this e-mail already.",
   idp_unavailable: AWAY,

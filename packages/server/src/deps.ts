@@ -7,6 +7,7 @@ import type { Valkey } from "./counters/valkey.ts";
 import { createEmailDigests, type EmailDigests } from "./customers/email-digest.ts";
 import type { newKey } from "./customers/key-rows.ts";
 import { createPasswords, type Passwords } from "./customers/password.ts";
+import { createPublicWrites, type PublicWrites } from "./customers/public-writes.ts";
 import { createSigningKeys, type SigningKeys } from "./customers/signing-keys.ts";
 import { createSignInThrottle, type SignInThrottle } from "./customers/throttle.ts";
 import { createSequencer, type Sequencer } from "./events/sequencer.ts";
@@ -39,6 +40,7 @@ import { createRecordLimiter, type RecordLimiter } from "./sign-on/record-limite
 import { createKnownPlaces, type KnownPlaces } from "./sign-on/sign-on-place.ts";
 import type { Storage, Trx } from "./storage/storage.ts";
 import { createStoreCache } from "./storage/store-cache.ts";
+import { createSignUpLimits } from "./stores/sign-up-limits.ts";
 import type { Workers } from "./workers.ts";
 
 /** What the process edge decides: the configuration, and what a test replaces. */
@@ -101,6 +103,7 @@ export type Deps = {
   signingKeys: SigningKeys;
   passwords: Passwords;
   signInThrottle: SignInThrottle;
+  publicWrites: PublicWrites;
   sequencer: Sequencer;
   streams: Streams;
   deliverer: Deliverer;
@@ -187,6 +190,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     }),
     passwords: options.passwords ?? createPasswords({ clock }),
     signInThrottle: createSignInThrottle({ clock, valkey }),
+    publicWrites: createPublicWrites({ clock, valkey, signUpLimitsOf: createSignUpLimits({ storage }) }),
     sequencer: createSequencer({
       storage,
       clock,

@@ -114,7 +114,7 @@ export const routes = (app: Deps): Route[] => [
   on(customerToken.revokeCustomerToken,  ({ caller, ids }) => revokeCustomerToken(app, caller, ids.customer, ids.id)),
 
   on(customer.listCustomers,   async ({ caller, query }) => presentCustomerList(app, await listCustomers(app, caller.storeId, toPage(query), query.filter, query.sort))),
-  on(customer.createCustomer,  async ({ caller, body }) => presentCustomer(app, await createCustomer(app, caller, toNewCustomer(body)))),
+  on(customer.createCustomer,  async ({ caller, source, body }) => presentCustomer(app, await createCustomer(app, caller, source, toNewCustomer(body)))),
   on(customer.getCustomer,     async ({ caller, ids }) => presentCustomer(app, await getCustomer(app, caller, ids.id))),
   on(customer.updateCustomer,  async ({ caller, ids, body, ifMatch }) => presentCustomer(app, await updateCustomer(app, caller, ids.id, toCustomerChange(body), ifMatch))),
   on(customer.deleteCustomer,  ({ caller, ids }) => deleteCustomer(app, caller, ids.id)),

@@ -2,6 +2,7 @@ import { forgetExpiredRevocations } from "./access/inspect.ts";
 import { forgetOldAnswers } from "./customers/answer-once.ts";
 import { forgetExpiredTokens } from "./customers/customer-token.ts";
 import { createErasing } from "./customers/erase.ts";
+import type { PublicWrites } from "./customers/public-writes.ts";
 import type { SigningKeys } from "./customers/signing-keys.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
 import { forgetOldEvents } from "./events/forget.ts";
@@ -43,6 +44,7 @@ type Deps = {
   lastUsed: LastUsed;
   useLog: UseLog;
   signInThrottle: SignInThrottle;
+  publicWrites: PublicWrites;
   signingKeys: SigningKeys;
   calls: Calls;
   directory: Directory;
@@ -147,6 +149,7 @@ const choresOf = (
     record_sources: deps.recordLimiter.sweep,
     discovery_tries: deps.discoveryTries.sweep,
     throttle: deps.signInThrottle.sweep,
+    public_writes: deps.publicWrites.sweep,
     failing_integrations: deps.deliverer.count,
   },
   forgetting: {

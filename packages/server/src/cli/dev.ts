@@ -3,6 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "nod
 import { dirname } from "node:path";
 import type { Demo } from "@latchkey/demo";
 import { type Config, isMasterKey, readConfig, readDatabaseUrl } from "../config.ts";
+import { limits } from "../contract/limits.ts";
 import { createStore } from "../create-store.ts";
 import type { Clock } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
@@ -191,7 +192,12 @@ async function firstStore(
 ): Promise<Credentials> {
   const kept = readWhole<Credentials>(file, areCredentials, "Delete it, and another practice store is made");
   if (kept && (await findStore(deps.storage, kept.storeId))) return kept;
-  const { store, key } = await createStore(deps, { name: "Practice store", rateLimit: DEFAULT_RATE_LIMIT });
+  const { store, key } = await createStore(deps, {
+    name: "Practice store",
+    rateLimit: DEFAULT_RATE_LIMIT,
+    // All of a developer's shoppers, and tests, come from one address.
+    signUpsPerNetwork: limits.signUpsPerHour,
+  });
   const made = { storeId: store.id, keyId: key.id, clientId: key.clientId, clientSecret: key.clientSecret };
   keep(file, JSON.stringify(made, null, 2));
   return made;

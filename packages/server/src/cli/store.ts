@@ -1,5 +1,6 @@
 import { getApplicationKey } from "../application-keys/application-key.ts";
 import { presentMembers as presentKey } from "../application-keys/present.ts";
+import { limits } from "../contract/limits.ts";
 import { createStore } from "../create-store.ts";
 import { deleteStore } from "../delete-store.ts";
 import { byOperator } from "../events/event.ts";
@@ -17,7 +18,12 @@ import { type PageGiven, printList, printMembers, readLimit, unfitCursor } from 
 import { withStorage } from "./with-storage.ts";
 
 type Json = { json: boolean };
-type Limits = { "rate-limit": string | undefined; "max-rate-limit": string | undefined };
+type Limits = {
+  "rate-limit": string | undefined;
+  "max-rate-limit": string | undefined;
+  "sign-ups-per-network": string | undefined;
+  "sign-ups-per-hour": string | undefined;
+};
 
 export async function createOne(
   given: Json & Limits & { name: string; "rate-limit": string },
@@ -27,9 +33,10 @@ export async function createOne(
   const maxRateLimit = ifGiven(given["max-rate-limit"], (text) =>
     readWhole(text, "--max-rate-limit", rateLimit),
   );
+  const signUps = readSignUps(given);
   const { store, key, secret } = await withStorage(
     async (deps) => {
-      const { store, key } = await createStore(deps, { name, rateLimit, maxRateLimit });
+      const { store, key } = await createStore(deps, { name, rateLimit, maxRateLimit, ...signUps });
       const { id, clientSecret } = key;
       return { store, key: await getApplicationKey(deps, store.id, id), secret: clientSecret };
     },
@@ -65,6 +72,7 @@ export async function show({ argument, json }: Json & { argument: string }): Pro
     limit: `${store.rateLimit} requests per second`,
     reserved: `${store.totalReserved} by its keys`,
     "at most": `${store.maxRateLimit}, if its administrators raise the limit`,
+    "sign-ups": `${store.signUps.perNetwork} in an hour from one network, ${store.signUps.perHour} in all, with public tokens`,
     created: toIso(store.createdAt),
     updated: toIso(store.updatedAt),
   });
@@ -76,9 +84,12 @@ export async function update(given: Json & Limits & { id: string; name: string |
     name: ifGiven(given.name, readName),
     rateLimit: ifGiven(given["rate-limit"], (text) => readWhole(text, "--rate-limit", 1)),
     maxRateLimit: ifGiven(given["max-rate-limit"], (text) => readWhole(text, "--max-rate-limit", 1)),
+    ...readSignUps(given),
   };
   if (Object.values(change).every((value) => value === undefined))
-    throw usageFault("nothing to change: say --name, --rate-limit or --max-rate-limit");
+    throw usageFault(
+      "nothing to change: say --name, --rate-limit, --max-rate-limit, --sign-ups-per-network or --sign-ups-per-hour",
+    );
   const updated = await withStorage(async (deps) => {
     const { rateLimit } = await requireStore(deps, id);
     const { maxRateLimit } = change;
@@ -105,8 +116,16 @@ export async function remove({ id, yes, json }: Json & { id: string; yes: boolea
   );
 }
 
+function readSignUps(given: Limits) {
+  const read = (option: keyof Limits) =>
+    ifGiven(given[option], (text) => readWhole(text, `--${option}`, 1, limits.signUps));
+  return { signUpsPerNetwork: read("sign-ups-per-network"), signUpsPerHour: read("sign-ups-per-hour") };
+}
+
 const toJson = (store: Store) => ({
   ...presentMembers(store),
+  sign_ups_per_network: store.signUps.perNetwork,
+  sign_ups_per_hour: store.signUps.perHour,
   ...(store.isBeingDeleted && { being_deleted: true }),
 });
 

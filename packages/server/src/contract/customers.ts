@@ -95,7 +95,7 @@ export const createCustomer = operation({
   path: "/v2/customers",
   summary: "Create a customer",
   description:
-    "Without a password the customer cannot sign in with one until it is set. E-mails are compared without regard to case.",
+    "Without a password the customer cannot sign in with one until it is set. E-mails are compared without regard to case. With an `implicit` token: at most 30 in an hour from one network and 1,000 in an hour for the store, unless the operator has set other limits.",
   access: ["customers", "create"],
   role: "administrator",
   body: {
@@ -109,7 +109,7 @@ export const createCustomer = operation({
     }),
   },
   success: { status: 201, description: "The customer", ...versioned },
-  problems: ["email_taken", "password_queue_full"],
+  problems: ["email_taken", "password_queue_full", "sign_ups_exceeded"],
 });
 
 export const getCustomer = operation({
@@ -132,7 +132,7 @@ export const updateCustomer = operation({
   path: "/v2/customers/{id}",
   summary: "Change a customer",
   description:
-    "Members that are absent stay as they are, and so does a password of which only true or false is said, as answers do. A new password ends the customer's other sessions: every customer token but the one that this request came with. Whose `authentication_mechanism` is `oidc` gets a password from the back office only. Send the `ETag` of what you read as `If-Match`, and nothing is changed that you have not seen.",
+    "Members that are absent stay as they are, and so does a password of which only true or false is said, as answers do. A new password ends the customer's other sessions: every customer token but the one that this request came with. Whose `authentication_mechanism` is `oidc` gets a password from the back office only. With a customer token at most 60 changes in an hour. Send the `ETag` of what you read as `If-Match`, and nothing is changed that you have not seen.",
   access: ["customers", "own"],
   role: "administrator",
   ids,
@@ -149,7 +149,13 @@ export const updateCustomer = operation({
   },
   conditional: true,
   success: { status: 200, description: "The customer as it is now", ...versioned },
-  problems: ["email_taken", "customer_changed", "password_by_back_office_only", "password_queue_full"],
+  problems: [
+    "email_taken",
+    "customer_changed",
+    "password_by_back_office_only",
+    "password_queue_full",
+    "own_changes_exceeded",
+  ],
 });
 
 export const deleteCustomer = operation({

@@ -254,6 +254,17 @@ export const problems = {
     means: "There were too many failed attempts to sign in.",
     remedy: "Wait for `Retry-After` seconds. Nothing is locked for good.",
   },
+  sign_ups_exceeded: {
+    status: 429,
+    means: "Too many customers were created with public tokens in the last hour.",
+    remedy:
+      "`meta.bucket` names the limit: `network` (30 in an hour from one IPv4 address or IPv6 /64) or `store` (1,000 in an hour); `Retry-After` says when there is room. A shop that renders on its server is one network: let it create customers with a `client_credentials` token, which does not count, or ask the operator for a higher limit (`latchkey store update --sign-ups-per-network`).",
+  },
+  own_changes_exceeded: {
+    status: 429,
+    means: "This customer has changed their own data too often in the last hour.",
+    remedy: "60 changes in an hour are taken with a customer's token. Wait for `Retry-After` seconds.",
+  },
   password_queue_full: {
     status: 503,
     means: "Too many passwords are being checked at this moment.",

@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Caller } from "../contract/caller.ts";
+import { limits } from "../contract/limits.ts";
 import { isBackOffice } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import { changesOf } from "../events/changes.ts";
@@ -23,10 +24,12 @@ import {
 import { tokenHappening } from "./customer-token.ts";
 import type { Passwords } from "./password.ts";
 import { presentMembers } from "./present.ts";
+import type { PublicWrites } from "./public-writes.ts";
 import { BY_AGE, thinOutForRevocation } from "./revoke-many-tokens.ts";
 import { thinOutTokens } from "./thin-out-tokens.ts";
 
 type Deps = { storage: Storage; clock: Clock; passwords: Passwords };
+type ByCallerDeps = Deps & { publicWrites: PublicWrites };
 
 export type CustomerChange = {
   name?: string | undefined;
@@ -38,7 +41,19 @@ export type CustomerChange = {
 
 export type NewCustomer = CustomerChange & { name: string; email: EmailAddress };
 
-export async function createCustomer(deps: Deps, caller: Caller, given: NewCustomer): Promise<Customer> {
+/** Whoever has the store's public token can sign up: `source` is where from. The back office creates as many as it likes. */
+export async function createCustomer(
+  deps: ByCallerDeps,
+  caller: Caller,
+  source: string,
+  given: NewCustomer,
+): Promise<Customer> {
+  if (isBackOffice(caller)) return writeNew(deps, caller, given);
+  refuseLongReference(given);
+  return deps.publicWrites.signUp({ storeId: caller.storeId, source }, () => writeNew(deps, caller, given));
+}
+
+async function writeNew(deps: Deps, caller: Caller, given: NewCustomer): Promise<Customer> {
   const passwordHash = (await hashOf(deps, caller, given)) ?? null;
   return refuseTakenEmail(deps, async (trx) => {
     const customer = await insertCustomer(trx, deps, caller.storeId, {
@@ -60,13 +75,37 @@ export async function createCustomer(deps: Deps, caller: Caller, given: NewCusto
  * caller has seen; a customer who has another address since must not be called proven by somebody who looked at the old one.
  */
 export async function updateCustomer(
-  deps: Deps,
+  deps: ByCallerDeps,
   caller: Caller,
   customerId: string,
   change: CustomerChange,
   basedOn?: readonly string[],
 ): Promise<Customer> {
   refuseOthers(caller, customerId);
+  if (isBackOffice(caller)) return writeChange(deps, caller, customerId, change, basedOn);
+  refuseLongReference(change);
+  const { storeId } = caller;
+  return deps.publicWrites.change({ storeId, customerId }, () =>
+    writeChange(deps, caller, customerId, change, basedOn),
+  );
+}
+
+/** A row, its event and an index repeat the reference: a stranger's is short. */
+function refuseLongReference({ externalRef }: CustomerChange): void {
+  if ((externalRef ?? "").length <= limits.publicExternalRefLength) return;
+  throw new Problem("member_invalid", {
+    detail: `Without a back-office token a reference has at most ${limits.publicExternalRefLength} characters.`,
+    source: { pointer: "/data/external_ref" },
+  });
+}
+
+async function writeChange(
+  deps: Deps,
+  caller: Caller,
+  customerId: string,
+  change: CustomerChange,
+  basedOn: readonly string[] | undefined,
+): Promise<Customer> {
   if (change.password !== undefined) await refuseOwnPassword(deps, caller, customerId);
   const passwordHash = await hashOf(deps, caller, change);
   if (passwordHash !== undefined) await thinOutOtherSessions(deps, caller, customerId, change, basedOn);

@@ -64,11 +64,13 @@ export function createObserver({ log }: { log: Log }): Observer {
   };
 }
 
-const BUCKETS = ["reserved", "shared", "source", "password", "discovery"];
+const BUCKETS = ["reserved", "shared", "source", "password", "sign_ups", "own_changes", "discovery"];
 
 /** The limits that are not counted in requests have problems of their own, which name them. */
 function bucketOf(problem: Problem | undefined): string {
   if (problem?.code === "sign_in_attempts_exceeded") return "password";
+  if (problem?.code === "sign_ups_exceeded") return "sign_ups";
+  if (problem?.code === "own_changes_exceeded") return "own_changes";
   if (problem?.code === "discovery_tries_exceeded") return "discovery";
   const { bucket, reserved } = problem?.faults[0].meta ?? {};
   // Whoever has a reservation was refused by that first, and then by the pool.

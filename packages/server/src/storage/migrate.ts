@@ -21,6 +21,7 @@ import { providers } from "./migrations/0016-providers.ts";
 import { pages } from "./migrations/0017-pages.ts";
 import { requests } from "./migrations/0018-requests.ts";
 import { endedSessions } from "./migrations/0019-ended-sessions.ts";
+import { signUpLimits } from "./migrations/0021-sign-up-limits.ts";
 import { disabledProfiles } from "./migrations/0022-disabled-profiles.ts";
 import { newSqlite } from "./new-sqlite.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
@@ -45,6 +46,7 @@ export const migrations: readonly Migration[] = [
   pages,
   requests,
   endedSessions,
+  signUpLimits,
   disabledProfiles,
 ];
 

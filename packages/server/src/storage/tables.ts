@@ -334,5 +334,7 @@ export type Tables = {
     deleted_at: number | null;
     tokens_from: number | null;
     total_reserved_rate_limit: number;
+    sign_ups_per_network: number | null;
+    sign_ups_per_hour: number | null;
   };
 };

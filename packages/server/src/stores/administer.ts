@@ -11,7 +11,11 @@ import { changeStore, findStore, type Store, type StoreLimits } from "./store.ts
 type Deps = { storage: Storage; clock: Clock };
 
 export type StoreChange = { name?: string | undefined; rateLimit?: number | undefined };
-type OperatorChange = StoreChange & { maxRateLimit?: number | undefined };
+type OperatorChange = StoreChange & {
+  maxRateLimit?: number | undefined;
+  signUpsPerNetwork?: number | undefined;
+  signUpsPerHour?: number | undefined;
+};
 
 /** A store that went away between two steps of one request: the token that named it is dead, too. */
 export async function getStore({ storage }: Deps, storeId: string): Promise<Store> {
@@ -47,7 +51,7 @@ export const updateStoreAsOperator = (
 async function writeStore(
   deps: Deps,
   by: By,
-  change: StoreChange,
+  change: Omit<OperatorChange, "maxRateLimit">,
   ceilingOf: (store: StoreLimits) => number,
 ): Promise<Store> {
   const { storeId } = by;
@@ -63,6 +67,8 @@ async function writeStore(
         ...(change.name !== undefined && { name: change.name }),
         rate_limit: rateLimit,
         max_rate_limit: maxRateLimit,
+        ...(change.signUpsPerNetwork !== undefined && { sign_ups_per_network: change.signUpsPerNetwork }),
+        ...(change.signUpsPerHour !== undefined && { sign_ups_per_hour: change.signUpsPerHour }),
         updated_at: laterThan("updated_at", deps.clock.now()),
       })
       .where("id", "=", storeId)
@@ -74,8 +80,13 @@ async function writeStore(
 }
 
 async function noteUpdate(trx: Trx, deps: Deps, by: By, before: Store, after: Store): Promise<void> {
-  // The operator's ceiling stands in `meta`, because administrators cannot write it; it is changed all the same.
-  const shown = (store: Store) => ({ ...presentMembers(store), max_rate_limit: store.maxRateLimit });
+  // What only the operator sets is in `meta` or not in the resource at all; it is changed all the same.
+  const shown = (store: Store) => ({
+    ...presentMembers(store),
+    max_rate_limit: store.maxRateLimit,
+    sign_ups_per_network: store.signUps.perNetwork,
+    sign_ups_per_hour: store.signUps.perHour,
+  });
   const changes = changesOf(shown(before), shown(after));
   if (!changes) return;
   const resource = presentMembers(after);

@@ -1,3 +1,4 @@
+import { limits } from "../contract/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { atMost } from "../storage/at-most.ts";
@@ -14,11 +15,15 @@ export type Store = {
   maxRateLimit: number;
   /** What its keys have reserved together: a running total, which triggers on the keys' table keep. */
   totalReserved: number;
+  signUps: SignUpLimits;
   createdAt: number;
   updatedAt: number;
   /** Somebody has begun to delete it: it has no keys any more, and takes none. */
   isBeingDeleted: boolean;
 };
+
+/** How many customers may be created with public tokens in an hour. */
+export type SignUpLimits = { perNetwork: number; perHour: number };
 
 export type StoreLimits = Pick<Store, "rateLimit" | "maxRateLimit" | "totalReserved">;
 
@@ -35,22 +40,35 @@ const limitsOf = (
   totalReserved: row.total_reserved_rate_limit,
 });
 
+/** Null where the operator has set nothing, or the release before has made the store. */
+const signUpsOf = (row: Row): SignUpLimits => ({
+  perNetwork: row.sign_ups_per_network ?? limits.signUpsPerNetwork,
+  perHour: row.sign_ups_per_hour ?? limits.signUpsPerHour,
+});
+
 const fromRow = (row: Row): Store => ({
   id: row.id,
   name: row.name,
   ...limitsOf(row),
+  signUps: signUpsOf(row),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   isBeingDeleted: row.deleted_at !== null,
 });
 
 /** Without a ceiling of its own, the limit at creation is the ceiling. */
-export type WantedStore = { name: string; rateLimit: number; maxRateLimit?: number | undefined };
+export type WantedStore = {
+  name: string;
+  rateLimit: number;
+  maxRateLimit?: number | undefined;
+  signUpsPerNetwork?: number | undefined;
+  signUpsPerHour?: number | undefined;
+};
 
 export async function insertStore(
   trx: Trx,
   { clock }: { clock: Clock },
-  { name, rateLimit, maxRateLimit = rateLimit }: WantedStore,
+  { name, rateLimit, maxRateLimit = rateLimit, signUpsPerNetwork, signUpsPerHour }: WantedStore,
 ): Promise<Store> {
   const now = clock.now();
   const row = {
@@ -64,6 +82,8 @@ export async function insertStore(
     deleted_at: null,
     tokens_from: null,
     total_reserved_rate_limit: 0,
+    sign_ups_per_network: signUpsPerNetwork ?? null,
+    sign_ups_per_hour: signUpsPerHour ?? null,
   };
   await trx.insertInto("stores").values(row).execute();
   return fromRow(row);

@@ -13,6 +13,7 @@ import { Problem } from "../../src/contract/problem.ts";
 import * as customers from "../../src/customers/administer.ts";
 import { getCustomer as readCustomer } from "../../src/customers/customer.ts";
 import { createPasswords } from "../../src/customers/password.ts";
+import { createPublicWrites } from "../../src/customers/public-writes.ts";
 import { signInWithPassword } from "../../src/customers/sign-in.ts";
 import { createSignInThrottle } from "../../src/customers/throttle.ts";
 import { newId } from "../../src/lib/ids.ts";
@@ -22,6 +23,9 @@ import { engines, type TestDatabase } from "../support/engines.ts";
 
 const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 const PASSWORD = "correct horse";
+
+/** What the sign-ups of a store are bounded by has a test of its own (attacks/public-sign-up.test.ts). */
+const signUpLimitsOf = async () => ({ perNetwork: 1000, perHour: 1000 });
 
 let latchkey: TestApp;
 let store: TestStore;
@@ -224,7 +228,9 @@ describe("reading", () => {
   test("the functions themselves refuse others: no route can forget it", async () => {
     const { id } = (await create()).body.data;
     const stranger = callerOf({ customerId: UNKNOWN, tokenId: UNKNOWN });
-    const deps = { storage: latchkey.storage, clock: latchkey.clock, passwords: createPasswords(latchkey) };
+    const { storage, clock } = latchkey;
+    const publicWrites = createPublicWrites({ clock, signUpLimitsOf });
+    const deps = { storage, clock, publicWrites, passwords: createPasswords(latchkey) };
     for (const work of [
       () => readCustomer(deps, stranger, id),
       () => customers.updateCustomer(deps, stranger, id, { name: "Mine" }),
@@ -397,7 +403,8 @@ describe("changing", () => {
       await storage.db.selectFrom("stores").select("id").execute();
       return "hash";
     };
-    const deps = { storage, clock, passwords: { ...createPasswords({ clock }), hash } };
+    const publicWrites = createPublicWrites({ clock, signUpLimitsOf });
+    const deps = { storage, clock, publicWrites, passwords: { ...createPasswords({ clock }), hash } };
     expect((await customers.updateCustomer(deps, callerOf(), id, { password: "x" })).passwordHash).toBe(
       "hash",
     );

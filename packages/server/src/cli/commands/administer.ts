@@ -14,6 +14,16 @@ import {
 const NAME = { value: "<name>", says: "1 to 255 characters" } as const;
 const RATE = { value: "<n>", says: "requests per second that all its keys share" } as const;
 const MAX_RATE = { value: "<n>", says: "how far its administrators may raise that themselves" } as const;
+const SIGN_UPS = {
+  "sign-ups-per-network": {
+    value: "<n>",
+    says: "customers that public tokens may create in an hour from one network; 30 unless set",
+  },
+  "sign-ups-per-hour": {
+    value: "<n>",
+    says: "customers that public tokens may create in an hour in all; 1,000 unless set",
+  },
+} as const;
 const ROLE = {
   value: "<role>",
   says: "what the key's client_credentials tokens may do: viewer, support or administrator",
@@ -30,6 +40,7 @@ export const storeCommands: Command[] = [
       name: { ...NAME, required: true },
       "rate-limit": { ...RATE, default: "100" },
       "max-rate-limit": { ...MAX_RATE, says: `${MAX_RATE.says}; unless given, not at all` },
+      ...SIGN_UPS,
       ...jsonOption('{"store": {…}, "application_key": {…, "client_secret"}}'),
     },
     load: async () => (await import("../store.ts")).createOne,
@@ -55,6 +66,7 @@ export const storeCommands: Command[] = [
       name: NAME,
       "rate-limit": RATE,
       "max-rate-limit": MAX_RATE,
+      ...SIGN_UPS,
       ...jsonOption('{"store": {…}}'),
     },
     notes:

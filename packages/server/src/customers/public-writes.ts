@@ -1,0 +1,76 @@
+import { limits } from "../contract/limits.ts";
+import { Problem } from "../contract/problem.ts";
+import type { Valkey } from "../counters/valkey.ts";
+import type { Clock } from "../lib/clock.ts";
+import { hashSecret } from "../lib/secrets.ts";
+import { createHourlyCap } from "../rate-limit/hourly-cap.ts";
+
+/**
+ * Bounds what can be written into a store with public tokens, which anybody can have: by the hour, since rows and events stay.
+ * What a back-office token does is bounded by the store's rate limit alone.
+ */
+export type PublicWrites = {
+  /**
+   * Creates a customer, unless too many came in the last hour from this network (IPv4 address or IPv6 /64) or in this store. A sign-up
+   * counts before its password is hashed, which is the costly step. One whose address is taken counts: it was hashed, and its answer
+   * says who is a customer. One that fails on the side of the service does not count.
+   */
+  signUp<T>(from: { storeId: string; source: string }, work: () => Promise<T>): Promise<T>;
+  /** A customer's change of their own data. */
+  change<T>(of: Person, work: () => Promise<T>): Promise<T>;
+  sweep(): void;
+};
+
+type Person = { storeId: string; customerId: string };
+type Deps = {
+  clock: Clock;
+  valkey?: Valkey | undefined;
+  signUpLimitsOf(storeId: string): Promise<{ perNetwork: number; perHour: number }>;
+};
+
+export function createPublicWrites({ clock, valkey, signUpLimitsOf }: Deps): PublicWrites {
+  const cap = createHourlyCap({ clock, valkey });
+
+  return {
+    async signUp({ storeId, source }, work) {
+      const { perNetwork, perHour } = await signUpLimitsOf(storeId);
+      // Hashed, so that no address is kept in Valkey for an hour.
+      const ofNetwork = `sign-ups:${hashSecret(source).slice(0, 32)}`;
+      const counters = [
+        { key: ofNetwork, most: perNetwork },
+        { key: "sign-ups", most: perHour },
+      ];
+      const use = await cap.take(storeId, counters);
+      if ("retryAfterSeconds" in use)
+        throw tooManySignUps(use.retryAfterSeconds, use.key === ofNetwork ? "network" : "store");
+      return work().catch(giveBackWhereWeFailed(use));
+    },
+    async change({ storeId, customerId }, work) {
+      const counter = { key: `changes:${customerId}`, most: limits.ownChangesPerHour };
+      const use = await cap.take(storeId, [counter]);
+      if ("retryAfterSeconds" in use) throw new Problem("own_changes_exceeded", use);
+      return work().catch(giveBackWhereWeFailed(use));
+    },
+    sweep: cap.sweep,
+  };
+}
+
+const giveBackWhereWeFailed =
+  (use: { giveBack(): Promise<void> }) =>
+  async (error: unknown): Promise<never> => {
+    const isByCaller = error instanceof Problem && error.status < 500;
+    if (!isByCaller) await use.giveBack();
+    throw error;
+  };
+
+const TOO_MANY_SIGN_UPS = {
+  network: "Too many customers were created from this network in the last hour.",
+  store: "Too many customers were created in this store in the last hour.",
+};
+
+const tooManySignUps = (retryAfterSeconds: number, bucket: keyof typeof TOO_MANY_SIGN_UPS): Problem =>
+  new Problem("sign_ups_exceeded", {
+    detail: TOO_MANY_SIGN_UPS[bucket],
+    meta: { bucket, retry_after_seconds: retryAfterSeconds },
+    retryAfterSeconds,
+  });

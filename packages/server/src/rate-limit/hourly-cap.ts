@@ -1,0 +1,127 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createScript, type Script } from "../counters/script.ts";
+import type { Valkey } from "../counters/valkey.ts";
+import type { Clock } from "../lib/clock.ts";
+
+/**
+ * At most so many uses in any hour, exactly: the time of each use is kept for an hour. A bucket that fills up again (cap.ts) would
+ * let in twice as many in its first hour.
+ *
+ * Where there is Valkey, it counts for all instances together. While Valkey is away each instance lets in its part, and counts in
+ * that part what Valkey has let in here: in an hour with outages all instances together let in twice as many at most.
+ */
+export type HourlyCap = {
+  /** Notes one use in all counters, or in none of them. */
+  take(slot: string, counters: readonly Counter[]): Promise<Use | Full>;
+  sweep(): void;
+  size(): number;
+};
+
+/** `key` is unique in its slot. A slot lives on one server of a cluster. */
+type Counter = { key: string; most: number };
+/** `giveBack`: the use did not come about. */
+type Use = { giveBack(): Promise<void> };
+/** `key` names the counter that was full, the one with the longest wait. */
+type Full = { key: string; retryAfterSeconds: number };
+type Deps = { clock: Clock; valkey?: Pick<Valkey, "run" | "instances"> | undefined };
+
+const HOUR_MS = 3_600_000;
+const MAX_COUNTERS = 100_000;
+
+export function createHourlyCap({ clock, valkey }: Deps): HourlyCap {
+  /** By slot and key: the times of the last hour's uses, the oldest first. */
+  const uses = new Map<string, number[]>();
+
+  /** The oldest use that leaves no room for another, and how long it still does. */
+  function fullest(slot: string, counters: readonly Counter[]): Full | undefined {
+    const nowMs = clock.monotonicMs();
+    let found: Full | undefined;
+    for (const { key, most } of counters) {
+      const times = recent(uses.get(nameOf(slot, key)), nowMs);
+      const inTheWay = times?.at(-most);
+      if (inTheWay === undefined) continue;
+      const retryAfterSeconds = Math.max(1, Math.ceil((inTheWay + HOUR_MS - nowMs) / 1000));
+      if (!found || retryAfterSeconds > found.retryAfterSeconds) found = { key, retryAfterSeconds };
+    }
+    return found;
+  }
+
+  function note(slot: string, counters: readonly Counter[]): number {
+    const nowMs = clock.monotonicMs();
+    for (const { key } of counters) {
+      const name = nameOf(slot, key);
+      const times = uses.get(name) ?? [];
+      if (!uses.has(name) && uses.size >= MAX_COUNTERS) uses.delete(uses.keys().next().value as string);
+      times.push(nowMs);
+      uses.set(name, times);
+    }
+    return nowMs;
+  }
+
+  function forget(slot: string, counters: readonly Counter[], atMs: number): void {
+    for (const { key } of counters) {
+      const times = uses.get(nameOf(slot, key)) ?? [];
+      const at = times.lastIndexOf(atMs);
+      if (at >= 0) times.splice(at, 1);
+    }
+  }
+
+  const partOf = ({ key, most }: Counter): Counter => ({
+    key,
+    most: Math.max(1, Math.floor(most / (valkey?.instances() ?? 1))),
+  });
+
+  async function take(slot: string, counters: readonly Counter[]): Promise<Use | Full> {
+    // What this instance has let in alone Valkey does not know.
+    const full = fullest(slot, counters);
+    if (full) return full;
+    const id = randomUUID();
+    const answer = await valkey?.run(scriptOf(), slot, itemOf(id, "take", counters));
+    if (answer === undefined) {
+      const fullHere = fullest(slot, counters.map(partOf));
+      if (fullHere) return fullHere;
+    } else if (answer !== 0) {
+      const [waitMs, at] = answer as [number, number];
+      return { key: counters[at]?.key ?? "", retryAfterSeconds: Math.ceil(waitMs / 1000) };
+    }
+    const atMs = note(slot, counters);
+    return {
+      async giveBack() {
+        forget(slot, counters, atMs);
+        await valkey?.run(scriptOf(), slot, itemOf(id, "back", counters));
+      },
+    };
+  }
+
+  return {
+    take,
+    sweep() {
+      const nowMs = clock.monotonicMs();
+      for (const [name, times] of uses) if (recent(times, nowMs)?.length === 0) uses.delete(name);
+    },
+    size: () => uses.size,
+  };
+}
+
+/** Drops what is older than an hour from the list itself. */
+function recent(times: number[] | undefined, nowMs: number): number[] | undefined {
+  const first = times?.findIndex((atMs) => atMs > nowMs - HOUR_MS) ?? 0;
+  times?.splice(0, first < 0 ? times.length : first);
+  return times;
+}
+
+const nameOf = (slot: string, key: string): string => `${slot} ${key}`;
+
+/** The script reads two counters. */
+function itemOf(id: string, step: "take" | "back", counters: readonly Counter[]): (string | number)[] {
+  const [first, second] = counters;
+  return [id, step, first?.key ?? "", first?.most ?? 0, second?.key ?? "", second?.most ?? 0];
+}
+
+let script: Script | undefined;
+
+function scriptOf(): Script {
+  script ??= createScript(readFileSync(new URL("hourly-cap.lua", import.meta.url), "utf8"));
+  return script;
+}
