@@ -41,6 +41,7 @@ export const NARROW: Record<Exclude<keyof Tables, keyof typeof SMALL>, readonly 
   events: ["sequence"],
   event_heads: ["store_id"],
   event_erasures: ["person_id"],
+  erased_digests: ["person_id", "digest"],
   // A store has at most a hundred.
   integrations: ["id", "store_id"],
   deleted_integrations: ["id"],

@@ -29,6 +29,7 @@ const REST = [
   ["integration_deliveries", ["id"], ["store_id", "integration_id", "sequence"]],
   ["deleted_integrations", ["id"], ["store_id", "id"]],
   ["event_erasures", ["person_id"], ["store_id", "person_id"]],
+  ["erased_digests", ["store_id", "person_id", "digest"], ["store_id", "person_id", "digest"]],
   ["application_keys", ["id"], ["store_id", "id"]],
   ["members", ["id"], ["store_id", "created_at"]],
   ["customer_tokens", ["id"], ["store_id", "customer_id"]],

@@ -1,7 +1,9 @@
 import { forgetExpiredRevocations } from "./access/inspect.ts";
 import { forgetOldAnswers } from "./customers/answer-once.ts";
 import { forgetExpiredTokens } from "./customers/customer-token.ts";
-import { createErasing } from "./customers/erase.ts";
+import type { EmailDigests } from "./customers/email-digest.ts";
+import { createErasing } from "./customers/erase-rounds.ts";
+import { forgetErased } from "./customers/erased.ts";
 import type { PublicWrites } from "./customers/public-writes.ts";
 import type { SigningKeys } from "./customers/signing-keys.ts";
 import type { SignInThrottle } from "./customers/throttle.ts";
@@ -21,7 +23,7 @@ import type { Cap } from "./rate-limit/cap.ts";
 import type { LastUsed } from "./rate-limit/last-used.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
 import type { UseLog } from "./rate-limit/use-log.ts";
-import { forgetOldAttempts } from "./sign-on/code.ts";
+import { forgetOldAttempts, KNOWN_MS } from "./sign-on/code.ts";
 import { forgetEndedSessions } from "./sign-on/ended-sessions.ts";
 import { forgetStrangers, tidyRecords } from "./sign-on/forget-records.ts";
 import type { Recorder } from "./sign-on/record.ts";
@@ -46,6 +48,7 @@ type Deps = {
   signInThrottle: SignInThrottle;
   publicWrites: PublicWrites;
   signingKeys: SigningKeys;
+  emailDigests: EmailDigests;
   calls: Calls;
   directory: Directory;
   sequencer: Sequencer;
@@ -158,6 +161,7 @@ const choresOf = (
     answers: () => forgetOldAnswers(bySlowestClock(deps)),
     attempts: () => forgetOldAttempts(bySlowestClock(deps)),
     ended_sessions: () => forgetEndedSessions(deps),
+    erased: () => forgetErased(deps, KNOWN_MS),
     old_statistics: () => forgetOldStatistics(deps),
     old_records: () => tidyRecords(deps),
     strangers: async () =>

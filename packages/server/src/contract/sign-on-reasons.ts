@@ -454,6 +454,11 @@ export const signOnReasons = {
     means: "The identity provider ended its session before the code was redeemed. The code is void.",
     remedy: "Nothing, if the person signed out there. They can sign in again.",
   },
+  person_erased: {
+    error: "access_denied",
+    means: "The customer was erased while this sign-on was under way. The code is void.",
+    remedy: "Nothing. Who signs in again is a new customer.",
+  },
   code_replayed: {
     error: "access_denied",
     means:

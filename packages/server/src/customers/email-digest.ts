@@ -13,6 +13,10 @@ import type { Storage } from "../storage/storage.ts";
 export type EmailDigests = {
   /** Null: this is no address. */
   of(storeId: string, email: string): Promise<string | null>;
+  /** Of what a provider calls a person. An address has no space in it, so none is taken for the other. */
+  ofIdentity(storeId: string, identity: { issuer: string; subject: string }): Promise<string>;
+  /** To be called before a transaction that asks for digests: the key may have to be read first. */
+  ready(): Promise<void>;
 };
 
 type Deps = { storage: Storage; keyring: Keyring };
@@ -22,12 +26,18 @@ const WHAT = "the key for digests of e-mail addresses";
 
 export function createEmailDigests(deps: Deps): EmailDigests {
   let key: KeyObject | undefined;
+  const digest = async (text: string): Promise<string> => {
+    key ??= await readKey(deps);
+    return createHmac("sha256", key).update(text).digest("base64url");
+  };
   return {
     async of(storeId, email) {
       const address = parseEmail(email);
-      if (!address) return null;
+      return address ? digest(`${storeId} ${address.key}`) : null;
+    },
+    ofIdentity: (storeId, { issuer, subject }) => digest(`${storeId} identity ${issuer} ${subject}`),
+    async ready() {
       key ??= await readKey(deps);
-      return createHmac("sha256", key).update(`${storeId} ${address.key}`).digest("base64url");
     },
   };
 }

@@ -44,14 +44,16 @@ type Settled = { customerId: string; happened: readonly Happening[] };
 export async function settleIdentity(
   trx: Trx,
   deps: Deps,
-  place: { profile: Through; realm: Rules },
+  place: { profile: Through; realm: Rules; wasErased: boolean },
   identity: ForeignIdentity,
   held: Held,
-): Promise<Settled | { reason: LinkReason }> {
+): Promise<Settled | { reason: LinkReason | "person_erased" }> {
   const { profile: through, realm } = place;
   const email = emailOf(identity);
   const known = (await held.row) ?? (await findFormer(trx, deps, through, identity));
   if (known !== undefined) return settleKnown(trx, deps, realm, identity, known);
+  // A sign-on from before an erasure must not make the person anew; one that begins afterwards may.
+  if (place.wasErased) return { reason: "person_erased" };
   const policy = policyOf(through, realm);
   const proven = asksForProven(policy) ? await findProven(trx, through, email) : [];
   const decision = link(identity.emailVerified, { linkedTo: undefined, proven }, policy);

@@ -49,13 +49,18 @@ export async function holdIdentity(
   identity: ForeignIdentity,
 ): Promise<Held> {
   const { issuer, subject } = identity;
-  const names = [
-    `identity ${storeId} ${profileId} ${issuer} ${subject}`,
-    `email ${storeId} ${emailOf(identity).key}`,
-  ] as const;
-  await hold(trx, storage, names);
+  await hold(trx, storage, namesOf({ storeId, profileId }, identity));
   return findOwn[storage.engine].firstWithNext(trx, { storeId, profileId, issuer, subject });
 }
+
+/** What is locked for an identity, in this order. */
+export const namesOf = (
+  { storeId, profileId }: { storeId: string; profileId: string },
+  identity: { issuer: string; subject: string; email: string },
+): readonly [string, string] => [
+  `identity ${storeId} ${profileId} ${identity.issuer} ${identity.subject}`,
+  `email ${storeId} ${emailOf(identity).key}`,
+];
 
 /** Whom it was linked to under another profile, or another name of its provider, that this profile has taken over. */
 export async function findFormer(

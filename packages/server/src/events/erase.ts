@@ -9,8 +9,10 @@ import { ERASED } from "./event.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 type Person = { storeId: string; personId: string };
-/** `emailDigest`: what else of theirs is found by. */
-export type Erasure = Person & { emailDigest: string | null };
+/** `emailDigest`: that of the address which the person had. `askedAt`: when the first request for it came. */
+export type Erasure = Person & { emailDigest: string | null; askedAt: number };
+/** What the log said of the person, in the transaction that takes it out. */
+export type OnErased = (trx: Trx, data: readonly string[]) => Promise<void>;
 
 /** Whether the log holds data of this person, or is about to. */
 export async function isInLog(db: Database, { storeId, personId }: Person): Promise<boolean> {
@@ -32,9 +34,9 @@ export async function isInLog(db: Database, { storeId, personId }: Person): Prom
 export async function beginErasure(
   trx: Trx,
   { clock }: Pick<Deps, "clock">,
-  { storeId, personId, emailDigest }: Erasure,
+  { storeId, personId, emailDigest }: Omit<Erasure, "askedAt">,
 ): Promise<Erasure> {
-  const { email_digest } = await trx
+  const { email_digest, asked_at } = await trx
     .insertInto("event_erasures")
     .values({ store_id: storeId, person_id: personId, email_digest: emailDigest, asked_at: clock.now() })
     .onConflict((conflict) =>
@@ -42,9 +44,9 @@ export async function beginErasure(
         email_digest: fn.coalesce("event_erasures.email_digest", ref("excluded.email_digest")),
       })),
     )
-    .returning("email_digest")
+    .returning(["email_digest", "asked_at"])
     .executeTakeFirstOrThrow();
-  return { storeId, personId, emailDigest: email_digest };
+  return { storeId, personId, emailDigest: email_digest, askedAt: asked_at };
 }
 
 /**
@@ -54,47 +56,85 @@ export async function beginErasure(
 export async function eraseSome(
   deps: Deps,
   { storeId, personId }: Person,
+  onErased: OnErased = async () => {},
 ): Promise<{ events: number; isDone: boolean }> {
-  const { db } = deps.storage;
+  const { storage } = deps;
   // Those that wait first: a row that the sequencer is just taking is waited for, and is in the log when we look there.
-  const { numUpdatedRows } = await db
-    .updateTable("event_outbox")
-    .set({ data: ERASED, person_id: null, actor_id: null })
-    .where("store_id", "=", storeId)
-    .where("person_id", "=", personId)
-    .executeTakeFirst();
-  const erase = async (limit: number) => {
-    const some = db
+  const waiting = await storage.transact(async (trx) => {
+    const rows = trx
+      .selectFrom("event_outbox")
+      .select(["position", "data"])
+      .where("store_id", "=", storeId)
+      .where("person_id", "=", personId);
+    const found = await forChange(storage, rows).execute();
+    await trx
+      .updateTable("event_outbox")
+      .set({ data: ERASED, person_id: null, actor_id: null })
+      .where("store_id", "=", storeId)
+      .where("person_id", "=", personId)
+      .execute();
+    await onErased(
+      trx,
+      found.map(({ data }) => data),
+    );
+    return found.length;
+  });
+  const { rows, isDone } = await inBatches(
+    deps,
+    (limit) => eraseBatch(storage, { storeId, personId }, limit, onErased),
+    ROUND,
+  );
+  return { events: waiting + rows, isDone };
+}
+
+async function eraseBatch(
+  storage: Storage,
+  { storeId, personId }: Person,
+  limit: number,
+  onErased: OnErased,
+): Promise<number> {
+  const sequences = await storage.transact(async (trx) => {
+    const some = trx
       .selectFrom("events")
-      .select("sequence")
+      .select(["sequence", "data"])
       .where("store_id", "=", storeId)
       .where("person_id", "=", personId)
       .orderBy("sequence")
       .limit(atMost(limit));
-    const erased = await db
+    const found = await forChange(storage, some).execute();
+    if (found.length === 0) return [];
+    const taken = found.map(({ sequence }) => sequence);
+    await trx
       .updateTable("events")
       .set({ data: ERASED, salt: null, person_id: null, actor_id: null })
       .where("store_id", "=", storeId)
-      .where("sequence", "in", some)
-      .returning("sequence")
+      .where("sequence", "in", taken)
       .execute();
-    await eraseAnswersOf(
-      deps.storage,
-      storeId,
-      erased.map(({ sequence }) => sequence),
+    await onErased(
+      trx,
+      found.map(({ data }) => data),
     );
-    return erased.length;
-  };
-  const { rows, isDone } = await inBatches(deps, erase, ROUND);
-  if (isDone)
-    await db
-      .deleteFrom("event_erasures")
-      .where("store_id", "=", storeId)
-      .where("person_id", "=", personId)
-      .where("asked_at", "<=", deps.clock.now() - NOTED_MS)
-      .execute();
-  return { events: Number(numUpdatedRows) + rows, isDone };
+    return taken;
+  });
+  await eraseAnswersOf(storage, storeId, sequences);
+  return sequences.length;
 }
+
+/** Nothing is left of it, and nothing can come any more: it need not be noted any longer. */
+export async function endErasure(
+  { storage: { db } }: Pick<Deps, "storage">,
+  { storeId, personId }: Person,
+): Promise<void> {
+  await db
+    .deleteFrom("event_erasures")
+    .where("store_id", "=", storeId)
+    .where("person_id", "=", personId)
+    .execute();
+}
+
+/** Whether records of sign-ons that instances had in memory at the time have been written by now. */
+export const isLongAgo = ({ clock }: Pick<Deps, "clock">, { askedAt }: Pick<Erasure, "askedAt">): boolean =>
+  askedAt <= clock.now() - NOTED_MS;
 
 /**
  * Instances keep records of sign-ons in memory for a second (sign-on/record.ts): a round after this time finds those, too, also where
@@ -127,7 +167,12 @@ export const listErasures = (
 ): Promise<Erasure[]> =>
   db
     .selectFrom("event_erasures")
-    .select(["store_id as storeId", "person_id as personId", "email_digest as emailDigest"])
+    .select([
+      "store_id as storeId",
+      "person_id as personId",
+      "email_digest as emailDigest",
+      "asked_at as askedAt",
+    ])
     .where("store_id", "=", storeId)
     .where("person_id", ">", afterPersonId)
     .orderBy("person_id")

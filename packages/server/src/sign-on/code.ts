@@ -241,7 +241,7 @@ export async function forgetOldAttempts(deps: Deps): Promise<boolean> {
       .limit(atMost(limit));
     const { numUpdatedRows } = await db
       .updateTable("sign_on_attempts")
-      .set({ identity: null })
+      .set({ identity: null, subject: null, idp_session: null })
       .where("id", "in", over)
       .executeTakeFirst();
     return Number(numUpdatedRows);

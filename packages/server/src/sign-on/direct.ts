@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../contract/problem.ts";
 import { signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import { type From, type IssuedToken, issueToken } from "../customers/customer-token.ts";
+import { digestsOf, isErasedSince } from "../customers/erased.ts";
 import { settleIdentity } from "../customers/identity.ts";
 import { holdIdentity } from "../customers/linked.ts";
 import type { By } from "../events/event.ts";
@@ -75,6 +76,7 @@ export async function redeemDirect(
   }
   try {
     const identity = await identifyShopper(deps, profile, grant, trail);
+    const digests = await digestsOf(deps.emailDigests, profile.storeId, identity);
     const token = await deps.storage.transact(async (trx) => {
       const place = { ...profile, profileId: profile.id };
       if (await isEndedForGood(trx, deps, cameWith(place, identity, trail.startedAt)))
@@ -84,7 +86,9 @@ export async function redeemDirect(
       const isSameIssuer = current?.profile?.metadata?.issuer === identity.issuer;
       if (!current?.profile?.enabled || current.profile.flow !== "direct" || !isSameIssuer)
         throw signOnProblem("profile_disabled");
-      const found = { profile: current.profile, realm: current.realm };
+      const returned = { storeId: profile.storeId, since: trail.startedAt };
+      const wasErased = await isErasedSince(trx, { ...returned, ...digests });
+      const found = { profile: current.profile, realm: current.realm, wasErased };
       const settled = await settleIdentity(trx, deps, found, identity, held);
       if ("reason" in settled) throw signOnProblem(settled.reason);
       const granted = {

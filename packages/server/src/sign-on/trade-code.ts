@@ -4,6 +4,8 @@ import type { ProblemCode } from "../contract/problems.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
 import type { From } from "../customers/customer-token.ts";
+import type { EmailDigests } from "../customers/email-digest.ts";
+import { digestsOf, type Returned, wasErased } from "../customers/erased.ts";
 import type { By } from "../events/event.ts";
 import type { Identity } from "../identity-provider/identify.ts";
 import { formerOf, type Profile } from "../identity-provider/profile.ts";
@@ -44,6 +46,7 @@ export type TradeDeps = {
   clock: Clock;
   recorder: Recorder;
   traces: Traces | undefined;
+  emailDigests: EmailDigests;
 };
 
 export type AttemptRow = Tables["sign_on_attempts"];
@@ -59,6 +62,8 @@ type UsablePlace = {
   >;
   /** The provider has ended the session since the shopper came back. */
   isEnded: boolean;
+  /** Somebody with this identity or address was erased since. */
+  wasErased: boolean;
 };
 
 /** What the code was traded for. `customerId`: whom the record names. */
@@ -86,6 +91,7 @@ export async function tradeCode<T, A>(deps: TradeDeps, grant: ClientGrant, trade
   if (!isWellFormed("lkac", grant.clientCode)) throw new Problem("code_invalid");
   const { storeId, purpose } = grant;
   const codeHash = hashSecret(grant.clientCode);
+  await deps.emailDigests.ready();
   const ending = await deps.storage.transact(async (trx): Promise<Ending<T>> => {
     const issued = await findByCode.first(trx, { codeHash, storeId, purpose });
     if (issued) deps.traces?.join("redeem", issued.id);
@@ -114,7 +120,7 @@ async function findUsable(
   trx: Trx,
   { storage: { engine } }: Pick<TradeDeps, "storage">,
   { storeId, realmId, profileId }: Place,
-  came: Came & Pick<Identity, "issuer">,
+  came: Omit<Usable, "realmId">,
 ): Promise<UsablePlace | undefined> {
   const row = await readUsable[engine].first(trx, { ...came, realmId });
   if (!row) return undefined;
@@ -130,10 +136,11 @@ async function findUsable(
       ...formerOf(row),
     },
     isEnded: row.has_ended === 1,
+    wasErased: row.was_erased === 1,
   };
 }
 
-type Usable = Came & Pick<Place, "realmId"> & Pick<Identity, "issuer">;
+type Usable = Came & Returned & Pick<Place, "realmId"> & Pick<Identity, "issuer">;
 
 /** Still the one of the issuer that has spoken: a profile may have been pointed elsewhere since. */
 const selectUsable = (db: Database, of: Usable, issuer: RawBuilder<string>) =>
@@ -151,6 +158,7 @@ const selectUsable = (db: Database, of: Usable, issuer: RawBuilder<string>) =>
       "realm.duplicate_email_policy",
       "realm.profile_updates",
       hasEnded(of).as("has_ended"),
+      wasErased(of).as("was_erased"),
     ])
     .where("profile.store_id", "=", of.storeId)
     .where("profile.realm_id", "=", of.realmId)
@@ -203,9 +211,10 @@ async function burnCode<A>(
   const identity: Identity = JSON.parse(issued.identity);
   const tokenId = newId();
   const now = deps.clock.now();
+  const digests = await digestsOf(deps.emailDigests, storeId, identity);
   const burning = await burn.firstWithNext(trx, { id, storeId, tokenId, now });
   const asked = await askAlong(trx, at, identity);
-  const came = { ...cameWith(at, identity, returnedAt(issued)), issuer: identity.issuer };
+  const came = { ...cameWith(at, identity, returnedAt(issued)), issuer: identity.issuer, ...digests };
   const place = await findUsable(trx, deps, at, came);
   if (!(await burning.row)) return undefined;
   const attempt = { ...issued, state: "exchanged", exchanged_at: now, token_id: tokenId } as const;

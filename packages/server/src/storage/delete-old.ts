@@ -10,6 +10,7 @@ type Swept = {
   access_token_revocations: "expires_at";
   customer_tokens: "expires_at";
   ended_idp_sessions: "ended_at";
+  erased_digests: "erased_at";
   idempotent_answers: "expires_at";
   sign_on_attempts: "forget_at";
   sign_on_statistics: "forget_at";

@@ -23,6 +23,7 @@ import { requests } from "./migrations/0018-requests.ts";
 import { endedSessions } from "./migrations/0019-ended-sessions.ts";
 import { signUpLimits } from "./migrations/0021-sign-up-limits.ts";
 import { disabledProfiles } from "./migrations/0022-disabled-profiles.ts";
+import { erasedPeople } from "./migrations/0023-erased-people.ts";
 import { newSqlite } from "./new-sqlite.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
@@ -48,6 +49,7 @@ export const migrations: readonly Migration[] = [
   endedSessions,
   signUpLimits,
   disabledProfiles,
+  erasedPeople,
 ];
 
 const ADVISORY_LOCK = 4_727_311_002;

@@ -102,4 +102,7 @@ export const newSqlite: readonly string[] = [
   `CREATE INDEX "sign_ons_of_request" on "sign_ons" ("store_id", "request_id", "started_at", "id") where "request_id" is not null`,
   `CREATE TABLE "ended_idp_sessions" ("store_id" text not null references "stores" ("id") on delete cascade, "profile_id" text not null, "subject" text not null, "idp_session" text not null, "ended_at" bigint not null, constraint "ended_idp_sessions_of_profile" primary key ("store_id", "profile_id", "subject", "idp_session"))`,
   `CREATE INDEX "ended_idp_sessions_by_age" on "ended_idp_sessions" ("ended_at")`,
+  `CREATE TABLE "erased_digests" ("store_id" text not null references "stores" ("id") on delete cascade, "person_id" text not null, "digest" text not null, "erased_at" bigint not null, constraint "erased_digests_of_person" primary key ("store_id", "person_id", "digest"))`,
+  `CREATE INDEX "erased_digests_by_digest" on "erased_digests" ("store_id", "digest")`,
+  `CREATE INDEX "erased_digests_by_age" on "erased_digests" ("erased_at")`,
 ];

@@ -71,6 +71,7 @@ export function openPostgres(url: string, options: PostgresOptions & { patient?:
       return work(this.db);
     },
     // `synchronous_commit = off` for one statement needs a transaction around it, whose round trips take longer than the disk.
+    forgetOverwritten: () => Promise.resolve(true),
     ahead(work) {
       return work(this.db);
     },

@@ -65,6 +65,14 @@ export function openSqlite(given: string): Storage {
         }
       });
     },
+    forgetOverwritten() {
+      if (inMemory) return Promise.resolve(true);
+      // On the only connection that writes, so that no transaction of ours is open meanwhile.
+      return this.db.connection().execute(async () => {
+        const found = file.prepare("pragma wal_checkpoint(truncate)").get();
+        return found?.busy === 0;
+      });
+    },
     changes,
     longLists: createLongLists(),
     searches: createSearches("sqlite"),
@@ -99,6 +107,8 @@ function openFile(path: string): DatabaseSync {
       file = new DatabaseSync(path, { timeout: BLOCK_MS, enableForeignKeyConstraints: true });
       // WAL lets the command line read and write beside the service; FULL makes an acknowledged write survive a power cut.
       file.exec("pragma journal_mode = wal; pragma synchronous = full; pragma trusted_schema = off;");
+      // What is deleted is overwritten with zeros: an erasure would otherwise leave the person in pages that nobody uses any more.
+      file.exec("pragma secure_delete = on");
       // Only now: a path that was mistyped may lead to a file of somebody else's, whose mode is none of our business.
       if (path !== ":memory:") keepPrivate(path);
       // What a savepoint sets aside, which would go to a file when it is more than a few pages.

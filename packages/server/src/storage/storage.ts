@@ -23,6 +23,12 @@ export type Storage = {
    * killed leaves it behind; a power cut may take it, and then also all that was written after it.
    */
   ahead<T>(work: (db: Database) => Promise<T>): Promise<T>;
+  /**
+   * Leaves nothing of what was deleted or overwritten in SQLite's files: pages are cleared as they are freed, and the log beside the
+   * file, which has older copies of them, is emptied. False: another process is reading there just now. PostgreSQL has its own ways
+   * (docs/storage.md).
+   */
+  forgetOverwritten(): Promise<boolean>;
   changes: Changes;
   longLists: LongLists;
   searches: Searches;

@@ -103,6 +103,12 @@ export type Tables = {
     idp_session: string;
     ended_at: number;
   };
+  erased_digests: {
+    store_id: string;
+    person_id: string;
+    digest: string;
+    erased_at: number;
+  };
   event_erasures: {
     store_id: string;
     person_id: string;

@@ -43,7 +43,7 @@ test("authorize asks nothing of a place that is known, the callback twice, an ex
       "select sign_on_attempts",
       "update sign_on_attempts",
       "select customer_identities",
-      "select ended_idp_sessions ended_idp_sessions oidc_profiles",
+      "select ended_idp_sessions ended_idp_sessions erased_digests oidc_profiles",
       ...made,
       "insert customer_tokens",
       "insert event_outbox",

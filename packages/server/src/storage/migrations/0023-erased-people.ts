@@ -1,0 +1,26 @@
+import type { Migration } from "../migration.ts";
+
+/**
+ * By what somebody who was erased would be known again: digests of each address and identity. Records of sign-ons are found by them,
+ * and a sign-on that was under way at the erasure is refused by them.
+ */
+export const erasedPeople: Migration = {
+  version: 23,
+  name: "erased-people",
+  async up(trx) {
+    await trx.schema
+      .createTable("erased_digests")
+      .addColumn("store_id", "text", (column) => column.notNull().references("stores.id").onDelete("cascade"))
+      .addColumn("person_id", "text", (column) => column.notNull())
+      .addColumn("digest", "text", (column) => column.notNull())
+      .addColumn("erased_at", "bigint", (column) => column.notNull())
+      .addPrimaryKeyConstraint("erased_digests_of_person", ["store_id", "person_id", "digest"])
+      .execute();
+    await trx.schema
+      .createIndex("erased_digests_by_digest")
+      .on("erased_digests")
+      .columns(["store_id", "digest"])
+      .execute();
+    await trx.schema.createIndex("erased_digests_by_age").on("erased_digests").column("erased_at").execute();
+  },
+};
