@@ -59,7 +59,7 @@ const ROOMS: Record<string, string[]> = {
   realms: ["lib", "contract", "storage", "events", "stores"],
   "identity-provider": ["lib", "contract", "storage", "counters", "events", "rate-limit", "stores", "realms"],
   customers: ["lib", "contract", "storage", "counters", "events", "rate-limit", "realms"],
-  members: ["lib", "contract", "storage", "events", "stores"],
+  members: ["lib", "contract", "storage", "events", "stores", "customers"],
   "sign-on": [
     "lib",
     "contract",

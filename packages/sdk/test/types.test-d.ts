@@ -120,6 +120,7 @@ export type AdminAnswers = [
   Holds<Equal<Given<Admin["members"]["create"]>, Output<typeof members.createMember>>>,
   Holds<Equal<Given<Admin["members"]["get"]>, Output<typeof members.getMember>>>,
   Holds<Equal<Given<Admin["members"]["update"]>, Output<typeof members.updateMember>>>,
+  Holds<Equal<Given<Admin["members"]["erase"]>, Output<typeof members.eraseMember>>>,
   Holds<Equal<Given<Admin["me"]>, Output<typeof members.getMe>>>,
   Holds<Equal<Listed<Admin["integrations"]["list"]>, Item<typeof integrations.listIntegrations>>>,
   Holds<Equal<Given<Admin["integrations"]["create"]>, Output<typeof integrations.createIntegration>>>,

@@ -73,6 +73,7 @@ import * as hook from "./integrations/present.ts";
 import { replayEvents } from "./integrations/replay.ts";
 import { testIntegration } from "./integrations/test-message.ts";
 import { createMember, deleteMember, updateMember } from "./members/administer.ts";
+import { eraseMember } from "./members/erase.ts";
 import { getMember, listMembers } from "./members/member.ts";
 import { presentMember, presentMemberList, toMemberChange, toNewMember } from "./members/present.ts";
 import { accountSettingsOf } from "./realms/account-realm.ts";
@@ -153,6 +154,7 @@ export const routes = (app: Deps): Route[] => [
   on(member.getMember,         async ({ caller, ids }) => presentMember(app, await getMember(app, caller.storeId, ids.id))),
   on(member.updateMember,      async ({ caller, ids, body }) => presentMember(app, await updateMember(app, byCaller(caller), ids.id, toMemberChange(body)))),
   on(member.deleteMember,      ({ caller, ids }) => deleteMember(app, byCaller(caller), ids.id)),
+  on(member.eraseMember,       ({ caller, ids }) => eraseMember(app, byCaller(caller), ids.id)),
 
   on(event.listEvents,         async ({ caller, query }) => presentEventList(app, await listEvents(app, caller.storeId, toEventQuery(query)))),
   on(event.streamEvents,       ({ caller, query, lastEventId, isGood }) => app.streams.open({ storeId: caller.storeId, after: toResumed(lastEventId, query.after), isGood })),

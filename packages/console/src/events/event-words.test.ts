@@ -25,6 +25,11 @@ test("who did it is named, or said what they are", () => {
     name: "Shop",
     after: "(application key)",
   });
+  expect(actorInWords({ type: "member", id: "7", name: null })).toEqual({
+    before: "",
+    name: "7",
+    after: "(member)",
+  });
   expect(actorInWords({ type: "operator", id: null, name: null })).toEqual({
     before: "the operator",
     name: "",

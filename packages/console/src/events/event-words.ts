@@ -56,9 +56,10 @@ const nameOf = (resource: EventData["resource"]): string =>
       ? resource.reference
       : "";
 
-/** "Ada (customer)", "the operator". */
-export function actorInWords({ type, name }: EventData["actor"]): Sentence {
+/** "Shop server (application key)", "the operator". A member is named by the id alone, so that an erasure leaves no name. */
+export function actorInWords({ type, id, name: given }: EventData["actor"]): Sentence {
   const kind = type.replaceAll("_", " ");
+  const name = given ?? (type === "member" ? id : null);
   return name ? { before: "", name, after: `(${kind})` } : { before: `the ${kind}`, name: "", after: "" };
 }
 

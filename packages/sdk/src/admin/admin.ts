@@ -49,11 +49,7 @@ export function createAdmin(options: AdminOptions) {
       "customer-authentication-settings",
     ),
     realms: realms(api),
-    members: resource<{ item: wire.Member; fresh: wire.NewMember; change: wire.MemberChange }>(
-      api,
-      "/v2/members",
-      "member",
-    ),
+    members: members(api),
     /** Who is calling, and in which role. */
     me: () => api<wire.Answer<wire.Me>>({ method: "GET", path: "/v2/me" }),
     profiles: (realmId: string) => profiles(api, realmId),
@@ -82,6 +78,7 @@ export function createAdmin(options: AdminOptions) {
 const KEYS = "/v2/application-keys";
 const REALMS = "/v2/authentication-realms";
 const CUSTOMERS = "/v2/customers";
+const MEMBERS = "/v2/members";
 const SIGN_ONS = "/v2/sign-ons";
 const STORE = "/v2/store";
 
@@ -191,6 +188,17 @@ const customers = (api: Api) => ({
   /** Deletes the customer and takes its data out of the log of events, for good. */
   erase: async (id: string) =>
     api<{ data: wire.CustomerErasure }>({ method: "POST", path: `${CUSTOMERS}${pathOf(id)}/erase` }),
+});
+
+const members = (api: Api) => ({
+  ...resource<{ item: wire.Member; fresh: wire.NewMember; change: wire.MemberChange }>(
+    api,
+    MEMBERS,
+    "member",
+  ),
+  /** Removes the member and takes their data out of the log of events, for good. */
+  erase: async (id: string) =>
+    api<{ data: wire.MemberErasure }>({ method: "POST", path: `${MEMBERS}${pathOf(id)}/erase` }),
 });
 
 function customerTokens(api: Api, customerId: string) {

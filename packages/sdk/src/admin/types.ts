@@ -278,4 +278,5 @@ export type CustomerIdentity = {
   meta: { timestamps: { created_at: string } };
 };
 
+export type MemberErasure = { type: "member-erasure"; id: string; events: number; complete: boolean };
 export type CustomerErasure = { type: "customer-erasure"; id: string; events: number; complete: boolean };

@@ -36,6 +36,7 @@ type Resources = {
   "member.created": Member;
   "member.updated": Member;
   "member.deleted": Deleted;
+  "member.erased": Deleted;
   "store.updated": Other;
   "integration.created": ShownIntegration;
   "integration.updated": ShownIntegration;

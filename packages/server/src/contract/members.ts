@@ -137,6 +137,35 @@ export const updateMember = operation({
   problems: ["member_exists", "last_administrator"],
 });
 
+export const eraseMember = operation({
+  id: "eraseMember",
+  tag: "Members",
+  method: "POST",
+  path: "/v2/members/{id}/erase",
+  summary: "Erase a member: remove them, and take their data out of the log of events",
+  description:
+    "For somebody who asks to be forgotten. The member is removed if they are still there, as by DELETE. In every event about them `data` becomes `(erased)` " +
+    "and the salt goes; what they did stays, under their id. Also of members who were removed before. It cannot be undone.",
+  access: ["members", "write"],
+  role: "administrator",
+  ids,
+  success: {
+    status: 200,
+    description: "How far it has come",
+    schema: z.strictObject({
+      data: z.strictObject({
+        type: z.literal("member-erasure"),
+        id,
+        events: z.int().describe("How many events were erased by this request"),
+        complete: z
+          .boolean()
+          .describe("False: there are more, and the service goes on with them by itself, a round a second"),
+      }),
+    }),
+  },
+  problems: ["last_administrator"],
+});
+
 export const deleteMember = operation({
   id: "deleteMember",
   tag: "Members",

@@ -62,6 +62,7 @@ export const operations: readonly Operation[] = [
   member.getMember,
   member.updateMember,
   member.deleteMember,
+  member.eraseMember,
   event.listEvents,
   event.streamEvents,
   event.getEventHead,

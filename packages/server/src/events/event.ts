@@ -36,6 +36,7 @@ export const EVENT_TYPES = [
   "member.created",
   "member.updated",
   "member.deleted",
+  "member.erased",
   "store.updated",
   "integration.created",
   "integration.updated",
@@ -59,15 +60,16 @@ type KnownCaller = Pick<Caller, "storeId" | "grant" | "customer" | "requestId"> 
 };
 
 /**
- * A customer acts through an implicit token; a program or a person of the store is the actor whatever comes beside their token. A customer
- * is named by the id alone: the log should not repeat whose it is in every line.
+ * A customer acts through an implicit token; a program or a person of the store is the actor whatever comes beside their token. People are
+ * named by the id alone: an erasure cannot take a name out of events about something else, and what a member did must stay in the log when
+ * the member is erased.
  */
 export const byCaller = ({ storeId, holder, grant, customer, requestId }: KnownCaller): By => ({
   storeId,
   actor:
     customer && grant === "implicit"
       ? { type: "customer", id: customer.customerId, name: null }
-      : { type: holder.type, id: holder.id, name: holder.name },
+      : { type: holder.type, id: holder.id, name: holder.type === "member" ? null : holder.name },
   requestId,
 });
 

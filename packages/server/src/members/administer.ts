@@ -60,7 +60,9 @@ async function insertMember(
   await trx.insertInto("members").values(row).execute();
   const member = memberOf(row);
   const resource = presentMembers(member);
-  await noteEvents(trx, deps, by, [{ type: "member.created", subject: member.id, resource }]);
+  await noteEvents(trx, deps, by, [
+    { type: "member.created", subject: member.id, personId: member.id, resource },
+  ]);
   return member;
 }
 
@@ -94,7 +96,7 @@ export async function updateMember(
       const member = memberOf(row);
       const resource = presentMembers(member);
       const changes = changesOf(presentMembers(before), resource);
-      const happened = { type: "member.updated", subject: memberId, resource } as const;
+      const happened = { type: "member.updated", subject: memberId, personId: memberId, resource } as const;
       if (changes) await noteEvents(trx, deps, by, [{ ...happened, changes }]);
       return member;
     }),
@@ -127,7 +129,11 @@ export async function deleteMember(deps: Deps, by: By, memberId: string): Promis
  * Whether a member may stop being an administrator, or be gone: always by a key or the operator; by a member, unless nobody else
  * could sign in as administrator. That could be somebody who was invited, or is bound to a name that a provider goes by.
  */
-async function mayGo(trx: Trx, { storeId, actor }: By, memberId: string): Promise<Expression<SqlBool>> {
+export async function mayGo(
+  trx: Trx,
+  { storeId, actor }: By,
+  memberId: string,
+): Promise<Expression<SqlBool>> {
   if (actor.type !== "member") return sql.lit(true);
   const bound = await listBoundNames(trx, storeId);
   const { eb, exists, or, selectFrom } = expressionBuilder<Tables, "members">();

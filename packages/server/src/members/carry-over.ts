@@ -98,6 +98,6 @@ async function carryChange(
     ...(was.status !== is.status && { status: { before: was.status, after: is.status } }),
   };
   await noteEvents(trx, deps, byOperator(storeId), [
-    { type: "member.updated", subject: id, resource, changes },
+    { type: "member.updated", subject: id, personId: id, resource, changes },
   ]);
 }

@@ -75,7 +75,9 @@ export async function settleMember(
     const by = { storeId, actor: { type: "member", id, name }, requestId } as const;
     const changes = { status: { before: "invited", after: "active" } };
     const resource = presentMembers(bound);
-    await noteEvents(trx, deps, by, [{ type: "member.updated", subject: id, resource, changes }]);
+    await noteEvents(trx, deps, by, [
+      { type: "member.updated", subject: id, personId: id, resource, changes },
+    ]);
     return bound;
   }
   // In another tab the same person may have been bound since.

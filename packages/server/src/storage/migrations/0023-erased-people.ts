@@ -22,5 +22,12 @@ export const erasedPeople: Migration = {
       .columns(["store_id", "digest"])
       .execute();
     await trx.schema.createIndex("erased_digests_by_age").on("erased_digests").column("erased_at").execute();
+    // Members could not be erased before, so their events did not say whose data they hold.
+    await trx
+      .updateTable("events")
+      .set(({ ref }) => ({ person_id: ref("subject") }))
+      .where("store_id", "in", (of) => of.selectFrom("stores").select("id"))
+      .where("type", "in", ["member.created", "member.updated"])
+      .execute();
   },
 };

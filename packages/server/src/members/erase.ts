@@ -1,0 +1,64 @@
+import type * as contract from "../contract/members.ts";
+import type { Output } from "../contract/operation.ts";
+import { Problem } from "../contract/problem.ts";
+import { type EraseDeps, eraseAll } from "../customers/erase-rounds.ts";
+import { noteTraces } from "../customers/erased.ts";
+import { beginErasure, type Erasure, isInLog } from "../events/erase.ts";
+import type { By } from "../events/event.ts";
+import { noteEvents } from "../events/note.ts";
+import type { Trx } from "../storage/storage.ts";
+import { changeStore } from "../stores/store.ts";
+import { mayGo } from "./administer.ts";
+import { findMember } from "./member.ts";
+
+/**
+ * Removes a member, by the rule of a deletion, and takes the person out of the log and out of records of sign-ons, as an erasure of a
+ * customer does. What the member did stays in the log: it names an id there.
+ */
+export async function eraseMember(
+  deps: EraseDeps,
+  by: By,
+  memberId: string,
+): Promise<Output<typeof contract.eraseMember>> {
+  await deps.emailDigests.ready();
+  const erasure = await changeStore(deps, by.storeId, (trx) => beginMemberErasure(trx, deps, by, memberId));
+  if (!erasure) throw new Problem("member_not_found");
+  const { events, isDone } = await eraseAll(deps, erasure);
+  return { data: { type: "member-erasure", id: memberId, events, complete: isDone } };
+}
+
+async function beginMemberErasure(
+  trx: Trx,
+  deps: EraseDeps,
+  by: By,
+  memberId: string,
+): Promise<Erasure | undefined> {
+  const { storeId } = by;
+  const isAllowed = await mayGo(trx, by, memberId);
+  const row = await trx
+    .deleteFrom("members")
+    .where("store_id", "=", storeId)
+    .where("id", "=", memberId)
+    .where(isAllowed)
+    .returning(["email", "profile_id", "issuer", "subject"])
+    .executeTakeFirst();
+  if (!row && (await findMember(trx, storeId, memberId))) throw new Problem("last_administrator");
+  const person = { storeId, personId: memberId };
+  if (!row && !(await isInLog(trx, person))) return undefined;
+  const emailDigest = row ? await deps.emailDigests.of(storeId, row.email) : null;
+  const begun = await beginErasure(trx, deps, { ...person, emailDigest });
+  if (row) {
+    const { email, profile_id: profileId, issuer, subject } = row;
+    const isBound = profileId !== null && issuer !== null && subject !== null;
+    await noteTraces(trx, deps, begun, {
+      emails: [email],
+      identities: isBound ? [{ profileId, issuer, subject }] : [],
+    });
+  }
+  const about = { subject: memberId, resource: { type: "member", id: memberId } };
+  await noteEvents(trx, deps, by, [
+    ...(row ? [{ type: "member.deleted", ...about } as const] : []),
+    { type: "member.erased", ...about },
+  ]);
+  return begun;
+}
