@@ -201,7 +201,7 @@ describe.each(["latchkey", "@latchkey/sdk"])("the package %s", (name) => {
     const base = repository.url.slice("git+".length, -".git".length);
     const targets = [...read("README.md").matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target as string);
     expect(targets.length).toBeGreaterThan(2);
-    const ofVersion = /^\/(?:blob|tree|raw)\/v0\.1\.0\/([^#]+)/;
+    const ofVersion = /^\/(?:blob|tree|raw)\/v([^/]+)\/([^#]+)/;
     for (const target of targets.filter((one) => !one.startsWith("#"))) {
       expect(target).toMatch(/^https:\/\//);
       if (!target.startsWith(base)) continue;
