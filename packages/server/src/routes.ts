@@ -136,7 +136,7 @@ export const routes = (app: Deps): Route[] => [
   on(signOut.signedOut,        ({ ids, browser }) => signedOut(app, ids, browser)),
   on(signOn.jwks,              async () => ({ keys: await app.signingKeys.published() })),
 
-  on(record.listSignOns,       async ({ caller, query }) => presentSignOnList(app, await listSignOns(app, caller.storeId, toPage(query), query.filter, query.sort))),
+  on(record.listSignOns,       async ({ caller, query }) => presentSignOnList(app, await listSignOns(app, caller, toPage(query), query.filter, query.sort))),
   on(record.getSignOnStatistics, ({ caller, query }) => readStatistics(app, caller.storeId, query)),
   on(record.getSignOn,         async ({ caller, ids }) => presentSignOn(app, await getSignOn(app, caller.storeId, ids.id))),
 
@@ -156,8 +156,8 @@ export const routes = (app: Deps): Route[] => [
   on(member.deleteMember,      ({ caller, ids }) => deleteMember(app, byCaller(caller), ids.id)),
   on(member.eraseMember,       ({ caller, ids }) => eraseMember(app, byCaller(caller), ids.id)),
 
-  on(event.listEvents,         async ({ caller, query }) => presentEventList(app, await listEvents(app, caller.storeId, toEventQuery(query)))),
-  on(event.streamEvents,       ({ caller, query, lastEventId, isGood }) => app.streams.open({ storeId: caller.storeId, after: toResumed(lastEventId, query.after), isGood })),
+  on(event.listEvents,         async ({ caller, query }) => presentEventList(app, caller, await listEvents(app, caller.storeId, toEventQuery(query)))),
+  on(event.streamEvents,       ({ caller, query, lastEventId, roleNow }) => app.streams.open({ storeId: caller.storeId, after: toResumed(lastEventId, query.after), roleNow })),
   on(event.getEventHead,       ({ caller }) => signHead(app, caller.storeId)),
 
   on(integration.listIntegrations,        async ({ caller, query }) => hook.presentIntegrationList(app, caller, await listIntegrations(app, caller.storeId, toPage(query)))),
@@ -166,10 +166,10 @@ export const routes = (app: Deps): Route[] => [
   on(integration.updateIntegration,       async ({ caller, ids, body }) => hook.presentIntegration(app, caller, await updateIntegration(app, byCaller(caller), ids.id, hook.toIntegrationChange(body)))),
   on(integration.deleteIntegration,       ({ caller, ids }) => deleteIntegration(app, byCaller(caller), ids.id)),
   on(integration.rotateIntegrationSecret, async ({ caller, ids }) => hook.presentWithSecret(app, caller, await rotateWebhookSecret(app, byCaller(caller), ids.id))),
-  on(delivery.listDeliveries,             async ({ caller, ids, query }) => hook.presentDeliveryList(app, await listDeliveries(app, caller.storeId, ids.id, toPage(query), query.filter))),
-  on(delivery.redeliver,                  async ({ caller, ids }) => ({ data: hook.presentDelivery(await redeliver(app, caller.storeId, ids)) })),
+  on(delivery.listDeliveries,             async ({ caller, ids, query }) => hook.presentDeliveryList(app, caller, await listDeliveries(app, caller.storeId, ids.id, toPage(query), query.filter))),
+  on(delivery.redeliver,                  async ({ caller, ids }) => ({ data: hook.presentDelivery(caller, await redeliver(app, caller.storeId, ids)) })),
   on(delivery.replayEvents,               async ({ caller, ids, body }) => hook.presentIntegration(app, caller, await replayEvents(app, caller.storeId, ids.id, body.data))),
-  on(delivery.testIntegration,            ({ caller, ids }) => testIntegration(app, byCaller(caller), ids.id)),
+  on(delivery.testIntegration,            ({ caller, ids }) => testIntegration(app, caller, ids.id)),
 
   on(store.getStore,           async ({ caller }) => presentStore(app, await getStore(app, caller.storeId))),
   on(store.getStoreById,       async ({ caller, ids }) => presentStore(app, await getStoreById(app, caller.storeId, ids.id))),

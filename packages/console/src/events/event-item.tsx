@@ -31,6 +31,9 @@ export function EventItem({ event }: { event: Event }) {
         </span>
       </summary>
       <div className="event-body stack">
+        {data !== "(erased)" && data.withheld && (
+          <p className="quiet">Parts of this event are shown to administrators alone.</p>
+        )}
         {data !== "(erased)" && data.changes && (
           <div className="stack">
             {Object.entries(data.changes).map(([member, change]) => (

@@ -44,7 +44,10 @@ export function eventInWords({ type, data }: Pick<Event, "type" | "data">): Sent
   const words = THINGS[thing] ?? thing;
   return {
     before: words.charAt(0).toUpperCase() + words.slice(1),
-    name: data === "(erased)" ? "" : nameOf(data.resource) || (act === "deleted" ? data.resource.id : ""),
+    name:
+      data === "(erased)"
+        ? ""
+        : nameOf(data.resource) || (act === "deleted" || data.withheld ? data.resource.id : ""),
     after: ACTS[act] ?? act.replaceAll("_", " "),
   };
 }

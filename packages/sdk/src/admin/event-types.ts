@@ -11,7 +11,7 @@ export type Event = {
   storeid: string;
   /** The event's number in its store, in decimal: from 1, without gaps. */
   sequence: string;
-  /** Absent where the person it was about was erased. */
+  /** Absent where the person it was about was erased, and where something is withheld. */
   salt?: string | undefined;
   digest: string;
   previoushash: string;
@@ -29,6 +29,8 @@ export type EventData = {
     name: string | null;
   };
   request_id: string | null;
+  /** There where parts are for administrators alone: of a member type and id are left, of a webhook's URL its origin. */
+  withheld?: true | undefined;
 };
 
 /** `signature` is a compact JWS by a key of `/.well-known/jwks.json`, for a witness. */

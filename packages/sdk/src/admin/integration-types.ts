@@ -18,6 +18,7 @@ export type Integration = {
   integration_type: "webhook";
   /** Types of events, and patterns such as `customer.*`. */
   observes: string[];
+  /** `secret_key` and the path of `url` are for administrators. */
   configuration: { url: string; secret_key: string | null; format: "cloudevents" | "integration" };
   meta: {
     timestamps: Timestamps;
@@ -63,6 +64,7 @@ export type DeliveryAttempt = AttemptOutcome & {
   at: string;
   milliseconds: number;
   /** The first kilobyte; null where there was none, or where it was erased with a person. */
+  /** For administrators; null for other roles. */
   answer: string | null;
 };
 

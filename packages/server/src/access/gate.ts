@@ -54,11 +54,11 @@ export function createGate(deps: Deps): Gate {
       throw error;
     });
     const caller = { ...principal, requestId };
-    // Only a Problem says that the token is bad: while the database does not answer, the token counts as good.
-    const isGood = () =>
+    // Only a Problem says that the token is bad. While the database does not answer, nobody can tell what it may do.
+    const roleNow = () =>
       authenticate(deps, authorization).then(
-        () => true,
-        (error) => !(error instanceof Problem),
+        ({ role }) => role,
+        (error) => (error instanceof Problem ? ("ended" as const) : ("unknown" as const)),
       );
     const draw = {
       storeId: principal.storeId,
@@ -80,18 +80,18 @@ export function createGate(deps: Deps): Gate {
     if (forbidden) {
       await enterAnonymous(source);
       const headers = rateLimitHeaders(await deps.limiter.look(draw));
-      return { caller, headers, isGood, refusal: forbidden };
+      return { caller, headers, roleNow, refusal: forbidden };
     }
     const decision = await deps.limiter.take(draw);
     const headers = rateLimitHeaders(decision, decision.retryAfterSeconds);
-    if (!decision.allowed) return { caller, headers, isGood, refusal: refusalOf(decision, deps.random) };
+    if (!decision.allowed) return { caller, headers, roleNow, refusal: refusalOf(decision, deps.random) };
     if (principal.holder.type === "application_key")
       deps.lastUsed.noteKey(principal.storeId, principal.holder.id);
-    if (brought === undefined) return { caller, headers, isGood };
+    if (brought === undefined) return { caller, headers, roleNow };
     const customer =
       remembered === "not asked" ? await findSignedIn(deps, principal.storeId, brought) : remembered;
-    if (!customer) return { caller, headers, isGood, refusal: new Problem("customer_token_invalid") };
-    return { caller: { ...caller, customer }, headers, isGood };
+    if (!customer) return { caller, headers, roleNow, refusal: new Problem("customer_token_invalid") };
+    return { caller: { ...caller, customer }, headers, roleNow };
   }
 
   return { enter, enterAnonymous };

@@ -19,7 +19,7 @@ export async function list(given: FromStore & PageGiven & Narrowed): Promise<voi
   const page = readPageGiven(given);
   const conditions = readConditions(given);
   const { rows, place } = await fromStore(given.store, (deps, storeId) =>
-    refuseInWords(listSignOns(deps, storeId, page, conditions)),
+    refuseInWords(listSignOns(deps, { storeId, role: "administrator" }, page, conditions)),
   );
   printList(
     {

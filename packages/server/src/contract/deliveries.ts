@@ -9,7 +9,12 @@ const attempt = z.strictObject({
   status: httpStatus,
   reason,
   milliseconds: z.int(),
-  answer: z.string().nullable().describe("The first kilobyte of it; null where it was erased with a person"),
+  answer: z
+    .string()
+    .nullable()
+    .describe(
+      "The first kilobyte of it, for administrators; null for other roles, and where it was erased with a person",
+    ),
 });
 
 const delivery = z
@@ -44,7 +49,8 @@ export const listDeliveries = operation({
   path: "/v2/integrations/{id}/deliveries",
   alias: "/v2/integrations/{id}/logs",
   summary: "List what was sent to an integration, and what it answered",
-  description: "Each with its attempts: status, milliseconds, and the beginning of what was answered.",
+  description:
+    "Each with its attempts: status, milliseconds, and for administrators the beginning of what was answered.",
   access: ["integrations", "read"],
   role: "viewer",
   ids,

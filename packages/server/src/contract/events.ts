@@ -27,6 +27,13 @@ const happened = z.strictObject({
     name: z.string().nullable(),
   }),
   request_id: z.string().nullable(),
+  withheld: z
+    .literal(true)
+    .optional()
+    .describe(
+      "There where the reader's role may not see all of it: of `member.*` the resource is type and id and `changes` are left out, of `integration.*` " +
+        "the URL is its origin, and an actor's name that is a member's address is null. Such an event has no `salt`",
+    ),
 });
 
 const event = z
@@ -43,7 +50,9 @@ const event = z
     salt: z
       .string()
       .optional()
-      .describe("16 random bytes, base64url; deleted with the data when a person is erased"),
+      .describe(
+        "16 random bytes, base64url; deleted with the data when a person is erased, and left out where something is `withheld`",
+      ),
     digest: hash.describe("SHA-256 over the bytes of the salt and the canonical form of `data`, RFC 8785"),
     previoushash: hashOrNone.describe("`hash` of the event before; empty for the first"),
     hash: hash.describe(
@@ -69,7 +78,8 @@ export const listEvents = operation({
     "Oldest first. `links.next` is there while there is more, also where a page has fewer events than asked for, or none, because those " +
     "it looked at were not meant; once it is null, go on later with `after` and the `meta.last_sequence` of that answer. Whoever " +
     "follows the numbers misses nothing, however late a change was committed. `filter=eq(request_id,…)` finds what one request changed, by " +
-    "the `X-Request-Id` of its answer.",
+    "the `X-Request-Id` of its answer. Members and webhooks' addresses are for administrators: for other roles `withheld` says that they were left out; " +
+    "numbers and hashes are the same for everybody.",
   access: ["events", "read"],
   role: "viewer",
   query: z.object({

@@ -1,6 +1,7 @@
 import type { Caller } from "./caller.ts";
 import type { Operation } from "./operation.ts";
 import type { Problem } from "./problem.ts";
+import type { Role } from "./roles.ts";
 
 /** What a request passes before anything of it is read. `http/` asks, `access/` decides. */
 export type Gate = {
@@ -21,6 +22,6 @@ export type Passage = {
   caller: Caller;
   headers: Record<string, string>;
   refusal?: Problem;
-  /** Whether the access token is still good. */
-  isGood(): Promise<boolean>;
+  /** The role that the access token has now; `unknown` while the database does not answer. */
+  roleNow(): Promise<Role | null | "ended" | "unknown">;
 };

@@ -33,7 +33,11 @@ const integrationMembers = {
   integration_type: z.literal("webhook"),
   observes: z.array(z.string()),
   configuration: z.strictObject({
-    url: z.string(),
+    url: z
+      .string()
+      .describe(
+        "For administrators; other roles see its origin and `/(hidden)`, because the rest may be a secret",
+      ),
     secret_key: z
       .string()
       .nullable()

@@ -3,12 +3,14 @@ import type * as contract from "../contract/events.ts";
 import type { Input, Output } from "../contract/operation.ts";
 import { toListParameters } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
+import type { Role } from "../contract/roles.ts";
 import type { Condition } from "../lib/condition.ts";
 import { isId, timeOfId } from "../lib/ids.ts";
 import { atMost } from "../storage/at-most.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
-import { EVENT_TYPES, type EventRow, presentEvent } from "./event.ts";
+import { EVENT_TYPES, type EventRow } from "./event.ts";
+import { presentEventFor } from "./for-reader.ts";
 import { type Head, readHead } from "./head.ts";
 
 type Asked = {
@@ -242,6 +244,7 @@ const COMPARED = {
 
 export function presentEventList(
   { publicUrl }: { publicUrl: string },
+  { role }: { role: Role | null },
   { rows, last, next, asked }: EventPage,
 ): Output<typeof contract.listEvents> {
   const urlAfter = (after: number | undefined) => {
@@ -255,7 +258,7 @@ export function presentEventList(
     return `${publicUrl}/v2/events?${query.join("&")}`;
   };
   return {
-    data: rows.map(presentEvent),
+    data: rows.map((row) => presentEventFor(role, row)),
     meta: { last_sequence: String(last) },
     links: { current: urlAfter(asked.after), next: next === undefined ? null : urlAfter(next) },
   };

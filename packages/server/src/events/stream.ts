@@ -1,8 +1,10 @@
+import type { Passage } from "../contract/gate.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isUnavailable, type Storage } from "../storage/storage.ts";
-import { type EventRow, presentEvent } from "./event.ts";
+import type { EventRow } from "./event.ts";
+import { presentEventFor } from "./for-reader.ts";
 import { readHead } from "./head.ts";
 import { readAfter, startAfter } from "./read.ts";
 
@@ -22,8 +24,8 @@ export type Streams = {
 type StreamRequest = {
   storeId: string;
   after: number | undefined;
-  /** Whether the access token is still good. */
-  isGood(): Promise<boolean>;
+  /** What the access token may do now: asked before each page, because a role may change while the stream is open. */
+  roleNow: Passage["roleNow"];
 };
 
 type Deps = { storage: Storage; clock: Clock };
@@ -96,23 +98,25 @@ export function createStreams({ storage, clock }: Deps): Streams {
     });
 
   async function* pieces(
-    { storeId, isGood }: StreamRequest,
+    { storeId, roleNow }: StreamRequest,
     start: number,
     isOver: () => boolean,
   ): AsyncGenerator<string, void, undefined> {
     // With the number alone, so that a client that hears nothing else still knows where to resume.
     yield `retry: ${RETRY_MS}\nid: ${start}\n\n`;
     let spokeAtMs = clock.monotonicMs();
-    for (let sequence = start; !isOver() && !isClosed && (await isGood()); ) {
+    for (let sequence = start; !isOver() && !isClosed; ) {
+      const role = await roleNow();
+      if (role === "ended") return;
       const next = tick.promise;
-      const to = lasts.get(storeId) ?? 0;
+      const to = role === "unknown" ? 0 : (lasts.get(storeId) ?? 0);
       const rows = to > sequence ? await readUnlessAway({ storeId, from: sequence, to, limit: PAGE }) : [];
       const last = rows.at(-1);
       if (last) {
         // Taken away by retention before this client had read it: it must begin anew, and hears so when it does.
         if (rows[0]?.sequence !== sequence + 1) return;
         sequence = last.sequence;
-        yield rows.map(message).join("");
+        yield rows.map((row) => message(role, row)).join("");
       } else if (clock.monotonicMs() - spokeAtMs >= COMMENT_EVERY_MS) yield ": still here\n\n";
       else {
         await next;
@@ -169,8 +173,8 @@ export function createStreams({ storage, clock }: Deps): Streams {
   };
 }
 
-const message = (row: EventRow): string =>
-  `id: ${row.sequence}\ndata: ${JSON.stringify(presentEvent(row))}\n\n`;
+const message = (role: string | null, row: EventRow): string =>
+  `id: ${row.sequence}\ndata: ${JSON.stringify(presentEventFor(role, row))}\n\n`;
 
 /** `Last-Event-ID` goes first: a browser sends it by itself when it connects again, with the address that it had before. */
 export function toResumed(lastEventId: string | undefined, after: number | undefined): number | undefined {

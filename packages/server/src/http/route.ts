@@ -1,5 +1,6 @@
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import type { Caller } from "../contract/caller.ts";
+import type { Passage } from "../contract/gate.ts";
 import type { Input, Operation, Output } from "../contract/operation.ts";
 
 type Access<O extends Operation> = O["access"] extends "public"
@@ -22,8 +23,8 @@ type Access<O extends Operation> = O["access"] extends "public"
           idempotencyKey: string | undefined;
           ifMatch: readonly string[] | undefined;
           lastEventId: string | undefined;
-          /** Whether the access token is still good: for what goes on after the answer has begun. */
-          isGood(): Promise<boolean>;
+          /** What the access token may do now: for what goes on after the answer has begun. */
+          roleNow: Passage["roleNow"];
         };
 
 /** A text stands for itself: JSON that was made once, or a body of another media type. So does what comes in pieces. */

@@ -239,7 +239,7 @@ async function passGate(
   }
   if (authorization === undefined && isForm(received) && !operation.everywhereBelow)
     return refuseUnread(deps, state, new Problem("token_misplaced"));
-  const { caller, headers, refusal, isGood } = await deps.gate.enter(operation, {
+  const { caller, headers, refusal, roleNow } = await deps.gate.enter(operation, {
     authorization,
     customerToken: customerTokenOf(received),
     source,
@@ -254,7 +254,7 @@ async function passGate(
     idempotencyKey: operation.idempotent && idempotencyKeyOf(received),
     ifMatch: operation.conditional && readIfMatch(headerOf(received, "if-match")),
     lastEventId: operation.resumable && headerOf(received, "last-event-id"),
-    isGood,
+    roleNow,
   };
 }
 

@@ -123,10 +123,10 @@ export async function updateIntegration(
 ): Promise<IntegrationRow> {
   refuseFaults(deps, change);
   return changeIntegration(deps, by, id, {
-    secrets: (before) =>
-      change.secretKey === undefined || change.secretKey === openSecretKey(deps, before)
-        ? []
-        : ["configuration.secret_key"],
+    secrets: (before) => [
+      ...(isAnother(change.secretKey, openSecretKey(deps, before)) ? ["configuration.secret_key"] : []),
+      ...(isAnother(change.url, before.url) ? ["configuration.url"] : []),
+    ],
     columns: async (trx, before) => ({
       ...(change.name !== undefined && { name: change.name }),
       ...(change.description !== undefined && { description: change.description }),
@@ -140,11 +140,13 @@ export async function updateIntegration(
         sealed_secret_key: change.secretKey === null ? null : sealSecret(deps, id, change.secretKey),
       }),
       // Another receiver has not failed yet.
-      ...(change.url !== undefined && change.url !== before.url && { failing_since: null, is_slow: 0 }),
+      ...(isAnother(change.url, before.url) && { failing_since: null, is_slow: 0 }),
       ...(await switched(trx, deps, before, change.enabled)),
     }),
   });
 }
+
+const isAnother = <T>(given: T | undefined, before: T): boolean => given !== undefined && given !== before;
 
 /**
  * What happened before it was observed is of the past: it goes on with the first event that it has to tell of, or from now. Nobody is

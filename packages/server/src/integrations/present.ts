@@ -5,6 +5,7 @@ import type { Input, Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks, toListParameters } from "../contract/paging.ts";
 import { type Clock, toIso, toIsoOrNull } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
+import { withoutPath } from "../lib/without-path.ts";
 import type { IntegrationChange, NewIntegration } from "./administer.ts";
 import type { Attempt } from "./attempt.ts";
 import type { DeliveryList, DeliveryRow } from "./delivery.ts";
@@ -59,7 +60,7 @@ function lastDeliveryOf({ last_delivery }: IntegrationRow): Members["meta"]["las
   return { at: toIso(at), delivered: reason === null, status, reason };
 }
 
-/** Without secrets: as the log of events may have it. */
+/** Without secrets: as the log of events may have it. Path and query of the URL may be one. */
 export const shown = ({ clock }: Pick<Deps, "clock">, row: IntegrationRow) => ({
   id: row.id,
   type: "integration" as const,
@@ -68,7 +69,7 @@ export const shown = ({ clock }: Pick<Deps, "clock">, row: IntegrationRow) => ({
   enabled: isEnabled(row),
   integration_type: "webhook" as const,
   observes: JSON.parse(row.observes) as string[],
-  configuration: { url: row.url, format: row.format as Format },
+  configuration: { url: withoutPath(row.url), format: row.format as Format },
   meta: {
     timestamps: { created_at: toIso(row.created_at), updated_at: toIso(row.updated_at) },
     status: statusOf(row),
@@ -85,11 +86,16 @@ export const shown = ({ clock }: Pick<Deps, "clock">, row: IntegrationRow) => ({
 
 type Reader = Pick<Caller, "role">;
 
-/** The receiver's secret is for administrators: other roles see none. */
-const presentMembers = (deps: Deps, { role }: Reader, row: IntegrationRow): Members => {
+const seesSecrets = ({ role }: Reader): boolean => role === "administrator";
+
+/** The receiver's secret key and the path of its URL are for administrators. */
+const presentMembers = (deps: Deps, reader: Reader, row: IntegrationRow): Members => {
   const members = shown(deps, row);
-  const secretKey = role === "administrator" ? openSecretKey(deps, row) : null;
-  return { ...members, configuration: { ...members.configuration, secret_key: secretKey } };
+  const { configuration } = members;
+  const secrets = seesSecrets(reader)
+    ? { url: row.url, secret_key: openSecretKey(deps, row) }
+    : { secret_key: null };
+  return { ...members, configuration: { ...configuration, ...secrets } };
 };
 
 export const presentIntegration = (
@@ -120,26 +126,35 @@ export const presentIntegrationList = (
   links: presentPageLinks(`${deps.publicUrl}/v2/integrations`, page, place),
 });
 
-export const presentAttempt = ({ at, ...attempt }: Attempt) => ({ ...attempt, at: toIso(at) });
+/**
+ * A receiver may send back what it was sent, secret key and members' addresses included, in any spelling: its answer is for
+ * administrators. Other roles are shown how it ended and how long it took.
+ */
+export const presentAttempt = (reader: Reader, { at, answer, ...attempt }: Attempt) => ({
+  ...attempt,
+  at: toIso(at),
+  answer: seesSecrets(reader) ? answer : null,
+});
 
 type Delivery = Output<typeof deliveries.redeliver>["data"];
 
-export const presentDelivery = (row: DeliveryRow): Delivery => ({
+export const presentDelivery = (reader: Reader, row: DeliveryRow): Delivery => ({
   id: row.id,
   type: "integration-delivery",
   status: row.status as Delivery["status"],
   reason: row.reason as Delivery["reason"],
   event: { id: row.event_id, type: row.type, subject: row.subject, sequence: String(row.sequence) },
-  attempts: (JSON.parse(row.attempts) as Attempt[]).map(presentAttempt),
+  attempts: (JSON.parse(row.attempts) as Attempt[]).map((attempt) => presentAttempt(reader, attempt)),
   next_attempt_at: row.next_attempt_at ? toIso(row.next_attempt_at) : null,
   meta: { timestamps: { created_at: toIso(row.created_at), updated_at: toIso(row.updated_at) } },
 });
 
 export const presentDeliveryList = (
   deps: Deps,
+  reader: Reader,
   { integrationId, rows, place, page, conditions }: DeliveryList,
 ): Output<typeof deliveries.listDeliveries> => ({
-  data: rows.map(presentDelivery),
+  data: rows.map((row) => presentDelivery(reader, row)),
   meta: presentPage(page, place),
   links: presentPageLinks(
     `${selfUrl(deps, integrationId)}/deliveries`,

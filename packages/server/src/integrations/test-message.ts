@@ -1,8 +1,9 @@
+import type { Caller } from "../contract/caller.ts";
 import type * as contract from "../contract/deliveries.ts";
 import { limits } from "../contract/limits.ts";
 import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
-import type { By } from "../events/event.ts";
+import { byCaller } from "../events/event.ts";
 import { toIso } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
@@ -22,9 +23,9 @@ type Deps = AttemptDeps & {
 type Tested = Output<typeof contract.testIntegration>;
 
 /** One message that is in no log, sent while the caller waits. */
-export async function testIntegration(deps: Deps, by: By, id: string): Promise<Tested> {
+export async function testIntegration(deps: Deps, caller: Caller, id: string): Promise<Tested> {
   const { clock, testsUnderWay: underWay } = deps;
-  const { storeId } = by;
+  const { storeId, actor, requestId } = byCaller(caller);
   const integration = await getIntegration(deps, storeId, id);
   const count = underWay.get(storeId) ?? 0;
   // A receiver may take its ten seconds: a store cannot have any number of requests wait for one.
@@ -41,7 +42,7 @@ export async function testIntegration(deps: Deps, by: By, id: string): Promise<T
       time: toIso(clock.now()),
       datacontenttype: "application/json",
       storeid: storeId,
-      data: { resource: shown(deps, integration), actor: by.actor, request_id: by.requestId },
+      data: { resource: shown(deps, integration), actor, request_id: requestId },
     };
     const { attempt } = await attemptOnce(deps, integration, messageOf(integration, event, 1));
     const delivered = attempt.reason === null;
@@ -51,7 +52,7 @@ export async function testIntegration(deps: Deps, by: By, id: string): Promise<T
         deps.log.info({ event: "integration_recovered", integration_id: id, store_id: storeId });
     }
     return {
-      data: { type: "integration-test", id: event.id, delivered, attempt: presentAttempt(attempt) },
+      data: { type: "integration-test", id: event.id, delivered, attempt: presentAttempt(caller, attempt) },
     };
   } finally {
     const left = (underWay.get(storeId) ?? 1) - 1;

@@ -1,3 +1,5 @@
+import { type SqlBool, sql } from "kysely";
+import type { Caller } from "../contract/caller.ts";
 import type { Output } from "../contract/operation.ts";
 import { presentPage, presentPageLinks, toListParameters } from "../contract/paging.ts";
 import { Problem } from "../contract/problem.ts";
@@ -44,16 +46,24 @@ type SignOnList = {
   sort: Sort | undefined;
 };
 
+/**
+ * Members' addresses are for administrators: for other roles no record of the members' realm is found by an address, which would tell
+ * whose it is.
+ */
+const withoutMembers = (storeId: string) => sql<SqlBool>`realm_id not in (
+  select id from authentication_realms where store_id = ${storeId} and purpose = 'members')`;
+
 export async function listSignOns(
   deps: Deps,
-  storeId: string,
+  { storeId, role }: Pick<Caller, "storeId" | "role">,
   page: Page,
   conditions: readonly Condition[] = [],
   sort?: Sort,
 ): Promise<SignOnList> {
   const of = { store_id: storeId };
   const written = await Promise.all(conditions.map((condition) => asWritten(deps, storeId, condition)));
-  const narrowed = { conditions: written, sort };
+  const isByAddress = role !== "administrator" && conditions.some(({ field }) => field === "email");
+  const narrowed = { conditions: written, sort, ...(isByAddress && { only: withoutMembers(storeId) }) };
   const { rows, place } = await readPage(deps.storage, "sign_ons", of, page, narrowed);
   return { rows, place, page, conditions, sort };
 }
