@@ -243,6 +243,17 @@ describe("the chart", () => {
       );
   });
 
+  test("refuses an ingress without the network of its controller: all shoppers would be one source address", () => {
+    const ingress = read("helm/latchkey/templates/ingress.yaml");
+    expect(ingress).toMatch(
+      /^\{\{- if \.Values\.ingress\.enabled \}\}\n(?:\{\{- \/\*.*\n)?\{\{- \$_ := required "trustProxy is missing: .*" \(\.Values\.trustProxy/,
+    );
+    expect(values.trustProxy).toBe("");
+    expect(read("helm/latchkey/templates/NOTES.txt")).toMatch(/if not \(\.Values\.trustProxy/);
+    const walked = readFileSync(join(root, "docs/operations.md"), "utf8");
+    expect(walked).toMatch(/helm install .*\n?.*--set ingress\.enabled=true --set trustProxy=/);
+  });
+
   test("says of every value what it is for, or stands below one that says it", () => {
     const lines = read("helm/latchkey/values.yaml").split("\n");
     for (const [at, line] of lines.entries())
