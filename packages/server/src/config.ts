@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isAllowedOrigin } from "./lib/allowed-origins.ts";
 import { isLocalUrl } from "./lib/local-url.ts";
 import { LOG_LEVELS } from "./lib/log.ts";
 import { operatorFault, usageFault } from "./lib/operator-fault.ts";
@@ -113,9 +114,9 @@ const masterKeys = z
 
 export const isMasterKey = (given: string): boolean => masterKeys.safeParse(given).success;
 
-const origin = text(
-  (given) => /^https?:/.test(given) && URL.canParse(given) && new URL(given).origin === given,
-  "must be origins such as http://127.0.0.1:9000, separated by commas",
+const allowedOrigin = text(
+  isAllowedOrigin,
+  "must be origins such as http://127.0.0.1:9000, separated by commas, each with idp=, webhook=, a store's id and =, or <store>/idp= before it where it is not for all",
 );
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
   error: "must be networks such as 10.0.0.0/8 or fd00::/8, separated by commas",
@@ -143,7 +144,7 @@ const table = {
   databasePool: variable("LATCHKEY_DATABASE_POOL", whole(1, 1000), String(DEFAULT_CONNECTIONS), "connections to PostgreSQL at most, of each process"),
   databaseDirectUrl: secret(variable("LATCHKEY_DATABASE_DIRECT_URL", directUrl.optional(), undefined, "the same PostgreSQL with no pooler between, to hear of other instances' changes", "none: LATCHKEY_DATABASE_URL")),
   masterKeys: secret(variable("LATCHKEY_MASTER_KEY", masterKeys, undefined, "32 bytes in base64url; several, comma-separated: the first one seals new values, any of them can open old ones", "none; serve needs one, dev keeps its own beside the database")),
-  allowedOrigins: variable("LATCHKEY_EGRESS_ALLOW", listOf(origin), "", "comma-separated origins of identity providers and webhooks that may be asked although they are http or not public"),
+  allowedOrigins: variable("LATCHKEY_EGRESS_ALLOW", listOf(allowedOrigin), "", "comma-separated origins of identity providers and webhooks that may be asked although they are http or not public; idp=, webhook= or <store id>= before one bounds it"),
   trustedProxies: variable("LATCHKEY_TRUST_PROXY", listOf(network), "", "comma-separated networks (CIDR) whose X-Forwarded-For is believed"),
   customerTokenSeconds: variable("LATCHKEY_CUSTOMER_TOKEN_SECONDS", whole(60, 31_536_000), "86400", "how long a customer token lives"),
   codeSeconds: variable("LATCHKEY_CODE_SECONDS", whole(5, 600), "60", "how long a storefront may take to redeem a code"),

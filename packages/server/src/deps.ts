@@ -141,7 +141,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
   const counting = { clock, useLog };
   const storage = traces ? tracedStorage(traces, options.storage) : options.storage;
   const streams = createStreams({ storage, clock });
-  const egress = options.egress ?? createEgress({ allowedOrigins });
+  const egress = options.egress ?? createEgress({ allowedOrigins, purpose: "idp" });
   const calls = createCalls({
     egress,
     clock,
@@ -150,7 +150,8 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     onHealthChanged: (profileId, status) =>
       options.log.info({ event: "idp_health_changed", profile_id: profileId, status }),
   });
-  const webhookEgress = options.egress ?? createEgress({ allowedOrigins, callMs: limits.webhookCallMs });
+  const webhookEgress =
+    options.egress ?? createEgress({ allowedOrigins, purpose: "webhook", callMs: limits.webhookCallMs });
   const deliverer = createDeliverer({
     storage,
     clock,

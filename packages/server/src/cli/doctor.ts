@@ -5,13 +5,16 @@ import { examine, type Report } from "../identity-provider/doctor.ts";
 import { createEgress } from "../identity-provider/egress.ts";
 import { presentReportMembers } from "../identity-provider/present.ts";
 import type { CheckStatus } from "../identity-provider/requirements.ts";
+import { originsFor } from "../lib/allowed-origins.ts";
 import { steadyClock } from "../lib/clock.ts";
 import { usageFault } from "../lib/operator-fault.ts";
 import { quoted } from "./options.ts";
 
 export async function doctor({ argument: url, json }: { argument: string; json: boolean }): Promise<void> {
   const address = readAddress(url.trim());
-  const allowedOrigins = readAllowedOrigins(process.env);
+  // The operator asks: what any store's provider may be asked, this command may ask, too.
+  const use = { purpose: "idp", storeId: undefined } as const;
+  const allowedOrigins = originsFor(readAllowedOrigins(process.env), use);
   const { send } = createEgress({ allowedOrigins });
   const report = await examine({ send, clock: steadyClock(), allowedOrigins }, address);
   console.log(json ? JSON.stringify(presentReportMembers(report)) : format(report));

@@ -1,4 +1,5 @@
 import { Problem } from "../contract/problem.ts";
+import { originsFor } from "../lib/allowed-origins.ts";
 import type { Clock } from "../lib/clock.ts";
 import { show } from "../lib/show.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -37,7 +38,9 @@ export async function acceptDocument(
 ): Promise<Accepted> {
   const { clock, calls, discoveryTries, allowedOrigins } = deps;
   await discoveryTries.take(storeId);
-  const report = await examine({ send: calls.tryOut, clock, allowedOrigins }, discoveryUrl);
+  const origins = originsFor(allowedOrigins, { purpose: "idp", storeId });
+  const send: Calls["tryOut"] = (request) => calls.tryOut({ ...request, storeId });
+  const report = await examine({ send, clock, allowedOrigins: origins }, discoveryUrl);
   const { unreachable, metadata, issuer } = report;
   if (!enabled && unreachable?.reason !== "address_not_allowed") return { metadata, issuer };
   if (unreachable) {

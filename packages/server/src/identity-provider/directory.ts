@@ -1,3 +1,4 @@
+import { originsFor } from "../lib/allowed-origins.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createSingleFlight } from "../lib/single-flight.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -75,9 +76,9 @@ export function createDirectory(deps: Deps): Directory {
   let keysKept = 0;
   const ageOf = (atMs: number) => clock.monotonicMs() - atMs;
   const sendTo =
-    ({ id }: Profile): Send =>
+    ({ id, storeId }: Profile): Send =>
     (request) =>
-      calls.send(id, request);
+      calls.send(id, { ...request, storeId });
 
   function entryOf(profile: Profile): Entry {
     const known = entries.get(profile.id);
@@ -136,8 +137,10 @@ export function createDirectory(deps: Deps): Directory {
     return entry;
   }
 
-  const ask = (profile: Profile): Promise<Report> =>
-    examine({ send: sendTo(profile), clock, allowedOrigins: deps.allowedOrigins }, profile.discoveryUrl);
+  function ask(profile: Profile): Promise<Report> {
+    const allowedOrigins = originsFor(deps.allowedOrigins, { purpose: "idp", storeId: profile.storeId });
+    return examine({ send: sendTo(profile), clock, allowedOrigins }, profile.discoveryUrl);
+  }
 
   const read = async (profile: Profile, entry: Entry): Promise<void> =>
     keep(profile, entry, await ask(profile));

@@ -7,6 +7,8 @@ export type EgressRequest = {
   maxBytes: number;
   /** Of a longer answer the beginning will do: the rest is not read. Otherwise it counts as none. */
   cutsAnswer?: true;
+  /** In whose name it is asked: an origin may be allowed for one store alone. */
+  storeId?: string;
   /** Whose connections may be used, and kept for the next time. Without it the connection is used once. */
   keptFor?: string;
 };

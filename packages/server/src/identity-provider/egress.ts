@@ -2,6 +2,7 @@ import { lookup, Resolver } from "node:dns/promises";
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { limits } from "../contract/limits.ts";
+import { type OriginUse, originsFor } from "../lib/allowed-origins.ts";
 import { isAllowedUrl, isPublicAddress } from "./address-rules.ts";
 import {
   type EgressAnswer,
@@ -23,8 +24,9 @@ import { createKeptConnections, type Line } from "./kept-connections.ts";
 export type Egress = { send(request: EgressRequest): Promise<EgressAnswer> };
 
 export type EgressDeps = {
-  /** Origins that pass although they are http, on another port or inside. From the operator alone. */
+  /** Origins that pass although they are http, on another port or inside. From the operator alone; each may be for a purpose or a store. */
   allowedOrigins: readonly string[];
+  purpose?: OriginUse["purpose"];
   resolve?: (host: string) => Promise<string[]>;
   connect?: (to: Connection) => Socket;
   /** Certificates of a test's own authority. */
@@ -42,6 +44,8 @@ export type Connection = {
 };
 
 const MAX_ADDRESSES = 3;
+/** A request that names no store gets no store's origins. */
+const NO_STORE = "";
 
 export function createEgress(deps: EgressDeps): Egress {
   const connect = deps.connect ?? connectTo;
@@ -51,12 +55,14 @@ export function createEgress(deps: EgressDeps): Egress {
 
   async function send(request: EgressRequest): Promise<EgressAnswer> {
     const startedMs = performance.now();
-    if (!isAllowedUrl(request.url, deps.allowedOrigins)) throw egressFault("address_not_allowed");
+    const { purpose } = deps;
+    const allowed = originsFor(deps.allowedOrigins, { purpose, storeId: request.storeId ?? NO_STORE });
+    if (!isAllowedUrl(request.url, allowed)) throw egressFault("address_not_allowed");
     const url = new URL(request.url);
     const key = request.keptFor === undefined ? undefined : `${request.keptFor} ${url.origin}`;
     const deadlineMs = startedMs + callMs;
     const known = key === undefined ? undefined : await kept.take(key);
-    const line = known ?? (await open(url, deadlineMs));
+    const line = known ?? (await open(url, allowed.includes(url.origin), deadlineMs));
     let isClean = false;
     try {
       const exchanged = await withDeadline(
@@ -76,8 +82,7 @@ export function createEgress(deps: EgressDeps): Egress {
     }
   }
 
-  async function open(url: URL, deadlineMs: number): Promise<Line> {
-    const isAllowed = deps.allowedOrigins.includes(url.origin);
+  async function open(url: URL, isAllowed: boolean, deadlineMs: number): Promise<Line> {
     const resolve = deps.resolve ?? (isAllowed ? resolveLocally : resolvePublicly);
     const addresses = await withDeadline(deadlineMs, addressesOf(resolve, url, isAllowed));
     const socket = await connectFirst(addresses.slice(0, MAX_ADDRESSES), url, deadlineMs);

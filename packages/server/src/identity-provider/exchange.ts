@@ -64,6 +64,7 @@ async function request(
     const answer = await calls.aboutCodes.send(profile.id, {
       kind: "token",
       url: metadata.tokenEndpoint,
+      storeId: profile.storeId,
       method: "POST",
       headers: {
         Authorization: `Basic ${credentials}`,

@@ -40,6 +40,7 @@ export async function fetchUserinfo(
     const answer = await deps.calls.send(profile.id, {
       kind: "userinfo",
       url,
+      storeId: profile.storeId,
       headers: { Authorization: `Bearer ${accessToken}`, Accept: "application/json, application/jwt" },
       maxBytes: limits.idpAnswerBytes,
     });

@@ -5,6 +5,7 @@ import { type By, EVENT_TYPES } from "../events/event.ts";
 import { readHead } from "../events/head.ts";
 import { noteEvents } from "../events/note.ts";
 import { isAllowedUrl } from "../identity-provider/address-rules.ts";
+import { originsFor } from "../lib/allowed-origins.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
@@ -38,7 +39,7 @@ export type IntegrationChange = { [Member in keyof NewIntegration]?: NewIntegrat
 type WithSecret = { row: IntegrationRow; signingSecret: string };
 
 export async function createIntegration(deps: Deps, by: By, given: NewIntegration): Promise<WithSecret> {
-  refuseFaults(deps, given);
+  refuseFaults(deps, by, given);
   const { url } = given;
   // The contract asks for one of a webhook, and other types were just refused.
   if (url === undefined) throw new Problem("integration_type_unsupported");
@@ -98,11 +99,12 @@ async function refuseTooMany(trx: Trx, storeId: string): Promise<void> {
 }
 
 /** All faults at once. */
-function refuseFaults({ allowedOrigins }: Deps, given: IntegrationChange): void {
+function refuseFaults({ allowedOrigins }: Deps, { storeId }: By, given: IntegrationChange): void {
   const faults: Fault[] = [];
   if (given.integrationType !== undefined && given.integrationType !== "webhook")
     faults.push({ code: "integration_type_unsupported", source: { pointer: "/data/integration_type" } });
-  if (given.url !== undefined && !isAllowedUrl(given.url, allowedOrigins))
+  const origins = originsFor(allowedOrigins, { purpose: "webhook", storeId });
+  if (given.url !== undefined && !isAllowedUrl(given.url, origins))
     faults.push({ code: "webhook_url_not_allowed", source: { pointer: "/data/configuration/url" } });
   for (const [at, type] of (given.observes ?? []).entries())
     if (typesOf([type]).length === 0)
@@ -121,7 +123,7 @@ export async function updateIntegration(
   id: string,
   change: IntegrationChange,
 ): Promise<IntegrationRow> {
-  refuseFaults(deps, change);
+  refuseFaults(deps, by, change);
   return changeIntegration(deps, by, id, {
     secrets: (before) => [
       ...(isAnother(change.secretKey, openSecretKey(deps, before)) ? ["configuration.secret_key"] : []),

@@ -56,6 +56,7 @@ export async function attemptOnce(
     } = await webhookEgress.send({
       url,
       method: "POST",
+      storeId: integration.store_id,
       headers,
       body: message.body,
       maxBytes: limits.webhookAnswerBytes,
