@@ -14,7 +14,7 @@ type Deps = { api: Api; slots: Slots; now: () => number };
 export async function beginSignOn(
   { providers, slots, now }: Omit<Deps, "api"> & { providers: Providers },
   providerId: string | undefined,
-  { redirectUri, scope = "openid email", prompt, display, uiLocales, loginHint, nonce }: SignOnOptions,
+  { redirectUri, scope = "openid email", prompt, display, uiLocales, nonce }: SignOnOptions,
 ): Promise<BegunSignOn> {
   const [{ client_id }, { endpoint, issuer, namesIssuer }] = await Promise.all([
     providers.settings(),
@@ -34,7 +34,6 @@ export async function beginSignOn(
     ...(prompt && { prompt }),
     ...(display && { display }),
     ...(uiLocales && { ui_locales: uiLocales }),
-    ...(loginHint && { login_hint: loginHint }),
     ...(nonce && { nonce }),
   };
   slots.keep(state, {

@@ -43,8 +43,6 @@ export type SignOnOptions = {
   prompt?: string | undefined;
   display?: string | undefined;
   uiLocales?: string | undefined;
-  /** Who the shopper is likely to be, such as an e-mail address, at most 320 characters: passed on to the provider. */
-  loginHint?: string | undefined;
   nonce?: string | undefined;
 };
 

@@ -61,12 +61,11 @@ describe("a sign-on", () => {
     expect(state).toMatch(/^[\w-]{43}$/);
   });
 
-  test("takes prompt, display, ui_locales, login_hint, nonce and another scope along", async () => {
+  test("takes prompt, display, ui_locales, nonce and another scope along", async () => {
     const more = {
       prompt: "login",
       display: "popup",
       uiLocales: "fr-CA fr",
-      loginHint: "ada@shop.example",
       nonce: "n",
       scope: "openid email profile",
     };
@@ -76,7 +75,6 @@ describe("a sign-on", () => {
       prompt: "login",
       display: "popup",
       ui_locales: "fr-CA fr",
-      login_hint: "ada@shop.example",
       nonce: "n",
       scope: "openid email profile",
     });
