@@ -500,7 +500,8 @@ describe.skipIf(!hasChromium)("in Chromium", () => {
           ["unknown-client", `${realm}/authorize`],
           ["choice", `${realm}/authorize?${query}`],
           ["attempt-invalid", `${realm}/profiles/${practice?.id}/callback`],
-          ["not-signed-out", `${realm}/end-session`],
+          ["not-signed-out", `${realm}/end-session?id_token_hint=forged`],
+          ["sign-out", `${realm}/end-session`],
           ["signed-out", `${realm}/profiles/${practice?.id}/signed-out`],
         ] as const) {
           await page.goto(path);

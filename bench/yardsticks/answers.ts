@@ -56,6 +56,7 @@ export const keyAnswer = (where: Where, row: KeyRow) =>
     clientId: row.client_id,
     reservedRateLimit: row.reserved_rate_limit,
     role: row.role as "administrator",
+    openidClient: row.openid_client as "pkce",
     lastUsedAt: row.last_used_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -44,6 +44,7 @@ const key = keyAnswer(where, {
   client_id: "lkid_0123456789012345678901234567",
   reserved_rate_limit: 0,
   role: "administrator",
+  openid_client: "pkce",
   last_used_at: 1.8e12,
   secret_created_at: 1.8e12,
   secret_last_used_at: 1.8e12,

@@ -61,6 +61,7 @@ async function fillRest(storage: Storage, store_id: string, count: number): Prom
       client_id: id,
       reserved_rate_limit: index % 2,
       role: "administrator",
+      openid_client: "pkce",
       ...times,
     })),
   );

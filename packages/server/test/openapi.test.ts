@@ -103,6 +103,7 @@ test("authorize declares every parameter that it reads, those that it needs as r
     "profile",
     "nonce",
     "max_age",
+    "id_token_hint",
     "display",
     "prompt",
     "login_hint",

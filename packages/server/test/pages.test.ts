@@ -73,7 +73,7 @@ const REFUSALS: [
   [
     "logout_hint_invalid",
     ({ notSignedOut }) => notSignedOut.remedy,
-    (request) => call(f.latchkey.app, endSession, { ids: ids(), ...request }),
+    (request) => call(f.latchkey.app, endSession, { ids: ids(), query: "id_token_hint=forged", ...request }),
   ],
 ];
 

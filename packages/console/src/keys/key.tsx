@@ -40,6 +40,8 @@ function Shown({ value: key }: { value: ApplicationKey }) {
           </dd>
           <dt>Role</dt>
           <dd>{key.role}</dd>
+          <dt>OpenID client</dt>
+          <dd>{key.openid_client === "standard" ? "standard: PKCE or a nonce" : "PKCE and e-mail"}</dd>
           <dt>Limit</dt>
           <dd>{reservedInWords(key)}</dd>
           <dt>Last used</dt>

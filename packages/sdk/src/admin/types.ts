@@ -2,6 +2,7 @@ import type { Customer, Session } from "../types.ts";
 
 /** Resources as they come over the wire. A type test holds each equal to the service's contract. */
 
+export type * from "./application-key-types.ts";
 export type * from "./event-types.ts";
 export type * from "./integration-types.ts";
 export type * from "./report-types.ts";
@@ -18,27 +19,6 @@ export type InForce = { meta: { effective_by: string } };
 /** In rising order: a role may do what those before it may. */
 export type Role = "viewer" | "support" | "administrator";
 
-export type ApplicationKey = {
-  id: string;
-  type: "application_key";
-  name: string;
-  client_id: string;
-  /** Requests per second that nobody else can take from this key. */
-  reserved_rate_limit: number;
-  /** What its `client_credentials` tokens may do. */
-  role: Role;
-  meta: {
-    timestamps: Timestamps & { last_used_at: string | null };
-    secrets: { created_at: string; last_used_at: string | null; expires_at: string | null }[];
-  };
-};
-/** The secret is shown when it is made, and never again. */
-export type ApplicationKeyWithSecret = ApplicationKey & { client_secret: string };
-export type ApplicationKeyFields = {
-  name: string;
-  reserved_rate_limit?: number | undefined;
-  role?: Role | undefined;
-};
 export type ApplicationKeyListMeta = { total_reserved_rate_limit: number; rate_limit: number };
 
 /** Somebody of the store. */

@@ -1,4 +1,5 @@
 import { checkSecret } from "../application-keys/secret.ts";
+import type { OpenidClient } from "../contract/openid-client.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -8,7 +9,14 @@ import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 
 /** An application key that has shown who it is at an OAuth endpoint. */
-type Client = { storeId: string; keyId: string; keyName: string; clientId: string; role: Role };
+type Client = {
+  storeId: string;
+  keyId: string;
+  keyName: string;
+  clientId: string;
+  role: Role;
+  openidClient: OpenidClient;
+};
 
 export type Credentials = { clientId: string | undefined; clientSecret: string | undefined };
 
@@ -75,14 +83,23 @@ function wellFormed(clientId: string | undefined): string {
 
 export async function findClient(db: Database, clientId: string): Promise<Client | undefined> {
   const row = isWellFormed("lkid", clientId) ? await findKey.first(db, { clientId }) : undefined;
-  return row && { storeId: row.store_id, keyId: row.id, keyName: row.name, clientId, role: row.role as Role };
+  return (
+    row && {
+      storeId: row.store_id,
+      keyId: row.id,
+      keyName: row.name,
+      clientId,
+      role: row.role as Role,
+      openidClient: row.openid_client as OpenidClient,
+    }
+  );
 }
 
 const findKey = statement((db, of: { clientId: string }) =>
   db
     .selectFrom("application_keys as key")
     .innerJoin("stores as store", "store.id", "key.store_id")
-    .select(["key.id", "key.store_id", "key.name", "key.role"])
+    .select(["key.id", "key.store_id", "key.name", "key.role", "key.openid_client"])
     .where("key.client_id", "=", of.clientId)
     .where("store.deleted_at", "is", null),
 );

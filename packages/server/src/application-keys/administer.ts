@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { OpenidClient } from "../contract/openid-client.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
 import { changesOf } from "../events/changes.ts";
@@ -23,6 +24,7 @@ export type KeyChange = {
   name: string;
   reservedRateLimit?: number | undefined;
   role?: Role | undefined;
+  openidClient?: OpenidClient | undefined;
 };
 
 export async function createApplicationKey(deps: Deps, by: By, change: KeyChange): Promise<KeyWithSecret> {
@@ -34,6 +36,7 @@ export async function createApplicationKey(deps: Deps, by: By, change: KeyChange
       name: change.name,
       reserved,
       role: change.role,
+      openidClient: change.openidClient,
     });
     const key = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, id);
     await noteKey(trx, deps, by, "application_key.created", key);
@@ -48,7 +51,12 @@ export async function insertApplicationKey(
   trx: Trx,
   { clock }: { clock: Clock },
   storeId: string,
-  { name, reserved, role = "administrator" }: { name: string; reserved: number; role?: Role | undefined },
+  {
+    name,
+    reserved,
+    role = "administrator",
+    openidClient = "pkce",
+  }: Pick<KeyChange, "name" | "role" | "openidClient"> & { reserved: number },
 ): Promise<{ id: string; clientId: string; clientSecret: string }> {
   const now = clock.now();
   const key = { id: newId(), clientId: newCredential("lkid") };
@@ -61,6 +69,7 @@ export async function insertApplicationKey(
       client_id: key.clientId,
       reserved_rate_limit: reserved,
       role,
+      openid_client: openidClient,
       last_used_at: null,
       created_at: now,
       updated_at: now,
@@ -74,7 +83,12 @@ export async function updateApplicationKey(
   deps: Deps,
   by: By,
   keyId: string,
-  { reservedRateLimit: reserved, role, ...given }: Omit<KeyChange, "name"> & { name?: string | undefined },
+  {
+    reservedRateLimit: reserved,
+    role,
+    openidClient,
+    ...given
+  }: Omit<KeyChange, "name"> & { name?: string | undefined },
 ): Promise<ApplicationKey> {
   const { storeId } = by;
   const updated = await changeStore(deps, storeId, async (trx, { rateLimit, totalReserved }) => {
@@ -82,7 +96,7 @@ export async function updateApplicationKey(
     const atLeast = reserved === undefined ? 0 : totalReserved + reserved - rateLimit;
     const before = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, keyId);
     const { name = before.name } = given;
-    const kept = { reserved: reserved ?? null, role: role ?? null };
+    const kept = { reserved: reserved ?? null, role: role ?? null, openidClient: openidClient ?? null };
     const change = { storeId, keyId, name, ...kept, atLeast, now: deps.clock.now() };
     const changed = await changeKey.first(trx, change);
     if (!changed) refuseOverLimit(rateLimit, totalReserved - before.reservedRateLimit, reserved ?? 0);
@@ -92,6 +106,7 @@ export async function updateApplicationKey(
       ...(changed && {
         reservedRateLimit: changed.reserved,
         role: changed.role as Role,
+        openidClient: changed.openid_client as OpenidClient,
         updatedAt: changed.at,
       }),
     };
@@ -109,6 +124,7 @@ type Change = Pick<KeyChange, "name"> & {
   /** `null`: as it was. */
   reserved: number | null;
   role: Role | null;
+  openidClient: OpenidClient | null;
   /** What the key must have reserved until now. */
   atLeast: number;
   now: number;
@@ -122,12 +138,13 @@ const changeKey = statement((db, change: Change) =>
       name: change.name,
       reserved_rate_limit: sql<number>`coalesce(cast(${change.reserved} as integer), reserved_rate_limit)`,
       role: sql<string>`coalesce(cast(${change.role} as text), role)`,
+      openid_client: sql<string>`coalesce(cast(${change.openidClient} as text), openid_client)`,
       updated_at: laterThan("updated_at", change.now),
     })
     .where("store_id", "=", change.storeId)
     .where("id", "=", change.keyId)
     .where("reserved_rate_limit", ">=", change.atLeast)
-    .returning(["reserved_rate_limit as reserved", "role", "updated_at as at"]),
+    .returning(["reserved_rate_limit as reserved", "role", "openid_client", "updated_at as at"]),
 );
 
 export async function deleteApplicationKey(deps: Deps, by: By, keyId: string): Promise<undefined> {

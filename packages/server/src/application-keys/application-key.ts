@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
+import type { OpenidClient } from "../contract/openid-client.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -20,6 +21,8 @@ export type ApplicationKey = {
   reservedRateLimit: number;
   /** What its `client_credentials` tokens may do. */
   role: Role;
+  /** What it owes as a client of the store's realms. */
+  openidClient: OpenidClient;
   lastUsedAt: number | null;
   createdAt: number;
   updatedAt: number;
@@ -192,6 +195,7 @@ const fromRow = (row: Tables["application_keys"], secrets: ApplicationKey["secre
   clientId: row.client_id,
   reservedRateLimit: row.reserved_rate_limit,
   role: row.role as Role,
+  openidClient: row.openid_client as OpenidClient,
   lastUsedAt: row.last_used_at,
   createdAt: row.created_at,
   updatedAt: row.updated_at,

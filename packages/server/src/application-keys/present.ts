@@ -16,6 +16,7 @@ export const toKeyChange = ({ data }: Writable): KeyChange => ({
   name: data.name,
   reservedRateLimit: data.reserved_rate_limit,
   role: data.role,
+  openidClient: data.openid_client,
 });
 
 const selfUrl = (publicUrl: string, keyId: string): string => `${publicUrl}/v2/application-keys/${keyId}`;
@@ -27,6 +28,7 @@ export const presentMembers = (key: ApplicationKey): Output<typeof contract.getA
   client_id: key.clientId,
   reserved_rate_limit: key.reservedRateLimit,
   role: key.role,
+  openid_client: key.openidClient,
   meta: {
     timestamps: {
       last_used_at: toIsoOrNull(key.lastUsedAt),

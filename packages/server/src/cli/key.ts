@@ -16,7 +16,7 @@ import { byOperator } from "../events/event.ts";
 import { toIso } from "../lib/clock.ts";
 import { usageFault } from "../lib/operator-fault.ts";
 import { confirm } from "./confirm.ts";
-import { ifGiven, readName, readRole, readWhole } from "./options.ts";
+import { ifGiven, readName, readOpenidClient, readRole, readWhole } from "./options.ts";
 import { fromStore } from "./require-store.ts";
 import { type PageGiven, printList, printMembers, readPageGiven, refuseInWords } from "./show-list.ts";
 
@@ -25,12 +25,13 @@ type OfStore = Json & { store: string };
 type FromStore = Json & { store: string | undefined };
 
 export async function create(
-  given: OfStore & { name: string; reserve: string; role: string },
+  given: OfStore & { name: string; reserve: string; role: string; "openid-client": string },
 ): Promise<void> {
   const change = {
     name: readName(given.name),
     reservedRateLimit: readWhole(given.reserve, "--reserve", 0),
     role: readRole(given.role),
+    openidClient: readOpenidClient(given["openid-client"]),
   };
   const created = await fromStore(given.store, (deps, storeId) =>
     createApplicationKey(deps, byOperator(storeId), change),
@@ -69,16 +70,20 @@ export async function show({ argument, store, json }: FromStore & { argument: st
   print(await fromStore(store, (deps, storeId) => getApplicationKey(deps, storeId, argument)), json);
 }
 
-type Change = OfStore & { id: string } & Record<"name" | "reserve" | "role", string | undefined>;
+type Change = OfStore & { id: string } & Record<
+    "name" | "reserve" | "role" | "openid-client",
+    string | undefined
+  >;
 
 export async function update(given: Change): Promise<void> {
   const change = {
     name: ifGiven(given.name, readName),
     reservedRateLimit: ifGiven(given.reserve, (text) => readWhole(text, "--reserve", 0)),
     role: ifGiven(given.role, readRole),
+    openidClient: ifGiven(given["openid-client"], readOpenidClient),
   };
   if (Object.values(change).every((value) => value === undefined))
-    throw usageFault("nothing to change: say --name, --reserve or --role");
+    throw usageFault("nothing to change: say --name, --reserve, --role or --openid-client");
   const updated = await fromStore(given.store, (deps, storeId) =>
     updateApplicationKey(deps, byOperator(storeId), given.id, change),
   );
@@ -123,6 +128,7 @@ const printKey = (key: ApplicationKey): void =>
     name: key.name,
     "client id": key.clientId,
     role: key.role,
+    "openid client": key.openidClient,
     reserved: `${key.reservedRateLimit} requests per second`,
     "last used": whenUsed(key.lastUsedAt),
     created: toIso(key.createdAt),

@@ -1,4 +1,5 @@
 import { limits } from "../contract/limits.ts";
+import { OPENID_CLIENTS, type OpenidClient } from "../contract/openid-client.ts";
 import { ROLES, type Role } from "../contract/roles.ts";
 import { name as nameShape } from "../contract/shapes.ts";
 import { nearest } from "../lib/nearest.ts";
@@ -55,6 +56,9 @@ export function readChoice<T extends string>(value: string, option: string, choi
 }
 
 export const readRole = (value: string): Role => readChoice(value, "--role", ROLES);
+
+export const readOpenidClient = (value: string): OpenidClient =>
+  readChoice(value, "--openid-client", OPENID_CLIENTS);
 
 export const ifGiven = <T>(value: string | undefined, read: (value: string) => T): T | undefined =>
   value === undefined ? undefined : read(value);

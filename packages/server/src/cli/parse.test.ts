@@ -64,6 +64,7 @@ describe("what is typed", () => {
       name: "n",
       reserve: "0",
       role: "administrator",
+      "openid-client": "pkce",
       json: false,
     });
   });

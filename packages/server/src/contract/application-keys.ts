@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { filterParameter, text } from "./filter.ts";
 import { limits } from "./limits.ts";
+import { OPENID_CLIENTS } from "./openid-client.ts";
 import { operation } from "./operation.ts";
 import { ROLES } from "./roles.ts";
 import { id, integer, links, name, pageLinks, pageMeta, pageQuery, rateLimit, timestamp } from "./shapes.ts";
@@ -13,6 +14,12 @@ const role = z
     "What its `client_credentials` tokens may do, those of before included; implicit tokens have no role",
   );
 
+const openidClient = z
+  .enum(OPENID_CLIENTS)
+  .describe(
+    "What the key owes as a confidential client of the store's realms. `pkce`: a PKCE challenge and the scope `email`. `standard`: a challenge or a `nonce`, and no scope but `openid`, for client libraries that know OpenID Connect Core 1.0 alone",
+  );
+
 const keyMembers = {
   id,
   type: z.literal("application_key"),
@@ -20,6 +27,7 @@ const keyMembers = {
   client_id: z.string(),
   reserved_rate_limit: reservedRateLimit,
   role,
+  openid_client: openidClient,
   meta: z.strictObject({
     timestamps: z.strictObject({
       last_used_at: timestamp.nullable().describe("null: never used"),
@@ -54,6 +62,7 @@ const writable = z.object({
     name: name.meta({ examples: ["My storefront"] }),
     reserved_rate_limit: reservedRateLimit.optional().meta({ examples: [20] }),
     role: role.optional().meta({ examples: ["administrator"] }),
+    openid_client: openidClient.optional().meta({ examples: ["pkce"] }),
   }),
 });
 
@@ -122,7 +131,7 @@ export const updateApplicationKey = operation({
   path: "/v2/application-keys/{id}",
   summary: "Rename an application key, and give it a reserved rate limit or another role",
   description:
-    "`name` is required. An absent `reserved_rate_limit` or `role` keeps the one that is there. A role is in force on every instance within a second.",
+    "`name` is required. An absent `reserved_rate_limit`, `role` or `openid_client` keeps the one that is there. A role is in force on every instance within a second.",
   access: ["application_keys", "write"],
   role: "administrator",
   ids,

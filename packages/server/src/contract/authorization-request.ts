@@ -15,7 +15,8 @@ const profileParameter = LEG.meta({
 export const authorizeParameters = z.object({
   profile: profileParameter,
   scope: z.string().meta({
-    description: "With `openid` and `email`; with `profile` UserInfo says the name too. Others are ignored",
+    description:
+      "With `openid` and `email`; with `profile` UserInfo says the name too. Others are ignored. A `standard` application key may leave out `email`",
     examples: ["openid email"],
   }),
   response_type: z.literal("code"),
@@ -39,13 +40,21 @@ export const authorizeParameters = z.object({
   code_challenge: z
     .string()
     .regex(/^[A-Za-z0-9_-]{43}$/)
-    .meta({ description: "RFC 7636 4.2", examples: ["E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"] }),
+    .meta({
+      description:
+        "RFC 7636 4.2. A `standard` application key may leave out challenge and method where it sends a `nonce`",
+      examples: ["E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"],
+    }),
   nonce: LEG.meta({ description: "At most 512 characters; comes back in the ID token" }),
   max_age: LEG.meta({
     type: "string",
     pattern: "^[0-9]{1,10}$",
     description:
       "Seconds. Passed on; the ID token then has the `auth_time` that the identity provider states, and one that is older, or none, is `login_required`",
+  }),
+  id_token_hint: LEG.meta({
+    description:
+      "Of a `standard` application key: an ID token of this realm, also one that has expired. When anybody but its customer signs on, the answer is `login_required`. Others' is ignored",
   }),
   display: passedOn(limits.displayLength).meta({ description: "Passed on unchanged" }),
   prompt: passedOn(limits.promptLength).meta({ description: "Passed on unchanged" }),

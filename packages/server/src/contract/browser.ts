@@ -3,6 +3,8 @@ import type { IdpAnswer, SignOnCheck } from "./sign-on-reasons.ts";
 /** What a browser brings to one of its legs. Cookies and the query count here and nowhere else. */
 export type BrowserRequest = {
   search: string;
+  /** It came by POST, as forms do. */
+  isForm: boolean;
   cookie: string | undefined;
   source: string;
   userAgent: string | undefined;
@@ -21,12 +23,13 @@ export type Shop = {
   isForMembers: boolean;
 };
 
-/** A redirect, a page to choose from, the page that a test ends on, or the end of a visit. A refusal before the redirect URI is trusted is a Problem, shown as a page. */
+/** A redirect, a page to choose from, a question, the page that a test ends on, or the end of a visit. A refusal before the redirect URI is trusted is a Problem, shown as a page. */
 export type BrowserAnswer = (
   | { location: string }
   | { choice: Choice }
+  | { question: SignOutQuestion }
   | { report: TestReport }
-  | { page: "signed_out" }
+  | { page: "signed_out" | "sign_ins_ended" }
 ) & {
   setCookies?: string[];
   /** For the log, where the sign-on failed. */
@@ -41,6 +44,9 @@ export type Choice = {
   /** Origins by plain http that the journey may lead over, beside those by https. */
   httpOrigins: string[];
 };
+
+/** The page that asks whether to sign out: a form whose button has the confirmation. */
+export type SignOutQuestion = { action: string; confirmation: string; httpOrigins: string[] };
 
 /** What a test sign-on has shown, for the administrator who made it. */
 export type TestReport = {

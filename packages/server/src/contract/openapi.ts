@@ -197,6 +197,10 @@ function fieldsOf(
       /\/(authorize|test)$/.test(operation.path) && {
         "Set-Cookie": field("Ties the sign-on to the browser, where it has no such cookie yet", false),
       }),
+    ...((status === 303 || status === 200) &&
+      operation.path.endsWith("/end-session") && {
+        "Set-Cookie": field("Ties the question to the browser; taken away again after a Yes", false),
+      }),
   };
 }
 

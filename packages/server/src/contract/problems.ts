@@ -298,8 +298,10 @@ export const problems = {
   },
   verifier_mismatch: {
     status: 400,
-    means: "The code verifier does not fit the challenge that the sign-on began with. The code is void now.",
-    remedy: "Keep one verifier for each `state`: several tabs must not share one. Start a new sign-on.",
+    means:
+      "The code verifier does not fit the challenge that the sign-on began with, or one of the two is missing. The code is void now.",
+    remedy:
+      "Keep one verifier for each `state`: several tabs must not share one. A `standard` application key that began without a challenge sends no verifier. Start a new sign-on.",
     oauth: "invalid_grant",
   },
   sign_on_refused: {
@@ -374,15 +376,16 @@ export const problems = {
   },
   logout_hint_invalid: {
     status: 400,
-    means: "The request to sign out does not say whose sign-in is to end.",
+    means:
+      "The ID token in the request to sign out is not one of this realm, or not one of the client that the request names.",
     remedy:
-      "Send `id_token_hint`, an ID token that this realm has given your storefront; one that has expired will do. With `client_id`, send that of the ID token.",
+      "Send as `id_token_hint` an ID token that this realm has given your storefront; one that has expired will do. Without one, the shopper is asked. With `client_id`, send that of the ID token.",
   },
   logout_uri_unregistered: {
     status: 400,
-    means: "You are signed out. The address to go back to is not registered for this realm.",
+    means: "The address to go to after signing out is not registered for this realm.",
     remedy:
-      "Send one of the realm's `redirect_uris` as `post_logout_redirect_uri`, byte for byte, with a `state` of at most 2048 characters.",
+      "With a good `id_token_hint` the sign-on has ended all the same. Send one of the realm's `redirect_uris` as `post_logout_redirect_uri`, byte for byte, with a `state` of at most 2048 characters.",
   },
   logout_token_invalid: {
     status: 400,

@@ -51,13 +51,15 @@ export const signOnReasons = {
   },
   scope_incomplete: {
     error: "invalid_scope",
-    means: "The scope lacks openid or email.",
-    remedy: "Send `scope=openid email`.",
+    means: "The scope lacks openid, or email from a client that owes it.",
+    remedy:
+      "Send `scope=openid email`. An application key with `openid_client` `standard` may leave out `email`.",
   },
   challenge_invalid: {
     error: "invalid_request",
     means: "The PKCE challenge is missing, is not 43 characters of base64url, or its method is not S256.",
-    remedy: "Send `code_challenge_method=S256` and the challenge made from the verifier (RFC 7636 4.2).",
+    remedy:
+      "Send `code_challenge_method=S256` and the challenge made from the verifier (RFC 7636 4.2). An application key with `openid_client` `standard` may leave both out and send a `nonce`.",
   },
   nonce_invalid: {
     error: "invalid_request",
@@ -68,6 +70,12 @@ export const signOnReasons = {
     error: "invalid_request",
     means: "The storefront's max_age is not a whole number of seconds of at most ten digits.",
     remedy: "Send `max_age` as digits alone, or leave it out.",
+  },
+  hint_unmatched: {
+    error: "login_required",
+    means:
+      "The client's id_token_hint is no ID token of this realm, or names another customer than the one who signed on.",
+    remedy: "Send no `id_token_hint` where anybody may sign on.",
   },
   request_not_supported: {
     error: "request_not_supported",

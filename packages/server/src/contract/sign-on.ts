@@ -129,6 +129,7 @@ export const realmMetadata = operation({
       code_challenge_methods_supported: z.array(z.string()),
       claims_supported: z.array(z.string()),
       authorization_response_iss_parameter_supported: z.literal(true),
+      claims_parameter_supported: z.literal(false),
       request_parameter_supported: z.literal(false),
       request_uri_parameter_supported: z.literal(false),
     }),
@@ -182,7 +183,7 @@ export const realmToken = operation({
   summary: "Redeem a code as an OpenID Connect client",
   description:
     "The public client of the customer authentication settings sends its `client_id`; an application key also its secret, by HTTP Basic authentication or in the form. " +
-    "PKCE is required of both. The access token is the customer token; `expires_in` is its life.",
+    "PKCE is required of both; an application key whose `openid_client` is `standard` sends no verifier for a code that it began without a challenge. The access token is the customer token; `expires_in` is its life.",
   access: "client",
   ids: ofRealm,
   body: {
@@ -193,7 +194,7 @@ export const realmToken = operation({
       code: z.string().min(1).max(4096),
       redirect_uri: z.string().min(1).max(2048).meta({ format: "uri" }),
       ...clientFields,
-      code_verifier: codeVerifier,
+      code_verifier: codeVerifier.optional(),
     }),
   },
   success: {
@@ -226,8 +227,8 @@ const answeringUserinfo = {
     description: "What the ID token says of the customer, as it is now",
     schema: z.strictObject({
       sub: id.describe("The customer's id"),
-      email: z.string(),
-      email_verified: z.boolean(),
+      email: z.string().optional().describe("When the sign-on asked for the scope `email`"),
+      email_verified: z.boolean().optional(),
       name: z.string().optional().describe("When the sign-on asked for the scope `profile`"),
     }),
   },

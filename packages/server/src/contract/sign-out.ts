@@ -6,8 +6,9 @@ import { ofProfile, ofRealm, PROFILE, REALM } from "./sign-on.ts";
 /** How a shopper leaves: RP-initiated logout, and the way back from the identity provider. */
 
 const endSessionParameters = z.object({
-  id_token_hint: z.string().meta({
-    description: "The ID token of the sign-on to end; one that has expired will do",
+  id_token_hint: LEG.meta({
+    description:
+      "The ID token of the sign-on to end; one that has expired will do. Without it a page asks the shopper",
   }),
   post_logout_redirect_uri: LEG.meta({
     description: "Where to go then: one of the realm's `redirect_uris`, byte for byte",
@@ -15,7 +16,10 @@ const endSessionParameters = z.object({
     examples: ["https://shop.example/signed-in"],
   }),
   state: LEG.meta({ description: "Comes back unchanged, at most 2048 characters" }),
-  client_id: LEG.meta({ description: "If it is sent, that of the ID token" }),
+  client_id: LEG.meta({
+    description: "If it is sent, that of the ID token; without an ID token, one of the store's clients",
+  }),
+  confirmation: LEG.meta({ description: "What the page's own button sends" }),
 });
 
 const endingSession = {
@@ -29,9 +33,9 @@ const endingSession = {
     status: 303,
     description:
       "To the identity provider, where the profile has `propagate_logout`, or to `post_logout_redirect_uri`",
-    page: "That the shopper is signed out, where there is nowhere to go",
+    page: "The question, where there is no ID token; that the shopper is signed out, where there is nowhere to go",
   },
-  problems: ["logout_hint_invalid", "logout_uri_unregistered", "parameter_invalid"],
+  problems: ["logout_hint_invalid", "sign_on_client_unknown", "logout_uri_unregistered", "parameter_invalid"],
 } as const;
 
 export const endSession = operation({
@@ -39,7 +43,7 @@ export const endSession = operation({
   method: "GET",
   ...endingSession,
   description:
-    "OpenID Connect RP-Initiated Logout 1.0. Ends the customer token of the sign-on that the ID token came from. Nobody is sent to an address that is not registered.",
+    "OpenID Connect RP-Initiated Logout 1.0. Ends the customer token of the sign-on that the ID token came from. Without an ID token a page asks whether to sign out; Yes ends sign-ons that this browser has begun and not finished, and no customer token. Nobody is sent to an address that is not registered.",
 });
 
 export const endSessionByForm = operation({

@@ -17,6 +17,14 @@ type Rules = Pick<Realm, "duplicateEmailPolicy" | "profileUpdates">;
 
 type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
 
+/** The customer whom an identity belongs to now. */
+export const findLinkedCustomerId = async (
+  db: Database,
+  through: Through,
+  identity: ForeignIdentity,
+): Promise<string | undefined> =>
+  (await linkedTo(db, through, identity).select("identity.customer_id").executeTakeFirst())?.customer_id;
+
 /** Why they would be refused now. For telling a shopper at once; the decision that counts is made in `settleIdentity`. */
 export async function foreseeRefusal(
   db: Database,
@@ -26,9 +34,9 @@ export async function foreseeRefusal(
 ): Promise<LinkReason | undefined> {
   const policy = policyOf(through, realm);
   if (refusesNobody(policy)) return undefined;
-  const known = await linkedTo(db, through, identity).select("identity.customer_id").executeTakeFirst();
+  const linkedCustomerId = await findLinkedCustomerId(db, through, identity);
   const proven = await findProven(db, through, emailOf(identity));
-  const decision = link(identity.emailVerified, { linkedTo: known?.customer_id, proven }, policy);
+  const decision = link(identity.emailVerified, { linkedTo: linkedCustomerId, proven }, policy);
   return decision.action === "refuse" ? decision.reason : undefined;
 }
 

@@ -16,7 +16,7 @@ import {
 import { corsHeaders, preflightHeaders, securityHeaders } from "./headers.ts";
 import { type Answer, headerOf, type Received, type Serve } from "./message.ts";
 import { pageHeaders, type Reader } from "./pages/frame.ts";
-import { choicePage, signedOutPage } from "./pages/pages.ts";
+import { choicePage, signedOutPage, signInsEndedPage, signOutPage } from "./pages/pages.ts";
 import { ADMINISTRATOR, testPage } from "./pages/test-page.ts";
 import { createPaths } from "./paths.ts";
 import { readForm } from "./read-body.ts";
@@ -175,7 +175,16 @@ async function serve(
     const cameFrom: BrowserRequest["cameFrom"] = (shop, uiLocales) => {
       state.cameFrom = { shop, uiLocales };
     };
-    const browser: BrowserRequest = { search, cookie, source: state.source, userAgent, requestId, cameFrom };
+    const isForm = operation.legForm === true;
+    const browser: BrowserRequest = {
+      search,
+      isForm,
+      cookie,
+      source: state.source,
+      userAgent,
+      requestId,
+      cameFrom,
+    };
     const answer = (await route.handle({ ...checked, browser, requestId })) as BrowserAnswer;
     return respondToBrowser(answer, received, state);
   }
@@ -206,11 +215,20 @@ function respondToBrowser(answer: BrowserAnswer, received: Received, state: Exch
 
 /** A provider may send the shopper on to any other by https, so no list of hosts would do. */
 const formTargetsOf = (answer: BrowserAnswer): string | undefined =>
-  "choice" in answer ? ["https:", ...answer.choice.httpOrigins].join(" ") : undefined;
+  "choice" in answer
+    ? withHttps(answer.choice)
+    : "question" in answer
+      ? withHttps(answer.question)
+      : undefined;
+
+const withHttps = ({ httpOrigins }: { httpOrigins: string[] }): string =>
+  [...new Set(["https:", ...httpOrigins])].join(" ");
 
 function pageOf(answer: Exclude<BrowserAnswer, { location: string }>, reader: Reader): string {
   if ("choice" in answer) return choicePage(answer.choice, reader);
-  return "report" in answer ? testPage(answer.report) : signedOutPage(reader);
+  if ("question" in answer) return signOutPage(answer.question, reader);
+  if ("report" in answer) return testPage(answer.report);
+  return answer.page === "signed_out" ? signedOutPage(reader) : signInsEndedPage(reader);
 }
 
 async function passGate(

@@ -24,6 +24,7 @@ export type Attempt = {
   clientNonce: string | null;
   /** Digest of the redirect URI: the URI itself is looked up among those that are registered when the shopper is back. */
   clientRedirectDigest: string;
+  /** The client's PKCE challenge, or `NO_CHALLENGE`. */
   codeChallenge: string;
   browserDigest: string;
   /** Whom the shopper was sent to (RFC 9700 4.4.2). */
@@ -33,6 +34,8 @@ export type Attempt = {
   clientScope?: string;
   /** How long ago the shopper may have shown who they are, in seconds. */
   maxAge?: number;
+  /** The customer whom the client's `id_token_hint` names: nobody else may come back. */
+  hintedCustomerId?: string;
   /** The languages that the storefront asked for. */
   uiLocales?: string;
 };
@@ -77,6 +80,12 @@ export const digest = (text: string): string => hash("sha256", text, "base64url"
 
 /** RFC 7636 4.2. */
 export const challengeOf = digest;
+
+/**
+ * Stands where a challenge would, for a confidential client that was let begin without one. It fits no verifier, so that a release
+ * which does not know it refuses the code.
+ */
+export const NO_CHALLENGE = "none";
 
 export const isChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 

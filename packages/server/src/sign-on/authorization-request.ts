@@ -1,6 +1,6 @@
 import { limits } from "../contract/limits.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
-import { isChallenge } from "./attempt.ts";
+import { isChallenge, NO_CHALLENGE } from "./attempt.ts";
 import { signOnProblem } from "./exits.ts";
 import type { Parameters } from "./parameters.ts";
 import { grantedScope } from "./scopes.ts";
@@ -21,6 +21,7 @@ const READ = [
   "prompt",
   "ui_locales",
   "login_hint",
+  "id_token_hint",
 ];
 
 /** What is passed on to the identity provider as it came, and how long it may be. */
@@ -40,13 +41,14 @@ const REFUSED = {
 
 export type Wanted = {
   clientNonce: string | null;
+  /** `NO_CHALLENGE` where a `standard` key has sent a nonce instead. */
   codeChallenge: string;
   clientScope: string;
   clientState: string;
   maxAge: number | undefined;
 };
 
-export function readWanted(asked: Parameters): Wanted {
+export function readWanted(asked: Parameters, { isStandard }: { isStandard: boolean }): Wanted {
   for (const [name, reason] of Object.entries(REFUSED))
     if (asked.get(name) !== undefined) throw signOnProblem(reason);
   if (asked.isRepeated(...READ)) throw signOnProblem("parameter_repeated");
@@ -59,11 +61,10 @@ export function readWanted(asked: Parameters): Wanted {
   if (responseType === undefined) throw signOnProblem("response_type_missing");
   if (responseType !== "code") throw signOnProblem("response_type_unsupported");
   const scopes = asked.get("scope")?.split(" ") ?? [];
-  if (!scopes.includes("openid") || !scopes.includes("email")) throw signOnProblem("scope_incomplete");
-  const codeChallenge = asked.get("code_challenge") ?? "";
-  if (asked.get("code_challenge_method") !== "S256" || !isChallenge(codeChallenge))
-    throw signOnProblem("challenge_invalid");
+  if (!scopes.includes("openid") || !(isStandard || scopes.includes("email")))
+    throw signOnProblem("scope_incomplete");
   const clientNonce = asked.get("nonce") ?? null;
+  const codeChallenge = readChallenge(asked, isStandard && clientNonce !== null);
   if (clientNonce !== null && (clientNonce.length > limits.clientNonceLength || /\p{Cc}/u.test(clientNonce)))
     throw signOnProblem("nonce_invalid");
   const maxAge = asked.get("max_age");
@@ -75,6 +76,15 @@ export function readWanted(asked: Parameters): Wanted {
     clientScope: grantedScope(scopes),
     maxAge: maxAge === undefined ? undefined : Number(maxAge),
   };
+}
+
+/** Without method and challenge, both, only where the client may leave them out. What is sent of them is checked always. */
+function readChallenge(asked: Parameters, mayBeAbsent: boolean): string {
+  const [method, challenge] = [asked.get("code_challenge_method"), asked.get("code_challenge")];
+  if (method === undefined && challenge === undefined && mayBeAbsent) return NO_CHALLENGE;
+  if (method !== "S256" || challenge === undefined || !isChallenge(challenge))
+    throw signOnProblem("challenge_invalid");
+  return challenge;
 }
 
 /** What goes to the identity provider, byte for byte, and nothing else that the storefront sends. */

@@ -3,6 +3,7 @@ import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Traces } from "../contract/traces.ts";
+import type { SigningKeys } from "../customers/signing-keys.ts";
 import type { Calls } from "../identity-provider/calls.ts";
 import type { Directory } from "../identity-provider/directory.ts";
 import { toIdpAnswer } from "../identity-provider/idp-answer.ts";
@@ -10,6 +11,7 @@ import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isId, newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
+import type { Realm } from "../realms/realm.ts";
 import { isAllowedRedirectUri } from "../realms/redirect-uri.ts";
 import { shopOf } from "../realms/shop.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -17,11 +19,12 @@ import { type Attempt, digest, sealAttempt } from "./attempt.ts";
 import { passedOn, readWanted, type Wanted } from "./authorization-request.ts";
 import { chooseProfile, offerChoice } from "./choose-provider.ts";
 import { redirectProblemsTo, refuseWithPage, signOnProblem, startTrail, type Trail } from "./exits.ts";
+import { readIdTokenHint } from "./id-token-hint.ts";
 import { idpRequest, knowBrowser } from "./idp-request.ts";
 import { type Parameters, readParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
-import { LEAST_SCOPE } from "./scopes.ts";
+import { idpScope, LEAST_SCOPE } from "./scopes.ts";
 import { type KnownPlaces, recallPlace, type SignOnPlace } from "./sign-on-place.ts";
 
 type Deps = {
@@ -35,6 +38,7 @@ type Deps = {
   recorder: Recorder;
   recordLimiter: RecordLimiter;
   traces: Traces | undefined;
+  signingKeys: SigningKeys;
 };
 
 type Ids = { store: string; realm: string };
@@ -54,7 +58,8 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   const client = await trustClient(deps, place, asked);
   if (client instanceof Problem) return refuseWithPage(deps, trail, client);
   return redirectProblemsTo(deps, client, trail, async () => {
-    const wanted = readWanted(asked);
+    const wanted = readWanted(asked, client);
+    const hintedCustomerId = client.isStandard ? await readHint(deps, realm, asked) : undefined;
     const profile = await chooseProfile(deps, place, profileId);
     if (Array.isArray(profile)) {
       // Nobody may be asked anything (OpenID Connect Core 3.1.2.1).
@@ -64,7 +69,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
     }
     trail.profile = profile;
     refuseUnusable(profile);
-    return sendToIdp(deps, profile, { ...client, ...wanted }, asked, request.cookie, trail);
+    return sendToIdp(deps, profile, { ...client, ...wanted, hintedCustomerId }, asked, request.cookie, trail);
   });
 }
 
@@ -81,6 +86,8 @@ const toId = (text = ""): string => (isId(text) ? text : "");
 type TrustedClient = {
   clientId: string;
   isConfidential: boolean;
+  /** An application key whose `openid_client` is `standard`. */
+  isStandard: boolean;
   clientRedirectUri: string;
   clientState: string | undefined;
 };
@@ -96,8 +103,8 @@ async function trustClient(
   const isConfidential = clientId !== publicClientId;
   // Members' codes are for the console alone: an application key could trade none.
   const mayBeKey = realm.purpose === "customers";
-  if (isConfidential && !(mayBeKey && (await findClient(db, clientId))?.storeId === realm.storeId))
-    return new Problem("sign_on_client_unknown");
+  const key = isConfidential && mayBeKey ? await findClient(db, clientId) : undefined;
+  if (isConfidential && key?.storeId !== realm.storeId) return new Problem("sign_on_client_unknown");
   const clientRedirectUri = asked.get("redirect_uri");
   const isRegistered =
     clientRedirectUri !== undefined &&
@@ -106,7 +113,17 @@ async function trustClient(
     isAllowedRedirectUri(clientRedirectUri);
   if (!isRegistered) return new Problem("redirect_uri_unregistered");
   const clientState = asked.isRepeated("state") ? undefined : asked.get("state");
-  return { clientId, isConfidential, clientRedirectUri, clientState };
+  const isStandard = key?.openidClient === "standard";
+  return { clientId, isConfidential, isStandard, clientRedirectUri, clientState };
+}
+
+/** Whom the client expects to sign on (OpenID Connect Core 3.1.2.1). A hint that names nobody is met by nobody. */
+async function readHint(deps: Deps, realm: Realm, asked: Parameters): Promise<string | undefined> {
+  const text = asked.get("id_token_hint");
+  if (text === undefined) return undefined;
+  const hint = await readIdTokenHint(deps, realm, text);
+  if (!hint) throw signOnProblem("hint_unmatched");
+  return hint.customerId;
 }
 
 /** Asked wherever a sign-on goes on: at authorize, at the callback and at the exchange. */
@@ -118,7 +135,7 @@ export function refuseUnusable(profile: Profile | undefined): asserts profile is
 async function sendToIdp(
   deps: Deps,
   profile: Profile,
-  client: TrustedClient & Wanted,
+  client: TrustedClient & Wanted & { hintedCustomerId: string | undefined },
   asked: Parameters,
   cookieHeader: string | undefined,
   trail: Trail,
@@ -144,6 +161,7 @@ async function sendToIdp(
     isConfidential: client.isConfidential,
     ...(client.clientScope !== LEAST_SCOPE && { clientScope: client.clientScope }),
     ...(client.maxAge !== undefined && { maxAge: client.maxAge }),
+    ...(client.hintedCustomerId !== undefined && { hintedCustomerId: client.hintedCustomerId }),
     ...keptLocales(asked.get("ui_locales")),
   };
   const place = { storeId: profile.storeId, realmId: profile.realmId, profileId: profile.id };
@@ -151,7 +169,7 @@ async function sendToIdp(
   // It comes back in our own URL, beside the provider's code.
   if (idpState.length > MAX_IDP_STATE_LENGTH) throw signOnProblem("state_missing");
   deps.recorder.count("started");
-  const to = { idpState, attemptId: attempt.id, scope: client.clientScope };
+  const to = { idpState, attemptId: attempt.id, scope: idpScope(client.clientScope) };
   return { location: `${idpRequest(deps, profile, metadata, to)}${passedOn(asked)}`, ...browser.answer };
 }
 

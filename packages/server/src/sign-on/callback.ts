@@ -24,7 +24,7 @@ import { readParameters } from "./parameters.ts";
 import type { Recorder } from "./record.ts";
 import type { RecordLimiter } from "./record-limiter.ts";
 import { referenceOf } from "./reference.ts";
-import { foreseeUnwelcome, identifyShopper, isSameBrowser } from "./returned.ts";
+import { foreseeUnwelcome, identifyShopper, isHinted, isSameBrowser } from "./returned.ts";
 import { type KnownPlaces, recallPlace } from "./sign-on-place.ts";
 import { finishTest, openTestAttempt } from "./test-sign-on.ts";
 
@@ -90,6 +90,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
       const returned = { attempt, idpState, answered, source: request.source };
       const identity = judgeAge(deps, attempt, await identifyShopper(deps, profile, returned, trail), trail);
       // Whom the exchange would refuse is told at once, while there is a storefront's page to tell it on.
+      if (!(await isHinted(deps, profile, attempt, identity))) throw signOnProblem("hint_unmatched");
       const refusal = await foreseeUnwelcome(deps, profile, realm, identity);
       if (refusal) throw signOnProblem(refusal);
       await timed(deps, trail, "write", () => issueCode(deps, place, attempt.id, identity));

@@ -32,7 +32,7 @@ import type { ClientGrant } from "./trade-code.ts";
  * storefront's business; PKCE ties the code to the storefront, which must show the verifier.
  */
 export type DirectDeps = RedeemDeps & AskDeps & { recordLimiter: RecordLimiter };
-type DirectGrant = Omit<ClientGrant, "purpose"> & { from: From; by: By };
+type DirectGrant = Omit<ClientGrant, "purpose"> & { clientVerifier: string; from: From; by: By };
 
 type DirectPlace = { profile: Profile; realm: Realm };
 

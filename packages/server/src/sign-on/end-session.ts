@@ -6,7 +6,6 @@ import type { SigningKeys } from "../customers/signing-keys.ts";
 import { byCustomer } from "../events/event.ts";
 import { findProfile, type Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
-import { isId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { seal, unseal } from "../lib/seal.ts";
 import { issuerOf } from "../realms/issuer.ts";
@@ -15,32 +14,40 @@ import { isAllowedRedirectUri } from "../realms/redirect-uri.ts";
 import { shopOf } from "../realms/shop.ts";
 import type { Storage } from "../storage/storage.ts";
 import { contextOf, digest } from "./attempt.ts";
-import { ID_TOKEN_TYPE } from "./id-token.ts";
+import { readIdTokenHint } from "./id-token-hint.ts";
 import { type Parameters, readParameters, withParameters } from "./parameters.ts";
+import { askToSignOut } from "./sign-out-question.ts";
 
 type Deps = { publicUrl: string; storage: Storage; clock: Clock; keyring: Keyring; signingKeys: SigningKeys };
 type Ids = { store: string; realm: string };
 
 const PURPOSE = "sign-out";
-const OURS = ["id_token_hint", "post_logout_redirect_uri", "state", "client_id"];
+const READ = ["id_token_hint", "post_logout_redirect_uri", "state", "client_id", "confirmation"];
 
 /**
  * A storefront signs a shopper out (OpenID Connect RP-Initiated Logout). The ID token says whose sign-on ends: we have signed
- * it, so nobody else can have made it, and a page that only knows our address ends nothing and sends nobody anywhere.
+ * it, so nobody else can have made it. Without one the shopper is asked: a page that only knows our address ends nothing by itself.
  */
 export async function endSession(
   deps: Deps,
   ids: Ids,
-  { search, cameFrom }: BrowserRequest,
+  request: BrowserRequest,
   requestId: string,
 ): Promise<BrowserAnswer> {
   const realm = await getRealm(deps, ids.store, ids.realm);
-  cameFrom(shopOf(deps, realm));
-  const asked = readParameters(search);
-  if (asked.isRepeated(...OURS))
+  request.cameFrom(shopOf(deps, realm));
+  const asked = readParameters(request.search);
+  if (asked.isRepeated(...READ))
     throw new Problem("parameter_invalid", { detail: "A parameter is given twice." });
-  const hint = await readHint(deps, realm, asked);
-  if (!hint) throw new Problem("logout_hint_invalid");
+  const text = asked.get("id_token_hint");
+  // Members have no ID tokens: their console ends their sessions.
+  if (text === undefined && realm.purpose === "customers") {
+    const goal = readGoal(realm, asked, { signed_out: false });
+    return askToSignOut(deps, realm, asked, request, goal && toGoal(goal));
+  }
+  const hint = await readIdTokenHint(deps, realm, text ?? "");
+  if (!hint || hint.clientId !== (asked.get("client_id") ?? hint.clientId))
+    throw new Problem("logout_hint_invalid");
   await deleteToken(deps, byCustomer(realm.storeId, hint.customerId, requestId), hint.tokenId);
   // Ended before the address is looked at: whoever wants to sign out is signed out, wherever they go then.
   const goal = readGoal(realm, asked);
@@ -51,29 +58,17 @@ export async function endSession(
   return toGoal(goal);
 }
 
-type Hint = { customerId: string; tokenId: string; profileId: string };
-
-/** An ID token of this realm, also one that has expired: it names a sign-on and gives no right to anything else. */
-async function readHint(deps: Deps, realm: Realm, asked: Parameters): Promise<Hint | undefined> {
-  const jws = await deps.signingKeys.readSigned(asked.get("id_token_hint") ?? "");
-  if (!jws || jws.typ !== ID_TOKEN_TYPE) return undefined;
-  const { iss, aud, sub, sid, profile_id: profileId } = jws.claims;
-  if (iss !== issuerOf(deps, realm.storeId, realm.id)) return undefined;
-  if (aud !== (asked.get("client_id") ?? aud)) return undefined;
-  if (typeof sub !== "string" || typeof sid !== "string" || !isId(sid)) return undefined;
-  return { customerId: sub, tokenId: sid, profileId: typeof profileId === "string" ? profileId : "" };
-}
-
 /** Where the shopper goes in the end. */
 type Goal = { uri: string; state: string | undefined } | undefined;
 
-function readGoal(realm: Realm, asked: Parameters): Goal {
+/** `meta` goes with a refusal. */
+function readGoal(realm: Realm, asked: Parameters, meta?: { signed_out: false }): Goal {
   const uri = asked.get("post_logout_redirect_uri");
   const state = asked.get("state");
   if (uri === undefined) return undefined;
   const isRegistered = realm.redirectUris.includes(uri) && isAllowedRedirectUri(uri);
   if (!isRegistered || (state?.length ?? 0) > limits.clientStateLength)
-    throw new Problem("logout_uri_unregistered");
+    throw new Problem("logout_uri_unregistered", meta && { meta });
   return { uri, state };
 }
 

@@ -4,6 +4,7 @@ import { AMR } from "../customers/customer-token.ts";
 import { type Signer, signJws } from "../lib/jws.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { Redeemed } from "./redeem.ts";
+import { scopesOf } from "./scopes.ts";
 
 export const ID_TOKEN_TYPE = "JWT";
 const ID_TOKEN_SECONDS = 3600;
@@ -27,6 +28,10 @@ export const ID_TOKEN_CLAIMS = [
 
 type IdTokenClaims = Partial<Record<(typeof ID_TOKEN_CLAIMS)[number], unknown>>;
 
+/** Of a sign-on that has asked for the scope `email`. */
+export const emailClaims = (scopes: readonly string[], { email, emailVerified }: Customer) =>
+  scopes.includes("email") ? { email, email_verified: emailVerified } : {};
+
 /** Who the customer is here, which may be with another address than the one that the identity provider has. */
 export function idTokenFor(
   deps: { publicUrl: string },
@@ -47,8 +52,7 @@ export function idTokenFor(
     // What signing out ends: the customer token that came with this ID token.
     sid: token.id,
     profile_id: attempt.profile_id,
-    email: customer.email,
-    email_verified: customer.emailVerified,
+    ...emailClaims(scopesOf(attempt.client_scope), customer),
     amr: [AMR.oidc],
   };
   return signJws(signer, ID_TOKEN_TYPE, claims);

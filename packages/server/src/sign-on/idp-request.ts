@@ -30,6 +30,20 @@ export function knowBrowser(
   return { digest: madeDigest, answer: { setCookies: browserCookies(publicUrl, made, madeDigest) } };
 }
 
+/** Takes the values away that tie sign-ons to this browser: those that have begun in it cannot be finished. */
+export function forgetBrowser(
+  { publicUrl }: Pick<Deps, "publicUrl">,
+  cookieHeader: string | undefined,
+): string[] {
+  const shared = browserCookieName(publicUrl);
+  const names = (cookieHeader ?? "").split(";").map((pair) => pair.split("=")[0]?.trim() ?? "");
+  const ours = names.filter((name) => name === shared || /^\.[\w-]$/.test(name.slice(shared.length)));
+  const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
+  return [...new Set(ours)]
+    .filter((name) => name.startsWith(shared))
+    .map((name) => `${name}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0${secure}`);
+}
+
 /** What the identity provider is asked; it brings `idpState` back. */
 export function idpRequest(
   deps: Deps,

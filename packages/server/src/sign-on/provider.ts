@@ -11,7 +11,7 @@ import { getSettings } from "../realms/settings.ts";
 import type { Storage } from "../storage/storage.ts";
 import { ID_TOKEN_CLAIMS, idTokenFor } from "./id-token.ts";
 import { type RedeemDeps, redeem } from "./redeem.ts";
-import { scopesOf } from "./scopes.ts";
+import { SCOPES, scopesOf } from "./scopes.ts";
 
 /** The realm as an OpenID provider, for storefronts that bring a client library instead of ours. */
 
@@ -32,7 +32,7 @@ export async function describeRealm(
     jwks_uri: `${deps.publicUrl}/.well-known/jwks.json`,
     userinfo_endpoint: `${issuer}/userinfo`,
     end_session_endpoint: `${issuer}/end-session`,
-    scopes_supported: ["openid", "email", "profile"],
+    scopes_supported: [...SCOPES],
     response_types_supported: ["code"],
     response_modes_supported: ["query"],
     grant_types_supported: ["authorization_code"],
@@ -42,6 +42,7 @@ export async function describeRealm(
     code_challenge_methods_supported: ["S256"],
     claims_supported: [...ID_TOKEN_CLAIMS, "name"],
     authorization_response_iss_parameter_supported: true,
+    claims_parameter_supported: false,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
   };
@@ -63,12 +64,14 @@ export async function redeemForClient(
   const realm = await getCustomerRealm(deps, ids.store, ids.realm);
   // Before the code is touched: whoever cannot show that they are a client must not be able to burn it.
   const client = await knowClient(deps, realm, readCredentials(authorization, body));
+  if (body.code_verifier === undefined && !client.isStandard)
+    throw new Problem("member_missing", { source: { pointer: "/code_verifier" } });
   const grant = {
     storeId: realm.storeId,
     clientCode: body.code,
     clientRedirectUri: body.redirect_uri,
     clientVerifier: body.code_verifier,
-    client: { realmId: realm.id, clientId: client.clientId },
+    client: { realmId: realm.id, clientId: client.clientId, isStandard: client.isStandard },
     authenticatedAs: client.authenticatedAs,
     requestId,
     from: { source, userAgent },
@@ -92,7 +95,7 @@ async function knowClient(
   deps: RedeemDeps & ClientDeps,
   { storeId }: Realm,
   credentials: Credentials,
-): Promise<{ clientId: string; authenticatedAs?: string }> {
+): Promise<{ clientId: string; authenticatedAs?: string; isStandard: boolean }> {
   const { clientId, clientSecret } = credentials;
   if (clientId === undefined)
     throw new Problem("client_credentials_missing", { detail: "`client_id` is missing." });
@@ -100,10 +103,10 @@ async function knowClient(
   if (clientSecret === undefined || !isKey) {
     const settings = await getSettings(deps, storeId);
     // A secret of the public client is one that a library insisted on: there is none to compare it with.
-    if (clientId === settings.clientId) return { clientId };
+    if (clientId === settings.clientId) return { clientId, isStandard: false };
     if (!isKey) throw new Problem("sign_on_client_unknown");
   }
   const client = await authenticateClient(deps, credentials);
   if (client.storeId !== storeId) throw new Problem("client_unknown");
-  return { clientId, authenticatedAs: clientId };
+  return { clientId, authenticatedAs: clientId, isStandard: client.openidClient === "standard" };
 }

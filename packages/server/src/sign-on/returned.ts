@@ -1,6 +1,6 @@
 import type { BrowserRequest } from "../contract/browser.ts";
 import { isPassedOn, type SignOnReason } from "../contract/sign-on-reasons.ts";
-import { foreseeRefusal } from "../customers/identity.ts";
+import { findLinkedCustomerId, foreseeRefusal } from "../customers/identity.ts";
 import type { Metadata } from "../identity-provider/discovery.ts";
 import type { Identity } from "../identity-provider/identify.ts";
 import { reasonOfRedirect, toIdpAnswer } from "../identity-provider/idp-answer.ts";
@@ -83,6 +83,15 @@ function readIdpAnswer(metadata: Metadata, answered: Parameters, trail: Trail): 
     throw signOnProblem("response.code_missing");
   return idpCode;
 }
+
+/** Whether the customer is the one whom the client expects, where it has said whom. */
+export const isHinted = async (
+  { storage: { db } }: Pick<Deps, "storage">,
+  profile: Profile,
+  { hintedCustomerId }: Attempt,
+  identity: Identity,
+): Promise<boolean> =>
+  hintedCustomerId === undefined || (await findLinkedCustomerId(db, profile, identity)) === hintedCustomerId;
 
 /** Why the realm would not let this person in now. The decision that counts is made when the code is traded. */
 export const foreseeUnwelcome = (

@@ -16,7 +16,7 @@ import { type Purpose, type Realm, rulesOf } from "../realms/realm.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { challengeOf, type Place } from "./attempt.ts";
+import { challengeOf, NO_CHALLENGE, type Place } from "./attempt.ts";
 import { returnedAt } from "./code.ts";
 import { type Came, cameWith, hasEnded } from "./ended-sessions.ts";
 import { signOnProblem } from "./exits.ts";
@@ -31,8 +31,10 @@ export type ClientGrant = {
   purpose: Purpose;
   clientCode: string;
   clientRedirectUri: string;
-  clientVerifier: string;
-  client?: { realmId: string; clientId: string };
+  /** Undefined: the request brought none, which is right for a code that was begun without a challenge, and for no other. */
+  clientVerifier: string | undefined;
+  /** `isStandard`: an application key whose `openid_client` is `standard` now. */
+  client?: { realmId: string; clientId: string; isStandard?: boolean };
   /** The application key that has shown its secret, if one has. */
   authenticatedAs?: string | undefined;
   requestId: string;
@@ -242,13 +244,32 @@ type Mismatch = { code: ProblemCode; reason: SignOnReason };
 export function mismatchOf(attempt: AttemptRow, grant: ClientGrant): Mismatch | undefined {
   if (attempt.client_redirect_uri !== grant.clientRedirectUri)
     return { code: "redirect_uri_mismatch", reason: "redirect_uri_mismatch" };
-  if (attempt.code_challenge !== challengeOf(grant.clientVerifier))
-    return { code: "verifier_mismatch", reason: "verifier_mismatch" };
+  if (!isBoundToClient(attempt, grant)) return { code: "verifier_mismatch", reason: "verifier_mismatch" };
   const isForeign = grant.client && attempt.client_id !== grant.client.clientId;
   // A code that was begun for an application key is worth nothing without its secret, at whichever endpoint it is shown.
   const isUnproven = attempt.is_confidential === 1 && grant.authenticatedAs !== attempt.client_id;
   if (isForeign || isUnproven) return { code: "code_invalid", reason: "client_mismatch" };
   return undefined;
+}
+
+/**
+ * The code goes to the program that began the sign-on: the program shows the verifier of its challenge; or it is a `standard` key that
+ * has sent a nonce and no challenge, shows its secret and brings no verifier (RFC 9700 2.1.1, 4.8.2). A key that was made `pkce`
+ * again since has lost its codes.
+ */
+function isBoundToClient(
+  attempt: AttemptRow,
+  { client, clientVerifier, authenticatedAs }: ClientGrant,
+): boolean {
+  if (attempt.code_challenge !== NO_CHALLENGE)
+    return clientVerifier !== undefined && attempt.code_challenge === challengeOf(clientVerifier);
+  return (
+    clientVerifier === undefined &&
+    client?.isStandard === true &&
+    attempt.is_confidential === 1 &&
+    attempt.client_id === authenticatedAs &&
+    attempt.client_nonce !== null
+  );
 }
 
 async function fail(

@@ -6,6 +6,7 @@ import { findLiving, type VerifyDeps } from "../customers/customer-token.ts";
 import { readBearer } from "../lib/bearer.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { getRealm } from "../realms/realm.ts";
+import { emailClaims } from "./id-token.ts";
 import { scopesOf } from "./scopes.ts";
 
 const MAX_TOKEN_LENGTH = 4096;
@@ -28,10 +29,10 @@ export async function readUserinfo(
     throw new Problem("token_invalid", {
       detail: "The bearer token is not a living customer token of this realm.",
     });
+  const scopes = scopesOf(found.scope);
   return {
     sub: customer.id,
-    email: customer.email,
-    email_verified: customer.emailVerified,
-    ...(scopesOf(found.scope).includes("profile") && { name: customer.name }),
+    ...emailClaims(scopes, customer),
+    ...(scopes.includes("profile") && { name: customer.name }),
   };
 }

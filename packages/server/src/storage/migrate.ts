@@ -24,6 +24,7 @@ import { endedSessions } from "./migrations/0019-ended-sessions.ts";
 import { signUpLimits } from "./migrations/0021-sign-up-limits.ts";
 import { disabledProfiles } from "./migrations/0022-disabled-profiles.ts";
 import { erasedPeople } from "./migrations/0023-erased-people.ts";
+import { openidClient } from "./migrations/0024-openid-client.ts";
 import { newSqlite } from "./new-sqlite.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
@@ -50,6 +51,7 @@ export const migrations: readonly Migration[] = [
   signUpLimits,
   disabledProfiles,
   erasedPeople,
+  openidClient,
 ];
 
 const ADVISORY_LOCK = 4_727_311_002;

@@ -25,6 +25,7 @@ export type Tables = {
     created_at: number;
     updated_at: number;
     role: string;
+    openid_client: string;
   };
   authentication_realms: {
     id: string;

@@ -76,6 +76,7 @@ describe("the discovery document", () => {
       code_challenge_methods_supported: ["S256"],
       claims_supported: expect.arrayContaining(["iss", "sub", "aud", "exp", "iat", "nonce", "email", "amr"]),
       authorization_response_iss_parameter_supported: true,
+      claims_parameter_supported: false,
       request_parameter_supported: false,
       request_uri_parameter_supported: false,
     });

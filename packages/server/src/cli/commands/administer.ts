@@ -28,6 +28,10 @@ const ROLE = {
   value: "<role>",
   says: "what the key's client_credentials tokens may do: viewer, support or administrator",
 } as const;
+const OPENID_CLIENT = {
+  value: "<kind>",
+  says: "what the key owes as a client of the store's realms: pkce, or standard: PKCE or a nonce",
+} as const;
 const RESERVE = { value: "<n>", says: "requests per second that this key is never refused" } as const;
 const STORE_ID = { value: "<store>", says: "the store's id", required: true } as const;
 const KEY_ID = { value: "<key>", says: "the key's id", required: true } as const;
@@ -92,6 +96,7 @@ export const keyCommands: Command[] = [
       name: { ...NAME, required: true },
       reserve: { ...RESERVE, default: "0" },
       role: { ...ROLE, default: "administrator" },
+      "openid-client": { ...OPENID_CLIENT, default: "pkce" },
       ...jsonOption('{"application_key": {…, "client_secret"}}'),
     },
     load: async () => (await import("../key.ts")).create,
@@ -115,13 +120,14 @@ export const keyCommands: Command[] = [
   }),
   command({
     name: "key update",
-    does: "Changes a key's name, reservation or role. What is not named stays.",
+    does: "Changes a key's name, reservation, role or kind of OpenID client. What is not named stays.",
     options: {
       ...OF_STORE,
       id: KEY_ID,
       name: NAME,
       reserve: RESERVE,
       role: ROLE,
+      "openid-client": OPENID_CLIENT,
       ...jsonOption('{"application_key": {…}}'),
     },
     load: async () => (await import("../key.ts")).update,

@@ -29,9 +29,9 @@ h1 { font-size: 1.3rem; line-height: 1.3; margin: 0 0 .75rem; text-wrap: balance
 p { margin: 0 0 .75rem; }
 .quiet { color: var(--quiet); font-size: .875rem; }
 .way { margin: 1.25rem 0 0; }
-.way a { display: inline-block; padding: .7rem 1.1rem; border-radius: 10px; background: var(--accent); color: var(--on-accent);
-  font-weight: 600; text-decoration: none; }
-.way a:hover { text-decoration: underline; }
+.way a, .way button { display: inline-block; padding: .7rem 1.1rem; border: 0; border-radius: 10px; background: var(--accent);
+  color: var(--on-accent); font: inherit; font-weight: 600; text-decoration: none; cursor: pointer; }
+.way a:hover, .way button:hover { text-decoration: underline; }
 .aside a { padding: 0; background: none; color: var(--accent); font-weight: 400; text-decoration: underline; text-underline-offset: .18em; }
 .details { margin: 1.25rem 0 0; }
 a:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }

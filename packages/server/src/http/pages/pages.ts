@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { Choice } from "../../contract/browser.ts";
+import type { Choice, SignOutQuestion } from "../../contract/browser.ts";
 import type { Problem } from "../../contract/problem.ts";
 import { type ProblemCode, problemEntry } from "../../contract/problems.ts";
 import { framed, type Reader, wayBack } from "./frame.ts";
@@ -17,7 +17,7 @@ export function problemPage(problem: Problem, requestId: string, reader: Reader)
   const [kind, shown, look] =
     reference === undefined ? [words.request, requestId, " long"] : [words.reference, String(reference), ""];
   const isForMembers = reader.shop?.isForMembers ?? false;
-  const { heading, text, remedy, isForDevelopers } = explain(code, words, isForMembers);
+  const { heading, text, remedy, isForDevelopers } = explain(problem, words, isForMembers);
   const whom = isForMembers ? words.members.forOperators : words.forDevelopers;
   return framed(reader, {
     title: heading,
@@ -28,7 +28,7 @@ export function problemPage(problem: Problem, requestId: string, reader: Reader)
 type Explained = Refusal & { heading: string; isForDevelopers?: boolean };
 
 /** Whose fault it is decides what the page says: a shopper can start again, or wait, but cannot mend a storefront. */
-function explain(code: ProblemCode, words: PageWords, isForMembers: boolean): Explained {
+function explain({ code, faults }: Problem, words: PageWords, isForMembers: boolean): Explained {
   const { again, later, members } = words;
   const sayTo = (shopper: Refusal, remedyOfMember: string): Refusal =>
     isForMembers ? { ...shopper, remedy: remedyOfMember } : shopper;
@@ -47,6 +47,7 @@ function explain(code: ProblemCode, words: PageWords, isForMembers: boolean): Ex
     case "test_sign_on_over":
       return words.testOver;
     case "logout_uri_unregistered":
+      if (faults[0].meta?.signed_out === false) return { ...words.shop, isForDevelopers: true };
       return { ...words.signedOutHere, isForDevelopers: true };
     case "logout_hint_invalid":
       return { ...words.notSignedOut, isForDevelopers: true };
@@ -63,6 +64,22 @@ function detailsFor(whom: string, code: ProblemCode): Html {
 export function signedOutPage(reader: Reader): string {
   const { heading, text } = pageWords[reader.language].signedOut;
   return framed(reader, { title: heading, body: html`<h1>${heading}</h1><p>${text}</p>${wayBack(reader)}` });
+}
+
+export function signInsEndedPage(reader: Reader): string {
+  const { heading, text } = pageWords[reader.language].signInsEnded;
+  return framed(reader, { title: heading, body: html`<h1>${heading}</h1><p>${text}</p>${wayBack(reader)}` });
+}
+
+export function signOutPage({ action, confirmation }: SignOutQuestion, reader: Reader): string {
+  const { heading, headingWithoutName, text, yes } = pageWords[reader.language].signOut;
+  const name = reader.shop?.name;
+  const [before, after] = heading.split("{shop}");
+  const shown = name ? html`${before}<bdi>${name}</bdi>${after}` : html`${headingWithoutName}`;
+  return framed(reader, {
+    title: headingWithoutName,
+    body: html`<h1>${shown}</h1><p>${text}</p><form method="post" action="${action}"><p class="way"><button name="confirmation" value="${confirmation}">${yes}</button></p></form>${wayBack(reader, "way aside")}`,
+  });
 }
 
 export function choicePage({ action, options }: Choice, reader: Reader): string {

@@ -65,6 +65,16 @@ export const de: PageWords = {
     text: "Wir konnten nicht erkennen, welche Sitzung enden soll, und haben deshalb keine beendet.",
     remedy: "Ein neuer Versuch hilft hier nicht: Gehen Sie zurück zum Shop und melden Sie sich dort ab.",
   },
+  signOut: {
+    heading: "Bei {shop} abmelden?",
+    headingWithoutName: "Abmelden?",
+    text: "Damit enden Anmeldungen, die in diesem Browser begonnen und nicht abgeschlossen wurden. Eine Sitzung im Shop endet dadurch nicht: Wenn der Shop Sie als angemeldet zeigt, melden Sie sich dort ab.",
+    yes: "Ja, abmelden",
+  },
+  signInsEnded: {
+    heading: "Die Anmeldungen in diesem Browser sind beendet",
+    text: "Anmeldungen, die in diesem Browser begonnen und nicht abgeschlossen wurden, sind beendet. Wenn der Shop Sie noch als angemeldet zeigt, melden Sie sich dort ab.",
+  },
   testOver: {
     heading: "Dieser Test ist vorbei",
     text: "Der Link zu einer Testanmeldung gilt zehn Minuten lang und nur einmal.",

@@ -60,6 +60,16 @@ export const en: PageWords = {
     text: "We could not tell whose session should end, so we have ended none.",
     remedy: "Trying again here does not help: go back to the shop and sign out there.",
   },
+  signOut: {
+    heading: "Sign out of {shop}?",
+    headingWithoutName: "Sign out?",
+    text: "This ends sign-ins that this browser has begun and not finished. It does not end a session at the shop: if the shop shows that you are signed in, sign out there.",
+    yes: "Yes, sign out",
+  },
+  signInsEnded: {
+    heading: "Sign-ins in this browser have ended",
+    text: "Sign-ins that this browser had begun and not finished have ended. If the shop still shows that you are signed in, sign out there.",
+  },
   testOver: {
     heading: "This test is over",
     text: "The link to a test sign-in works once, and for ten minutes.",

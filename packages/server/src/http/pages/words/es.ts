@@ -61,6 +61,16 @@ export const es: PageWords = {
     text: "No hemos podido saber qué sesión debía cerrarse, así que no hemos cerrado ninguna.",
     remedy: "Intentarlo de nuevo aquí no lo soluciona: vuelva a la tienda y cierre la sesión allí.",
   },
+  signOut: {
+    heading: "¿Cerrar sesión en {shop}?",
+    headingWithoutName: "¿Cerrar sesión?",
+    text: "Se cancelarán los inicios de sesión que este navegador ha empezado y no ha terminado. Su sesión en la tienda seguirá abierta: si la tienda indica que ha iniciado sesión, ciérrela allí.",
+    yes: "Sí, cerrar sesión",
+  },
+  signInsEnded: {
+    heading: "Los inicios de sesión de este navegador se han cancelado",
+    text: "Se han cancelado los inicios de sesión que este navegador había empezado y no había terminado. Si la tienda todavía indica que ha iniciado sesión, ciérrela allí.",
+  },
   testOver: {
     heading: "Esta prueba ha terminado",
     text: "El enlace de un inicio de sesión de prueba funciona una sola vez y durante diez minutos.",

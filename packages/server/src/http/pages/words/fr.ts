@@ -62,6 +62,16 @@ export const fr: PageWords = {
     text: "Nous n’avons pas pu déterminer quelle session fermer ; nous n’en avons donc fermé aucune.",
     remedy: "Réessayer ici ne sert à rien : retournez à la boutique et déconnectez-vous là-bas.",
   },
+  signOut: {
+    heading: "Se déconnecter de {shop} ?",
+    headingWithoutName: "Se déconnecter ?",
+    text: "Les connexions commencées dans ce navigateur et non terminées seront annulées. Votre session à la boutique restera ouverte : si la boutique indique que vous êtes connecté, déconnectez-vous là-bas.",
+    yes: "Oui, me déconnecter",
+  },
+  signInsEnded: {
+    heading: "Les connexions de ce navigateur sont annulées",
+    text: "Les connexions commencées dans ce navigateur et non terminées sont annulées. Si la boutique indique encore que vous êtes connecté, déconnectez-vous là-bas.",
+  },
   testOver: {
     heading: "Ce test est terminé",
     text: "Le lien d’une connexion de test fonctionne une seule fois, pendant dix minutes.",

@@ -27,6 +27,9 @@ export type PageWords = {
   signedOut: { heading: string; text: string };
   signedOutHere: { heading: string } & Refusal;
   notSignedOut: { heading: string } & Refusal;
+  /** A sign-out that names no sign-on: the question, and the page after a Yes. No session at the shop ends, which both say. */
+  signOut: { heading: string; headingWithoutName: string; text: string; yes: string };
+  signInsEnded: { heading: string; text: string };
   testOver: { heading: string } & Refusal;
   choice: { heading: string; down: string };
   front: {

@@ -14,7 +14,7 @@ test.each(LANGUAGES)(
       expect(text).toMatch(/^\S(.*\S)?$/);
       expect(text).not.toMatch(/[<>&`]| {2}|'/);
     }
-    expect(words.backTo.split("{shop}")).toHaveLength(2);
+    for (const text of [words.backTo, words.signOut.heading]) expect(text.split("{shop}")).toHaveLength(2);
   },
 );
 

@@ -1,0 +1,28 @@
+import type { Role, Timestamps } from "./types.ts";
+
+/** What a key owes as a client of its store's realms: PKCE and the scope `email`, or what OpenID Connect Core 1.0 demands. */
+export type OpenidClient = "pkce" | "standard";
+
+export type ApplicationKey = {
+  id: string;
+  type: "application_key";
+  name: string;
+  client_id: string;
+  /** Requests per second that nobody else can take from this key. */
+  reserved_rate_limit: number;
+  /** What its `client_credentials` tokens may do. */
+  role: Role;
+  openid_client: OpenidClient;
+  meta: {
+    timestamps: Timestamps & { last_used_at: string | null };
+    secrets: { created_at: string; last_used_at: string | null; expires_at: string | null }[];
+  };
+};
+/** The secret is shown when it is made, and never again. */
+export type ApplicationKeyWithSecret = ApplicationKey & { client_secret: string };
+export type ApplicationKeyFields = {
+  name: string;
+  reserved_rate_limit?: number | undefined;
+  role?: Role | undefined;
+  openid_client?: OpenidClient | undefined;
+};

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { issueAccessToken } from "../../src/contract/access-tokens.ts";
+import { deleteApplicationKey, updateApplicationKey } from "../../src/contract/application-keys.ts";
+import { signOnReasonEntry } from "../../src/contract/sign-on-reasons.ts";
+import { type Answer, call } from "../support/call.ts";
+import { engines } from "../support/engines.ts";
+import { createFederation, type Federation, newPkce } from "../support/federation.ts";
+import {
+  askUserinfo,
+  basic,
+  type Changes,
+  makeKey,
+  redeemAtRealm,
+  type StandardKey,
+  withoutChallenge,
+} from "../support/standard-client.ts";
+
+/** A code that was begun without a PKCE challenge: for `standard` keys with a nonce alone, and nobody else can use it (RFC 9700 2.1.1). */
+
+describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
+  let f: Federation;
+  let standard: StandardKey;
+  let usual: StandardKey;
+  let drop: () => Promise<void>;
+  beforeAll(async () => {
+    const database = await engine.create();
+    drop = database.drop;
+    f = await createFederation({ databaseUrl: database.url });
+    standard = await makeKey(f, "standard");
+    usual = await makeKey(f);
+  });
+  afterAll(async () => {
+    await f.close();
+    await drop();
+  });
+
+  const begin = (parameters: Changes) => f.signOn({ parameters });
+  const reasonOf = (answer: Answer) =>
+    new URL(answer.headers.get("location") ?? "").searchParams.get("reason");
+  const outcome = ({ status, code, body }: Answer) => [status, code, body?.error];
+  const REFUSED = [400, "verifier_mismatch", "invalid_grant"];
+  const change = (id: string, openid_client: string) =>
+    f.store.call(updateApplicationKey, {
+      ids: { id },
+      json: { data: { type: "application_key", name: "A program", openid_client } },
+    });
+
+  test("a `standard` key with a nonce gets a code, redeems it without a verifier, and gets the nonce back", async () => {
+    const signedOn = await begin(withoutChallenge(standard));
+    const { status, body } = await redeemAtRealm(f, signedOn, {}, { headers: basic(standard) });
+    expect(status).toBe(200);
+    expect((await askUserinfo(f, body.access_token)).status).toBe(200);
+  });
+
+  /** Who asks, with what, at authorize. */
+  const refused: [string, () => Changes][] = [
+    ["the public client with a nonce", () => withoutChallenge({ clientId: "customers" })],
+    ["a usual key with a nonce", () => withoutChallenge(usual)],
+    ["a `standard` key without a nonce", () => withoutChallenge(standard, { nonce: undefined })],
+    ["a `standard` key with an empty nonce", () => withoutChallenge(standard, { nonce: "" })],
+    [
+      "a `standard` key with a method alone",
+      () => withoutChallenge(standard, { code_challenge_method: "S256" }),
+    ],
+    [
+      "a `standard` key with a challenge alone",
+      () => withoutChallenge(standard, { code_challenge: newPkce().challenge }),
+    ],
+    [
+      "a `standard` key with the method plain",
+      () =>
+        withoutChallenge(standard, { code_challenge: newPkce().challenge, code_challenge_method: "plain" }),
+    ],
+    [
+      "a `standard` key with a challenge that is none",
+      () => withoutChallenge(standard, { code_challenge: "none", code_challenge_method: "S256" }),
+    ],
+  ];
+  test.each(refused)("303 invalid_request for %s and no good challenge", async (_, parameters) => {
+    const answer = await f.begin({ cookie: undefined }, parameters());
+    expect(reasonOf(answer)).toBe("challenge_invalid");
+    expect(answer.headers.get("location")).toContain(
+      `error=${signOnReasonEntry("challenge_invalid").error}&`,
+    );
+  });
+
+  test("400 invalid_grant for a verifier that no challenge was sent for, and the code is void (RFC 9700 4.8.2)", async () => {
+    const signedOn = await begin(withoutChallenge(standard));
+    const headers = basic(standard);
+    const withVerifier = { code_verifier: newPkce().verifier };
+    expect(outcome(await redeemAtRealm(f, signedOn, withVerifier, { headers }))).toEqual(REFUSED);
+    expect(outcome(await redeemAtRealm(f, signedOn, {}, { headers }))[1]).toBe("code_invalid");
+  });
+
+  test("400 invalid_grant without the verifier of a challenge that was sent, and the code is void", async () => {
+    const headers = basic(standard);
+    const pkce = { code_challenge: newPkce().challenge, code_challenge_method: "S256" };
+    const signedOn = await begin({ client_id: standard.clientId, nonce: "n", ...pkce });
+    expect(outcome(await redeemAtRealm(f, signedOn, {}, { headers }))).toEqual(REFUSED);
+    expect((await redeemAtRealm(f, signedOn, {}, { headers })).code).toBe("code_invalid");
+  });
+
+  test("a `standard` key that sends a challenge redeems with its verifier, as any other", async () => {
+    const signedOn = await f.signOn({ parameters: { client_id: standard.clientId } });
+    const proof = { code_verifier: signedOn.pkce.verifier };
+    expect((await redeemAtRealm(f, signedOn, proof, { headers: basic(standard) })).status).toBe(200);
+  });
+
+  test("400 member_missing for the public client and a usual key without a verifier; the code is not touched", async () => {
+    for (const [client, request] of [
+      [{ client_id: "customers" }, {}],
+      [{ client_id: usual.clientId }, { headers: basic(usual) }],
+    ] as const) {
+      const signedOn = await f.signOn({ parameters: client });
+      const answer = await redeemAtRealm(f, signedOn, client, request);
+      expect(outcome(answer)).toEqual([400, "member_missing", "invalid_request"]);
+      const proof = { ...client, code_verifier: signedOn.pkce.verifier };
+      expect((await redeemAtRealm(f, signedOn, proof, request)).status).toBe(200);
+    }
+  });
+
+  test("400 at POST /v2/customers/tokens, with any verifier and the key's own token (seed 4.4)", async () => {
+    const form = { grant_type: "client_credentials" };
+    for (const verifier of [newPkce().verifier, "n".repeat(43)]) {
+      const { code } = await begin(withoutChallenge(standard));
+      const headers = basic(standard);
+      const token = (await call(f.latchkey.app, issueAccessToken, { form, headers })).body.access_token;
+      const answer = await f.redeem({ code, pkce: { verifier, challenge: "" } }, {}, { token });
+      expect([answer.status, answer.code]).toEqual([400, "verifier_mismatch"]);
+      expect((await redeemAtRealm(f, { code }, {}, { headers })).code).toBe("code_invalid");
+    }
+  });
+
+  test("400 or 401 for another `standard` key, a usual key, the public client, and without the secret", async () => {
+    const other = await makeKey(f, "standard");
+    const redeem = async (changes: Changes, request = {}) =>
+      outcome(await redeemAtRealm(f, await begin(withoutChallenge(standard)), changes, request));
+    expect(await redeem({}, { headers: basic(other) })).toEqual(REFUSED);
+    expect((await redeem({}, { headers: basic(usual) }))[1]).toBe("member_missing");
+    expect((await redeem({ client_id: "customers" }))[1]).toBe("member_missing");
+    expect((await redeem({ client_id: "customers", code_verifier: "v".repeat(43) }))[0]).toBe(400);
+    expect((await redeem({ client_id: standard.clientId }))[0]).toBe(401);
+  });
+
+  test("400 once the key is `pkce` again, 401 once it is deleted, also for a sign-on that is under way", async () => {
+    const key = await makeKey(f, "standard");
+    const headers = basic(key);
+    const issued = await begin(withoutChallenge(key));
+    const browser = { cookie: undefined };
+    const begun = await f.begin(browser, withoutChallenge(key));
+    await change(key.id, "pkce");
+    const late = await f.comeBack(browser, f.idp.signIn(begun.headers.get("location") ?? ""));
+    const code = new URL(late.headers.get("location") ?? "").searchParams.get("code") ?? "";
+    expect((await redeemAtRealm(f, issued, {}, { headers })).code).toBe("member_missing");
+    const proof = { code_verifier: newPkce().verifier };
+    expect(outcome(await redeemAtRealm(f, { code }, proof, { headers }))).toEqual(REFUSED);
+    await change(key.id, "standard");
+    const last = await begin(withoutChallenge(key));
+    await f.store.call(deleteApplicationKey, { ids: { id: key.id } });
+    expect((await redeemAtRealm(f, last, {}, { headers })).status).toBe(401);
+  });
+
+  test("a row that has neither challenge nor marker is refused: absence is no permission", async () => {
+    const { code } = await begin(withoutChallenge(standard));
+    const { db } = f.latchkey.storage;
+    for (const code_challenge of [null, ""]) {
+      await db.updateTable("sign_on_attempts").set({ code_challenge }).execute();
+      const again = await begin(withoutChallenge(standard));
+      await db.updateTable("sign_on_attempts").set({ code_challenge }).execute();
+      expect(outcome(await redeemAtRealm(f, again, {}, { headers: basic(standard) }))).toEqual(REFUSED);
+    }
+    expect((await redeemAtRealm(f, { code }, {}, { headers: basic(standard) })).status).toBe(400);
+  });
+
+  test("used twice: 400; after 30 seconds the token of the first use ends, too (oidcc-codereuse)", async () => {
+    const signedOn = await begin(withoutChallenge(standard));
+    const headers = basic(standard);
+    const { body } = await redeemAtRealm(f, signedOn, {}, { headers });
+    const used = [400, "code_already_used", "invalid_grant"];
+    expect(outcome(await redeemAtRealm(f, signedOn, {}, { headers }))).toEqual(used);
+    expect((await askUserinfo(f, body.access_token)).status).toBe(200);
+    f.latchkey.clock.advance(31_000);
+    expect(outcome(await redeemAtRealm(f, signedOn, {}, { headers }))).toEqual(used);
+    expect((await askUserinfo(f, body.access_token)).status).toBe(401);
+  });
+});
