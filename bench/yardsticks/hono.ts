@@ -38,6 +38,7 @@ const profiles = profilesAnswer(where, {
   read_at: null,
   refused_logout: null,
   tokens_from: null,
+  id_token_alg: null,
 });
 const key = keyAnswer(where, {
   ...common,

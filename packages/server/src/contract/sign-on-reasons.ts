@@ -494,8 +494,10 @@ export const signOnReasons = {
   },
   "logout_token.alg": {
     error: "invalid_request",
-    means: "The logout token is signed with an algorithm that is not accepted for this provider.",
-    remedy: "Sign with RS256, PS256, ES256 or EdDSA, and list it in the discovery document.",
+    means:
+      "The logout token is signed with another algorithm than this provider's ID tokens, or with one that is not accepted for it.",
+    remedy:
+      "Sign logout tokens as ID tokens are signed (Back-Channel Logout 2.6): with RS256, PS256, ES256 or EdDSA, and list it in the discovery document. After a change of the algorithm one sign-on makes the new one known; a test sign-on will do.",
   },
   "logout_token.key": {
     error: "invalid_request",

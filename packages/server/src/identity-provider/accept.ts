@@ -8,7 +8,7 @@ import type { Directory } from "./directory.ts";
 import type { Metadata } from "./discovery.ts";
 import type { DiscoveryTries } from "./discovery-tries.ts";
 import { examine, type Report } from "./doctor.ts";
-import { changesOf } from "./drift.ts";
+import { documentChanges } from "./drift.ts";
 import { withLiveEvidence } from "./live-evidence.ts";
 import { getProfile, type Profile, type ProfileKey } from "./profile.ts";
 import { inItsWords } from "./recognise.ts";
@@ -79,7 +79,7 @@ export async function checkProfile(
 function driftWarnings({ metadata, pending, issuerFound }: Profile): string[] {
   const warnings: string[] = [];
   if (metadata && pending) {
-    const changes = changesOf(metadata, pending.metadata).map(
+    const changes = documentChanges(metadata, pending.metadata).map(
       ({ member, before, after }) => `${member} was ${show(before)} and is ${show(after)}`,
     );
     warnings.push(

@@ -197,6 +197,7 @@ function columnsOf(
     ...(clientSecret !== undefined && { sealed_client_secret: sealSecret(deps, profileId, clientSecret) }),
     // A new place starts without the old place's second secret.
     ...((isElsewhere || clientSecretNext === null) && { sealed_client_secret_next: null }),
+    ...(isElsewhere && { id_token_alg: null }),
     ...(clientSecretNext && { sealed_client_secret_next: sealSecret(deps, profileId, clientSecretNext) }),
     ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
     ...(enabled === false && { tokens_from: nextSecond(deps.clock.now()) }),

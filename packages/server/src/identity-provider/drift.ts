@@ -57,7 +57,7 @@ const SHOWN = {
 type Change = { member: string; before: string | null; after: string | null };
 
 /** Each member that is another than before, by its name in the document. */
-export const changesOf = (known: Metadata | null, found: Metadata): Change[] =>
+export const documentChanges = (known: Metadata | null, found: Metadata): Change[] =>
   Object.entries(SHOWN).flatMap(([member, name]) => {
     const [before, after] = [known?.[name] ?? null, found[name]];
     return before === after ? [] : [{ member, before, after }];

@@ -56,6 +56,7 @@ beforeAll(async () => {
     readAt: null,
     toldHealth: null,
     refusedLogout: null,
+    idTokenAlg: null,
     createdAt: 0,
     updatedAt: 0,
   };

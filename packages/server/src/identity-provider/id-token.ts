@@ -13,7 +13,7 @@ import { evidenceOf } from "./refused-json.ts";
  * Whether an ID token is what it says (OpenID Connect Core 3.1.3.7): which key, which algorithm and what the claims must be.
  */
 type TokenVerdict =
-  | { claims: Document; checks: SignOnCheck[] }
+  | { claims: Document; algorithm: string; checks: SignOnCheck[] }
   /** `refused`: what the provider has signed, where it was not the signature that failed. */
   | { reason: SignOnReason; checks: SignOnCheck[]; refused?: Document };
 
@@ -75,7 +75,9 @@ export async function verifyIdToken(
       : [{ part: "at_hash" as const, passed: fitsAccessToken(at_hash, header.alg, expected.accessToken) }]),
   ]);
   const checks = toChecks(findings);
-  return failed ? { reason: `id_token.${failed}`, checks, refused: payload } : { claims: payload, checks };
+  return failed
+    ? { reason: `id_token.${failed}`, checks, refused: payload }
+    : { claims: payload, algorithm: header.alg as string, checks };
 }
 
 const toChecks = (findings: Finding<string>[]): SignOnCheck[] =>

@@ -24,7 +24,8 @@ export type Identity = {
 };
 
 type Identified =
-  | { identity: Identity; checks: SignOnCheck[] }
+  /** `algorithm`: of the ID token's signature. */
+  | { identity: Identity; algorithm: string; checks: SignOnCheck[] }
   /** `email`: of a token that the provider has signed and that was refused all the same. Good for finding the record, and for nothing else. */
   | { reason: SignOnReason; checks: SignOnCheck[]; answer?: IdpAnswer; email?: string };
 
@@ -98,7 +99,7 @@ export async function identify(
     idpSession: isIdpSession(own.sid) ? own.sid : null,
     ...(typeof own.auth_time === "number" && { authTime: own.auth_time }),
   };
-  return { identity, checks };
+  return { identity, algorithm: verdict.algorithm, checks };
 }
 
 const SIGNED = { expected: "signed by the provider, for this client", found: "so signed" };

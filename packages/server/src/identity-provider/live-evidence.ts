@@ -84,6 +84,14 @@ export async function withLiveEvidence(
   return Promise.all(judged);
 }
 
+/** The checks of the latest sign-on that worked since the profile was last changed. */
+export async function findLatestAccepted(db: Database, profile: Profile): Promise<SignOnCheck[]> {
+  const { storeId, id: profileId, updatedAt: since } = profile;
+  const latest = await findLatest.all(db, { storeId, profileId, since });
+  const worked = latest.find(({ outcome }) => WORKED.has(outcome));
+  return worked ? checksOf(db, profile, worked) : [];
+}
+
 /** These only a live token can show. */
 const LIVE_ONLY: readonly RequirementId[] = ["R4", "R6", "R7", "R8", "R9"];
 

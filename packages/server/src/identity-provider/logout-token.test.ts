@@ -61,7 +61,7 @@ const good = (changes: object = {}): Document => ({
   ...changes,
 });
 
-const verify = (token: string) => verifyLogoutToken({ directory, clock }, profile, metadata, token);
+const verify = (token: string) => verifyLogoutToken({ directory, clock }, profile, metadata, token, null);
 const withClaims = (changes: object) => verify(idp.signToken(good(changes)));
 const refused = (part: string) => expect.objectContaining({ reason: `logout_token.${part}` });
 

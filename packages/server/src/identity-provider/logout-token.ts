@@ -1,5 +1,6 @@
 import type { SignOnCheck } from "../contract/sign-on-reasons.ts";
 import type { Clock } from "../lib/clock.ts";
+import { show } from "../lib/show.ts";
 import type { Directory } from "./directory.ts";
 import { type Document, isObject, type Metadata } from "./discovery.ts";
 import {
@@ -12,6 +13,7 @@ import {
   upToFailure,
   verifySignature,
 } from "./id-token.ts";
+import { logoutAlgorithms } from "./id-token-alg.ts";
 import type { Profile } from "./profile.ts";
 
 type LogoutPart = SignaturePart | ClaimPart | "events" | "nonce" | "sub" | "sid" | "jti";
@@ -39,12 +41,15 @@ export async function verifyLogoutToken(
   profile: Profile,
   metadata: Metadata,
   token: string,
+  idTokenAlg: string | null,
 ): Promise<LogoutVerdict> {
   const signed = await verifySignature(deps, profile, metadata, token, ["logout+jwt", "jwt"], "anybody");
   if ("failed" in signed) return refused(signed.failed, signed.findings, false);
-  const { payload } = signed;
+  const { header, payload } = signed;
   const { failed, findings } = upToFailure<LogoutPart>([
-    ...signed.findings,
+    // After the signature: of a token that the provider has signed its administrator is told, on the profile.
+    ...signed.findings.filter(({ part }) => part !== "alg"),
+    judgeAlgorithm(logoutAlgorithms(metadata, idTokenAlg), header.alg),
     ...judgeClaims(deps, profile, metadata, payload, { mayLackExp: true }),
     ...judgeLogout(payload),
   ]);
@@ -57,6 +62,13 @@ export async function verifyLogoutToken(
     issuedAt: Math.round((iat as number) * 1000),
   };
 }
+
+const judgeAlgorithm = (algorithms: readonly string[], alg: unknown): Finding<"alg"> => ({
+  part: "alg",
+  passed: algorithms.some((name) => name === alg),
+  expected: algorithms.join(", "),
+  found: show(alg),
+});
 
 const refused = (failed: LogoutPart, findings: Finding<string>[], isSigned: boolean): LogoutVerdict => ({
   reason: `logout_token.${failed}`,

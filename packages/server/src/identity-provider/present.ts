@@ -13,7 +13,7 @@ import type { Calls } from "./calls.ts";
 import { hasSecret } from "./client-secret.ts";
 import { hostsOf } from "./discovery.ts";
 import type { Report } from "./doctor.ts";
-import { changesOf, digestOf } from "./drift.ts";
+import { digestOf, documentChanges } from "./drift.ts";
 import type { Profile, ProfileList, ProfileView } from "./profile.ts";
 import { shownHealth } from "./shown-health.ts";
 
@@ -73,7 +73,7 @@ type Found = Output<typeof contract.checkProfile>["data"]["meta"];
 
 export function presentPending({ metadata, pending }: Profile): Found["pending_change"] {
   if (!pending) return null;
-  const changes = changesOf(metadata, pending.metadata);
+  const changes = documentChanges(metadata, pending.metadata);
   return { since: toIso(pending.since), digest: digestOf(pending.metadata), changes };
 }
 

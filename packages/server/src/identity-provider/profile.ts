@@ -41,6 +41,8 @@ export type Profile = {
   readAt: number | null;
   /** What the log was last told of its health. */
   toldHealth: string | null;
+  /** The algorithm of the latest ID token that was accepted. Null: there was none yet. */
+  idTokenAlg: string | null;
   /** The latest logout token that it has signed and we have refused. */
   refusedLogout: { at: number; reason: string } | null;
   createdAt: number;
@@ -81,6 +83,7 @@ export const profileOf = (row: Tables["oidc_profiles"]): Profile => ({
     row.issuer_found === null ? null : { issuer: row.issuer_found, since: row.issuer_found_at ?? 0 },
   readAt: row.read_at,
   toldHealth: row.told_health,
+  idTokenAlg: row.id_token_alg,
   refusedLogout: row.refused_logout === null ? null : JSON.parse(row.refused_logout),
   createdAt: row.created_at,
   updatedAt: row.updated_at,

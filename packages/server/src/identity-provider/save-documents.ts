@@ -11,12 +11,18 @@ import { type Profile, profileOf } from "./profile.ts";
 type Documents = Partial<
   Pick<
     Tables["oidc_profiles"],
-    "metadata" | "pending_metadata" | "pending_since" | "issuer_found" | "issuer_found_at" | "read_at"
+    | "metadata"
+    | "pending_metadata"
+    | "pending_since"
+    | "issuer_found"
+    | "issuer_found_at"
+    | "read_at"
+    | "id_token_alg"
   >
 >;
 
 /**
- * Keeps what discovery found, while the address and the document that we went by are still the same: a move or an approval wins.
+ * Keeps what discovery found, or an ID token showed, while the address and the document that we went by are still the same: a move or an approval wins.
  * That another document waits is told once, by whichever instance is the first to find it.
  */
 export async function saveDocuments(

@@ -5,6 +5,7 @@ import type { Directory } from "../identity-provider/directory.ts";
 import type { Metadata } from "../identity-provider/discovery.ts";
 import { exchangeCode, type IdpGrant } from "../identity-provider/exchange.ts";
 import type { ExpectedNonce } from "../identity-provider/id-token.ts";
+import { noteAlgorithm } from "../identity-provider/id-token-alg.ts";
 import { type Identity, identify } from "../identity-provider/identify.ts";
 import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -62,6 +63,7 @@ export async function askIdp(
       trail.idpAnswer = identified.answer;
       throw signOnProblem(identified.reason);
     }
+    await noteAlgorithm(deps, profile, identified.algorithm);
     return identified.identity;
   } finally {
     leave();

@@ -5,6 +5,7 @@ import { noteRevoked } from "../customers/customer-token.ts";
 import { thinOutForRevocation } from "../customers/revoke-many-tokens.ts";
 import { byProvider } from "../events/event.ts";
 import type { Directory } from "../identity-provider/directory.ts";
+import { algorithmSeen } from "../identity-provider/id-token-alg.ts";
 import { type EndedSession, verifyLogoutToken } from "../identity-provider/logout-token.ts";
 import { findProfile, type Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -45,7 +46,8 @@ export async function endIdpSession(
   // Anybody may come here: where no document was ever accepted, nobody is asked for one on their behalf.
   const metadata = profile.metadata && (await deps.directory.metadataOf(profile));
   if (!metadata) throw new Problem("idp_unavailable", { retryAfterSeconds: 10 });
-  const ended = await verifyLogoutToken(deps, profile, metadata, logoutToken);
+  const idTokenAlg = await algorithmSeen(deps, profile);
+  const ended = await verifyLogoutToken(deps, profile, metadata, logoutToken, idTokenAlg);
   if ("reason" in ended) {
     await noteRefusedLogout(deps, profile, ended, source);
     if (ended.reason === "logout_token.keys_unread")

@@ -25,6 +25,7 @@ import { signUpLimits } from "./migrations/0021-sign-up-limits.ts";
 import { disabledProfiles } from "./migrations/0022-disabled-profiles.ts";
 import { erasedPeople } from "./migrations/0023-erased-people.ts";
 import { openidClient } from "./migrations/0024-openid-client.ts";
+import { idTokenAlg } from "./migrations/0025-id-token-alg.ts";
 import { newSqlite } from "./new-sqlite.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
@@ -52,6 +53,7 @@ export const migrations: readonly Migration[] = [
   disabledProfiles,
   erasedPeople,
   openidClient,
+  idTokenAlg,
 ];
 
 const ADVISORY_LOCK = 4_727_311_002;

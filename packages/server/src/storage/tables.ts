@@ -250,6 +250,7 @@ export type Tables = {
     read_at: number | null;
     refused_logout: string | null;
     tokens_from: number | null;
+    id_token_alg: string | null;
   };
   schema_migrations: {
     version: number;
