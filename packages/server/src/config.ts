@@ -227,6 +227,7 @@ export const readPublicUrl = (env: Environment): string => {
   const fallback = `http://localhost:${readOne(table.port, env)}`;
   return readOne({ ...table.publicUrl, fallback }, env);
 };
+export const readEventDays = (env: Environment): number => readOne(table.eventDays, env);
 export const readAllowedOrigins = (env: Environment): string[] => readOne(table.allowedOrigins, env);
 
 function refuseFaults(faults: readonly string[]): void {

@@ -34,4 +34,12 @@ export type EventData = {
 };
 
 /** `signature` is a compact JWS by a key of `/.well-known/jwks.json`, for a witness. */
-export type EventHead = { sequence: string; hash: string; signature: string };
+export type EventHead = {
+  sequence: string;
+  hash: string;
+  /** The number of the first event that is kept. */
+  first_sequence: string;
+  /** `hash` of the event before that one; empty while nothing was forgotten. */
+  forgotten_hash: string;
+  signature: string;
+};

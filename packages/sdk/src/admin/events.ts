@@ -74,7 +74,7 @@ export function events(api: Api, open: Open, sleep: (ms: number) => Promise<unkn
         if (!signal?.aborted) throw error;
       }
     },
-    /** The last number and its hash, signed: keep it elsewhere, and the log up to there cannot be rewritten unnoticed. */
+    /** Both ends of the log, signed: keep it elsewhere, and the log up to there cannot be rewritten, or cut at its beginning, unnoticed. */
     head: async (): Promise<EventHead> =>
       (await api<{ data: EventHead }>({ method: "GET", path: `${PATH}/head` })).data,
   };

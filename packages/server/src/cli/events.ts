@@ -1,10 +1,11 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readEventDays } from "../config.ts";
 import { type EventRow, presentEvent } from "../events/event.ts";
 import { HEAD_TYPE, readHead } from "../events/head.ts";
 import { readAfter, startAfter } from "../events/read.ts";
-import { readPublicKeys, type Verdict, verifyLog, type Witnessed } from "../events/verify.ts";
+import { type LogFault, readPublicKeys, type Verdict, verifyLog, type Witnessed } from "../events/verify.ts";
 import { toIso } from "../lib/clock.ts";
 import { readJws } from "../lib/jws.ts";
 import { operatorFault, usageFault } from "../lib/operator-fault.ts";
@@ -24,16 +25,19 @@ export async function verify({
 }: FromStore & { head: string | undefined; keys: string | undefined }): Promise<void> {
   if (keys !== undefined && head === undefined)
     throw usageFault("--keys is for checking the signature of --head: say both");
-  const verdict = await fromStore(store, async ({ storage }, storeId) => {
+  const eventDays = readEventDays(process.env);
+  const verdict = await fromStore(store, async ({ storage, clock }, storeId) => {
     const witnessed = head === undefined ? undefined : await readWitnessed(storage, storeId, head, keys);
     const progress = createProgress("verifying");
-    const found = await verifyLog({ storage }, storeId, witnessed, progress.show).finally(progress.end);
+    const found = await verifyLog({ storage, clock, eventDays }, storeId, witnessed, progress.show).finally(
+      progress.end,
+    );
     if (found.isWhole && witnessed) refuseForgotten(found, witnessed);
     return found;
   });
   if (json) console.log(JSON.stringify(toJson(verdict)));
   if (!verdict.isWhole) {
-    if (!json) throw operatorFault(describeFault(verdict));
+    if (!json) throw operatorFault(`the log is not whole: ${describeFault(verdict, eventDays)}`);
     process.exitCode = 1;
   } else if (!json) console.log(describeWhole(verdict));
 }
@@ -64,9 +68,16 @@ async function readWitnessed(
     );
   if (!jws.isSignedBy(toPublicKey(jwk, keysFile)))
     throw operatorFault("the signature of this head is not right: it was made up, or changed");
-  const { store, sequence, hash } = jws.claims;
+  const { store, sequence, hash, first_sequence, forgotten_hash } = jws.claims;
   if (store !== storeId) throw operatorFault("this head is another store's");
-  return { sequence: Number(sequence), hash: String(hash) };
+  return {
+    sequence: Number(sequence),
+    hash: String(hash),
+    ...(first_sequence !== undefined && {
+      firstSequence: Number(first_sequence),
+      forgottenHash: String(forgotten_hash),
+    }),
+  };
 }
 
 function readKeySet(file: string): Jwk[] {
@@ -90,10 +101,28 @@ function toPublicKey(jwk: Jwk, file = "the database"): KeyObject {
 const unreadable = (file: string, cause: unknown): Error =>
   operatorFault(`cannot read a key set from ${file}: ${(cause as Error).message}`, cause);
 
-const describeFault = ({ sequence, what }: Extract<Verdict, { isWhole: false }>): string =>
-  what === "removed"
-    ? `the log is not whole: sequence ${sequence} was removed`
-    : `the log is not whole: sequence ${sequence} was altered, or another event stands in its place`;
+function describeFault({ sequence, what }: LogFault, eventDays: number): string {
+  switch (what) {
+    case "removed":
+      return `sequence ${sequence} was removed`;
+    case "altered":
+      return `sequence ${sequence} was altered, or another event is in its place`;
+    case "added":
+      return `there is a row with sequence ${sequence}, which is outside the log`;
+    case "blanked":
+      return `sequence ${sequence} was erased, but no erasure of that person follows`;
+    case "forgotten_early":
+      return (
+        `the log begins behind sequence ${sequence}, which is not ${eventDays} days old yet. ` +
+        "If the service keeps events for fewer days, or did until lately, set LATCHKEY_EVENT_DAYS to that"
+      );
+    case "beginning_unproven":
+      return (
+        `the log begins behind sequence ${sequence}, and nothing proves that this event was old enough to be forgotten. ` +
+        "An earlier release left no proof: then give --head with a head from since the log begins there"
+      );
+  }
+}
 
 function describeWhole({ events, erased, head }: Extract<Verdict, { isWhole: true }>): string {
   const forgotten = head.first_sequence - 1;

@@ -148,9 +148,9 @@ export const getEventHead = operation({
   tag: "Events",
   method: "GET",
   path: "/v2/events/head",
-  summary: "Get the number and hash of the last event, signed",
+  summary: "Get both ends of the log, signed",
   description:
-    "For a witness outside: whoever keeps it can show later that the log up to there was not rewritten. Keep the key set of `/.well-known/jwks.json` beside it.",
+    "For a witness outside: whoever keeps it can show later that the log up to there was not rewritten, and that nothing was cut off its beginning. Keep the key set of `/.well-known/jwks.json` beside it.",
   access: ["events", "read"],
   role: "viewer",
   success: {
@@ -160,9 +160,13 @@ export const getEventHead = operation({
       data: z.strictObject({
         sequence: sequence.describe("0: there is none yet"),
         hash: hashOrNone.describe("SHA-256, base64url; empty while there is no event"),
+        first_sequence: sequence.describe("The number of the first event that is kept"),
+        forgotten_hash: hashOrNone.describe(
+          "`hash` of the event before that one; empty while nothing was forgotten",
+        ),
         signature: z
           .string()
-          .describe("Compact JWS over `store`, `sequence`, `hash` and `time` by a key of the key set"),
+          .describe("Compact JWS over `store`, the four members above and `time` by a key of the key set"),
       }),
     }),
   },

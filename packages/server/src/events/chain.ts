@@ -12,7 +12,24 @@ import type { EventRow } from "./event.ts";
 export const digestOf = (salt: Buffer, data: string): string =>
   digestOnce("sha256", Buffer.concat([salt, Buffer.from(data)]), "base64url");
 
-type Hashed = Omit<EventRow, "hash" | "salt" | "data" | "actor_id" | "person_id" | "latest_time">;
+/** What the hash of an event covers. `verify.ts` compares the other columns with these and with the data. */
+export const HASHED_COLUMNS = [
+  "store_id",
+  "sequence",
+  "id",
+  "type",
+  "subject",
+  "source",
+  "time",
+  "digest",
+  "previous_hash",
+] as const satisfies (keyof EventRow)[];
+
+export type Hashed = Pick<EventRow, (typeof HASHED_COLUMNS)[number]>;
+
+/** A time that has a written form. SQLite keeps any number in the column; the hash covers whole milliseconds. */
+export const isTime = (time: unknown): time is number =>
+  Number.isInteger(time) && !Number.isNaN(new Date(Number(time)).getTime());
 
 /** SHA-256 over the canonical form of all attributes but `hash`, `data` and `salt`: written out, in the order that RFC 8785 asks for. */
 export const hashOf = (event: Hashed): string =>

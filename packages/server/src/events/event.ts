@@ -46,6 +46,35 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/**
+ * Types whose events can hold a person's data, which an erasure takes out of the log. `person` says where an event names the person: as its
+ * subject, or only in its data. `events verify` takes an erased event of any other type for one that somebody has blanked.
+ */
+export const PERSONAL_TYPES = {
+  "customer.created": { person: "subject", erasedBy: "customer.erased" },
+  "customer.updated": { person: "subject", erasedBy: "customer.erased" },
+  "customer.identity_linked": { person: "subject", erasedBy: "customer.erased" },
+  "customer.identity_unlinked": { person: "subject", erasedBy: "customer.erased" },
+  "customer_token.created": { person: "data", erasedBy: "customer.erased" },
+  "customer_token.revoked": { person: "data", erasedBy: "customer.erased" },
+  "sign_on.code_replayed": { person: "data", erasedBy: "customer.erased" },
+  "member.created": { person: "subject", erasedBy: "member.erased" },
+  "member.updated": { person: "subject", erasedBy: "member.erased" },
+} as const;
+
+export type PersonalType = keyof typeof PERSONAL_TYPES;
+
+export const isPersonal = (type: string): type is PersonalType => Object.hasOwn(PERSONAL_TYPES, type);
+
+/** Whose data an event holds, as the event itself says; nothing where it names no person. */
+export function personOf(
+  { type, subject }: { type: string; subject: string },
+  resource: { customer_id?: unknown } | undefined,
+): unknown {
+  if (!isPersonal(type)) return undefined;
+  return PERSONAL_TYPES[type].person === "subject" ? subject : resource?.customer_id;
+}
+
 type Actor = {
   type: "application_key" | "member" | "customer" | "identity_provider" | "operator" | "service";
   id: string | null;

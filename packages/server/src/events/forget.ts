@@ -4,16 +4,18 @@ import { inBatches } from "../storage/batches.ts";
 import { inOneRound, ROUND } from "../storage/delete-old.ts";
 import { forChange } from "../storage/for-change.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
+import { HASHED_COLUMNS } from "./chain.ts";
 import { eraseAnswers } from "./erase.ts";
+import { writeForgotten } from "./head.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
 const STORES_AT_ONCE = 20;
 
 /**
- * Takes away what is older than the operator wants, from the beginning of each log: the hash of the last that went stays in the
- * head, so that the rest still verifies. An event that is old but stands behind a younger one, because a clock went wrong, waits for
- * that one. True: there are more.
+ * Takes away what is older than the operator wants, from the beginning of each log. The last event that went leaves its hash in the head, so that
+ * the rest still verifies, and what its hash covers, which proves that it was old enough. An event that is old but comes after a younger
+ * one, because a clock went wrong, waits for that one. True: there are more.
  */
 export async function forgetOldEvents(deps: Deps & { eventDays: number }): Promise<boolean> {
   const untilMs = deps.clock.now() - deps.eventDays * 86_400_000;
@@ -37,7 +39,7 @@ function forgetSome({ storage }: Deps, storeId: string, untilMs: number, limit: 
     if (!head) return 0;
     const rows = await trx
       .selectFrom("events")
-      .select(["sequence", "time", "hash"])
+      .select([...HASHED_COLUMNS, "hash"])
       .where("store_id", "=", storeId)
       .where("sequence", ">=", head.first_sequence)
       .orderBy("sequence")
@@ -50,7 +52,11 @@ function forgetSome({ storage }: Deps, storeId: string, untilMs: number, limit: 
       .updateTable("event_heads")
       .set({
         oldest_time: rows[old.length]?.time ?? null,
-        ...(last && { first_sequence: last.sequence + 1, forgotten_hash: last.hash }),
+        ...(last && {
+          first_sequence: last.sequence + 1,
+          forgotten_hash: last.hash,
+          forgotten_event: writeForgotten(last),
+        }),
       })
       .where("store_id", "=", storeId)
       .execute();

@@ -3,17 +3,18 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { insertRows } from "../storage/insert-rows.ts";
 import type { Database, Trx } from "../storage/storage.ts";
-import type { By, EventType } from "./event.ts";
+import type { By, EventType, PersonalType } from "./event.ts";
 
 /** Something that has happened. `resource` is as the API shows it to the back office; of a deletion its type and id. */
 export type Happening = {
-  type: EventType;
   subject: string;
   resource: object;
   changes?: object;
+} & (
+  | { type: EventType; personId?: never }
   /** Whose personal data it holds. */
-  personId?: string;
-};
+  | { type: PersonalType; personId?: string }
+);
 
 /**
  * Writes what a transaction did into the outbox, in the same transaction: one insert, no lock and no number. What is undone

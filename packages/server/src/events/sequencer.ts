@@ -194,7 +194,6 @@ const readManyHeads = forIds(100, headsOf);
 const emptyHead = (storeId: string): Head => ({
   ...EMPTY,
   store_id: storeId,
-  latest_time: 0,
   oldest_time: null,
 });
 

@@ -1,30 +1,56 @@
+import { type Clock, MAX_CLOCK_DIFFERENCE_MS } from "../lib/clock.ts";
+import { atMost } from "../storage/at-most.ts";
 import type { Database, Storage } from "../storage/storage.ts";
-import { digestOf, hashOf } from "./chain.ts";
-import { ERASED, type EventRow } from "./event.ts";
-import { type Head, readHead } from "./head.ts";
+import { createBlanks } from "./blanks.ts";
+import { digestOf, hashOf, isTime } from "./chain.ts";
+import { ERASED, type EventRow, isPersonal, personOf } from "./event.ts";
+import { forgottenEvent, type Head, readHead } from "./head.ts";
 import { readAfter } from "./read.ts";
 
-/** What a witness has kept: the number and hash of the last event at some time. */
-export type Witnessed = { sequence: number; hash: string };
-
-export type Verdict =
-  | { isWhole: true; events: number; erased: number; head: Head }
-  | { isWhole: false; sequence: number; what: "removed" | "altered" };
-
-const PAGE = 500;
+/** The head that a witness has kept. Heads of earlier releases do not say where the log began. */
+export type Witnessed = { sequence: number; hash: string; firstSequence?: number; forgottenHash?: string };
 
 /**
- * Walks a store's log from the first event that is kept to the last, and says the first number at which it is not what it was. What
- * was forgotten is vouched for by its last hash, and what was erased by its digest.
+ * Why a log is not whole, at the first number that is not what it was. `blanked`: erased, and no erasure of that person follows.
+ * `forgotten_early`: the last event before the beginning is younger than `LATCHKEY_EVENT_DAYS`. `beginning_unproven`: the log does not have that
+ * event's attributes, from which its hash is made. `added`: a row before the beginning or behind the end.
+ */
+export type LogFault = {
+  isWhole: false;
+  sequence: number;
+  what: "removed" | "altered" | "added" | "blanked" | "forgotten_early" | "beginning_unproven";
+};
+export type Verdict = { isWhole: true; events: number; erased: number; head: Head } | LogFault;
+
+type Deps = { storage: Storage; clock: Clock; eventDays: number };
+
+const PAGE = 500;
+const DAY_MS = 86_400_000;
+
+const faultAt = (sequence: number, what: LogFault["what"]): LogFault => ({ isWhole: false, sequence, what });
+
+/**
+ * Walks a store's log from the first event that is kept to the last, and names the first number at which it is not what it was. The hash of
+ * the last forgotten event vouches for what was forgotten, the digest of an erased event for its data.
  */
 export async function verifyLog(
-  { storage: { db } }: { storage: Storage },
+  deps: Deps,
   storeId: string,
   witnessed?: Witnessed,
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<Verdict> {
+  const { db } = deps.storage;
+  // Before the head, which is written in the transaction of the last event.
+  const last = await findEnd(db, storeId, "desc");
   let head = await readHead(db, storeId);
-  let { sequence, hash } = startOf(head);
+  if (last !== undefined && !(last <= head.last_sequence)) return faultAt(head.last_sequence + 1, "added");
+  const early = faultOfBeginning(deps, storeId, head, witnessed);
+  if (early) return early;
+  // After the head: retention deletes events and moves the beginning in one transaction.
+  const first = await findEnd(db, storeId, "asc");
+  if (first !== undefined && first < head.first_sequence) return faultAt(first, "added");
+  let { sequence, hash, latestTime } = startOf(head);
+  const blanks = createBlanks();
   let [events, erased] = [0, 0];
   for (;;) {
     const refusal = witnessed && contradiction(witnessed, sequence, hash);
@@ -33,45 +59,111 @@ export async function verifyLog(
     const rows = await readAfter.all(db, { storeId, from: sequence, to: head.last_sequence, limit: PAGE });
     if (rows[0]?.sequence !== sequence + 1) {
       // Retention may have taken them away meanwhile, and moved the beginning with them.
-      const { first_sequence, forgotten_hash } = await readHead(db, storeId);
-      if (first_sequence <= sequence + 1) return { isWhole: false, sequence: sequence + 1, what: "removed" };
-      head = { ...head, first_sequence, forgotten_hash };
-      ({ sequence, hash } = startOf(head));
+      const now = await readHead(db, storeId);
+      if (now.first_sequence <= sequence + 1) return faultAt(sequence + 1, "removed");
+      const { first_sequence, forgotten_hash, forgotten_event } = now;
+      head = { ...head, first_sequence, forgotten_hash, forgotten_event };
+      const moved = faultOfBeginning(deps, storeId, head, witnessed);
+      if (moved) return moved;
+      ({ sequence, hash, latestTime } = startOf(head));
       continue;
     }
     for (const row of rows) {
-      if (row.sequence !== sequence + 1) return { isWhole: false, sequence: sequence + 1, what: "removed" };
-      if (!isIntact(row, hash)) return { isWhole: false, sequence: row.sequence, what: "altered" };
-      ({ sequence, hash } = row);
+      if (row.sequence !== sequence + 1) return faultAt(sequence + 1, "removed");
+      if (!isIntact(row, hash) || !isFoundRightly(row, latestTime)) return faultAt(row.sequence, "altered");
+      if (row.salt === null && !isPersonal(row.type)) return faultAt(row.sequence, "blanked");
+      ({ sequence, hash, latest_time: latestTime } = row);
       const refused = witnessed && contradiction(witnessed, sequence, hash);
       if (refused) return refused;
+      blanks.see(row);
       events++;
       if (row.salt === null) erased++;
     }
     onProgress(sequence - head.first_sequence + 1, head.last_sequence - head.first_sequence + 1);
   }
-  if (witnessed && witnessed.sequence > sequence)
-    return { isWhole: false, sequence: sequence + 1, what: "removed" };
-  if (hash !== head.last_hash) return { isWhole: false, sequence, what: "altered" };
+  const blanked = await blanks.firstWithoutErasure(db, storeId);
+  if (blanked !== undefined) return faultAt(blanked, "blanked");
+  if (witnessed && witnessed.sequence > sequence) return faultAt(sequence + 1, "removed");
+  if (hash !== head.last_hash) return faultAt(sequence, "altered");
+  if (latestTime !== undefined && latestTime !== head.latest_time) return faultAt(sequence, "altered");
   return { isWhole: true, events, erased, head };
 }
 
+/** `latestTime`: unknown of what was forgotten. */
 const startOf = ({ first_sequence, forgotten_hash }: Head) => ({
   sequence: first_sequence - 1,
   hash: forgotten_hash,
+  latestTime: undefined as number | undefined,
 });
 
-const isIntact = (row: EventRow, previousHash: string): boolean =>
-  row.previous_hash === previousHash && hashOf(row) === row.hash && isDataIntact(row);
+/**
+ * The last event that was forgotten says by its own hash how old it was, so a log cannot be cut and made to look as if its beginning
+ * had been forgotten. A head of a witness that names the same beginning is as good: nothing was taken away since.
+ */
+function faultOfBeginning(
+  { clock, eventDays }: Deps,
+  storeId: string,
+  head: Head,
+  witnessed: Witnessed | undefined,
+): LogFault | undefined {
+  const { first_sequence, forgotten_hash } = head;
+  if (first_sequence === 1) return forgotten_hash === "" ? undefined : faultAt(1, "altered");
+  if (witnessed?.firstSequence === first_sequence && witnessed.forgottenHash !== undefined)
+    return witnessed.forgottenHash === forgotten_hash ? undefined : faultAt(first_sequence - 1, "altered");
+  const forgotten = forgottenEvent(head, storeId);
+  if (!forgotten || hashOf(forgotten) !== forgotten_hash)
+    return faultAt(first_sequence - 1, "beginning_unproven");
+  const youngest = clock.now() - eventDays * DAY_MS + MAX_CLOCK_DIFFERENCE_MS;
+  return forgotten.time > youngest ? faultAt(first_sequence - 1, "forgotten_early") : undefined;
+}
 
-const isDataIntact = ({ salt, data, digest }: EventRow): boolean =>
-  salt === null ? data === ERASED : digestOf(Buffer.from(salt, "base64url"), data) === digest;
+const isIntact = (row: EventRow, previousHash: string): boolean =>
+  row.previous_hash === previousHash && isTime(row.time) && hashOf(row) === row.hash && isDataIntact(row);
+
+/** Compared as text, too: base64url has several spellings of the same bytes. */
+function isDataIntact({ salt, data, digest }: EventRow): boolean {
+  if (salt === null) return data === ERASED;
+  const bytes = Buffer.from(salt, "base64url");
+  return bytes.toString("base64url") === salt && digestOf(bytes, data) === digest;
+}
+
+/** The columns by which lists and erasures find an event, and which its hash does not cover, follow from what it covers. */
+function isFoundRightly(row: EventRow, latestBefore: number | undefined): boolean {
+  const { time, latest_time, salt, data, actor_id, person_id } = row;
+  const isLatest =
+    latestBefore === undefined ? latest_time >= time : latest_time === Math.max(latestBefore, time);
+  if (!isLatest) return false;
+  if (salt === null) return actor_id === null && person_id === null;
+  const { actor, resource } = readData(data);
+  return actor_id === (actor?.id ?? null) && (person_id === null || person_id === personOf(row, resource));
+}
+
+type EventData = { actor?: { id: string | null }; resource?: { customer_id?: unknown } };
+
+/** Of a log that was rewritten, the data may be any text. */
+function readData(data: string): EventData {
+  try {
+    return JSON.parse(data) ?? {};
+  } catch {
+    return {};
+  }
+}
 
 /** Where the chain has come to the witness' number with another hash, all of it may have been written anew: from the first on. */
 const contradiction = (witnessed: Witnessed, sequence: number, hash: string): Verdict | undefined =>
-  witnessed.sequence === sequence && witnessed.hash !== hash
-    ? { isWhole: false, sequence, what: "altered" }
-    : undefined;
+  witnessed.sequence === sequence && witnessed.hash !== hash ? faultAt(sequence, "altered") : undefined;
+
+/** The lowest or the highest number that a row of the store has. */
+async function findEnd(db: Database, storeId: string, order: "asc" | "desc"): Promise<number | undefined> {
+  const found = await db
+    .selectFrom("events")
+    .select("sequence")
+    .where("store_id", "=", storeId)
+    .orderBy("sequence", order)
+    .limit(atMost(1))
+    .executeTakeFirst();
+  return found?.sequence;
+}
 
 /** The keys that heads are signed with, as they are published. */
 export async function readPublicKeys(db: Database): Promise<Record<string, unknown>[]> {

@@ -21,6 +21,7 @@ import { providers } from "./migrations/0016-providers.ts";
 import { pages } from "./migrations/0017-pages.ts";
 import { requests } from "./migrations/0018-requests.ts";
 import { endedSessions } from "./migrations/0019-ended-sessions.ts";
+import { forgottenEvents } from "./migrations/0020-forgotten-events.ts";
 import { signUpLimits } from "./migrations/0021-sign-up-limits.ts";
 import { disabledProfiles } from "./migrations/0022-disabled-profiles.ts";
 import { erasedPeople } from "./migrations/0023-erased-people.ts";
@@ -49,6 +50,7 @@ export const migrations: readonly Migration[] = [
   pages,
   requests,
   endedSessions,
+  forgottenEvents,
   signUpLimits,
   disabledProfiles,
   erasedPeople,

@@ -124,6 +124,7 @@ export type Tables = {
     first_sequence: number;
     forgotten_hash: string;
     oldest_time: number | null;
+    forgotten_event: string | null;
   };
   event_outbox: {
     position: number;

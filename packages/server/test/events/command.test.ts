@@ -12,6 +12,7 @@ import { call } from "../support/call.ts";
 import { type Finished, LATCHKEY, latchkey as run } from "../support/command.ts";
 import { postgresEngine, sqliteEngine, type TestDatabase } from "../support/engines.ts";
 import { startFaultProxy } from "../support/fault-proxy.ts";
+import { cutOff } from "../support/log.ts";
 import { until } from "../support/until.ts";
 
 let database: TestDatabase;
@@ -37,7 +38,7 @@ afterAll(async () => {
 });
 
 const command = (...args: string[]): Promise<Finished> =>
-  run(["events", ...args], { LATCHKEY_DATABASE_URL: database.url });
+  run(["events", ...args], { LATCHKEY_DATABASE_URL: database.url, LATCHKEY_EVENT_DAYS: "1" });
 const verify = (...args: string[]) => command("verify", "--store", store.store.id, ...args);
 
 /** `tail` that has shown what there is. `ended`: how it ended, and all that it said beside. */
@@ -76,21 +77,36 @@ test("verify: a head from before what is kept proves nothing, and that is said: 
   const witnessed = (await second.call(getEventHead)).body.data;
   for (const name of ["one", "two", "three"]) await rename(name);
   await latchkey.app.tidy();
-  const { db } = latchkey.storage;
-  const forget = async (last: number) => {
-    const kept = db.selectFrom("events").select("hash").where("store_id", "=", second.store.id);
-    const { hash } = await kept.where("sequence", "=", last).executeTakeFirstOrThrow();
-    const beginning = { first_sequence: last + 1, forgotten_hash: hash };
-    await db.updateTable("event_heads").set(beginning).where("store_id", "=", second.store.id).execute();
-    const gone = db.deleteFrom("events").where("store_id", "=", second.store.id);
-    await gone.where("sequence", "<=", last).execute();
-  };
+  const forget = (last: number) => cutOff(latchkey.storage, second.store.id, last);
   const verifySecond = () => command("verify", "--store", second.store.id, "--head", witnessed.signature);
   await forget(Number(witnessed.sequence));
   expect((await verifySecond()).code).toBe(0);
+  const patient = { LATCHKEY_DATABASE_URL: database.url, LATCHKEY_EVENT_DAYS: "3650" };
+  const early = await run(["events", "verify", "--store", second.store.id], patient);
+  expect([early.code, early.stderr]).toEqual([1, expect.stringContaining("is not 3650 days old yet")]);
   await forget(Number(witnessed.sequence) + 1);
   const { code, stdout, stderr } = await verifySecond();
   expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("nothing to compare it with")]);
+});
+
+test("verify: an event that was blanked, a beginning without proof and a row outside the log are named", async () => {
+  const third = await latchkey.createStore();
+  await latchkey.app.tidy();
+  const verifyThird = async (...args: string[]) => {
+    const { code, stdout, stderr } = await command("verify", "--store", third.store.id, ...args);
+    return [code, args.length > 0 ? JSON.parse(stdout).what : stderr];
+  };
+  const { db } = latchkey.storage;
+  const events = db.updateTable("events").where("store_id", "=", third.store.id);
+  await events.set({ data: '"(erased)"', salt: null, actor_id: null }).where("sequence", "=", 2).execute();
+  expect(await verifyThird()).toEqual([1, expect.stringContaining("sequence 2 was erased, but no erasure")]);
+  expect(await verifyThird("--json")).toEqual([1, "blanked"]);
+  await cutOff(latchkey.storage, third.store.id, 1);
+  const heads = db.updateTable("event_heads").where("store_id", "=", third.store.id);
+  await heads.set({ forgotten_event: null }).execute();
+  expect(await verifyThird()).toEqual([1, expect.stringContaining("nothing proves that this event")]);
+  await events.set({ sequence: 9 }).execute();
+  expect(await verifyThird()).toEqual([1, expect.stringContaining("sequence 3, which is outside the log")]);
 });
 
 test("verify: a head that nobody of us has signed, or whose key is gone, is refused with the remedy", async () => {

@@ -16,7 +16,7 @@ import { readPublicKeys, verifyLog } from "../../src/events/verify.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
-import { isWhole, readLog, typesOf } from "../support/log.ts";
+import { cutOff, isWhole, readLog, typesOf } from "../support/log.ts";
 import { until } from "../support/until.ts";
 
 const DAY_MS = 86_400_000;
@@ -44,7 +44,7 @@ describe.each(engines)("the log on $name", (engine) => {
   };
   const list = async (query: string) => call(latchkey.app, listEvents, { token: await store.token(), query });
   const verdict = (witnessed?: { sequence: number; hash: string }) =>
-    verifyLog(latchkey, store.store.id, witnessed);
+    verifyLog({ ...latchkey, eventDays: 90 }, store.store.id, witnessed);
 
   describe("verified", () => {
     const ofStore = () => latchkey.storage.db.updateTable("events").where("store_id", "=", store.store.id);
@@ -55,7 +55,9 @@ describe.each(engines)("the log on $name", (engine) => {
 
     test("is whole, and says how many events there are", async () => {
       const seen: number[] = [];
-      const found = await verifyLog(latchkey, store.store.id, undefined, (done) => seen.push(done));
+      const found = await verifyLog({ ...latchkey, eventDays: 90 }, store.store.id, undefined, (done) =>
+        seen.push(done),
+      );
       expect(found).toMatchObject({ isWhole: true, events: 10, erased: 0 });
       expect(seen).toEqual([10]);
     });
@@ -64,6 +66,8 @@ describe.each(engines)("the log on $name", (engine) => {
       for (const change of [
         { data: '{"resource":{}}' },
         { data: '"(erased)"' },
+        { actor_id: null },
+        { latest_time: 1 },
         { time: 1 },
         { type: "store.x" },
         { salt: "AAAAAAAAAAAAAAAAAAAAAA" },
@@ -91,7 +95,8 @@ describe.each(engines)("the log on $name", (engine) => {
 
     test("names the event behind one that was written anew, digest and hash and all; the last one by the head", async () => {
       const salt = Buffer.alloc(16);
-      const anew = { salt: salt.toString("base64url"), data: "{}", digest: digestOf(salt, "{}") };
+      const data = JSON.stringify({ actor: { id: store.key.id } });
+      const anew = { salt: salt.toString("base64url"), data, digest: digestOf(salt, data) };
       for (const [sequence, named] of [
         [10, 10],
         [5, 6],
@@ -145,11 +150,11 @@ describe.each(engines)("the log on $name", (engine) => {
         .execute();
       const last = await db
         .selectFrom("events")
-        .select("hash")
+        .select(["hash", "latest_time"])
         .where("store_id", "=", store.store.id)
         .where("sequence", "=", 7)
         .executeTakeFirstOrThrow();
-      const cut = { last_sequence: 7, last_hash: last.hash };
+      const cut = { last_sequence: 7, last_hash: last.hash, latest_time: last.latest_time };
       await db.updateTable("event_heads").set(cut).where("store_id", "=", store.store.id).execute();
       expect(await verdict()).toMatchObject({ isWhole: true });
       expect(await verdict(witnessed)).toEqual({ isWhole: false, sequence: 8, what: "removed" });
@@ -188,7 +193,8 @@ describe.each(engines)("the log on $name", (engine) => {
         const seen: number[][] = [];
         const storage = { ...latchkey.storage, db };
         const onProgress = (...far: number[]) => void seen.push(far);
-        return verifyLog({ storage }, store.store.id, undefined, onProgress).then((found) => ({
+        const deps = { ...latchkey, storage, eventDays: 90 };
+        return verifyLog(deps, store.store.id, undefined, onProgress).then((found) => ({
           found,
           seen,
         }));
@@ -196,7 +202,9 @@ describe.each(engines)("the log on $name", (engine) => {
 
       test("is walked to its end, and says how far it has come", async () => {
         const seen: number[][] = [];
-        const found = await verifyLog(latchkey, store.store.id, undefined, (...far) => seen.push(far));
+        const found = await verifyLog({ ...latchkey, eventDays: 90 }, store.store.id, undefined, (...far) =>
+          seen.push(far),
+        );
         expect(found).toMatchObject({ isWhole: true, events: 1010 });
         expect(seen).toEqual([
           [500, 1010],
@@ -208,17 +216,9 @@ describe.each(engines)("the log on $name", (engine) => {
       });
 
       test("is whole when retention takes its beginning away meanwhile, and says how far it has come in the rest", async () => {
-        const { db } = latchkey.storage;
         const forget = async () => {
-          const { hash } = await db
-            .selectFrom("events")
-            .select("hash")
-            .where("store_id", "=", store.store.id)
-            .where("sequence", "=", 600)
-            .executeTakeFirstOrThrow();
-          const beginning = { first_sequence: 601, forgotten_hash: hash };
-          await db.updateTable("event_heads").set(beginning).where("store_id", "=", store.store.id).execute();
-          await takeAway();
+          await cutOff(latchkey.storage, store.store.id, 600);
+          latchkey.clock.advance(91 * DAY_MS);
         };
         const { found, seen } = await verdictWith(forget);
         expect(found).toMatchObject({ isWhole: true, events: 910, head: { first_sequence: 601 } });
@@ -244,17 +244,14 @@ describe.each(engines)("the log on $name", (engine) => {
     });
 
     test("a log whose beginning was moved is not whole to a witness of the event before it, who has another hash", async () => {
-      const { db } = latchkey.storage;
-      const events = db.deleteFrom("events").where("store_id", "=", store.store.id);
-      const { hash } = await db
+      const { hash } = await latchkey.storage.db
         .selectFrom("events")
         .select("hash")
         .where("store_id", "=", store.store.id)
         .where("sequence", "=", 4)
         .executeTakeFirstOrThrow();
-      await events.where("sequence", "<=", 4).execute();
-      const beginning = { first_sequence: 5, forgotten_hash: hash };
-      await db.updateTable("event_heads").set(beginning).where("store_id", "=", store.store.id).execute();
+      await cutOff(latchkey.storage, store.store.id, 4);
+      latchkey.clock.advance(91 * DAY_MS);
       expect(await verdict({ sequence: 4, hash })).toMatchObject({ isWhole: true });
       expect(await verdict({ sequence: 4, hash: "another" })).toEqual({
         isWhole: false,

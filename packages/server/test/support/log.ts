@@ -1,5 +1,8 @@
 import { getEventHead, listEvents } from "../../src/contract/events.ts";
+import { HASHED_COLUMNS } from "../../src/events/chain.ts";
+import { writeForgotten } from "../../src/events/head.ts";
 import { verifyLog } from "../../src/events/verify.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import type { TestApp, TestStore } from "./app.ts";
 import type { Answer } from "./call.ts";
 
@@ -35,5 +38,22 @@ export async function happenedIn(
   return readLog(latchkey, store, `after=${body.data.sequence}`);
 }
 
-export const isWhole = async ({ storage }: TestApp, { store }: TestStore): Promise<boolean> =>
-  (await verifyLog({ storage }, store.id)).isWhole;
+export const isWhole = async (latchkey: TestApp, { store }: TestStore): Promise<boolean> =>
+  (await verifyLog({ ...latchkey, eventDays: 90 }, store.id)).isWhole;
+
+/** Takes the beginning of a log away with all that retention writes, however young it is. */
+export async function cutOff({ db }: Storage, storeId: string, last: number): Promise<void> {
+  const { hash, ...event } = await db
+    .selectFrom("events")
+    .select([...HASHED_COLUMNS, "hash"])
+    .where("store_id", "=", storeId)
+    .where("sequence", "=", last)
+    .executeTakeFirstOrThrow();
+  const beginning = {
+    first_sequence: last + 1,
+    forgotten_hash: hash,
+    forgotten_event: writeForgotten(event),
+  };
+  await db.updateTable("event_heads").set(beginning).where("store_id", "=", storeId).execute();
+  await db.deleteFrom("events").where("store_id", "=", storeId).where("sequence", "<=", last).execute();
+}

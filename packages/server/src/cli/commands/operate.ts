@@ -87,8 +87,10 @@ export const lookCommands: Command[] = [
         '{"whole": true, "events", "erased", "first_sequence", "last_sequence"} or {"whole": false, "sequence", "what"}',
       ),
     },
-    notes: `Exit code 1 with the first sequence that was removed, altered or put elsewhere. What was erased verifies by its digest,
-what was forgotten by the hash that it left. A head that is older than what is kept is refused.`,
+    notes: `Exit code 1 with the first sequence that was removed, altered, added or put elsewhere ("what" of --json: removed, altered,
+added); that is blank although no erasure of that person follows (blanked); or that was forgotten before LATCHKEY_EVENT_DAYS
+were over (forgotten_early), or without a proof of its age (beginning_unproven). Set LATCHKEY_EVENT_DAYS as the service has it. A
+head that is older than what is kept is refused.`,
     load: async () => (await import("../events.ts")).verify,
   }),
   command({
