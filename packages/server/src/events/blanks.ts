@@ -13,13 +13,13 @@ type Blanks = {
   firstWithoutErasure(db: Database, storeId: string): Promise<number | undefined>;
 };
 
-type Wanted = { type: string; subject: string | undefined; sequence: number };
+type WantedErasure = { type: string; subject: string | undefined; sequence: number };
 
 const ERASURES = new Set<string>(Object.values(PERSONAL_TYPES).map(({ erasedBy }) => erasedBy));
 const nameOf = (type: string, subject: string | undefined): string => `${type} ${subject ?? "*"}`;
 
 export function createBlanks(): Blanks {
-  const wanted = new Map<string, Wanted>();
+  const wanted = new Map<string, WantedErasure>();
   return {
     see({ type, subject, sequence, salt }) {
       if (ERASURES.has(type)) for (const one of [subject, undefined]) wanted.delete(nameOf(type, one));
@@ -41,7 +41,7 @@ export function createBlanks(): Blanks {
 async function isErasing(
   db: Database,
   storeId: string,
-  { type, subject, sequence }: Wanted,
+  { type, subject, sequence }: WantedErasure,
 ): Promise<boolean> {
   const waits = await db
     .selectFrom("event_outbox")
