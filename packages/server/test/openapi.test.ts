@@ -87,6 +87,32 @@ test("a parameter that is read into something else is declared with what it must
   });
 });
 
+test("a request that the service refuses for its shape is none that the document calls good", () => {
+  const bodyOf = (id: string) => JSON.stringify(get(id).requestBody);
+  const schemaOf = (id: string, name: string) => get(id).parameters.find((one) => one.name === name)?.schema;
+  const key = JSON.parse(bodyOf("createApplicationKey")).content["application/json"].schema;
+  const name = new RegExp(key.properties.data.properties.name.pattern);
+  for (const good of ["Warehouse", " Zoë ", "倉庫"]) expect(good).toMatch(name);
+  for (const bad of ["", "  ", "a\u0085b", "a\u009fb", "a\u2028b", "a\nb"]) expect(bad).not.toMatch(name);
+  for (const bound of ["from", "to"]) {
+    const schema = schemaOf("getSignOnStatistics", bound);
+    expect(schema?.format).toBe("date-time");
+    const pattern = new RegExp(schema?.pattern ?? "");
+    expect("2026-01-31T09:30:00.000Z").toMatch(pattern);
+    for (const bad of ["2026-01-31T09:30:00+02:00", "2026-01-31T23:59:60Z"]) expect(bad).not.toMatch(pattern);
+  }
+  expect(schemaOf("streamEvents", "Last-Event-ID")).toMatchObject({ pattern: "^\\d{0,15}$" });
+  expect(schemaOf("issueCustomerToken", "Idempotency-Key")).toMatchObject({ pattern: "^[!-~]{1,255}$" });
+  expect(bodyOf("backchannelLogout")).toContain('"maxLength":8192');
+  expect(bodyOf("createProfile")).toContain('"else":{"required":["client_secret"]}');
+});
+
+test("every operation declares 431, in the form that the parser answers with", () => {
+  const schema = { $ref: "#/components/schemas/Problem" };
+  for (const [id, { responses }] of operations)
+    expect(responses[431], id).toMatchObject({ content: { "application/json": { schema } } });
+});
+
 test("authorize declares every parameter that it reads, those that it needs as required, and its cookie", () => {
   const { parameters, responses } = get("authorize");
   const query = parameters.filter((one) => one.in === "query");
@@ -127,7 +153,7 @@ test("patterns are those that every language reads: no classes of Unicode, no lo
   expect(patterns.length).toBeGreaterThan(3);
   for (const pattern of patterns) {
     expect(pattern).not.toMatch(/\\[pP]\{|\(\?<|\\u/);
-    expect(pattern).toMatch(/^\^.*\$$/);
+    expect(pattern).toMatch(/^\^.*\$$/s);
     expect(() => new RegExp(pattern)).not.toThrow();
   }
 });

@@ -41,6 +41,9 @@ export const filterParameter = (fields: Fields) =>
       description: `Conditions joined by \`:\`, all of which must hold: ${describeFields(fields)}. ${describeBounds(fields)}${describeLike(fields)} Instants are ISO 8601. An empty filter is none. The whole URL may have 8 KB, in which a letter beyond ASCII takes 6 to 12 bytes.`,
     });
 
+/** What the document says of an instant, narrower than its format. Shorter forms, such as a day, are read as well. */
+export const INSTANT = "^\\d{4}-\\d\\d-\\d\\dT([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,3})?Z$";
+
 /** An instant on its own, in the same form as in a filter. */
 export const instantParameter = (description: string) =>
   z
@@ -52,7 +55,13 @@ export const instantParameter = (description: string) =>
       return z.NEVER;
     })
     .optional()
-    .meta({ type: "string", description, examples: ["2026-11-01T00:00:00.000Z"] });
+    .meta({
+      type: "string",
+      format: "date-time",
+      pattern: INSTANT,
+      description,
+      examples: ["2026-11-01T00:00:00.000Z"],
+    });
 
 /** `otherwise`: the order without it. */
 export const sortParameter = (names: readonly [string, ...string[]], otherwise: string) =>

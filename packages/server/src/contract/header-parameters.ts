@@ -21,7 +21,7 @@ const IDEMPOTENCY_KEY = {
   in: "header",
   required: false,
   description: "Of your choice, new for each thing to be done: 1 to 255 visible ASCII characters",
-  schema: { type: "string", maxLength: 255 },
+  schema: { type: "string", pattern: "^[!-~]{1,255}$" },
 };
 
 const IF_MATCH = {
@@ -36,6 +36,6 @@ const LAST_EVENT_ID = {
   name: "Last-Event-ID",
   in: "header",
   required: false,
-  description: "The id of the last message that was heard; goes before `after`",
-  schema: { type: "string" },
+  description: "The id of the last message that was heard; goes before `after`. An empty one is none",
+  schema: { type: "string", pattern: "^\\d{0,15}$" },
 };

@@ -29,6 +29,7 @@ export const limits = {
   clockSkewSeconds: 60,
   attemptSeconds: 600,
   clientStateLength: 2048,
+  logoutTokenLength: 8192,
   clientNonceLength: 512,
   displayLength: 64,
   promptLength: 128,

@@ -155,6 +155,10 @@ export const createProfile = operation({
           path: ["client_secret"],
           // Also where other members are missing, so that all faults are told at once; not where there are no members at all.
           when: ({ issues }) => issues.every(({ path = [] }) => path.length > 0),
+        })
+        .meta({
+          if: { properties: { enabled: { const: false } }, required: ["enabled"] },
+          else: { required: ["client_secret"] },
         }),
     }),
   },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { INSTANT } from "./filter.ts";
 import { headerParameters } from "./header-parameters.ts";
 import { type Operation, problemsOf } from "./operation.ts";
 import { operations } from "./operations.ts";
@@ -27,7 +28,7 @@ export function openapiDocument(publicUrl: string) {
       description:
         "The sign-on and key service behind storefronts. Unknown members of a request are ignored; within /v2 changes " +
         "only add. What will go away is announced by the fields `Deprecation` and `Sunset` of its answers and in the changelog, " +
-        "at least 180 days before. Limits: body 16 KB, header block 16 KB, URL 8 KB, JSON depth 8.",
+        "at least 180 days before. Limits: body 16 KB, header block 16 KB, URL 8 KB, JSON depth 8. No text holds a NUL or half a surrogate pair.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: publicUrl }],
@@ -68,9 +69,14 @@ type Schema = {
   additionalProperties?: unknown;
 };
 
-/** Classes of Unicode, which the tools of other languages do not read. What stands instead takes a little more than we do. */
+/**
+ * Classes of Unicode, which the tools of other languages do not read. The line and paragraph separators are in the document as they are:
+ * no escape of them is read everywhere.
+ */
 const CLASSES = /\\[pP]\{/;
-const NO_CONTROL_CHARACTERS = "^[^\\x00-\\x1f\\x7f]*$";
+const CONTROL = "\\x00-\\x1f\\x7f-\\x9f\u2028\u2029";
+/** With something to see in it: `name` of shapes.ts also refuses what is blank. */
+const NAME = `^[^${CONTROL}]*[^${CONTROL}\\s][^${CONTROL}]*$`;
 
 /**
  * zod gives every integer the bounds of safe integers; they are left out, because the contract does not set them. So is a pattern
@@ -78,8 +84,9 @@ const NO_CONTROL_CHARACTERS = "^[^\\x00-\\x1f\\x7f]*$";
  * generated from the document must go on.
  */
 function override({ jsonSchema }: { jsonSchema: Schema }): void {
-  if (jsonSchema.format === "date-time" || jsonSchema.format === "uuid") delete jsonSchema.pattern;
-  if (CLASSES.test(jsonSchema.pattern ?? "")) jsonSchema.pattern = NO_CONTROL_CHARACTERS;
+  const isOfFormat = jsonSchema.format === "date-time" || jsonSchema.format === "uuid";
+  if (isOfFormat && jsonSchema.pattern !== INSTANT) delete jsonSchema.pattern;
+  if (CLASSES.test(jsonSchema.pattern ?? "")) jsonSchema.pattern = NAME;
   // Tools of other languages make code of it that does not compile.
   if (jsonSchema.type === "boolean") delete jsonSchema.const;
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
@@ -269,8 +276,10 @@ const legForm = ({ legQuery }: Operation, components: Components): unknown => ({
 });
 
 function problemResponses(operation: Operation, components: Components): Record<string, unknown> {
-  const isPage = operation.access === "browser";
-  const shape = operation.access === "client" ? oauthProblemBody : problemBody;
+  // What the parser refuses is answered before it is known which operation is meant.
+  const isPage = (status: number) => operation.access === "browser" && status !== 431;
+  const shapeOf = (status: number) =>
+    operation.access === "client" && status !== 431 ? oauthProblemBody : problemBody;
   const byStatus = Map.groupBy(problemsOf(operation), (code: ProblemCode) => problems[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
@@ -278,9 +287,9 @@ function problemResponses(operation: Operation, components: Components): Record<
       {
         description: codes.map((code) => `\`${code}\`: ${problemEntry(code).means}`).join("\n\n"),
         headers: fieldsOf(operation, status, codes),
-        ...(isPage
+        ...(isPage(status)
           ? PAGE
-          : { content: { "application/json": { schema: components.refer(shape, "output") } } }),
+          : { content: { "application/json": { schema: components.refer(shapeOf(status), "output") } } }),
       },
     ]),
   );

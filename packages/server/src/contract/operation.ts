@@ -108,7 +108,8 @@ export type Output<O extends Operation> = O["success"] extends { schema: infer S
 
 /** Every problem an operation can answer with: its own, and those that follow from what it is. */
 export function problemsOf(operation: Operation): ProblemCode[] {
-  const codes: ProblemCode[] = [...(operation.problems ?? [])];
+  // The parser refuses a header block before it knows the path, so any operation may answer so.
+  const codes: ProblemCode[] = [...(operation.problems ?? []), "headers_too_large"];
   const isService = operation.tag === "Service";
   if (!operation.unlimited) codes.push("rate_limit_exceeded");
   const isOpen = operation.access === "public" || operation.access === "browser";

@@ -31,8 +31,7 @@ export const clientId = z
   .string()
   .min(1, { abort: true })
   .max(255)
-  .regex(/^[\x20-\x7e]*$/, { error: "printable ASCII characters" })
-  .refine((text) => text.trim() !== "", { error: "not blank" });
+  .regex(/^[ -~]*[!-~][ -~]*$/, { error: "printable ASCII characters, not blank" });
 
 export const getAuthenticationSettings = operation({
   id: "getAuthenticationSettings",

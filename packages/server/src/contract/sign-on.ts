@@ -88,7 +88,7 @@ export const backchannelLogout = operation({
     "OpenID Connect Back-Channel Logout 1.0. Ends customer tokens that came through this profile, access tokens of members who did, and codes that were not redeemed yet. `sid` alone: those of that session. `sub` alone: all of the subject's. Both: the subject's of that session, and the subject's that came without a `sid`.",
   access: "public",
   ids: ofProfile,
-  body: { form: true, schema: z.object({ logout_token: z.string().min(1).max(16_384) }) },
+  body: { form: true, schema: z.object({ logout_token: z.string().min(1).max(limits.logoutTokenLength) }) },
   success: {
     status: 200,
     description: "Done, also when there was nothing to end",
