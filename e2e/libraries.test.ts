@@ -148,6 +148,36 @@ describe("openid-client 6", () => {
       await expect(openid.fetchUserInfo(config, tokens.access_token, sub)).rejects.toThrow();
     },
   );
+
+  test("a `standard` key signs on with a nonce, without PKCE and without `email`, and revokes its token", async () => {
+    const admin = await getToken(place.url, made);
+    const data = { type: "application_key", name: "Standard", openid_client: "standard" };
+    const { data: key } = await send("/v2/application-keys", admin, data);
+    const insecure = { execute: [openid.allowInsecureRequests] };
+    const config = await openid.discovery(
+      new URL(issuer),
+      key.client_id,
+      key.client_secret,
+      undefined,
+      insecure,
+    );
+    const [nonce, state] = [openid.randomNonce(), openid.randomState()];
+    const url = openid.buildAuthorizationUrl(config, {
+      redirect_uri: CALLBACK,
+      scope: "openid",
+      nonce,
+      state,
+    });
+    const back = new URL(await browse(url.href, CALLBACK));
+    const tokens = await openid.authorizationCodeGrant(config, back, {
+      expectedNonce: nonce,
+      expectedState: state,
+    });
+    const sub = tokens.claims()?.sub ?? "";
+    expect(await openid.fetchUserInfo(config, tokens.access_token, sub)).toEqual({ sub });
+    await openid.tokenRevocation(config, tokens.access_token);
+    await expect(openid.fetchUserInfo(config, tokens.access_token, sub)).rejects.toThrow();
+  });
 });
 
 test("openid-client 5, with its defaults: RS256 and client_secret_basic", async () => {
@@ -250,19 +280,21 @@ test("Passport, with the strategy of openid-client", async () => {
   }
 });
 
-test.skipIf(!hasChromium)("oidc-client-ts, in a browser: signs on, reads UserInfo, signs out", async () => {
-  const script = readFileSync(
-    new URL("../node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js", import.meta.url),
-  );
-  const settings = {
-    authority: issuer,
-    client_id: "customers",
-    redirect_uri: page(),
-    post_logout_redirect_uri: page(),
-    scope: "openid email",
-    loadUserInfo: true,
-  };
-  const html = `<!doctype html><title>shop</title><script src="/library.js"></script><p></p><script>
+test.skipIf(!hasChromium)(
+  "oidc-client-ts, in a browser: signs on, reads UserInfo, revokes its token, signs out",
+  async () => {
+    const script = readFileSync(
+      new URL("../node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js", import.meta.url),
+    );
+    const settings = {
+      authority: issuer,
+      client_id: "customers",
+      redirect_uri: page(),
+      post_logout_redirect_uri: page(),
+      scope: "openid email",
+      loadUserInfo: true,
+    };
+    const html = `<!doctype html><title>shop</title><script src="/library.js"></script><p></p><script>
     const users = new oidc.UserManager(${JSON.stringify(settings)});
     const say = (text) => { document.querySelector("p").textContent = text; };
     const go = async () => {
@@ -272,23 +304,31 @@ test.skipIf(!hasChromium)("oidc-client-ts, in a browser: signs on, reads UserInf
     };
     go().catch((error) => say("failed: " + error.message));
   </script>`;
-  const server = await listen((request, response) => {
-    const isScript = request.url === "/library.js";
-    response.setHeader("content-type", isScript ? "text/javascript" : "text/html");
-    response.end(isScript ? script : html);
-  }, pagePort);
-  const browser = await launchChromium();
-  try {
-    const tab = await browser.newPage();
-    await tab.goto(page());
-    await tab.getByText(GRACE.email as string).waitFor();
-    await tab.evaluate("void users.signoutRedirect({ state: 1 })");
-    await tab.getByText("signed out").waitFor();
-  } finally {
-    await browser.close();
-    await close(server);
-  }
-});
+    const server = await listen((request, response) => {
+      const isScript = request.url === "/library.js";
+      response.setHeader("content-type", isScript ? "text/javascript" : "text/html");
+      response.end(isScript ? script : html);
+    }, pagePort);
+    const browser = await launchChromium();
+    try {
+      const tab = await browser.newPage();
+      await tab.goto(page());
+      await tab.getByText(GRACE.email as string).waitFor();
+      const askUserinfo = `users.getUser().then((user) => fetch(${JSON.stringify(`${issuer}/userinfo`)}, {
+      headers: { authorization: "Bearer " + (kept ??= user.access_token) },
+    })).then((answer) => answer.status)`;
+      await tab.evaluate("void (window.kept = undefined)");
+      expect(await tab.evaluate(askUserinfo)).toBe(200);
+      await tab.evaluate('users.revokeTokens(["access_token"])');
+      expect(await tab.evaluate(askUserinfo)).toBe(401);
+      await tab.evaluate("void users.signoutRedirect({ state: 1 })");
+      await tab.getByText("signed out").waitFor();
+    } finally {
+      await browser.close();
+      await close(server);
+    }
+  },
+);
 
 test.skipIf(!hasApache)("mod_auth_openidc, as Debian brings it", async () => {
   const here = `http://localhost:${apachePort}`;

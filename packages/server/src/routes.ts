@@ -22,6 +22,7 @@ import * as integration from "./contract/integrations.ts";
 import * as member from "./contract/members.ts";
 import * as profile from "./contract/oidc-profiles.ts";
 import { toPage } from "./contract/paging.ts";
+import * as realmRevocation from "./contract/realm-revocation.ts";
 import * as realm from "./contract/realms.ts";
 import * as service from "./contract/service.ts";
 import * as signOn from "./contract/sign-on.ts";
@@ -97,6 +98,7 @@ import { endIdpSession } from "./sign-on/logout.ts";
 import { describeRealm, redeemForClient } from "./sign-on/provider.ts";
 import { readStatistics } from "./sign-on/read-statistics.ts";
 import { redeemForMember } from "./sign-on/redeem-for-member.ts";
+import { revokeAtRealm } from "./sign-on/revoke-at-realm.ts";
 import { beginTest, offerTest } from "./sign-on/test-sign-on.ts";
 import { readUserinfo } from "./sign-on/userinfo.ts";
 import { getStore, getStoreById, updateStore } from "./stores/administer.ts";
@@ -129,6 +131,7 @@ export const routes = (app: Deps): Route[] => [
   on(signOn.backchannelLogout, ({ ids, body, requestId, source }) => endIdpSession(app, ids, body.logout_token, { requestId, source })),
   on(signOn.realmMetadata,     ({ ids }) => describeRealm(app, ids)),
   on(signOn.realmToken,        ({ ids, ...request }) => redeemForClient(app, ids, request)),
+  on(realmRevocation.revokeAtRealm, ({ ids, ...request }) => revokeAtRealm(app, ids, request)),
   on(signOn.userinfo,          ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
   on(signOn.userinfoByPost,    ({ ids, authorization }) => readUserinfo(app, ids, authorization)),
   on(signOut.endSession,       ({ ids, browser, requestId }) => endSession(app, ids, browser, requestId)),

@@ -196,6 +196,7 @@ test("the public routes are these and no others; everything else needs a token o
     "introspectToken",
     "revokeToken",
     "realmToken",
+    "revokeAtRealm",
   ]);
 });
 

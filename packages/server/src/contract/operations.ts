@@ -9,6 +9,7 @@ import * as integration from "./integrations.ts";
 import * as member from "./members.ts";
 import * as profile from "./oidc-profiles.ts";
 import type { Operation } from "./operation.ts";
+import * as realmRevocation from "./realm-revocation.ts";
 import * as realm from "./realms.ts";
 import * as service from "./service.ts";
 import * as signOn from "./sign-on.ts";
@@ -40,6 +41,7 @@ export const operations: readonly Operation[] = [
   signOn.backchannelLogout,
   signOn.realmMetadata,
   signOn.realmToken,
+  realmRevocation.revokeAtRealm,
   signOn.userinfo,
   signOn.userinfoByPost,
   signOut.endSession,

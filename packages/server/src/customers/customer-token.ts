@@ -151,18 +151,25 @@ export async function findToken(
   return (await findLiving(deps, storeId, text))?.row;
 }
 
+type Signed = { tokenId: string; issuer: string; clientId: unknown; scope: string | undefined };
+
 /** What the text alone proves: ours, of this store, not expired. */
 export async function readSigned(
   deps: VerifyDeps,
   storeId: string,
   text: string,
-): Promise<{ tokenId: string; issuer: string; scope: string | undefined } | undefined> {
+): Promise<Signed | undefined> {
   const jws = await deps.signingKeys.readSigned(text);
   if (!jws || jws.typ !== TYPE) return undefined;
-  const { iss, aud, exp, jti, store_id, scope } = jws.claims;
+  const { iss, aud, exp, jti, store_id, client_id: clientId, scope } = jws.claims;
   if (aud !== deps.publicUrl || store_id !== storeId || typeof jti !== "string") return undefined;
   if (typeof exp !== "number" || exp * 1000 <= deps.clock.now()) return undefined;
-  return { tokenId: jti, issuer: String(iss), scope: typeof scope === "string" ? scope : undefined };
+  return {
+    tokenId: jti,
+    issuer: String(iss),
+    clientId,
+    scope: typeof scope === "string" ? scope : undefined,
+  };
 }
 
 const findRow = statement((db, of: { storeId: string; tokenId: string; now: number }) =>
@@ -175,13 +182,13 @@ const findRow = statement((db, of: { storeId: string; tokenId: string; now: numb
     .where(isOfLivingProfile),
 );
 
-/** A living token of this store, and who has issued it. */
+/** A living token of this store, who has issued it, and to which client. */
 export async function findLiving(deps: VerifyDeps, storeId: string, text: string) {
   const signed = await readSigned(deps, storeId, text);
   if (!signed) return undefined;
-  const { tokenId, issuer, scope } = signed;
+  const { tokenId, issuer, clientId, scope } = signed;
   const row = await findRow.first(deps.storage.db, { storeId, tokenId, now: deps.clock.now() });
-  return row && { row, issuer, scope };
+  return row && { row, issuer, clientId, scope };
 }
 
 export type TokenList = {

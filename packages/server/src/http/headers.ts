@@ -23,7 +23,7 @@ const isOpenToOrigins = (path: string): boolean =>
   path.startsWith("/v2/") ||
   path.startsWith("/oauth/") ||
   path === "/.well-known/jwks.json" ||
-  /^\/sign-on\/stores\/[^/]+\/realms\/[^/]+\/(token|userinfo|\.well-known\/openid-configuration)\/?$/.test(
+  /^\/sign-on\/stores\/[^/]+\/realms\/[^/]+\/(token|revoke|userinfo|\.well-known\/openid-configuration)\/?$/.test(
     path,
   );
 

@@ -17,6 +17,8 @@ import { SCOPES, scopesOf } from "./scopes.ts";
 
 type Ids = { store: string; realm: string };
 
+const CLIENT_AUTHENTICATION = ["client_secret_basic", "client_secret_post", "none"];
+
 export async function describeRealm(
   deps: { publicUrl: string; storage: Storage; signingKeys: SigningKeys },
   ids: Ids,
@@ -30,6 +32,7 @@ export async function describeRealm(
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
     jwks_uri: `${deps.publicUrl}/.well-known/jwks.json`,
+    revocation_endpoint: `${issuer}/revoke`,
     userinfo_endpoint: `${issuer}/userinfo`,
     end_session_endpoint: `${issuer}/end-session`,
     scopes_supported: [...SCOPES],
@@ -38,7 +41,8 @@ export async function describeRealm(
     grant_types_supported: ["authorization_code"],
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: ["RS256", "ES256"],
-    token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
+    token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+    revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
     code_challenge_methods_supported: ["S256"],
     claims_supported: [...ID_TOKEN_CLAIMS, "name"],
     authorization_response_iss_parameter_supported: true,
@@ -63,16 +67,17 @@ export async function redeemForClient(
 ): Promise<Output<typeof contract.realmToken>> {
   const realm = await getCustomerRealm(deps, ids.store, ids.realm);
   // Before the code is touched: whoever cannot show that they are a client must not be able to burn it.
-  const client = await knowClient(deps, realm, readCredentials(authorization, body));
-  if (body.code_verifier === undefined && !client.isStandard)
+  const { clientId, key } = await knowClient(deps, realm, readCredentials(authorization, body));
+  const isStandard = key?.openidClient === "standard";
+  if (body.code_verifier === undefined && !isStandard)
     throw new Problem("member_missing", { source: { pointer: "/code_verifier" } });
   const grant = {
     storeId: realm.storeId,
     clientCode: body.code,
     clientRedirectUri: body.redirect_uri,
     clientVerifier: body.code_verifier,
-    client: { realmId: realm.id, clientId: client.clientId, isStandard: client.isStandard },
-    authenticatedAs: client.authenticatedAs,
+    client: { realmId: realm.id, clientId, isStandard },
+    authenticatedAs: key?.clientId,
     requestId,
     from: { source, userAgent },
   };
@@ -91,11 +96,11 @@ export async function redeemForClient(
 }
 
 /** The public client of the settings, which has no secret, or an application key of the store, with its own. */
-async function knowClient(
-  deps: RedeemDeps & ClientDeps,
+export async function knowClient(
+  deps: ClientDeps,
   { storeId }: Realm,
   credentials: Credentials,
-): Promise<{ clientId: string; authenticatedAs?: string; isStandard: boolean }> {
+): Promise<{ clientId: string; key?: Awaited<ReturnType<typeof authenticateClient>> }> {
   const { clientId, clientSecret } = credentials;
   if (clientId === undefined)
     throw new Problem("client_credentials_missing", { detail: "`client_id` is missing." });
@@ -103,10 +108,10 @@ async function knowClient(
   if (clientSecret === undefined || !isKey) {
     const settings = await getSettings(deps, storeId);
     // A secret of the public client is one that a library insisted on: there is none to compare it with.
-    if (clientId === settings.clientId) return { clientId, isStandard: false };
+    if (clientId === settings.clientId) return { clientId };
     if (!isKey) throw new Problem("sign_on_client_unknown");
   }
-  const client = await authenticateClient(deps, credentials);
-  if (client.storeId !== storeId) throw new Problem("client_unknown");
-  return { clientId, authenticatedAs: clientId, isStandard: client.openidClient === "standard" };
+  const key = await authenticateClient(deps, credentials);
+  if (key.storeId !== storeId) throw new Problem("client_unknown");
+  return { clientId, key };
 }
