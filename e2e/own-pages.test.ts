@@ -114,4 +114,31 @@ describe.skipIf(!hasChromium)("in Chromium, without JavaScript", () => {
       }
     });
   });
+
+  describe("the page that asks whether to sign out", () => {
+    test("Yes ends the sign-on that another tab has begun, and goes on to the shop", async () => {
+      const tab = await context.newPage();
+      await tab.goto(authorizeUrl);
+      await practice(tab).click();
+      await atProvider(tab);
+      const to = new URLSearchParams({ post_logout_redirect_uri: `${shop}/signed-in`, state: "out" });
+      await page.goto(`${realm}/end-session?${to}`);
+      await page.getByRole("button", { name: "Yes, sign out" }).click();
+      await page.waitForURL(`${shop}/signed-in?state=out`);
+      await tab.getByRole("button", { name: /Ada/ }).click();
+      await tab.getByText("This sign-in began in another browser").waitFor();
+    });
+
+    test("Yes without an address says that no session at the shop has ended, after a reload and Back, too", async () => {
+      await page.goto(`${realm}/end-session`);
+      await page.reload();
+      const yes = () => page.getByRole("button", { name: "Yes, sign out" });
+      for (let time = 0; time < 2; time++) {
+        await yes().click();
+        await page.getByText("If the shop still shows that you are signed in, sign out there.").waitFor();
+        await page.goBack();
+      }
+      await yes().waitFor();
+    });
+  });
 });
