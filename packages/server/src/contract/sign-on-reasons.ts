@@ -275,7 +275,8 @@ export const signOnReasons = {
   "id_token.key": {
     error: "server_error",
     means: "The key that the ID token names is not in the provider's key set, or cannot be told from others.",
-    remedy: "Publish the key at `jwks_uri`, with a `kid`, before signing with it.",
+    remedy:
+      "Publish the key at `jwks_uri`, with a `kid`, before signing with it. If it is published, try again in ten seconds: for a key that it does not know Latchkey reads the key set at most that often.",
   },
   "id_token.keys_unread": {
     error: "temporarily_unavailable",
@@ -502,7 +503,8 @@ export const signOnReasons = {
   "logout_token.key": {
     error: "invalid_request",
     means: "The key that the logout token names is not in the provider's key set.",
-    remedy: "Publish the key at `jwks_uri` before signing with it.",
+    remedy:
+      "Publish the key at `jwks_uri` before signing with it. If it is published, the next logout token is accepted ten seconds later: for a key that it does not know Latchkey reads the key set at most that often.",
   },
   "logout_token.keys_unread": {
     error: "temporarily_unavailable",

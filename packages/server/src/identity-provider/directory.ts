@@ -32,6 +32,8 @@ export type Directory = {
   keyFor(profile: Profile, kid: unknown, algorithm: string, by?: BroughtBy): Promise<SigningKey | undefined>;
   /** Its keys could not be read when they were last asked for, or never were. */
   areKeysUnread(profile: Profile): boolean;
+  /** How long an unknown key must wait until the key set is read again for it. 0: it was read just now, so waiting does not help. */
+  untilRereadMs(profile: Profile, by?: BroughtBy): number;
   /** A signature did not fit: the key may have been replaced under its old name. Whether it was, `keyFor` then tells. */
   rereadKeys(profile: Profile, by?: BroughtBy): Promise<void>;
 };
@@ -42,6 +44,7 @@ export type BroughtBy = "provider" | "anybody";
 const FRESH_MS = 5 * 60_000;
 const STALE_MS = 24 * 3_600_000;
 const COOL_DOWN_MS = 10_000;
+const JUST_NOW_MS = 1000;
 const MAX_ENTRIES = 10_000;
 /** Of all providers together, some two kilobytes each: most publish fewer than ten, and one may publish a hundred. */
 const MAX_KEYS = 100_000;
@@ -234,6 +237,10 @@ export function createDirectory(deps: Deps): Directory {
       if (key) return key;
       await rereadKeys(profile, by);
       return ageOf(entry.keysReadAtMs) < STALE_MS ? selectKey(entry.keys, kid, algorithm) : undefined;
+    },
+    untilRereadMs(profile, by = "provider") {
+      const { keysReadAtMs, rereadAtMs } = entryOf(profile);
+      return ageOf(keysReadAtMs) < JUST_NOW_MS ? 0 : Math.max(0, COOL_DOWN_MS - ageOf(rereadAtMs[by]));
     },
     rereadKeys,
   };

@@ -593,6 +593,21 @@ describe("keys", () => {
     );
   });
 
+  test("after a second rotation within ten seconds the record says when the key set is read again, and then it works", async () => {
+    expect(await withClaims({})).toBeUndefined();
+    idp.rotateKey();
+    expect(await withClaims({})).toBeUndefined();
+    idp.rotateKey();
+    clock.advance(4000);
+    const verdict = await verify(idp.signToken(good()));
+    expect(verdict).toMatchObject({ reason: "id_token.key" });
+    expect(verdict.checks.at(-1)?.expected).toBe(
+      "a key of the provider; its key set is read again in 6 s at the earliest",
+    );
+    clock.advance(6000);
+    expect(await withClaims({})).toBeUndefined();
+  });
+
   test("looks once for a key that it does not know, and not again within ten seconds (N32)", async () => {
     const token = compact({ alg: "ES256", kid: "unknown" }, good(), signers.ES256(p256().privateKey));
     expect(await reasonFor(token)).toBe("id_token.key");

@@ -121,7 +121,15 @@ export async function verifySignature(
   const key = isKeyId ? await directory.keyFor(profile, kid, alg, by) : undefined;
   // Where the keys cannot be read, nobody can say that the provider has no such key.
   const part = !key && isKeyId && directory.areKeysUnread(profile) ? "keys_unread" : "key";
-  findings.push({ part, passed: key !== undefined, expected: "a key of the provider", found: show(kid) });
+  const waitMs = key ? 0 : directory.untilRereadMs(profile, by);
+  const again =
+    waitMs > 0 ? `; its key set is read again in ${Math.ceil(waitMs / 1000)} s at the earliest` : "";
+  findings.push({
+    part,
+    passed: key !== undefined,
+    expected: `a key of the provider${again}`,
+    found: show(kid),
+  });
   if (!key) return { failed: part, findings };
 
   let isSigned = isSignedBy(key, alg, signed, signature);
