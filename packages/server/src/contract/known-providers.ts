@@ -423,6 +423,7 @@ export const knownProviders: readonly KnownProvider[] = [
       "The e-mail is in UserInfo, not in the ID token; Latchkey asks there.",
       "A person who refuses comes back with `consent_required`, which the storefront is told as it is.",
       "There is no `email_verified` unless you export one.",
+      "It announces no back-channel logout (`backchannel_logout_supported: false`), so a person who signs out there stays signed in at the shop until the customer token expires.",
     ],
     attention: {
       R1: "The default signature algorithm may be HS512: choose RS256.",
@@ -434,7 +435,6 @@ export const knownProviders: readonly KnownProvider[] = [
       secret: "OpenID Connect Relying Parties → yours → Options → Basic → Client secret",
       email: "OpenID Connect Relying Parties → yours → Exported attributes: email",
       signing: "OpenID Connect Relying Parties → yours → Options → Security → ID Token signature algorithm",
-      logout: "OpenID Connect Relying Parties → yours → Options → Logout → URL, type Back channel",
     },
   },
 ];

@@ -151,7 +151,12 @@ describe("a warning, and nothing worse, is given", () => {
     };
     const warnings = await warned({ document });
     expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toContain("token.example, keys.example");
+    expect(warnings[0]).toBe(
+      "Some endpoints are on other hosts than the issuer: token.example, keys.example.",
+    );
+    expect(await warned({ document: { ...sound, jwks_uri: "https://keys.example/jwks" } })).toEqual([
+      "Some endpoints are on another host than the issuer: keys.example.",
+    ]);
     expect((await examined({ document })).report.hosts).toEqual([
       "idp.example",
       "token.example",

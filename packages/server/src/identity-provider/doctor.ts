@@ -109,7 +109,9 @@ function warningsOf(
     const home = new URL(metadata.issuer).host;
     const elsewhere = hostsOf(metadata).filter((host) => host !== home);
     if (elsewhere.length > 0)
-      warnings.push(`Some endpoints are on other hosts than the issuer: ${elsewhere.join(", ")}.`);
+      warnings.push(
+        `Some endpoints are on ${elsewhere.length === 1 ? "another host" : "other hosts"} than the issuer: ${elsewhere.join(", ")}.`,
+      );
   }
   if (challengeMethods && !challengeMethods.includes("S256"))
     warnings.push("It does not list PKCE with S256; we send it all the same.");

@@ -8,6 +8,16 @@ import { type Check, judge } from "./requirements.ts";
 
 const named = (document: object) => recognise(document as Record<string, unknown>)?.key ?? null;
 
+test.each(knownProviders.filter(({ key }) => capturedProviders().includes(key)))(
+  "the recipe of $name has a back-channel logout where its seen version announces one, and no other",
+  ({ key, console }) => {
+    const announced = capturedOf(key, "discovery").some(
+      ({ body }) => body.backchannel_logout_supported === true,
+    );
+    expect(console.logout !== undefined).toBe(announced);
+  },
+);
+
 describe("a provider is recognised by its document", () => {
   const known = new Set(["keycloak", "dex", "hydra", "lemonldap"]);
 

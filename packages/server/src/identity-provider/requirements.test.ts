@@ -256,6 +256,40 @@ test.each<[string, Record<string, unknown>]>([
   expect(statuses(judged(change))).toEqual({ ...MET, R4: "unknown" });
 });
 
+test.each<[string, Record<string, unknown>, string]>([
+  ["R4", { scopes_supported: [] }, "scopes_supported does not list email, which proves nothing"],
+  [
+    "R4",
+    { scopes_supported: [], claims_supported: [] },
+    "scopes_supported and claims_supported do not list email, which proves nothing",
+  ],
+  ["R1", { jwks_uri: undefined }, "The document lacks jwks_uri. Publish this member."],
+  [
+    "R1",
+    { jwks_uri: undefined, token_endpoint: undefined },
+    "The document lacks token_endpoint, jwks_uri. Publish these members.",
+  ],
+  ["R1", { jwks_uri: "http://a.example/" }, "This is no address that may be asked: jwks_uri."],
+  [
+    "R1",
+    { jwks_uri: "http://a.example/", token_endpoint: "http://a.example/" },
+    "These are no addresses that may be asked: token_endpoint, jwks_uri.",
+  ],
+  [
+    "R3",
+    { require_signed_request_object: true },
+    "It demands require_signed_request_object. Do not demand it for this client.",
+  ],
+  [
+    "R3",
+    { require_signed_request_object: true, require_pushed_authorization_requests: true },
+    "It demands require_pushed_authorization_requests and require_signed_request_object. Do not demand them for this client.",
+  ],
+])("%s of %j has its verb and its noun in the right number", (requirement, change, text) => {
+  const { evidence, remedy } = judged(change).find(({ id }) => id === requirement) ?? {};
+  expect(`${evidence} ${remedy}`).toContain(text);
+});
+
 test("evidence shows the issuer that was found, on one line and short", () => {
   const [first] = judged({ issuer: `https://other.example/\n\u202e${"x".repeat(5000)}` });
   expect(first?.evidence).toContain("https://other.example/\ufffd\ufffdxxx");

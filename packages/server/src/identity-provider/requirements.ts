@@ -109,14 +109,17 @@ function judgeCompatible({ discoveryUrl, document, keys, allowedOrigins }: Exami
   ];
   const missingLists = lists.filter((member) => (textsOf(document, member)?.length ?? 0) === 0);
   const absent = [...missing, ...missingLists];
-  if (absent.length > 0) return notMet(`The document lacks ${absent.join(", ")}.`, "Publish these members.");
+  if (absent.length > 0) {
+    const members = absent.length === 1 ? "this member" : "these members";
+    return notMet(`The document lacks ${absent.join(", ")}.`, `Publish ${members}.`);
+  }
   const barred = ENDPOINTS.filter((member) => {
     const url = textOf(document, member);
     return url === undefined ? document[member] !== undefined : !isAllowedUrl(url, allowedOrigins);
   });
   if (barred.length > 0) {
     return notMet(
-      `These are no addresses that may be asked: ${barred.join(", ")}.`,
+      `${barred.length === 1 ? "This is no address" : "These are no addresses"} that may be asked: ${barred.join(", ")}.`,
       "Endpoints must be https on the standard port, with a public host name. An internal one must be allowed by the operator.",
     );
   }
@@ -145,7 +148,10 @@ function judgeCodeFlow(document: Document): Judged {
     (member) => document[member] === true,
   );
   if (barriers.length > 0)
-    return notMet(`It demands ${barriers.join(", ")}.`, "Do not demand it for this client.");
+    return notMet(
+      `It demands ${barriers.join(" and ")}.`,
+      `Do not demand ${barriers.length === 1 ? "it" : "them"} for this client.`,
+    );
   const types = judgeList(document, "response_types_supported", "code", remedy);
   return types.status === "met"
     ? judgeList(document, "grant_types_supported", "authorization_code", remedy)
@@ -164,7 +170,7 @@ function judgeEmail(document: Document): Judged {
   ];
   return unknown(
     lacking.length > 0
-      ? `${lacking.join(" and ")} does not list email, which proves nothing: to be seen at the first sign-on.`
+      ? `${lacking.join(" and ")} ${lacking.length === 1 ? "does" : "do"} not list email, which proves nothing: to be seen at the first sign-on.`
       : "It does not list all its scopes and claims: to be seen at the first sign-on.",
   );
 }
