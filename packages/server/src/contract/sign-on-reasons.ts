@@ -307,17 +307,17 @@ export const signOnReasons = {
   "id_token.exp": {
     error: "server_error",
     means: "The ID token has expired, or has no expiry (`exp`).",
-    remedy: "Compare the clocks: run the profile's checks.",
+    remedy: "Compare the clocks: the profile's checks say how far apart they are.",
   },
   "id_token.iat": {
     error: "server_error",
     means: "The ID token has no time of issue (`iat`), or one that is too long ago or in the future.",
-    remedy: "Compare the clocks: run the profile's checks.",
+    remedy: "Compare the clocks: the profile's checks say how far apart they are.",
   },
   "id_token.nbf": {
     error: "server_error",
     means: "The ID token is not valid yet (`nbf`).",
-    remedy: "Compare the clocks: run the profile's checks.",
+    remedy: "Compare the clocks: the profile's checks say how far apart they are.",
   },
   "id_token.nonce": {
     error: "server_error",
@@ -536,18 +536,19 @@ export const signOnReasons = {
   "logout_token.exp": {
     error: "invalid_request",
     means: "The logout token has expired.",
-    remedy: "Compare the clocks: run the profile's checks.",
+    remedy: "Compare the clocks: the profile's checks say how far apart they are.",
   },
   "logout_token.iat": {
     error: "invalid_request",
     means:
       "The logout token has no time of issue (`iat`), or one that is more than ten minutes ago or in the future.",
-    remedy: "Compare the clocks: run the profile's checks. A logout that is delivered late ends nothing.",
+    remedy:
+      "Compare the clocks: the profile's checks say how far apart they are. A logout that is delivered late ends nothing.",
   },
   "logout_token.nbf": {
     error: "invalid_request",
     means: "The logout token is not good yet.",
-    remedy: "Compare the clocks: run the profile's checks.",
+    remedy: "Compare the clocks: the profile's checks say how far apart they are.",
   },
   "logout_token.events": {
     error: "invalid_request",
