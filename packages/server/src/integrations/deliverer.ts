@@ -5,13 +5,15 @@ import type { Trx } from "../storage/storage.ts";
 import type { AttemptDeps } from "./attempt.ts";
 import { markStores } from "./due.ts";
 import { type IntegrationRow, isEnabled } from "./integration.ts";
+import { createLane, type Lane } from "./lane.ts";
 import { countFailing, findBehindMs, release, takeDue } from "./lease.ts";
 import { type RunDeps, runTurn } from "./run.ts";
 import type { Settled } from "./settle.ts";
 
 /**
  * Delivers what integrations are due, beside everything else. Any instance takes any integration; one at a time works for it. Those
- * that were slow or have failed have places of their own, so that however many there are, the others do not wait for them.
+ * that were slow or have failed have places of their own, so that however many there are, the others do not wait for them. Places of
+ * both kinds are shared between stores (lane.ts).
  */
 export type Deliverer = {
   /** Takes what is due, as far as there are places, and returns without waiting for any of it. */
@@ -36,14 +38,13 @@ export type OnAttempt = (outcome: "delivered" | "failed" | "given_up", elapsedMs
 
 type Deps = AttemptDeps & Pick<RunDeps, "storage" | "random"> & { log: Log; onAttempt: OnAttempt };
 
-type Running = { integration: IntegrationRow; work: Promise<void> };
-
-const PLACES = { quick: 32, slow: 16 };
+/** Twice what one store may hold. */
+const PLACES = { quick: 64, slow: 32 };
 const TURNS_AT_DATABASE = 2;
 const STOP_WITHIN_MS = 3000;
 
 export function createDeliverer(deps: Deps): Deliverer {
-  const running = { quick: new Map<string, Running>(), slow: new Map<string, Running>() };
+  const lanes = { quick: createLane(PLACES.quick), slow: createLane(PLACES.slow) };
   const inTurn = createTurns(TURNS_AT_DATABASE);
   let looking: Promise<void> | undefined;
   let isStarted = false;
@@ -73,25 +74,32 @@ export function createDeliverer(deps: Deps): Deliverer {
     return isWhole;
   }
 
-  async function takeFrom(lane: keyof typeof PLACES): Promise<void> {
-    const free = PLACES[lane] - running[lane].size;
-    if (free <= 0 || isStopping) return;
-    for (const integration of await inTurn(() => takeDue(deps, lane === "slow", free))) {
-      const work = run(integration).then((isWhole) => {
-        running[lane].delete(integration.id);
-        // What was interrupted is due at once, and may be interrupted each time: the next look is soon enough for it.
-        if (isWhole) wake();
-      });
-      running[lane].set(integration.id, { integration, work });
+  function begin(lane: Lane, integration: IntegrationRow): void {
+    const work = run(integration).then((isWhole) => {
+      lane.leave(integration.id);
+      // What was interrupted is due at once, and may be interrupted each time: the next look is soon enough for it.
+      if (isWhole) wake();
+    });
+    lane.hold(integration, work);
+  }
+
+  /** Takes as many at a time as one store may have, until nothing more is due or each store that has something due has its share. */
+  async function takeFrom(lane: Lane): Promise<void> {
+    for (;;) {
+      const atOnce = lane.atOnce();
+      if (atOnce === 0 || isStopping) return;
+      const due = await inTurn(() => takeDue(deps, lane === lanes.slow, atOnce, lane.fullStores()));
+      for (const integration of due) begin(lane, integration);
+      if (due.length < atOnce) return;
     }
   }
 
   function look(): Promise<void> {
-    looking ??= takeFrom("quick")
-      .then(() => takeFrom("slow"))
+    looking ??= takeFrom(lanes.quick)
+      .then(() => takeFrom(lanes.slow))
       .then(async () => {
-        const isFull = running.quick.size >= PLACES.quick || running.slow.size >= PLACES.slow;
-        behindMs = isFull ? await findBehindMs(deps) : 0;
+        const isAnyFull = Object.values(lanes).some((lane) => lane.fullStores().length > 0);
+        behindMs = isAnyFull ? await findBehindMs(deps) : 0;
       })
       .finally(() => {
         looking = undefined;
@@ -104,7 +112,7 @@ export function createDeliverer(deps: Deps): Deliverer {
     if (isStarted && !isStopping) look().catch(() => {});
   }
 
-  const all = () => [...running.quick.values(), ...running.slow.values()];
+  const all = () => Object.values(lanes).flatMap(({ held }) => [...held.values()]);
   const works = () => all().map(({ work }) => work);
 
   async function end(): Promise<void> {

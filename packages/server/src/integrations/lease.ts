@@ -15,12 +15,14 @@ const LEASE_MS = 30_000;
 
 /**
  * Takes integrations that have something to do, those that are due for longest first. Instances that look at the same time take
- * different ones. Until the lease is over nobody else takes them, and then they are due again.
+ * different ones. Until the lease is over nobody else takes them, and then they are due again. `notOf`: stores whose integrations are
+ * left to later.
  */
 export async function takeDue(
   { storage, clock }: Deps,
   isSlow: boolean,
   places: number,
+  notOf: readonly string[] = [],
 ): Promise<IntegrationRow[]> {
   const { db, engine } = storage;
   const now = clock.now();
@@ -31,6 +33,7 @@ export async function takeDue(
     .where("is_slow", "=", isSlow ? 1 : 0)
     .where("due_at", "<=", now)
     .where("lease_until", "<=", timeOfLeases)
+    .$if(notOf.length > 0, (query) => query.where("store_id", "not in", notOf))
     .orderBy("due_at")
     .limit(atMost(places))
     .$if(engine === "postgres", (query) => query.forUpdate().skipLocked());

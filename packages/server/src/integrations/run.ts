@@ -35,7 +35,8 @@ const READ = 32;
 
 /**
  * One turn of an integration: sends what is due, in the order of each subject, until nothing is or the turn is over. A few deliveries
- * are in memory at any time. What came of them is written as it comes, and while that is written, the next are sent.
+ * are in memory at any time. What came of them is written as it comes, and while that is written, the next are sent. A turn among the
+ * quick ends when the receiver turns out to be slow.
  */
 export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<void> {
   const { clock, inTurn } = deps;
@@ -47,11 +48,15 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
   let ended: Outcome[] = [];
   let integration = taken;
   let failure: unknown;
+  /** How long this turn has waited for the receiver, and for how many answers. */
+  const awaited = { ms: 0, answers: 0 };
+  let awaitedFromMs = 0;
 
   const isOver = () =>
     failure !== undefined ||
     deps.isStopping() ||
     !isEnabled(integration) ||
+    (integration.is_slow === 1 && taken.is_slow === 0) ||
     clock.monotonicMs() - startedMs >= TURN_MS;
 
   async function send(row: DeliveryRow, event: EventRow): Promise<void> {
@@ -63,6 +68,10 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
       failure ??= error;
     } finally {
       underWay.delete(row.id);
+      const nowMs = clock.monotonicMs();
+      awaited.ms += nowMs - awaitedFromMs;
+      awaited.answers++;
+      awaitedFromMs = nowMs;
       begin();
     }
   }
@@ -73,6 +82,7 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
       const next = waiting.shift();
       if (!next) return;
       const { row, event } = next;
+      if (underWay.size === 0) awaitedFromMs = clock.monotonicMs();
       if (event) underWay.set(row.id, send(row, event));
       else ended.push({ row, attempted: undefined });
     }
@@ -90,7 +100,7 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
       const outcomes = ended;
       ended = [];
       if (outcomes.length === 0) continue;
-      const settled = await inTurn(() => settle(deps, integration, outcomes));
+      const settled = await inTurn(() => settle(deps, integration, outcomes, awaited));
       // Another instance has it now, and sends again what was under way here.
       if (!settled) break;
       for (const { row } of outcomes) inHand.delete(row.id);

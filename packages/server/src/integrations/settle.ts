@@ -26,8 +26,13 @@ export type Settled = {
 };
 
 const DAY_MS = 86_400_000;
-/** An integration that takes longer, or fails, is served beside the others, in places of its own. */
-const SLOW_MS = 2000;
+/**
+ * How long a turn has waited for a receiver, and for how many answers. What is waited for holds a place: an integration that was
+ * waited for so long, and so long for each answer, is served in places of its own, as one that fails is.
+ */
+type Awaited = { readonly ms: number; readonly answers: number };
+const SLOW_MS = 1000;
+const SLOW_ANSWER_MS = 100;
 
 /**
  * Writes down what came of some attempts, and what follows: the next attempt, the next of the subject, how the integration is
@@ -37,6 +42,7 @@ export async function settle(
   deps: Deps,
   { id, store_id, lease }: IntegrationRow,
   outcomes: readonly Outcome[],
+  awaited: Awaited = { ms: 0, answers: 0 },
 ): Promise<Settled | undefined> {
   const { storage, clock } = deps;
   return storage.transact(async (trx) => {
@@ -51,7 +57,7 @@ export async function settle(
     await keepNoAnswers(trx, store_id, settled);
     for (const row of settled)
       if (row.status !== "waiting") await letNextGo.all(trx, { storeId: store_id, id, subject: row.subject });
-    const columns = standingAfter(before, outcomes, now);
+    const columns = standingAfter(before, outcomes, awaited, now);
     const after = await trx
       .updateTable("integrations")
       .set(columns)
@@ -193,7 +199,7 @@ const letNextGo = statement((_, of: { storeId: string; id: string; subject: stri
 });
 
 /** What another address has answered, which it had before, says nothing of it. */
-function standingAfter(before: IntegrationRow, outcomes: readonly Outcome[], now: number) {
+function standingAfter(before: IntegrationRow, outcomes: readonly Outcome[], awaited: Awaited, now: number) {
   const attempts = outcomes.flatMap(({ attempted }) =>
     attempted?.url === before.url ? [attempted.attempt] : [],
   );
@@ -208,7 +214,8 @@ function standingAfter(before: IntegrationRow, outcomes: readonly Outcome[], now
     : failingSince !== null && now - failingSince >= limits.failingDays * DAY_MS
       ? "failing"
       : undefined;
-  const isSlow = failed.length > 0 || attempts.some(({ milliseconds }) => milliseconds >= SLOW_MS);
+  const isLong = awaited.ms >= SLOW_MS && awaited.ms >= SLOW_ANSWER_MS * awaited.answers;
+  const isSlow = failed.length > 0 || isLong;
   return {
     last_delivery: JSON.stringify({ at, status, reason } satisfies LastDelivery),
     failing_since: failingSince,

@@ -1,0 +1,43 @@
+import type { IntegrationRow } from "./integration.ts";
+
+/**
+ * The places of a process from which integrations are served, shared between stores. A store may take a place while it holds fewer
+ * than are free: alone it has half of them, among k stores each has a (k + 1)th, and a store that holds none finds one as long
+ * as there is any.
+ */
+export type Lane = {
+  readonly held: ReadonlyMap<string, Held>;
+  /** Stores that may take no more places now. */
+  fullStores(): string[];
+  /** How many places may be given at once, even if they all go to the store that holds most of those that may take one. 0: none is free. */
+  atOnce(): number;
+  hold(integration: IntegrationRow, work: Promise<void>): void;
+  leave(integrationId: string): void;
+};
+
+type Held = { integration: IntegrationRow; work: Promise<void> };
+
+export function createLane(places: number): Lane {
+  const held = new Map<string, Held>();
+
+  const free = () => places - held.size;
+
+  function countByStore(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const { integration } of held.values())
+      counts.set(integration.store_id, (counts.get(integration.store_id) ?? 0) + 1);
+    return counts;
+  }
+
+  return {
+    held,
+    fullStores: () => [...countByStore()].flatMap(([storeId, count]) => (count < free() ? [] : [storeId])),
+    atOnce() {
+      const most = Math.max(0, ...[...countByStore().values()].filter((count) => count < free()));
+      // With each place that the store takes it holds one more, and one less is free.
+      return Math.ceil((free() - most) / 2);
+    },
+    hold: (integration, work) => void held.set(integration.id, { integration, work }),
+    leave: (integrationId) => void held.delete(integrationId),
+  };
+}
