@@ -4,7 +4,7 @@ import type { Input, Output } from "../contract/operation.ts";
 import { mayActAs } from "../contract/roles.ts";
 import { deleteToken, findToken } from "../customers/customer-token.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
-import { byCaller } from "../events/event.ts";
+import { byKey } from "../events/event.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
 import { deleteOld } from "../storage/delete-old.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -76,9 +76,7 @@ export async function revokeToken(
   const customerToken = await findToken(deps, client.storeId, body.token);
   if (customerToken) {
     if (!mayActAs(client.role, "support")) throw roleInsufficient(client.role, "support");
-    const holder = { type: "application_key", id: client.keyId, name: client.keyName } as const;
-    const caller = { storeId: client.storeId, holder, grant: "client_credentials", requestId } as const;
-    await deleteToken(deps, byCaller(caller), customerToken.id);
+    await deleteToken(deps, byKey(client.storeId, client, requestId), customerToken.id);
     return {};
   }
   const token = await findPrincipal(deps, body.token);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { clientFields, clientProblems } from "./access-tokens.ts";
 import { authorizeParameters } from "./authorization-request.ts";
 import { codeProblems, codeVerifier } from "./customer-tokens.ts";
+import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 import { id, url } from "./shapes.ts";
 

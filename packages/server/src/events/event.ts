@@ -102,6 +102,17 @@ export const byCaller = ({ storeId, holder, grant, customer, requestId }: KnownC
   requestId,
 });
 
+/** A program that has shown its secret, where there is no access token. */
+export const byKey = (
+  storeId: string,
+  key: { keyId: string; keyName: string },
+  requestId: string | null,
+): By => ({
+  storeId,
+  actor: { type: "application_key", id: key.keyId, name: key.keyName },
+  requestId,
+});
+
 export const byCustomer = (storeId: string, customerId: string, requestId: string | null): By => ({
   storeId,
   actor: { type: "customer", id: customerId, name: null },

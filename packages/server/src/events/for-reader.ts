@@ -29,9 +29,9 @@ function withoutReserved(type: string, data: Data): Data | undefined {
   const { resource, changes, actor } = data;
   const isOfMember = type.startsWith("member.") && (changes || Object.keys(resource).length > 2);
   const shown = isOfMember ? ofMember(data) : withoutAddress(data);
-  // A member who was invited without a name is called by the address.
-  const isAddress = actor.type === "member" && actor.name?.includes("@");
-  if (isAddress) return { ...(shown ?? data), actor: { ...actor, name: null } };
+  // Earlier releases wrote the member's name, or the address of one without a name.
+  const isNamed = actor.type === "member" && actor.name !== null;
+  if (isNamed) return { ...(shown ?? data), actor: { ...actor, name: null } };
   return shown;
 }
 

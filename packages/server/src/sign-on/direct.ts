@@ -16,6 +16,7 @@ import type { Trx } from "../storage/storage.ts";
 import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { challengeOf } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
+import type { ClientGrant } from "./client-grant.ts";
 import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./code.ts";
 import { cameWith, isEndedForGood } from "./ended-sessions.ts";
 import { isRecorded, reasonOf, recordOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
@@ -24,7 +25,6 @@ import type { RedeemDeps } from "./redeem.ts";
 import { referenceOf } from "./reference.ts";
 import { noteUnusable, whyNot } from "./replay.ts";
 import { findPlace } from "./sign-on-place.ts";
-import type { ClientGrant } from "./trade-code.ts";
 
 /**
  * The direct flow, the other reading of the contract: the storefront sent the shopper straight to the identity provider,

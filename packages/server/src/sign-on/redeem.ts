@@ -4,7 +4,8 @@ import { holdIdentity } from "../customers/linked.ts";
 import type { SigningKeys } from "../customers/signing-keys.ts";
 import { byCustomer } from "../events/event.ts";
 import type { Trx } from "../storage/storage.ts";
-import { type AttemptRow, type ClientGrant, type TradeDeps, tradeCode } from "./trade-code.ts";
+import type { AttemptRow, ClientGrant } from "./client-grant.ts";
+import { type TradeDeps, tradeCode } from "./trade-code.ts";
 
 export type RedeemDeps = TradeDeps & {
   publicUrl: string;

@@ -6,8 +6,9 @@ import { byService } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Trx } from "../storage/storage.ts";
 import { touchStore } from "../stores/store.ts";
+import { type AttemptRow, type ClientGrant, findByCode, mismatchOf } from "./client-grant.ts";
 import { referenceOf } from "./reference.ts";
-import { type AttemptRow, type ClientGrant, findByCode, mismatchOf, type TradeDeps } from "./trade-code.ts";
+import type { TradeDeps } from "./trade-code.ts";
 
 /** A refusal, and whose token was taken back with it. */
 export type WhyNot = { refusal: Problem; replayed?: { attempt: AttemptRow; customerId: string | null } };

@@ -2,7 +2,7 @@ import { type ClientDeps, readCredentials } from "../access/client.ts";
 import type { Input } from "../contract/operation.ts";
 import type * as contract from "../contract/realm-revocation.ts";
 import { deleteToken, findLiving, type VerifyDeps } from "../customers/customer-token.ts";
-import { byCaller, byCustomer } from "../events/event.ts";
+import { byCustomer, byKey } from "../events/event.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import { getCustomerRealm } from "../realms/realm.ts";
 import { knowClient } from "./provider.ts";
@@ -24,9 +24,7 @@ export async function revokeAtRealm(
   const { clientId, key } = await knowClient(deps, realm, readCredentials(authorization, body));
   const found = await findLiving(deps, storeId, body.token);
   if (found?.clientId !== clientId || found.issuer !== issuerOf(deps, storeId, realm.id)) return {};
-  const by = key
-    ? byCaller({ storeId, holder: { type: "application_key", id: key.keyId, name: key.keyName }, requestId })
-    : byCustomer(storeId, found.row.customer_id, requestId);
+  const by = key ? byKey(storeId, key, requestId) : byCustomer(storeId, found.row.customer_id, requestId);
   await deleteToken(deps, by, found.row.id);
   return {};
 }

@@ -81,7 +81,10 @@ describe.each(engines)("a member who was erased, on $name", (engine) => {
       ["member.deleted", id, false],
       ["member.erased", id, false],
     ]);
-    expect(await verifyLog(f.latchkey, f.store.store.id)).toMatchObject({ isWhole: true, erased: 1 });
+    expect(await verifyLog({ ...f.latchkey, eventDays: 90 }, f.store.store.id)).toMatchObject({
+      isWhole: true,
+      erased: 1,
+    });
   });
 
   test("may have been removed before; somebody who never was a member is 404", async () => {

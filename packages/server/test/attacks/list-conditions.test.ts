@@ -131,7 +131,7 @@ describe.each(engines)("on $name, a store that searches as much as it can", (eng
       const search = shop.call(listCustomers, { query });
       const longest = await longestWait(search);
       expect((await search).status).toBe(200);
-      expect(slices.length).toBeGreaterThan(10);
+      expect(slices.length).toBeGreaterThan(3);
       // The median, because another program may have the processor in the middle of one.
       expect(slices.toSorted((a, b) => a - b)[slices.length >> 1]).toBeLessThan(50);
       expect(longest).toBeLessThan(2000);

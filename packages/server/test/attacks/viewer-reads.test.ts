@@ -192,27 +192,34 @@ describe.each(engines)("what a viewer reads, on $name", (engine) => {
     }
   });
 
-  test("is no actor's name that is an address: a member who was invited without a name", async () => {
+  test("is no member's name as an actor: events of today have the id alone, and the name in an earlier one is left out", async () => {
     const id = await side.invite("nameless@shop.example", "administrator");
     const person = { sub: "nameless", email: "nameless@shop.example", email_verified: true };
     const token = (await side.redeem(await side.signOn(person))).body.access_token;
-    const rename = (name: string) =>
-      side.call(token, updateRealm, {
-        ids: { id: f.realmId },
-        json: { data: { type: "authentication-realm", name } },
-      });
-    await rename("Renamed");
+    await side.call(token, updateRealm, {
+      ids: { id: f.realmId },
+      json: { data: { type: "authentication-realm", name: "Renamed" } },
+    });
     const query = `filter=eq(actor,${id}):eq(type,authentication_realm.updated)`;
+    for (const role of ["viewer", "administrator"] as const)
+      expect((await eventsFor(role, query))[0]?.data.actor).toEqual({ type: "member", id, name: null });
+    const { db } = f.latchkey.storage;
+    const row = await db
+      .selectFrom("events")
+      .selectAll()
+      .where("type", "=", "authentication_realm.updated")
+      .executeTakeFirstOrThrow();
+    const data = JSON.parse(row.data as string);
+    data.actor.name = "nameless@shop.example";
+    await db
+      .updateTable("events")
+      .set({ data: JSON.stringify(data) })
+      .where("id", "=", row.id)
+      .execute();
     const [seen] = await eventsFor("viewer", query);
     expect(seen?.data).toMatchObject({ actor: { type: "member", id, name: null }, withheld: true });
     expect(seen?.data.changes).toMatchObject({ name: { after: "Renamed" } });
-    expect(JSON.stringify(seen)).not.toContain("nameless");
     expect((await eventsFor("administrator", query))[0]?.data.actor.name).toBe("nameless@shop.example");
-    await f.store.call(updateMember, { ids: { id }, json: { data: { type: "member", name: "Grace" } } });
-    await until(async () => {
-      await rename(`Renamed ${Date.now()}`);
-      return (await eventsFor("viewer", query)).at(-1)?.data.actor.name === "Grace";
-    });
   });
 
   test("is no sign-on of a member by the address, which would tell whose it is; customers' are found", async () => {
