@@ -596,7 +596,7 @@ export const signOnReasonEntry = (reason: SignOnReason): Entry => signOnReasons[
 /** What else to do where a sign-on was refused and this check did not pass. */
 const furtherRemedies: Record<string, string> = {
   "token.encoded_credentials":
-    "The client id or the secret has characters that are sent percent-encoded (RFC 6749 2.3.1), such as `~`, `+`, `/`, `=`, `%`, `:` or a space, and some providers decode them wrongly or not at all: a secret of letters, digits, `-`, `.` and `_` is read by all.",
+    "The client id or the secret has characters that are sent percent-encoded (RFC 6749 2.3.1), such as `~`, `+`, `/`, `=`, `%` or `:`, and some providers decode them wrongly or not at all: a secret of letters, digits, `-`, `.` and `_` is read by all.",
 };
 
 /** What to do about a refusal, with what its checks add. */

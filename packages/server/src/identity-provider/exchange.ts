@@ -111,8 +111,9 @@ const ENCODED: SignOnCheck = {
   found: "other characters, which are sent percent-encoded",
 };
 
+/** A space does not count: decoders of either kind read it. */
 const isEncoded = ({ clientId }: Profile, clientSecret: string): boolean =>
-  [clientId, clientSecret].some((text) => formEncoded(text) !== text);
+  [clientId, clientSecret].some((text) => formEncoded(text).replaceAll("%20", " ") !== text);
 
 /** A space as `%20`: decoders of forms read it as they read `+`, and decoders of percent signs alone would keep the `+`. */
 const formEncoded = (text: string): string => inForm(text).replaceAll("+", "%20");

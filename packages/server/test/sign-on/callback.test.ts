@@ -835,7 +835,7 @@ describe("what changed while the shopper was away", () => {
     await changeProfile({ client_secret: "another secret" });
     expect(told(await end(begun))).toEqual(welcome());
     const sent = idp.journal.find(({ path }) => path === "/token")?.authorization ?? "";
-    expect(atob(sent.slice("Basic ".length))).toBe("the-store:another+secret");
+    expect(atob(sent.slice("Basic ".length))).toBe("the-store:another%20secret");
   });
 
   test("303 temporarily_unavailable: our database went away; when it is back, the same sign-on goes on (T19)", async () => {
