@@ -275,8 +275,10 @@ describe("the unit", () => {
   if (!isSystemdHere) console.warn("Skipped: the unit's tests, because there is no systemd-analyze.");
 
   test("starts the command line that there is, with variables that it knows", () => {
-    const [, program] = unit.match(/^ExecStart=\S+ (\S+) serve$/m) ?? [];
-    expect(readFileSync(join(root, program as string), "utf8")).toContain("cli.ts");
+    const [, launcher, program] = unit.match(/^ExecStart=.*\(node (\S+)\)" (\S+) serve'$/m) ?? [];
+    expect(program).toBe("packages/server/bin/latchkey.js");
+    const found = execFileSync("node", [join(root, launcher as string)], { encoding: "utf8" });
+    expect(execFileSync(found.trim(), ["--version"], { encoding: "utf8" })).toBe(`${process.version}\n`);
     for (const [, name] of read("systemd/latchkey.env.example").matchAll(/^(\w+)=/gm))
       expect([...known]).toContain(name);
   });
@@ -290,7 +292,7 @@ describe("the unit", () => {
     "has only options that systemd knows, and leaves a service little to do harm with",
     () => {
       const file = join(folder, "latchkey@4000.service");
-      writeFileSync(file, unit.replaceAll("/srv/latchkey/node_modules/.bin/node", process.execPath));
+      writeFileSync(file, unit);
       const verified = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" });
       expect([verified.status, verified.stderr]).toEqual([0, ""]);
       const rated = spawnSync("systemd-analyze", ["security", "--offline=true", "--threshold=20", file], {

@@ -266,6 +266,23 @@ describe("exports", () => {
   });
 });
 
+describe("npm scripts", () => {
+  test("start Node through bin/launch.js: npm 9 and 10 leave the Node of the machine first in PATH", () => {
+    const manifests = [
+      "package.json",
+      ...files.filter((path) => /^packages\/[^/]+\/package\.json$/.test(path)),
+    ];
+    for (const path of manifests)
+      for (const [name, script] of Object.entries<string>(JSON.parse(read(path)).scripts ?? {})) {
+        const rest = script
+          .replaceAll(/\bnode (packages\/server|\.\.\/server)\/bin\/launch\.js /g, "")
+          // Programs that any Node can start: what they do is not in JavaScript.
+          .replaceAll(/\bnode bench\/node_modules\/@biomejs\/biome\/bin\/biome /g, "");
+        expect(rest, `${path}: ${name}`).not.toMatch(/(^|&& |=\S+ )(node|vitest|vite)\b/);
+      }
+  });
+});
+
 describe("files", () => {
   test("have names that say something", () => {
     const vague = /(^|[/-])(utils?|helpers?|common|misc|manager|service|handler|impl|base|data|info)\.ts$/;

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -86,6 +87,15 @@ test("the service has what the repository's has: every file of its own, and no d
     .filter((path) => /\.\w+$/.test(path) && !path.endsWith(".test.ts"))
     .map((path) => join("src", path.replace(/\.ts$/, ".js")));
   expect(filesOf("latchkey")).toEqual(expect.arrayContaining(sources));
+});
+
+test("the launcher of the package finds the Node that came with it", async () => {
+  const { stdout } = await run("node", ["node_modules/latchkey/bin/launch.js"], { cwd: folder, env });
+  expect(stdout).toContain(join(realpathSync(folder), "node_modules/node-"));
+  const version = await run(stdout.trim(), ["node_modules/latchkey/bin/latchkey.js", "--version"], {
+    cwd: folder,
+  });
+  expect(version.stdout).toMatch(/^latchkey \d/);
 });
 
 describe("`npx latchkey dev` in the stranger's folder", () => {

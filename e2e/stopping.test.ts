@@ -110,11 +110,11 @@ describe("the start for services", () => {
     const place = await newPlace();
     const page = readFileSync(`${ROOT}/docs/operations.md`, "utf8");
     const unit = readFileSync(`${ROOT}/deploy/systemd/latchkey@.service`, "utf8");
-    const [, command = ""] = /^ExecStart=\/srv\/latchkey\/(.+)$/m.exec(unit) ?? [];
+    const [, shell = "", command = ""] = /^ExecStart=(\S+) -c '(.+)'$/m.exec(unit) ?? [];
     expect(command).toMatch(/serve$/);
     expect(page, "the systemd unit and the line to type are the same").toContain(`\n${command}\n`);
-    const [file = "", ...args] = command.split(" ");
-    const child = spawn(file, args, { cwd: ROOT, env: place.env, stdio: ["ignore", "ignore", "inherit"] });
+    const env = { PATH: process.env.PATH, ...place.env };
+    const child = spawn(shell, ["-c", command], { cwd: ROOT, env, stdio: ["ignore", "ignore", "inherit"] });
     const exited = once(child, "exit");
     await until(() => isReady(place.url));
     if (process.platform === "linux")

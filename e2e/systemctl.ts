@@ -50,9 +50,10 @@ function start(unit: string): void {
   const env = Object.fromEntries(
     lines.filter(Boolean).map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]),
   );
-  const [, ...args] = optionOf("ExecStart").split(" ");
+  // A shell, `-c`, and one argument in quotes.
+  const [, shell = "", typed = ""] = /^(\S+) -c '([^']+)'$/.exec(optionOf("ExecStart")) ?? [];
   const log = openSync(inRoot(`run/${unit}.log`), "a");
-  const child = spawn(process.execPath, args, {
+  const child = spawn(shell, ["-c", typed], {
     cwd: optionOf("WorkingDirectory").replace("/srv/latchkey", repository),
     env: { PATH: process.env.PATH, ...env },
     detached: true,

@@ -104,6 +104,13 @@ if (import.meta.main) {
     const tookMs = await buildConsole();
     if (tookMs !== undefined) process.stdout.write(`The console was built in ${Math.round(tookMs)} ms.\n`);
   } catch (error) {
+    if (/native binding/.test((error as Error).message)) {
+      console.error(
+        "The console cannot be built, because npm has left out a binary of Rolldown, as it does on a Node older than 20.19 or 22.12: " +
+          "run npm ci with a newer Node, and without --omit=optional.",
+      );
+      process.exit(1);
+    }
     if ((error as { code?: string }).code !== "ERR_MODULE_NOT_FOUND") throw error;
     console.error("The console was not built: its tools are development dependencies, which were left out.");
   }

@@ -66,7 +66,7 @@ async function bundle(name: string, file: string): Promise<void> {
 
 /**
  * The sources as some seventy files in place of four hundred, for what nobody changes any more: an image, the published package. Where
- * they are, bin/latchkey.js loads these. What a source finds by its own address (scripts for Valkey, the reference's page) it still finds.
+ * they are, bin/start.js loads these. What a source finds by its own address (scripts for Valkey, the reference's page) it still finds.
  */
 export async function bundleService(root: string): Promise<void> {
   const { build } = await import("vite");

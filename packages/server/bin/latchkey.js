@@ -1,25 +1,6 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that a Node too old to read TypeScript can still say what is wrong.
-import { existsSync } from "node:fs";
-import * as nodeModule from "node:module";
-import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import { isRightNode, launch } from "./launch.js";
 
-const major = Number(process.versions.node.split(".")[0]);
-if (major < 24) {
-  console.error(
-    `latchkey runs on Node 24 or later; this is Node ${process.versions.node}.\n` +
-      "Run it through npm, which brings its own: `npx latchkey …` from the repository's root after `npm ci`.",
-  );
-  process.exit(1);
-}
-// Passwords are hashed on libuv's threads, one for each core; four more go on resolving names and writing files. The pool
-// reads its size once, when it is first used, so it is set before anything else is loaded.
-const threads = availableParallelism() + 4;
-if (!(Number(process.env.UV_THREADPOOL_SIZE) > threads)) process.env.UV_THREADPOOL_SIZE = String(threads);
-nodeModule.enableCompileCache?.();
-// An image and the published package have the sources in fewer files (bundle.ts), which name their libraries' files themselves.
-const service = new URL("../bundled/service/cli.js", import.meta.url);
-const isBundled = existsSync(service);
-if (!isBundled) await import("./bundled.ts");
-const { run } = isBundled ? await import(service.href) : await import("../src/cli/cli.ts");
-await run(process.argv.slice(2));
+if (isRightNode()) await import("./start.js");
+else launch([fileURLToPath(new URL("start.js", import.meta.url)), ...process.argv.slice(2)]);

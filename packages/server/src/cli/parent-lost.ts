@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 const LOOK_EVERY_MS = 250;
 
 /**
- * npm (`npx latchkey …`, `npm start`) starts a command through a shell and passes signals on to the shell alone, which dies of
- * them and leaves us behind. So under npm, and only there, the loss of either is a signal to stop: a service that was
- * started in the background on purpose outlives its parent.
+ * npm (`npx latchkey …`, `npm start`) starts a command through a shell and passes signals on to the shell alone, which
+ * dies of them and leaves the service behind. So under npm, and only there, the loss of an ancestor up to npm is a
+ * signal to stop: a service that was started in the background on purpose outlives its parent.
  */
 export function onParentLost(env: NodeJS.ProcessEnv, stop: () => void): void {
   if (env.npm_execpath === undefined) return;
@@ -18,15 +18,22 @@ export function onParentLost(env: NodeJS.ProcessEnv, stop: () => void): void {
   timer.unref();
 }
 
-/** Our parent and, where that is a shell and the system shows it (Linux), the shell's own, which is npm. */
+/** The name of a shell, or the one that bin/launch.js takes. */
+const BETWEEN_NPM_AND_US = /sh$|^latchkey$/;
+
+/** The parent and, where the system shows them (Linux), the ancestors past shells and bin/launch.js, up to npm. */
 function lineage(): string {
-  const parent = process.ppid;
+  const pids = [process.ppid];
   try {
-    // `pid (name) state parent …`, where the name may hold anything.
-    const [, name, grandparent] =
-      /^\d+ \((.*)\) \w (\d+)/s.exec(readFileSync(`/proc/${parent}/stat`, "utf8")) ?? [];
-    return name?.endsWith("sh") ? `${parent} ${grandparent}` : `${parent}`;
+    for (;;) {
+      // `pid (name) state parent …`, where the name may hold anything.
+      const [, name = "", parent] =
+        /^\d+ \((.*)\) \w (\d+)/s.exec(readFileSync(`/proc/${pids.at(-1)}/stat`, "utf8")) ?? [];
+      if (!BETWEEN_NPM_AND_US.test(name)) break;
+      pids.push(Number(parent));
+    }
   } catch {
-    return `${parent}`;
+    // It is gone, or there is no /proc: the processes up to here are compared.
   }
+  return pids.join(" ");
 }

@@ -3,12 +3,16 @@ import { onParentLost } from "./parent-lost.ts";
 /** In which a balancer can notice that we are not ready any more. */
 export const DRAIN_MS = 1500;
 export const EXIT_WITHIN_MS = 9500;
+/** A signal to the group of processes arrives twice under bin/launch.js, which gets it as well and hands it on. */
+const SAME_SIGNAL_MS = 500;
 
-/** The first signal, or the loss of npm that started us, stops in good order; a second signal means now. */
+/** The first signal, or the loss of npm, stops in good order; a second signal, half a second later, means now. */
 export function stopOnSignal(stop: () => Promise<void>, now: () => void = () => {}): void {
   const begin = stopOnce(stop);
+  let firstMs = 0;
   const onSignal = () => {
-    if (begin()) return;
+    if (begin()) firstMs = performance.now();
+    if (performance.now() - firstMs < SAME_SIGNAL_MS) return;
     now();
     process.exit(1);
   };

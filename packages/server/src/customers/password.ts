@@ -43,7 +43,7 @@ const EACH_MS = 50;
 
 /**
  * One for each core, so far as they take no more than a quarter of the memory. The library works on libuv's threads, of which
- * bin/latchkey.js asks for four more than there are cores: those go on resolving names and writing the log.
+ * bin/start.js asks for four more than there are cores: those go on resolving names and writing the log.
  */
 export function hashesAtOnce(cores = availableParallelism(), memoryBytes = memoryLimit()): number {
   return Math.max(1, Math.min(cores, Math.floor(memoryBytes / 4 / (COST.memoryCost * 1024))));
