@@ -8,7 +8,8 @@ import { tidyRecords } from "../packages/server/src/sign-on/forget-records.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
 import { latchkey } from "../packages/server/test/support/command.ts";
 import { insertCrowd } from "../packages/server/test/support/many-rows.ts";
-import { findBinaries, startPostgres } from "../packages/server/test/support/postgres-server.ts";
+import { startPostgres } from "../packages/server/test/support/postgres-server.ts";
+import { findProgram } from "../packages/server/test/support/programs.ts";
 import { unwatchedPlace } from "./unwatched-place.ts";
 
 /**
@@ -20,7 +21,7 @@ const engines = process.argv[3] ? [process.argv[3]] : ["sqlite", "postgres"];
 const clock = steadyClock();
 
 for (const engine of engines) {
-  const binaries = findBinaries();
+  const binaries = findProgram("postgres");
   if (engine === "postgres" && !binaries) throw new Error("PostgreSQL is not installed");
   const server = engine === "postgres" ? await startPostgres(binaries as string) : undefined;
   const place = await unwatchedPlace(server?.url);

@@ -3,11 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import {
-  findBinaries,
-  type PostgresServer,
-  startPostgres,
-} from "../packages/server/test/support/postgres-server.ts";
+import { type PostgresServer, startPostgres } from "../packages/server/test/support/postgres-server.ts";
+import { findProgram } from "../packages/server/test/support/programs.ts";
 import type { Engine } from "./workloads/workload.ts";
 
 /** Databases for the length of the run: files in a folder of our own, and a PostgreSQL of our own. */
@@ -26,7 +23,7 @@ export type Places = {
 
 export async function openPlaces(): Promise<Places> {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-bench-"));
-  const binaries = findBinaries();
+  const binaries = findProgram("postgres");
   // On the disk before it is acknowledged, as SQLite with synchronous=FULL.
   const postgres = binaries
     ? await startPostgres(binaries, { fsync: "on", synchronous_commit: "on" })

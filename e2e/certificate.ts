@@ -1,20 +1,13 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
+import { findProgram } from "../packages/server/test/support/programs.ts";
 
 /** A certificate of our own making for one name, and requests that trust it and nothing else. */
 
-const REMEDY = "install openssl (Debian: apt-get install openssl)";
-
-/** Says why, once, when it is not here. */
-export function hasOpenssl(): boolean {
-  if (spawnSync("openssl", ["version"]).status === 0) return true;
-  if (process.env.CI) throw new Error(`openssl is not here, and CI must not skip its tests: ${REMEDY}`);
-  console.warn(`Skipped: the tests with TLS, because there is no openssl. To run them, ${REMEDY}.`);
-  return false;
-}
+export const hasOpenssl = (): boolean => findProgram("openssl") !== undefined;
 
 export type Certificate = { name: string; certFile: string; keyFile: string };
 

@@ -1,16 +1,16 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CapturedIdp, startCapturedIdp } from "../packages/server/test/support/captured-idp.ts";
 import { LATCHKEY } from "../packages/server/test/support/command.ts";
+import { findProgram } from "../packages/server/test/support/programs.ts";
 import { until } from "../packages/server/test/support/until.ts";
 import { newPlace, type Place, type Running, serve } from "./running.ts";
 
 /** The guide is walked: its commands, one after the other, against what a Keycloak was seen to answer. */
 
-const hasCurl = spawnSync("curl", ["--version"]).status === 0;
-if (!hasCurl) console.warn("Skipped: the guide for Keycloak, because there is no curl.");
+const hasCurl = findProgram("curl") !== undefined;
 
 let place: Place;
 let running: Running;

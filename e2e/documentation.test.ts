@@ -1,23 +1,17 @@
-import { execFile, spawn, spawnSync } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "../packages/server/src/contract/limits.ts";
 import { EVENT_TYPES } from "../packages/server/src/events/event.ts";
 import { LATCHKEY, latchkey } from "../packages/server/test/support/command.ts";
+import { findProgram } from "../packages/server/test/support/programs.ts";
 import { until } from "../packages/server/test/support/until.ts";
 import { newPlace, type Place, type Running, serve } from "./running.ts";
 
 /** What the documentation tells people to type is typed here, against a service started the way it says. */
 
-const REMEDY = "install curl (Debian: apt-get install curl)";
-const hasCurl = spawnSync("curl", ["--version"]).status === 0;
-if (!hasCurl && process.env.CI)
-  throw new Error(`curl is not here, and CI must not skip its tests: ${REMEDY}`);
-if (!hasCurl)
-  console.warn(
-    `Skipped: the commands of the documentation, because there is no curl. To run them, ${REMEDY}.`,
-  );
+const hasCurl = findProgram("curl") !== undefined;
 
 let place: Place;
 let running: Running;

@@ -1,26 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findProgram } from "../packages/server/test/support/programs.ts";
 import { until } from "../packages/server/test/support/until.ts";
 
 /** nginx and Caddy as processes of their own, with configurations that the documentation shows. */
 export type Gateway = { url: string; close(): Promise<void> };
 type Kind = "nginx" | "caddy";
 
-const folders = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
-const find = (kind: Kind): string | undefined =>
-  folders.map((folder) => join(folder, kind)).find((path) => existsSync(path));
-
-/** Says why, once, when it is not here. */
-export function isHere(kind: Kind): boolean {
-  if (find(kind)) return true;
-  const remedy = `install it (Debian: apt-get install ${kind})`;
-  if (process.env.CI) throw new Error(`${kind} is not here, and CI must not skip its tests: ${remedy}`);
-  console.warn(`Skipped: the tests behind ${kind}, because it is not installed. To run them, ${remedy}.`);
-  return false;
-}
+export const isHere = (kind: Kind): boolean => findProgram(kind) !== undefined;
 
 /** The one block of a page in this language. */
 export function shownIn(page: string, language: string): string {
@@ -65,7 +55,10 @@ const listens = (port: number): Promise<boolean> =>
 
 async function start(kind: Kind, args: string[], folder: string, url: string): Promise<Gateway> {
   const env = { PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
-  const child: ChildProcess = spawn(find(kind) as string, args, { env, stdio: ["ignore", "ignore", "pipe"] });
+  const child: ChildProcess = spawn(findProgram(kind) as string, args, {
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let said = "";
   child.stderr?.on("data", (chunk) => {
     said = (said + chunk).slice(-5000);

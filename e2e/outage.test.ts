@@ -5,11 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { latchkey } from "../packages/server/test/support/command.ts";
-import {
-  findBinaries,
-  type PostgresServer,
-  startPostgres,
-} from "../packages/server/test/support/postgres-server.ts";
+import { type PostgresServer, startPostgres } from "../packages/server/test/support/postgres-server.ts";
+import { findProgram } from "../packages/server/test/support/programs.ts";
 import { quickest, until } from "../packages/server/test/support/until.ts";
 import { createStore, getToken, type Made, newPlace, type Place, type Running, serve } from "./running.ts";
 
@@ -31,7 +28,7 @@ const rename = (url: string, { application_key }: Made, token: string, name: str
     body: JSON.stringify({ data: { type: "application_key", name } }),
   });
 
-const binaries = findBinaries();
+const binaries = findProgram("postgres");
 
 describe.skipIf(!binaries)("PostgreSQL", () => {
   let server: PostgresServer;

@@ -1,4 +1,4 @@
-import { execFile, spawn, spawnSync } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -9,6 +9,7 @@ import { signOnReasons } from "../packages/server/src/contract/sign-on-reasons.t
 import { postgresEngine } from "../packages/server/test/support/engines.ts";
 import { type Exposed, readExposition } from "../packages/server/test/support/exposition.ts";
 import { freePort } from "../packages/server/test/support/postgres-server.ts";
+import { findProgram } from "../packages/server/test/support/programs.ts";
 import { faultsOf, groupingsOf, selectorsOf } from "./promql.ts";
 import { createStore, getToken, newPlace, type Place, type Running, serve } from "./running.ts";
 
@@ -17,15 +18,8 @@ import { createStore, getToken, newPlace, type Place, type Running, serve } from
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
 const RULES = "deploy/prometheus/latchkey.rules.yml";
 
-const VALKEY = ["valkey-server", "redis-server"].find((name) => spawnSync(name, ["--version"]).status === 0);
+const VALKEY = findProgram("valkey");
 const hasFleet = VALKEY !== undefined && postgresEngine.isHere;
-const FLEET_REMEDY = "install them (Debian: apt-get install postgresql redis-server)";
-if (!hasFleet && process.env.CI)
-  throw new Error(`PostgreSQL or Valkey is not here, and CI must not skip its tests: ${FLEET_REMEDY}`);
-if (!hasFleet)
-  console.warn(
-    `Skipped: metrics of a fleet, because PostgreSQL or Valkey is missing. To check them, ${FLEET_REMEDY}.`,
-  );
 /** Where there is no fleet, nothing can be said of what only a fleet shows. */
 const isOfFleet = (text: string) => /latchkey_(database|valkey|instances|workers)/.test(text);
 
@@ -148,14 +142,7 @@ describe("alerts", () => {
   );
 });
 
-const REMEDY = "install promtool (Debian: apt-get install prometheus)";
-const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
-if (!hasPromtool && process.env.CI)
-  throw new Error(`promtool is not here, and CI must not skip its tests: ${REMEDY}`);
-if (!hasPromtool)
-  console.warn(
-    `Skipped: the alerts as Prometheus reads them, because there is no promtool. To run them, ${REMEDY}.`,
-  );
+const hasPromtool = findProgram("promtool") !== undefined;
 
 describe.skipIf(!hasPromtool)("Prometheus", () => {
   const promtool = async (...args: string[]) => {

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { LATCHKEY } from "../../packages/server/test/support/command.ts";
 import { type FaultProxy, startFaultProxy } from "../../packages/server/test/support/fault-proxy.ts";
 import {
-  findBinaries,
   freePort,
   type PostgresServer,
   startPostgres,
 } from "../../packages/server/test/support/postgres-server.ts";
+import { findProgram } from "../../packages/server/test/support/programs.ts";
 import { startValkey, type ValkeyServer } from "../../packages/server/test/support/valkey-server.ts";
 import { type HonestIdp, startHonestIdp } from "../honest-idp.ts";
 import { newPlace, type Running, serve } from "../running.ts";
@@ -43,8 +43,7 @@ export type Fleet = {
   close(): Promise<void>;
 };
 
-const binaries = process.platform === "linux" ? findBinaries() : undefined;
-/** Without PostgreSQL the run as a whole has said so (postgres-server.ts), and CI has failed. */
+const binaries = process.platform === "linux" ? findProgram("postgres") : undefined;
 export const canRunFleet = binaries !== undefined;
 
 const NAMES = ["A", "B", "C"] as const;

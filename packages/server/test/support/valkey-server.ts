@@ -1,30 +1,17 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./postgres-server.ts";
+import { findProgram, whySkipped } from "./programs.ts";
 import { until } from "./until.ts";
 
 /** Debian's Valkey or Redis, started by the tests on loopback. It keeps nothing on disk. */
-const REMEDY = "install one (Debian: apt-get install redis-server)";
-
-function findServer(): string | undefined {
-  try {
-    const find = "command -v valkey-server || command -v redis-server";
-    return execFileSync("bash", ["-c", find], { encoding: "utf8" }).trim();
-  } catch {
-    return undefined;
-  }
-}
-
-const executable = findServer();
+const executable = findProgram("valkey");
 export const hasValkey = executable !== undefined;
 /** Why tests are skipped, for their reports. */
-export const NO_VALKEY = `neither valkey-server nor redis-server is here: ${REMEDY}`;
-
-if (!hasValkey && process.env.CI) throw new Error(`CI must not skip the tests on Valkey: ${NO_VALKEY}`);
-if (!hasValkey) console.warn(`Skipped: the tests on Valkey, because ${NO_VALKEY}.`);
+export const NO_VALKEY = whySkipped("valkey");
 
 export type ValkeyServer = {
   url: string;
