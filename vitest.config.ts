@@ -1,10 +1,12 @@
+import { globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { absentPrograms, PROGRAMS, whySkipped } from "./packages/server/test/support/programs.ts";
 
 /**
  * The fleet, the browser and the examples take longest, so they begin first. Races come last, when they are done: a machine that is kept busy by
- * something else says nothing about how long we make each other wait.
+ * something else says nothing about how long requests make each other wait.
  */
 class BrowserFirstRacesLast extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -18,40 +20,44 @@ class BrowserFirstRacesLast extends BaseSequencer {
   }
 }
 
-/**
- * Walks of an operator, and of who installs a release: each step is a process of its own, and together they take minutes. And the
- * proof of every regular expression, which takes as long as a tenth of all others.
- */
+/** `npm run test:all` alone: walks, browsers, fleets and proofs, which together take minutes. */
 const LONG = [
-  "command-line",
-  "deploy",
-  "identity-providers",
-  "operator",
-  "outage",
-  "packages",
-  "regular-expressions",
-  "release",
-  "restore",
-  "stopping",
-  "traces",
-  "upgrade",
-  "webhooks",
+  "e2e/{command-line,deploy,identity-providers,operator,operator-walk,outage,packages,release,restore,stopping,traces,upgrade,webhooks}.test.ts",
+  "e2e/{console*,examples,libraries,regular-expressions,workers}.test.ts",
+  "e2e/fleet/fleet.test.ts",
 ];
+/**
+ * `npm test` runs the tests of both databases on SQLite, and those of storage/ on PostgreSQL too. `npm run test:all` runs these files once more,
+ * on PostgreSQL (support/engines.ts).
+ */
+const ON_ENGINES = globSync("{packages,e2e}/**/*.test.ts", { exclude: ["**/node_modules"] }).filter((path) =>
+  /import \{[^}]*\bengines\b[^}]*\} from ".*support\/engines\.ts"/.test(readFileSync(path, "utf8")),
+);
+
 const isNamed = process.argv.slice(3).some((argument) => !argument.startsWith("-"));
-const isAll = isNamed || [process.env.CI, process.env.LATCHKEY_TEST_ALL].some(Boolean);
-if (!isAll)
+const run = isNamed ? "named" : process.argv.includes("--mode=long") ? "long" : "short";
+process.env.LATCHKEY_TEST_RUN = run;
+
+const absent = absentPrograms();
+if (absent.length > 0 && process.env.CI)
+  throw new Error(`CI must not skip a test, and ${absent.map(whySkipped).join("; ")}.`);
+for (const name of absent)
+  console.warn(`Skipped: the tests with ${PROGRAMS[name].of}, because ${whySkipped(name)}.`);
+if (run === "short")
   console.warn(
-    `Skipped: e2e/{${LONG.join(",")}}.test.ts, because they take minutes. To run them: npm run test:all.`,
+    "Skipped: the tests that take minutes (vitest.config.ts lists them). To run them: npm run test:all.",
   );
 
 export default defineConfig({
   test: {
-    exclude: [...configDefaults.exclude, ...(isAll ? [] : LONG.map((name) => `e2e/${name}.test.ts`))],
-    include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "e2e/**/*.test.ts"],
+    exclude: [...configDefaults.exclude, ...(run === "short" ? LONG : [])],
+    include:
+      run === "long"
+        ? [...LONG, ...ON_ENGINES]
+        : ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "e2e/**/*.test.ts"],
     globalSetup: [
       "packages/server/test/support/postgres-server.ts",
-      "packages/server/test/support/observed-reset.ts",
-      "packages/server/test/support/statements-seen.ts",
+      "packages/server/test/support/seen-reset.ts",
       "e2e/fleet/report.ts",
       "packages/console/test/built.ts",
     ],

@@ -4,7 +4,7 @@ import { migrate, migrations } from "../packages/server/src/storage/migrate.ts";
 import type { Migration } from "../packages/server/src/storage/migration.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
 import { LATCHKEY, latchkey } from "../packages/server/test/support/command.ts";
-import { engines, postgresEngine, type TestDatabase } from "../packages/server/test/support/engines.ts";
+import { bothEngines, postgresEngine, type TestDatabase } from "../packages/server/test/support/engines.ts";
 import { freePort } from "../packages/server/test/support/postgres-server.ts";
 import { until } from "../packages/server/test/support/until.ts";
 import { hasReleaseBefore, type ReleaseBefore, unpackReleaseBefore } from "./release-before.ts";
@@ -130,7 +130,7 @@ describe.skipIf(!hasReleaseBefore)("the release before", () => {
   });
 });
 
-describe.each(engines)("the release of today on $name", (engine) => {
+describe.each(bothEngines)("the release of today on $name", (engine) => {
   const clock = steadyClock();
   const next: Migration = {
     version: 9001,

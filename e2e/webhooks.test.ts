@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { engines, type TestDatabase } from "../packages/server/test/support/engines.ts";
+import { bothEngines, type TestDatabase } from "../packages/server/test/support/engines.ts";
 import { freePort } from "../packages/server/test/support/postgres-server.ts";
 import { type Receiver, startReceiver } from "../packages/server/test/support/receiver.ts";
 import { until } from "../packages/server/test/support/until.ts";
@@ -8,7 +8,7 @@ import { createStore, getToken, type Made, newPlace, type Place, type Running, s
 
 /** Webhooks while processes are killed: nothing that was acknowledged is lost, and what comes twice has one id. */
 
-describe.each(engines)("on $name", (engine) => {
+describe.each(bothEngines)("on $name", (engine) => {
   let database: TestDatabase;
   let receiver: Receiver;
   let place: Place;

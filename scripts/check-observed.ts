@@ -1,8 +1,12 @@
 import { problemsOf } from "../packages/server/src/contract/operation.ts";
 import { operations } from "../packages/server/src/contract/operations.ts";
-import { readObserved } from "../packages/server/test/support/observed.ts";
+import { hasRun, readObserved } from "../packages/server/test/support/observed.ts";
 
 // After a whole test run: every answer that the contract declares was given at least once.
+if (!hasRun("short")) {
+  console.log("Not checked: whether every declared answer was seen, because only some of the tests ran.");
+  process.exit(0);
+}
 const observed = readObserved();
 const declared = operations.flatMap((operation) => [
   `${operation.id} ${operation.success.status}`,

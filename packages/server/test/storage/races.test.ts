@@ -9,7 +9,7 @@ import {
 import { getStore, updateStore } from "../../src/contract/store.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
-import { engines, type TestDatabase } from "../support/engines.ts";
+import { bothEngines, type TestDatabase } from "../support/engines.ts";
 import { pooledEngine } from "../support/pgbouncer-server.ts";
 import { quickest, until, untilServed } from "../support/until.ts";
 
@@ -18,7 +18,7 @@ import { quickest, until, untilServed } from "../support/until.ts";
  * connection; other processes beside it are tested in e2e/.
  */
 describe.each([
-  ...engines.map((engine) => ({ way: engine.name as string, engine })),
+  ...bothEngines.map((engine) => ({ way: engine.name as string, engine })),
   { way: "postgres behind PgBouncer", engine: pooledEngine },
 ])("two instances on $way", ({ engine }) => {
   let database: TestDatabase;

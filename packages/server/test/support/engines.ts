@@ -38,7 +38,11 @@ export const postgresEngine: Engine = {
   },
 };
 
-export const engines: readonly Engine[] = [sqliteEngine, postgresEngine];
+export const bothEngines: readonly Engine[] = [sqliteEngine, postgresEngine];
+
+/** `npm test` takes the embedded database, `npm run test:all` PostgreSQL, and a run of named files takes both. */
+const OF_RUN: Record<string, readonly Engine[]> = { short: [sqliteEngine], long: [postgresEngine] };
+export const engines: readonly Engine[] = OF_RUN[process.env.LATCHKEY_TEST_RUN ?? ""] ?? bothEngines;
 
 async function asAdmin(statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });

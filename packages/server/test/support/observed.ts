@@ -1,11 +1,19 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Which answers of which operations the tests have seen; scripts/check-observed.ts compares them with the contract. */
 const FOLDER = fileURLToPath(new URL("../../../../node_modules/.cache/latchkey-observed", import.meta.url));
 
-export function resetObserved(): void {
+export function forgetObserved(): void {
   rmSync(FOLDER, { recursive: true, force: true, maxRetries: 5 });
   mkdirSync(FOLDER, { recursive: true });
 }
@@ -17,3 +25,10 @@ export function observe(operationId: string, answer: string): void {
 export function readObserved(): Set<string> {
   return new Set(readdirSync(FOLDER).flatMap((file) => readFileSync(join(FOLDER, file), "utf8").split("\n")));
 }
+
+/** `short` is a whole `npm test`, `long` a whole `npm run test:all`. */
+export type TestRun = "short" | "long";
+
+export const markObserved = (run: TestRun): void => writeFileSync(join(FOLDER, run), "");
+
+export const hasRun = (run: TestRun): boolean => existsSync(join(FOLDER, run));

@@ -12,7 +12,7 @@ const FOLDER = fileURLToPath(new URL("../../../../node_modules/.cache/latchkey-s
 
 export type SeenStatement = { engine: Storage["engine"]; sql: string; from: string };
 
-export default function resetStatements(): void {
+export function forgetStatements(): void {
   rmSync(FOLDER, { recursive: true, force: true, maxRetries: 5 });
   mkdirSync(FOLDER, { recursive: true });
 }

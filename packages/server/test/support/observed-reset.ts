@@ -1,3 +1,0 @@
-import { resetObserved } from "./observed.ts";
-
-export default resetObserved;

@@ -1,0 +1,14 @@
+import { forgetObserved, markObserved } from "./observed.ts";
+import { forgetStatements } from "./statements-seen.ts";
+
+/** Before `npm test`: forgets what the run before has seen. After it: notes which of the two runs have been, for the checks at their end. */
+export default function setup(): () => void {
+  const run = process.env.LATCHKEY_TEST_RUN;
+  if (run !== "long") {
+    forgetObserved();
+    forgetStatements();
+  }
+  return () => {
+    if (run === "short" || run === "long") markObserved(run);
+  };
+}
