@@ -133,6 +133,11 @@ async function fillRest(storage: Storage, store_id: string, count: number): Prom
   );
   await insertMany(
     storage,
+    "erased_digests",
+    ids().map((digest, erased_at) => ({ store_id, person_id: digest, digest, erased_at })),
+  );
+  await insertMany(
+    storage,
     "idempotent_answers",
     ids().map((key_hash, expires_at) => ({ key_hash, store_id, sealed_answer: "", expires_at })),
   );

@@ -52,6 +52,7 @@ function Facts({ integration }: { integration: Integration }) {
         )}
         {meta.disabled_reason === "gone" && <span>the receiver said that it is gone (410)</span>}
         {meta.disabled_reason === "failing" && <span>nothing but failures for five days</span>}
+        {meta.disabled_reason === "restored" && <span>it came back with a backup</span>}
       </div>
       <dl className="facts">
         <dt>Address</dt>

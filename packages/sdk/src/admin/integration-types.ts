@@ -24,7 +24,7 @@ export type Integration = {
     timestamps: Timestamps;
     status: "healthy" | "failing" | "disabled";
     failing_since: string | null;
-    disabled_reason: "gone" | "failing" | null;
+    disabled_reason: "gone" | "failing" | "restored" | null;
     last_delivery: ({ at: string; delivered: boolean } & AttemptOutcome) | null;
     previous_secret_until: string | null;
     /** What is left of a replay. */

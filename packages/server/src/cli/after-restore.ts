@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { type Ended, endWhatCameBack } from "../after-restore.ts";
 import { rotateSecret } from "../application-keys/secret.ts";
-import { type CarriedOver, carryOver } from "../carry-over.ts";
+import { type CarriedOver, carryOver } from "../carry-over/carry-over.ts";
 import { readDatabaseUrl, readDatabaseUrlOf } from "../config.ts";
 import { byOperator } from "../events/event.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -14,6 +14,13 @@ import type { Storage } from "../storage/storage.ts";
 import { confirm } from "./confirm.ts";
 import { ifGiven } from "./options.ts";
 import { createProgress } from "./progress.ts";
+import {
+  carriedAsJson,
+  describeCarried,
+  describeMayBeBack,
+  findWhatMayBeBack,
+  mayBeBackAsJson,
+} from "./restored.ts";
 import { formatTable } from "./table.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -33,16 +40,24 @@ export async function afterRestore(given: Given): Promise<void> {
     // What is ended below makes the two differ for good: after that the right one would be refused, too.
     if (replaced !== undefined && !carried)
       throw operatorFault(`${NOT_THE_SAME}. Nothing was changed; without --replaced nothing is carried over`);
+    const mayBeBack = carried ? undefined : await findWhatMayBeBack(deps);
     const ended = await endAll(deps);
     const secrets = given["rotate-secrets"] ? await rotateAll(deps) : undefined;
     if (given.json) {
-      console.log(JSON.stringify({ ...endedAsJson(ended), carried_over: carriedAsJson(carried), secrets }));
+      console.log(
+        JSON.stringify({
+          ...endedAsJson(ended),
+          carried_over: carriedAsJson(carried),
+          may_be_back: mayBeBackAsJson(mayBeBack),
+          secrets,
+        }),
+      );
       return;
     }
     console.log(describeEnded(ended));
     if (carried) console.log(describeCarried(carried));
     if (secrets) console.log(formatSecrets(secrets));
-    if (!carried && !secrets) console.log(NOT_KNOWN);
+    if (mayBeBack) console.log(describeMayBeBack(mayBeBack));
   });
 }
 
@@ -116,24 +131,9 @@ const formatSecrets = (secrets: NewSecret[]): string =>
 export const NOT_THE_SAME =
   "the database of before is not the one that this backup was made of, or one of the two was restored since";
 
-export const NOT_KNOWN =
-  "Keys that were deleted and secrets that were rotated out after the backup work again, and so do passwords that were\n" +
-  "changed: nothing here knows of them. Members and roles are those of the backup, too. `latchkey after-restore --rotate-secrets` gives every key a new secret.";
-
 export const describeEnded = ({ customerTokens, signOns, secrets, signingKeys }: Ended): string =>
   `ended: every access token, ${customerTokens} customer tokens, ${signOns} sign-ons under way, ` +
   `${secrets} rotated-out secrets in their grace, ${signingKeys} signing keys (the first use makes a new one)`;
-
-export const describeCarried = ({
-  deletedKeys,
-  rotatedKeys,
-  passwords,
-  members,
-  roles,
-}: CarriedOver): string =>
-  `carried over from the database of before: ${deletedKeys} keys were deleted since the backup and stay so, ` +
-  `${rotatedKeys} keys have the secrets that they had there, ${passwords} customers their password, ` +
-  `${members} members were removed since and stay so, ${roles} roles are what they were there`;
 
 export const endedAsJson = ({ stores, customerTokens, signOns, secrets, signingKeys }: Ended) => ({
   ended: {
@@ -144,14 +144,3 @@ export const endedAsJson = ({ stores, customerTokens, signOns, secrets, signingK
     signing_keys: signingKeys,
   },
 });
-
-export const carriedAsJson = (carried: CarriedOver | undefined) =>
-  carried
-    ? {
-        deleted_keys: carried.deletedKeys,
-        rotated_keys: carried.rotatedKeys,
-        passwords: carried.passwords,
-        removed_members: carried.members,
-        roles: carried.roles,
-      }
-    : null;

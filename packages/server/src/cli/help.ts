@@ -72,6 +72,7 @@ const FAMILIES: Record<string, string> = {
   member: "Administers a store's members, who sign in at the console.",
   realm: "Shows a store's realms, and adds redirect URIs.",
   profile: "Shows the identity providers of a realm.",
+  integration: "Enables webhooks that came back with a backup.",
   "sign-on": "Shows what became of sign-ons, and why one failed.",
   events: "Verifies a store's log of events, or follows it.",
 };

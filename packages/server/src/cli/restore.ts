@@ -1,23 +1,22 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Ended } from "../after-restore.ts";
-import type { CarriedOver } from "../carry-over.ts";
+import type { CarriedOver } from "../carry-over/carry-over.ts";
 import { steadyClock, toIso } from "../lib/clock.ts";
 import { operatorFault } from "../lib/operator-fault.ts";
 import { toRealPath } from "../lib/real-path.ts";
 import { prepareCopy, removeDatabase, takePlace } from "../storage/backup.ts";
 import { openStorage } from "../storage/open.ts";
 import { makeFolder, takeLock } from "../storage/sqlite.ts";
+import { carryFrom, describeEnded, endAll, endedAsJson, NOT_THE_SAME } from "./after-restore.ts";
 import {
   carriedAsJson,
-  carryFrom,
   describeCarried,
-  describeEnded,
-  endAll,
-  endedAsJson,
-  NOT_KNOWN,
-  NOT_THE_SAME,
-} from "./after-restore.ts";
+  describeMayBeBack,
+  findWhatMayBeBack,
+  type MayBeBack,
+  mayBeBackAsJson,
+} from "./restored.ts";
 import { chooseSqliteFile } from "./with-storage.ts";
 
 type Given = { argument: string; "ignore-current": boolean; json: boolean };
@@ -39,7 +38,12 @@ export async function restore(given: Given): Promise<void> {
   }
 }
 
-type Restored = { ended: Ended; carried: CarriedOver | undefined; keptAs: string | undefined };
+type Restored = {
+  ended: Ended;
+  carried: CarriedOver | undefined;
+  mayBeBack: MayBeBack | undefined;
+  keptAs: string | undefined;
+};
 
 /** Everything is done to a copy of the backup. It takes the database's place last, in one step. */
 async function replace(path: string, file: string, isIgnored: boolean): Promise<Restored> {
@@ -51,11 +55,12 @@ async function replace(path: string, file: string, isIgnored: boolean): Promise<
     const deps = { storage, clock };
     try {
       const carried = hadOne && !isIgnored ? await tryCarry(deps, path) : undefined;
+      const mayBeBack = carried ? undefined : await findWhatMayBeBack(deps);
       const ended = await endAll(deps);
       await storage.close();
       const keptAs = `${path}.replaced-${toIso(clock.now()).replaceAll(/[-:]|\.\d+/g, "")}`;
       takePlace(copy, path, keptAs);
-      return { ended, carried, keptAs: hadOne ? keptAs : undefined };
+      return { ended, carried, mayBeBack, keptAs: hadOne ? keptAs : undefined };
     } finally {
       await storage.close();
     }
@@ -79,18 +84,20 @@ async function tryCarry(
   }
 }
 
-const describe = (path: string, file: string, { ended, carried, keptAs }: Restored): string =>
+const describe = (path: string, file: string, { ended, carried, mayBeBack, keptAs }: Restored): string =>
   [
     `restored ${path} from ${file}`,
     ...(keptAs ? [`the database of before is kept as ${keptAs}`] : []),
     describeEnded(ended),
-    carried ? describeCarried(carried) : NOT_KNOWN,
+    ...(carried ? [describeCarried(carried)] : []),
+    ...(mayBeBack ? [describeMayBeBack(mayBeBack)] : []),
   ].join("\n");
 
-const toJson = (path: string, file: string, { ended, carried, keptAs }: Restored) => ({
+const toJson = (path: string, file: string, { ended, carried, mayBeBack, keptAs }: Restored) => ({
   restored: resolve(path),
   from: resolve(file),
   kept_as: keptAs === undefined ? null : resolve(keptAs),
   ...endedAsJson(ended),
   carried_over: carriedAsJson(carried),
+  may_be_back: mayBeBackAsJson(mayBeBack),
 });

@@ -49,10 +49,10 @@ const integrationMembers = {
     status: z.enum(["healthy", "failing", "disabled"]),
     failing_since: timestamp.nullable().describe("Nothing but failures since then"),
     disabled_reason: z
-      .enum(["gone", "failing"])
+      .enum(["gone", "failing", "restored"])
       .nullable()
       .describe(
-        "Why the service has disabled it: the receiver said 410, or nothing but failures for five days",
+        "Why it was disabled: the receiver said 410, nothing but failures for five days, or it came back with a backup",
       ),
     last_delivery: z
       .strictObject({ at: timestamp, delivered: z.boolean(), status: httpStatus, reason })

@@ -8,7 +8,7 @@ import type { Database, Storage } from "../storage/storage.ts";
 import { keepDigests } from "./erased.ts";
 
 /** What a record of a sign-on says of a person, maybe in the provider's own words. How it ended, and why, stays. */
-const OF_A_PERSON = {
+export const OF_A_PERSON = {
   email_digest: null,
   network: null,
   browser: null,

@@ -209,19 +209,29 @@ export async function deleteProfile(deps: Deps, by: By, key: ProfileKey): Promis
   await getProfile(deps, key);
   await changeStore(deps, key.storeId, async (trx) => {
     const profile = await findProfile(trx, key);
-    if (!profile) return;
-    await rememberFormer(trx, profile);
-    await trx
-      .deleteFrom("oidc_profiles")
-      .where("store_id", "=", key.storeId)
-      .where("realm_id", "=", key.realmId)
-      .where("id", "=", key.profileId)
-      .execute();
-    const ended = await countTokens(trx, key);
-    const resource = { type: "oidc-profile", id: key.profileId, ended_customer_tokens: ended };
-    await noteEvents(trx, deps, by, [{ type: "oidc_profile.deleted", subject: key.profileId, resource }]);
+    if (profile) await removeProfile(trx, deps, by, profile);
   });
   await deps.calls.forget(key.profileId);
+}
+
+/** In a transaction that holds the store. */
+export async function removeProfile(
+  trx: Trx,
+  deps: Pick<Deps, "clock">,
+  by: By,
+  profile: Profile,
+): Promise<void> {
+  const key = { storeId: profile.storeId, realmId: profile.realmId, profileId: profile.id };
+  await rememberFormer(trx, profile);
+  await trx
+    .deleteFrom("oidc_profiles")
+    .where("store_id", "=", key.storeId)
+    .where("realm_id", "=", key.realmId)
+    .where("id", "=", key.profileId)
+    .execute();
+  const ended = await countTokens(trx, key);
+  const resource = { type: "oidc-profile", id: key.profileId, ended_customer_tokens: ended };
+  await noteEvents(trx, deps, by, [{ type: "oidc_profile.deleted", subject: key.profileId, resource }]);
 }
 
 /** How many customer tokens end with a profile: their rows stay until they expire, those of the last minute included. */

@@ -174,7 +174,7 @@ async function passedOver(trx: Trx, before: IntegrationRow): Promise<number> {
 /** Enabled again, it goes on from now, and with what it had not delivered; what happened meanwhile it does not hear of. */
 async function switched(
   trx: Trx,
-  { clock }: Deps,
+  { clock }: Pick<Deps, "clock">,
   before: IntegrationRow,
   enabled: boolean | undefined,
 ): Promise<Partial<IntegrationRow>> {
@@ -188,6 +188,18 @@ async function switched(
     disabled_reason: null,
     is_slow: 0,
   };
+}
+
+/** By a command, which has no keys to open secrets with. One that is enabled stays so. */
+export function enableIntegration(
+  deps: Pick<Deps, "storage" | "clock">,
+  by: By,
+  id: string,
+): Promise<IntegrationRow> {
+  return changeIntegration(deps, by, id, {
+    secrets: () => [],
+    columns: (trx, before) => switched(trx, deps, before, true),
+  });
 }
 
 /** The new secret signs at once; the one before goes on beside it for a day. */
@@ -209,7 +221,12 @@ type Change = {
   columns(trx: Trx, before: IntegrationRow): Promise<Partial<IntegrationRow>>;
 };
 
-function changeIntegration(deps: Deps, by: By, id: string, change: Change): Promise<IntegrationRow> {
+function changeIntegration(
+  deps: Pick<Deps, "storage" | "clock">,
+  by: By,
+  id: string,
+  change: Change,
+): Promise<IntegrationRow> {
   const { storage, clock } = deps;
   return storage.transact(async (trx) => {
     const rows = trx
@@ -235,7 +252,11 @@ function changeIntegration(deps: Deps, by: By, id: string, change: Change): Prom
 }
 
 /** Its deliveries may be many, and go afterwards (forget.ts). */
-export async function deleteIntegration(deps: Deps, by: By, id: string): Promise<undefined> {
+export async function deleteIntegration(
+  deps: Pick<Deps, "storage" | "clock">,
+  by: By,
+  id: string,
+): Promise<undefined> {
   await deps.storage.transact(async (trx) => {
     const { numDeletedRows } = await trx
       .deleteFrom("integrations")

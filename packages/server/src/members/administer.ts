@@ -106,18 +106,8 @@ export async function updateMember(
 }
 
 export async function deleteMember(deps: Deps, by: By, memberId: string): Promise<undefined> {
-  const { storeId } = by;
-  const isDeleted = await changeStore(deps, storeId, async (trx) => {
-    const isAllowed = await mayGo(trx, by, memberId);
-    const row = await trx
-      .deleteFrom("members")
-      .where("store_id", "=", storeId)
-      .where("id", "=", memberId)
-      .where(isAllowed)
-      .returning("id")
-      .executeTakeFirst();
-    if (!row && (await findMember(trx, storeId, memberId))) throw new Problem("last_administrator");
-    if (!row) return false;
+  const isDeleted = await changeStore(deps, by.storeId, async (trx) => {
+    if (!(await removeMember(trx, by, memberId))) return false;
     const resource = { type: "member", id: memberId };
     await noteEvents(trx, deps, by, [{ type: "member.deleted", subject: memberId, resource }]);
     return true;
@@ -125,15 +115,28 @@ export async function deleteMember(deps: Deps, by: By, memberId: string): Promis
   if (!isDeleted) throw new Problem("member_not_found");
 }
 
+type Removed = Pick<Tables["members"], "email" | "profile_id" | "issuer" | "subject">;
+
+/** By what the member was known. Undefined: there is none. In a transaction that holds the store. */
+export async function removeMember(trx: Trx, by: By, memberId: string): Promise<Removed | undefined> {
+  const { storeId } = by;
+  const isAllowed = await mayGo(trx, by, memberId);
+  const row = await trx
+    .deleteFrom("members")
+    .where("store_id", "=", storeId)
+    .where("id", "=", memberId)
+    .where(isAllowed)
+    .returning(["email", "profile_id", "issuer", "subject"])
+    .executeTakeFirst();
+  if (!row && (await findMember(trx, storeId, memberId))) throw new Problem("last_administrator");
+  return row;
+}
+
 /**
  * Whether a member may stop being an administrator, or be gone: always by a key or the operator; by a member, unless nobody else
  * could sign in as administrator. That could be somebody who was invited, or is bound to a name that a provider goes by.
  */
-export async function mayGo(
-  trx: Trx,
-  { storeId, actor }: By,
-  memberId: string,
-): Promise<Expression<SqlBool>> {
+async function mayGo(trx: Trx, { storeId, actor }: By, memberId: string): Promise<Expression<SqlBool>> {
   if (actor.type !== "member") return sql.lit(true);
   const bound = await listBoundNames(trx, storeId);
   const { eb, exists, or, selectFrom } = expressionBuilder<Tables, "members">();

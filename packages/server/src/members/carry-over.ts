@@ -13,10 +13,7 @@ import { presentMembers } from "./present.ts";
 type Deps = { storage: Storage; clock: Clock };
 
 /** Those that the replaced database no longer has go. */
-export async function carryRemovals(deps: Deps, replaced: Storage, ids: string[]): Promise<number> {
-  const kept = await replaced.db.selectFrom("members").select("id").where("id", "in", ids).execute();
-  const isKept = new Set(kept.map(({ id }) => id));
-  const gone = ids.filter((id) => !isKept.has(id));
+export async function carryRemovals(deps: Deps, gone: readonly string[]): Promise<number> {
   if (gone.length === 0) return 0;
   await deps.storage.transact(async (trx) => {
     const deleted = await trx

@@ -8,8 +8,7 @@ import type { By } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
-import { mayGo } from "./administer.ts";
-import { findMember } from "./member.ts";
+import { removeMember } from "./administer.ts";
 
 /**
  * Removes a member, by the rule of a deletion, and takes the person out of the log and out of records of sign-ons, as an erasure of a
@@ -34,15 +33,7 @@ async function beginMemberErasure(
   memberId: string,
 ): Promise<Erasure | undefined> {
   const { storeId } = by;
-  const isAllowed = await mayGo(trx, by, memberId);
-  const row = await trx
-    .deleteFrom("members")
-    .where("store_id", "=", storeId)
-    .where("id", "=", memberId)
-    .where(isAllowed)
-    .returning(["email", "profile_id", "issuer", "subject"])
-    .executeTakeFirst();
-  if (!row && (await findMember(trx, storeId, memberId))) throw new Problem("last_administrator");
+  const row = await removeMember(trx, by, memberId);
   const person = { storeId, personId: memberId };
   if (!row && !(await isInLog(trx, person))) return undefined;
   const emailDigest = row ? await deps.emailDigests.of(storeId, row.email) : null;

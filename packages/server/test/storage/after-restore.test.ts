@@ -7,7 +7,7 @@ import {
   updateApplicationKey,
 } from "../../src/application-keys/administer.ts";
 import { rotateSecret } from "../../src/application-keys/secret.ts";
-import { carryOver } from "../../src/carry-over.ts";
+import { carryOver } from "../../src/carry-over/carry-over.ts";
 import { introspectToken, issueAccessToken } from "../../src/contract/access-tokens.ts";
 import { createCustomer, getCustomer } from "../../src/contract/customers.ts";
 import { jwks } from "../../src/contract/sign-on.ts";
@@ -192,7 +192,22 @@ describe.each(engines)("after a restore on $name", (engine) => {
       const given = rows.map((row) => ({ ...row, name_key: undefined }));
       await restored.db.insertInto(table).values(given).execute();
     };
-    const NOTHING = { deletedKeys: 0, rotatedKeys: 0, passwords: 0, members: 0, roles: 0 };
+    const NOTHING = {
+      stores: 0,
+      erased: 0,
+      deletedKeys: 0,
+      rotatedKeys: 0,
+      members: 0,
+      roles: 0,
+      profiles: 0,
+      realms: 0,
+      webhooks: 0,
+      customers: 0,
+      passwords: 0,
+      addresses: 0,
+      identities: 0,
+      unread: [],
+    };
     const secrets = ({ db }: Storage): Promise<Tables["application_key_secrets"][]> =>
       db.selectFrom("application_key_secrets").selectAll().orderBy("id").execute();
 

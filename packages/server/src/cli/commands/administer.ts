@@ -196,6 +196,21 @@ export const memberCommands: Command[] = [
   }),
 ];
 
+export const integrationCommands: Command[] = [
+  command({
+    name: "integration enable",
+    does: "Enables a webhook, as those that came back with a backup.",
+    options: {
+      ...FROM_STORE,
+      id: { value: "<webhook>", says: "the webhook's id", required: true },
+      ...jsonOption('{"integration": {…}}'),
+    },
+    notes: `After a restore that could not read the database of before, nothing tells whether a webhook was deleted since, or its secret
+stolen. Look at where it sends, then enable it. It goes on with what happens from then on, and with what it had not delivered.`,
+    load: async () => (await import("../integration.ts")).enable,
+  }),
+];
+
 export const realmCommands: Command[] = [
   command({
     name: "realm list",

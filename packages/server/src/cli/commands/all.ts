@@ -1,5 +1,6 @@
 import type { Command } from "../command.ts";
 import {
+  integrationCommands,
   keyCommands,
   memberCommands,
   profileCommands,
@@ -18,6 +19,7 @@ export const commands: readonly Command[] = [
   ...realmCommands,
   ...profileCommands,
   ...signOnCommands,
+  ...integrationCommands,
   ...lookCommands,
   ...keepCommands,
 ];

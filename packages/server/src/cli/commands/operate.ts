@@ -178,14 +178,16 @@ On PostgreSQL, use its own tools (pg_dump, or an archive of its log); after a re
     options: {
       "ignore-current": { says: "takes nothing from the database that is replaced" },
       ...jsonOption(
-        '{"restored": path, "from": path, "kept_as": path or null, "ended": {…}, "carried_over": {…} or null}',
+        '{"restored": path, "from": path, "kept_as": path or null, "ended": {…}, "carried_over": {…} or null, "may_be_back": {…} or null}',
       ),
     },
     notes: `Refused while a service runs. Customer tokens, access tokens, sign-ons under way and rotated-out secrets from before are
 dead after that.
 
-Keys that were deleted since the backup stay deleted, secrets and passwords are those of the database that is replaced, if
-it can be read. --ignore-current is for a database that was tampered with, or keys to be had back.`,
+The database that is replaced decides, if it can be read, who may come in and who is sent data: deletions and erasures since
+the backup stay, and so do secrets, passwords, addresses, roles, and what was disabled. --ignore-current is for a database
+that was tampered with, or keys to be had back. Where nothing is known, webhooks stay disabled until
+\`latchkey integration enable\`, and the command lists what may be back.`,
     load: async () => (await import("../restore.ts")).restore,
   }),
   command({
@@ -198,13 +200,16 @@ it can be read. --ignore-current is for a database that was tampered with, or ke
       },
       "rotate-secrets": { says: "gives every key a new secret, shows them, and the old ones no longer work" },
       yes: { says: "with --rotate-secrets: does not ask" },
-      ...jsonOption('{"ended": {…}, "carried_over": {…} or null, "secrets": […] with --rotate-secrets}'),
+      ...jsonOption(
+        '{"ended": {…}, "carried_over": {…} or null, "may_be_back": {…} or null, "secrets": […] with --rotate-secrets}',
+      ),
     },
     notes: `To be run after a database was restored, before the service starts. Ends customer tokens, access tokens, sign-ons under
 way, secrets that had been rotated out and were in their grace, and signing keys; the first use makes a new one.
 
-A restored database does not know what happened after the backup. A key that was deleted since, and a secret that was
-rotated out since, would work again, and so would a password that was changed: name --replaced, or say --rotate-secrets.`,
+A restored database does not know what happened after the backup: who was erased or deleted since, which secrets were rotated
+out, which webhooks and providers disabled. With --replaced the database of before decides. Without it webhooks stay disabled
+until \`latchkey integration enable\`, and the command lists what may be back; --rotate-secrets gives every key a new secret.`,
     load: async () => (await import("../after-restore.ts")).afterRestore,
   }),
 ];

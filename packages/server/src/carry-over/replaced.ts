@@ -1,0 +1,158 @@
+import { sql } from "kysely";
+import type { EventType } from "../events/event.ts";
+import { atMost } from "../storage/at-most.ts";
+import type { Database, Storage } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+
+/**
+ * The database that a restore replaces, as evidence. It may have been written by another release, so only columns that it has are
+ * asked for. It may be damaged: then a row that is not found may just not be readable, and counts as deleted only if the log says so.
+ */
+export type Replaced = {
+  storage: Storage;
+  isSound: boolean;
+  /** None: it has no such table. */
+  columnsOf(table: keyof Tables): ReadonlySet<string>;
+};
+
+export async function describeReplaced(storage: Storage): Promise<Replaced> {
+  const tables = await storage.db.introspection.getTables();
+  const columns = new Map(
+    tables.map((table) => [table.name, new Set(table.columns.map(({ name }) => name))] as const),
+  );
+  return {
+    storage,
+    isSound: await isSound(storage),
+    columnsOf: (table) => columns.get(table) ?? new Set(),
+  };
+}
+
+async function isSound({ engine, db }: Storage): Promise<boolean> {
+  if (engine === "postgres") return true;
+  const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check(1)`.execute(db);
+  return rows[0]?.integrity_check === "ok";
+}
+
+/** Each has an id. */
+type Carried =
+  | "application_keys"
+  | "authentication_realms"
+  | "customer_identities"
+  | "customers"
+  | "integrations"
+  | "members"
+  | "oidc_profiles"
+  | "sign_ons";
+
+export type Owned = { id: string; store_id: string };
+
+const PAGE = 200;
+
+/** All rows of the restored database, some at a time, by their ids. */
+export async function* pagesOf({ db }: Storage, table: Carried): AsyncGenerator<Owned[]> {
+  for (let after = ""; ; ) {
+    const rows = await db
+      .selectFrom(table)
+      .select(["id", "store_id"])
+      .where("id", ">", after)
+      .orderBy("id")
+      .limit(atMost(PAGE))
+      .execute();
+    const last = rows.at(-1);
+    if (!last) return;
+    yield rows;
+    after = last.id;
+  }
+}
+
+export async function listStoreIds({ db }: Storage): Promise<string[]> {
+  const rows = await db.selectFrom("stores").select("id").orderBy("id").execute();
+  return rows.map(({ id }) => id);
+}
+
+export const idsOf = (rows: readonly Owned[]): string[] => rows.map(({ id }) => id);
+
+/** Some columns of rows, as far as the replaced database has them. */
+export async function readReplaced<T extends Carried, C extends keyof Tables[T] & string>(
+  { storage, columnsOf }: Replaced,
+  table: T,
+  columns: readonly C[],
+  ids: readonly string[],
+): Promise<Map<string, Partial<Pick<Tables[T], C>>>> {
+  const there = columnsOf(table);
+  if (there.size === 0 || ids.length === 0) return new Map();
+  const rows = await readSome(
+    storage.db,
+    table,
+    columns.filter((column) => there.has(column)),
+    ids,
+  );
+  return new Map(rows.map((row) => [row.id, row as unknown as Partial<Pick<Tables[T], C>>]));
+}
+
+/** The same of the restored database, which has them all. */
+export async function readRestored<T extends Carried, C extends keyof Tables[T] & string>(
+  { db }: Storage,
+  table: T,
+  columns: readonly C[],
+  ids: readonly string[],
+): Promise<(Owned & Pick<Tables[T], C>)[]> {
+  return (await readSome(db, table, columns, ids)) as (Owned & Pick<Tables[T], C>)[];
+}
+
+const readSome = (
+  db: Database,
+  table: Carried,
+  columns: readonly string[],
+  ids: readonly string[],
+): Promise<Owned[]> =>
+  db
+    .selectFrom(table as "customers")
+    .select(["id", "store_id", ...columns.map((column) => db.dynamic.ref<"id">(column))])
+    .where("id", "in", ids)
+    .orderBy("id")
+    .execute() as Promise<Owned[]>;
+
+/** In what a row is another one there: the members that it has there. */
+export function differences<R extends object>(
+  was: R,
+  is: Partial<R> | undefined,
+  columns: readonly (keyof R)[],
+) {
+  const changed: Partial<R> = {};
+  for (const column of columns)
+    if (is && is[column] !== undefined && is[column] !== was[column]) changed[column] = is[column];
+  return Object.keys(changed).length > 0 ? changed : undefined;
+}
+
+/** Which of these rows were deleted there. */
+export async function listGone(
+  replaced: Replaced,
+  table: Carried,
+  deletion: EventType,
+  rows: readonly Owned[],
+): Promise<Owned[]> {
+  if (replaced.columnsOf(table).size === 0) return [];
+  const there = await readReplaced(replaced, table, [], idsOf(rows));
+  const gone = rows.filter(({ id }) => !there.has(id));
+  if (replaced.isSound || gone.length === 0) return gone;
+  const said: Owned[] = [];
+  for (const row of gone) if (await isSaid(replaced, deletion, row)) said.push(row);
+  return said;
+}
+
+async function isSaid(
+  { storage: { db } }: Replaced,
+  deletion: EventType,
+  { id, store_id }: Owned,
+): Promise<boolean> {
+  const event = await db
+    .selectFrom("events")
+    .select("sequence")
+    .where("store_id", "=", store_id)
+    .where("subject", "=", id)
+    .where("type", "=", deletion)
+    .limit(atMost(1))
+    .executeTakeFirst();
+  return event !== undefined;
+}
