@@ -86,7 +86,7 @@ for (const kind of kinds) {
       new Request(`https://keys.example${path}`, { method: "POST", headers, body: JSON.stringify(body) }),
     );
     if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}: ${await answer.text()}`);
-    return answer.json();
+    return (await answer.json()) as { access_token: string };
   }
 
   await app.tidy();

@@ -42,6 +42,8 @@ export const commandOn = <const O extends Options>(
   described: Described<O, Given<O> & { argument: string }> & { argument: Argument },
 ): Command => described;
 
+export const NAME = { value: "<name>", says: "1 to 255 characters" } as const;
+
 /** What a program reads: one object on one line. A resource in it has the members that the API shows. */
 export const jsonOption = (shape: string) => ({ json: { says: `prints ${shape}, for programs` } });
 export const YES_OPTION = { yes: { says: "does it without asking; needed where there is no terminal" } };

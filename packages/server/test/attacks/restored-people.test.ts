@@ -122,7 +122,9 @@ describe.each(engines)("a restore with the replaced database at hand, on $name",
     const text = (await storedText(backup.database.url, backup.storage)).toLowerCase();
     for (const trace of ["lovelace", "byron", "ockham", "hopper", "navy", "subject-0815"])
       expect(text.includes(trace), trace).toBe(false);
-    expect(await verifyLog({ storage: backup.storage }, f.store.store.id)).toMatchObject({ isWhole: true });
+    expect(
+      await verifyLog({ storage: backup.storage, clock: f.latchkey.clock, eventDays: 90 }, f.store.store.id),
+    ).toMatchObject({ isWhole: true });
   });
 
   test("a customer who was deleted stays deleted; a password and an address are what they were last", async () => {

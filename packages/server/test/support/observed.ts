@@ -27,7 +27,7 @@ export function readObserved(): Set<string> {
 }
 
 /** `short` is a whole `npm test`, `long` a whole `npm run test:all`. */
-export type TestRun = "short" | "long";
+type TestRun = "short" | "long";
 
 export const markObserved = (run: TestRun): void => writeFileSync(join(FOLDER, run), "");
 

@@ -1,14 +1,13 @@
 import type { Command } from "../command.ts";
 import {
   integrationCommands,
-  keyCommands,
   memberCommands,
   profileCommands,
   realmCommands,
   signOnCommands,
-  storeCommands,
 } from "./administer.ts";
 import { keepCommands, lookCommands, runCommands } from "./operate.ts";
+import { keyCommands, storeCommands } from "./stores-and-keys.ts";
 
 /** Every command there is, in the order of help. */
 export const commands: readonly Command[] = [

@@ -1,0 +1,156 @@
+import {
+  type Command,
+  command,
+  commandOn,
+  FROM_STORE,
+  jsonOption,
+  NAME,
+  OF_STORE,
+  PAGE_OPTIONS,
+  YES_OPTION,
+} from "../command.ts";
+
+/** Stores and their application keys. These work beside a running service, which sees a change within a second. */
+
+const RATE = { value: "<n>", says: "requests per second that all its keys share" } as const;
+const MAX_RATE = { value: "<n>", says: "how far its administrators may raise that themselves" } as const;
+const SIGN_UPS = {
+  "sign-ups-per-network": {
+    value: "<n>",
+    says: "customers that public tokens may create in an hour from one network; 30 unless set",
+  },
+  "sign-ups-per-hour": {
+    value: "<n>",
+    says: "customers that public tokens may create in an hour in all; 1,000 unless set",
+  },
+} as const;
+const ROLE = {
+  value: "<role>",
+  says: "what the key's client_credentials tokens may do: viewer, support or administrator",
+} as const;
+const OPENID_CLIENT = {
+  value: "<kind>",
+  says: "what the key owes as a client of the store's realms: pkce, or standard: PKCE or a nonce",
+} as const;
+const RESERVE = { value: "<n>", says: "requests per second that this key is never refused" } as const;
+const STORE_ID = { value: "<store>", says: "the store's id", required: true } as const;
+const KEY_ID = { value: "<key>", says: "the key's id", required: true } as const;
+
+export const storeCommands: Command[] = [
+  command({
+    name: "store create",
+    does: "Makes a store with its first application key, whose secret is shown once.",
+    options: {
+      name: { ...NAME, required: true },
+      "rate-limit": { ...RATE, default: "100" },
+      "max-rate-limit": { ...MAX_RATE, says: `${MAX_RATE.says}; unless given, not at all` },
+      ...SIGN_UPS,
+      ...jsonOption('{"store": {…}, "application_key": {…, "client_secret"}}'),
+    },
+    load: async () => (await import("../store.ts")).createOne,
+  }),
+  command({
+    name: "store list",
+    does: "Shows stores, oldest first, also those that are being deleted.",
+    options: { ...PAGE_OPTIONS, ...jsonOption('{"stores": […], "next": cursor or null}') },
+    load: async () => (await import("../store.ts")).list,
+  }),
+  commandOn({
+    name: "store show",
+    does: "Shows a store with its limits.",
+    argument: { value: "<store>", says: "the store's id" },
+    options: jsonOption('{"store": {…}}'),
+    load: async () => (await import("../store.ts")).show,
+  }),
+  command({
+    name: "store update",
+    does: "Changes a store's name or limits. What is not named stays.",
+    options: {
+      id: STORE_ID,
+      name: NAME,
+      "rate-limit": RATE,
+      "max-rate-limit": MAX_RATE,
+      ...SIGN_UPS,
+      ...jsonOption('{"store": {…}}'),
+    },
+    notes:
+      "A --rate-limit above --max-rate-limit raises that with it. To lower --max-rate-limit below the limit, lower both at once.",
+    load: async () => (await import("../store.ts")).update,
+  }),
+  command({
+    name: "store delete",
+    does: "Deletes a store with everything in it, for good.",
+    options: { id: STORE_ID, ...YES_OPTION, ...jsonOption('{"deleted": id, "rows": n}') },
+    notes:
+      "Its tokens and keys are dead at once; then its rows go in batches, while the service runs. It may be interrupted: the\nsame command goes on.",
+    load: async () => (await import("../store.ts")).remove,
+  }),
+];
+
+export const keyCommands: Command[] = [
+  command({
+    name: "key create",
+    does: "Makes an application key, whose secret is shown once.",
+    options: {
+      ...OF_STORE,
+      name: { ...NAME, required: true },
+      reserve: { ...RESERVE, default: "0" },
+      role: { ...ROLE, default: "administrator" },
+      "openid-client": { ...OPENID_CLIENT, default: "pkce" },
+      ...jsonOption('{"application_key": {…, "client_secret"}}'),
+    },
+    load: async () => (await import("../key.ts")).create,
+  }),
+  command({
+    name: "key list",
+    does: "Shows a store's application keys, oldest first.",
+    options: {
+      ...FROM_STORE,
+      ...PAGE_OPTIONS,
+      ...jsonOption('{"application_keys": […], "next": cursor or null}'),
+    },
+    load: async () => (await import("../key.ts")).list,
+  }),
+  commandOn({
+    name: "key show",
+    does: "Shows an application key, and when each of its secrets was last used.",
+    argument: { value: "<key>", says: "the key's id" },
+    options: { ...FROM_STORE, ...jsonOption('{"application_key": {…}}') },
+    load: async () => (await import("../key.ts")).show,
+  }),
+  command({
+    name: "key update",
+    does: "Changes a key's name, reservation, role or kind of OpenID client. What is not named stays.",
+    options: {
+      ...OF_STORE,
+      id: KEY_ID,
+      name: NAME,
+      reserve: RESERVE,
+      role: ROLE,
+      "openid-client": OPENID_CLIENT,
+      ...jsonOption('{"application_key": {…}}'),
+    },
+    load: async () => (await import("../key.ts")).update,
+  }),
+  command({
+    name: "key rotate",
+    does: "Gives a key a new secret, which is shown once.",
+    options: {
+      ...OF_STORE,
+      id: KEY_ID,
+      "grace-seconds": {
+        value: "<seconds>",
+        says: "how long the older secrets go on working",
+        default: "86400",
+      },
+      ...jsonOption('{"application_key": {…, "client_secret"}}'),
+    },
+    load: async () => (await import("../key.ts")).rotate,
+  }),
+  command({
+    name: "key delete",
+    does: "Deletes a key for good: its secrets and access tokens are dead within a second.",
+    options: { ...OF_STORE, id: KEY_ID, ...YES_OPTION, ...jsonOption('{"deleted": id}') },
+    load: async () => (await import("../key.ts")).remove,
+  }),
+];
