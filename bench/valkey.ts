@@ -165,9 +165,9 @@ async function measureMemory(): Promise<Memory[]> {
   const allowance = { revision: 1, rateLimit: 1_000_000, totalReserved: 10, reserved: 10 };
   const draw = { storeId: "s", keyId: keyId(1), allowance, administration: false };
   for (let source = 0; source < 100; source++) await limiter.take({ ...draw, source: `192.0.2.${source}` });
-  found.push({ what: "limits: a store", bytes: await bytesOf("lk:{s}:1:limits") });
-  found.push({ what: "limits: a key", bytes: await bytesOf(`lk:{s}:1:key:${keyId(1)}`) });
-  const sources = await bytesOf(`lk:{s}:1:sources:${keyId(1)}`);
+  found.push({ what: "limits: a store", bytes: await bytesOf("lk:{s}:2:limits") });
+  found.push({ what: "limits: a key", bytes: await bytesOf(`lk:{s}:2:key:${keyId(1)}`) });
+  const sources = await bytesOf(`lk:{s}:2:sources:${keyId(1)}`);
   found.push({ what: "limits: a source of public tokens", bytes: Math.round(sources / 100) });
   await opened.close();
   return found;

@@ -7,7 +7,7 @@ import type { GroupCache } from "../lib/cache.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { createMemo, type Memo } from "../lib/memo.ts";
-import type { Allowance } from "../rate-limit/limiter.ts";
+import type { Allowance } from "../rate-limit/limiter-state.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage } from "../storage/storage.ts";
 import { createStoreCache } from "../storage/store-cache.ts";

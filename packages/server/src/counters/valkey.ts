@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../lib/log.ts";
+import { BEAT, GONE_AFTER_MS, INSTANCES, LEAVE } from "./beat.ts";
 import { type Client, createClient } from "./client.ts";
-import { createScript, type Script } from "./script.ts";
+import type { Script } from "./script.ts";
 
 /**
  * What several instances count together, in Valkey, Redis, or any server that speaks their protocol. It is either there or
@@ -26,6 +27,8 @@ export type Valkey = {
   counts(): { losses: number; answered: number; alone: number };
   /** Told of each round trip how long it took. */
   onRoundTrip(listener: (elapsedMs: number) => void): void;
+  /** Called whenever it is there again. */
+  onReturn(listener: () => void): void;
   close(): Promise<void>;
 };
 
@@ -58,20 +61,9 @@ const ANSWER_WITHIN_MS = 50;
 const CONNECT_WITHIN_MS = 500;
 const PROBE_EVERY_MS = 200;
 const BEAT_EVERY_MS = 1000;
-/** An instance that has missed two beats is gone. */
-const GONE_AFTER_MS = 3000;
 /** A script that takes longer keeps all other stores waiting. */
 const CALLS_PER_SCRIPT = 200;
 
-/** Adds first: a server whose memory is full refuses that, and would let it pass after anything that takes away. */
-const BEAT = createScript(`
-redis.call('ZADD', slot, now, ARGV[3])
-redis.call('ZREMRANGEBYSCORE', slot, '-inf', now - ${GONE_AFTER_MS})
-redis.call('ZREMRANGEBYSCORE', slot, now + ${GONE_AFTER_MS}, '+inf')
-redis.call('PEXPIRE', slot, ${GONE_AFTER_MS})
-return { math.floor(now), redis.call('ZCARD', slot) }`);
-const LEAVE = createScript(`return { redis.call('ZREM', slot, ARGV[3]) }`);
-const INSTANCES = "instances";
 const NEVER_TOO_LATE = String(Number.MAX_SAFE_INTEGER);
 
 /** Resolves when the first try to connect is over, whether it worked or not. */
@@ -89,6 +81,7 @@ export async function openValkey(options: Options): Promise<Valkey> {
   let othersCountedMs = Number.NEGATIVE_INFINITY;
   const counts = { losses: 0, answered: 0, alone: 0 };
   let tellRoundTrip = (_elapsedMs: number): void => {};
+  let tellReturn = (): void => {};
   let isClosed = false;
   let hasFailed = false;
   let probe: NodeJS.Timeout | undefined;
@@ -143,6 +136,7 @@ export async function openValkey(options: Options): Promise<Valkey> {
       line = mine;
       log.info({ event: "valkey_connected", instances });
       hasFailed = false;
+      tellReturn();
       await readEviction(client);
     } catch (error) {
       client.destroy();
@@ -272,6 +266,9 @@ export async function openValkey(options: Options): Promise<Valkey> {
     counts: () => counts,
     onRoundTrip(listener) {
       tellRoundTrip = listener;
+    },
+    onReturn(listener) {
+      tellReturn = listener;
     },
     async close() {
       isClosed = true;

@@ -37,6 +37,12 @@ export function resize(bucket: Bucket, rate: number, capacity: number): void {
   bucket.capacity = capacity;
 }
 
+/** Goes on from so many tokens. */
+export function setTokens(bucket: Bucket, tokens: number, nowMs: number): void {
+  bucket.tokens = Math.min(bucket.capacity, Math.max(0, tokens));
+  bucket.filledAtMs = nowMs;
+}
+
 export const isFull = (bucket: Bucket): boolean => bucket.tokens >= bucket.capacity - HAIR;
 
 export const wholeTokens = (bucket: Bucket): number => Math.floor(bucket.tokens + HAIR);

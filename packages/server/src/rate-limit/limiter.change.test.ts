@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { handClock } from "../../test/support/clock.ts";
 import { describeLimiters, type MakeLimiter } from "../../test/support/limiters.ts";
-import type { Allowance, Decision } from "./limiter.ts";
+import type { Decision } from "./limiter.ts";
+import type { Allowance } from "./limiter-state.ts";
 
 type Floors = Record<string, number>;
 

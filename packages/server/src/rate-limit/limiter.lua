@@ -2,10 +2,14 @@
 -- the same order, on the server's clock. An item is one request of the slot's store:
 --   key, source or '', revision of the limits, what is shared, what the key has reserved, 't' take | 'a' take for administration | 'l' look
 -- and its answer
---   served (1, 0), bucket (1 reserved, 2 shared, 3 administration), reserved: quota, left, shared: quota, left, asked, retry after
--- Kept as strings of doubles that expire by themselves, <slot>:1:limits and <slot>:1:key:<key>, and a hash <slot>:1:sources:<key>.
+--   served (1, 0), bucket (1 reserved, 2 shared, 3 administration), reserved: quota, left, shared: quota, left, asked, retry after,
+--   floor: thousandths of a token, how long full; pool: the same
+-- With 'o' an instance hands in what it let in while it was away: a request of the key for each of them, drawn from the floor or the pool.
+-- Its source is 'away pool part since floor since': for how many milliseconds it was away, what it let in of the pool, which part of the
+-- pool's rate was its own, how long the pool had been full when it last asked, and the same of the floor, whose rate is whole everywhere.
+-- Kept as strings of doubles that expire by themselves, <slot>:2:limits and <slot>:2:key:<key>, and a hash <slot>:2:sources:<key>.
 -- Whoever changes what is in them raises the number: beside an older release, which counts in its own, that is no fault.
-slot = slot .. ':1'
+slot = slot .. ':2'
 local WIDTH = 6
 local HAIR = 1e-6
 local FORGOTTEN_AFTER = 9000
@@ -22,11 +26,22 @@ local function capacityOf(rate) return rate + 2 * ceil(rate / 10) end
 local function reserveOf(rate) return 2 * ceil(rate / 10) end
 local function memoryOf(rate) return 500 + 10000 / max(rate, 1) end
 
-local function newBucket(rate, capacity) return { rate = rate, capacity = capacity, tokens = capacity, filled = now } end
+-- `full`: for how many milliseconds it has been full in all, what flowed in having spilled. It begins at the time of day, so that one
+-- that is made anew because it had expired counts as full meanwhile.
+local function newBucket(rate, capacity)
+  return { rate = rate, capacity = capacity, tokens = capacity, filled = now, full = now }
+end
 
 local function fill(bucket)
   if now > bucket.filled then
-    bucket.tokens = min(bucket.capacity, bucket.tokens + (now - bucket.filled) * bucket.rate / 1000)
+    local since = now - bucket.filled
+    local tokens = bucket.tokens + since * bucket.rate / 1000
+    if tokens >= bucket.capacity then
+      local spilled = bucket.rate > 0 and (tokens - bucket.capacity) * 1000 / bucket.rate or since
+      bucket.full = bucket.full + min(since, spilled)
+      tokens = bucket.capacity
+    end
+    bucket.tokens = tokens
   end
   -- Also where the server's clock was set back: else nothing would flow in until it is where it was.
   bucket.filled = now
@@ -45,6 +60,13 @@ local function changeRate(bucket, rate)
   bucket.capacity = capacityOf(rate)
   bucket.tokens = min(bucket.capacity, bucket.tokens)
   bucket.rate = rate
+end
+
+-- What an instance let in while it was away. What flowed in while the bucket was full has paid for it: that much was free.
+local function pay(bucket, owed, part, since, away, least)
+  fill(bucket)
+  local free = part * max(0, min(away, bucket.full - since)) / 1000
+  bucket.tokens = max(min(bucket.tokens, least), bucket.tokens - max(0, owed - free))
 end
 
 local function secondsUntilToken(bucket, leaving)
@@ -103,13 +125,13 @@ local function limitsFor(revision, shared)
   if not limits then
     local kept = keptOf[limitsName]
     if kept then
-      local rate, tokens, filled, had, at, adminTokens, adminFilled
+      local rate, tokens, filled, full, had, at, adminTokens, adminFilled
       limits = {}
-      limits.revision, rate, tokens, filled, had, at, adminTokens, adminFilled, limits.second =
-        unpacked('ddddddddd', kept)
-      limits.pool = { rate = rate, capacity = capacityOf(rate), tokens = tokens, filled = filled }
+      limits.revision, rate, tokens, filled, full, had, at, adminTokens, adminFilled, limits.second =
+        unpacked('dddddddddd', kept)
+      limits.pool = { rate = rate, capacity = capacityOf(rate), tokens = tokens, filled = filled, full = full }
       limits.most = { had = had, at = at }
-      limits.administration = { rate = 2, capacity = 2, tokens = adminTokens, filled = adminFilled }
+      limits.administration = { rate = 2, capacity = 2, tokens = adminTokens, filled = adminFilled, full = 0 }
     else
       limits = {
         revision = revision,
@@ -136,10 +158,12 @@ local function keyFor(id, revision, reserved)
     local kept = keptOf[name]
     key = { name = name, sources = {} }
     if kept then
-      local rate, tokens, filled, programHad, programAt, publicHad, publicAt, mostHad, mostAt
-      rate, tokens, filled, programHad, programAt, publicHad, publicAt, mostHad, mostAt, key.second, key.asked =
-        unpacked('ddddddddddd', kept)
-      if rate >= 0 then key.floor = { rate = rate, capacity = capacityOf(rate), tokens = tokens, filled = filled } end
+      local rate, tokens, filled, full, programHad, programAt, publicHad, publicAt, mostHad, mostAt
+      rate, tokens, filled, full, programHad, programAt, publicHad, publicAt, mostHad, mostAt, key.second, key.asked =
+        unpacked('dddddddddddd', kept)
+      if rate >= 0 then
+        key.floor = { rate = rate, capacity = capacityOf(rate), tokens = tokens, filled = filled, full = full }
+      end
       key.program = { had = programHad, at = programAt }
       key.public = { had = publicHad, at = publicAt }
       key.most = { had = mostHad, at = mostAt }
@@ -199,6 +223,20 @@ local function leftIn(bucket, leaving)
   return min(bucket.rate, max(0, floor(bucket.tokens + HAIR) - leaving))
 end
 
+-- The pool goes below empty, down to what would be full above: until that is paid back, nothing more comes from it. A floor does not: a
+-- key that keeps to its floor from now on finds what it has reserved.
+local function payBack(id, revision, shared, reserved, owed)
+  limitsFor(revision, shared)
+  local key = keyFor(id, revision, reserved)
+  local away, ofPool, part, poolSince, ofFloor, floorSince = owed:match('(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)')
+  away = tonumber(away)
+  if key.second ~= second then key.second, key.asked, key.isFirst = second, 0, true end
+  isChanged, key.isChanged = true, true
+  pay(limits.pool, tonumber(ofPool), tonumber(part), tonumber(poolSince), away, -limits.pool.capacity)
+  if key.floor then pay(key.floor, tonumber(ofFloor), key.floor.rate, tonumber(floorSince), away, 0) end
+  return {}
+end
+
 local function decide(id, source, revision, shared, reserved, what)
   limitsFor(revision, shared)
   local key = keyFor(id, revision, reserved)
@@ -231,8 +269,11 @@ local function decide(id, source, revision, shared, reserved, what)
     if key.floor then retryAfter = min(retryAfter, secondsUntilToken(key.floor, ofFloor)) end
     if isAdministration then retryAfter = min(retryAfter, secondsUntilToken(limits.administration, 0)) end
   end
+  local floorTokens, floorFull = 0, 0
+  if key.floor then floorTokens, floorFull = key.floor.tokens, key.floor.full end
   return {
     served and 1 or 0, bucket, reservedQuota, reservedLeft, limits.pool.rate, sharedLeft, key.asked, retryAfter,
+    ceil(floorTokens * 1000), floor(floorFull), floor(limits.pool.tokens * 1000), floor(limits.pool.full),
   }
 end
 
@@ -261,17 +302,22 @@ end
 
 local answers = {}
 for at = 3, #ARGV, WIDTH do
-  answers[#answers + 1] = decide(
-    ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4]), ARGV[at + 5])
+  local id, source, what = ARGV[at], ARGV[at + 1], ARGV[at + 5]
+  local revision, shared, reserved = tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
+  if what == 'o' then
+    answers[#answers + 1] = payBack(id, revision, shared, reserved, source)
+  else
+    answers[#answers + 1] = decide(id, source, revision, shared, reserved, what)
+  end
 end
 if isChanged then
   local pool, most, administration = limits.pool, limits.most, limits.administration
-  keep(limitsName, pack('ddddddddd', limits.revision, pool.rate, pool.tokens, pool.filled, most.had, most.at,
+  keep(limitsName, pack('dddddddddd', limits.revision, pool.rate, pool.tokens, pool.filled, pool.full, most.had, most.at,
     administration.tokens, administration.filled, second), limits.second ~= second)
   for id, key in pairs(keys) do
     if key.isChanged then
-      local kept = key.floor or { rate = -1, tokens = 0, filled = 0 }
-      keep(key.name, pack('ddddddddddd', kept.rate, kept.tokens, kept.filled, key.program.had, key.program.at,
+      local kept = key.floor or { rate = -1, tokens = 0, filled = 0, full = 0 }
+      keep(key.name, pack('dddddddddddd', kept.rate, kept.tokens, kept.filled, kept.full, key.program.had, key.program.at,
         key.public.had, key.public.at, key.most.had, key.most.at, key.second, key.asked), key.isFirst)
       keepSources(id, key.sources)
     end

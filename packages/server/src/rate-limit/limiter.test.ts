@@ -3,7 +3,8 @@ import { handClock } from "../../test/support/clock.ts";
 import { describeLimiters, inProcess, type MakeLimiter } from "../../test/support/limiters.ts";
 import { readUses } from "../../test/support/uses.ts";
 import { capacityOf } from "./fair-share.ts";
-import type { Allowance, Decision } from "./limiter.ts";
+import type { Decision } from "./limiter.ts";
+import type { Allowance } from "./limiter-state.ts";
 import { createUseLog } from "./use-log.ts";
 
 type Floors = Record<string, number>;

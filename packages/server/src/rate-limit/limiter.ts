@@ -1,28 +1,9 @@
 import type { Clock } from "../lib/clock.ts";
 import { createPauses } from "../lib/pauses.ts";
-import {
-  type Bucket,
-  draw,
-  fill,
-  fullBucket,
-  isFull,
-  resize,
-  secondsUntilToken,
-  wholeTokens,
-} from "./bucket.ts";
-import { type Claims, drawerOf, giveToSource, newClaims, standingOfSource, sweepSources } from "./claims.ts";
-import {
-  capacityOf,
-  FORGOTTEN_AFTER_MS,
-  give,
-  leaving,
-  memoryMs,
-  newShare,
-  reserveOf,
-  type Share,
-  standing,
-} from "./fair-share.ts";
-import { ADMINISTRATION_FLOOR } from "./plan.ts";
+import { type Bucket, draw, fill, isFull, secondsUntilToken, setTokens, wholeTokens } from "./bucket.ts";
+import { drawerOf, giveToSource, standingOfSource, sweepSources } from "./claims.ts";
+import { FORGOTTEN_AFTER_MS, give, leaving, memoryMs, reserveOf, standing } from "./fair-share.ts";
+import { type Allowance, type KeyState, keyOf, type StoreState, storeOf } from "./limiter-state.ts";
 import type { UseLog } from "./use-log.ts";
 
 /**
@@ -37,14 +18,6 @@ import type { UseLog } from "./use-log.ts";
  * have had least. In the pool every key's program and every key's public stand side by side, and whoever has had least
  * goes first; within a public its sources likewise.
  */
-export type Allowance = {
-  /** The store's revision that these figures belong to: older ones never replace newer ones. */
-  revision: number;
-  rateLimit: number;
-  totalReserved: number;
-  reserved: number;
-};
-
 export type Draw = {
   storeId: string;
   keyId: string;
@@ -77,28 +50,15 @@ export type Limiter = {
   size(): { stores: number; keys: number; sources: number };
 };
 
+/** Tokens that there are in the buckets of a store and a key, part of one included. */
+type Tokens = { floor: number; pool: number };
+
 /** The limiter of one instance, which need not wait for anybody. */
-type OwnLimiter = Omit<Limiter, "take" | "look"> & { take(draw: Draw): Decision; look(draw: Draw): Left };
-
-type KeyState = {
-  /** The one copy of its id that the log of use refers to: each request brings a new one. */
-  id: string;
-  floor: Bucket | undefined;
-  claims: Claims;
-  second: number;
-  asked: number;
-  refused: number;
-  /** How many of those are in the log already. */
-  logged: { asked: number; refused: number };
-};
-
-type StoreState = {
-  revision: number;
-  pool: Bucket;
-  /** The largest share that anybody has had of the pool. */
-  most: Share;
-  administration: Bucket;
-  keys: Map<string, KeyState>;
+type OwnLimiter = Omit<Limiter, "take" | "look"> & {
+  take(draw: Draw): Decision;
+  look(draw: Draw): Left;
+  /** Goes on from what is left in buckets that all instances share. */
+  goOnFrom(draw: Draw, tokens: Tokens): void;
 };
 
 /** What this caller must leave in each bucket for those who have had less. */
@@ -142,6 +102,14 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
     return left(store, key, leavingOf(store, key, source, nowMs), nowMs);
   }
 
+  function goOnFrom({ storeId, keyId, allowance }: Draw, { floor, pool }: Tokens): void {
+    const nowMs = clock.monotonicMs();
+    const store = storeOf(stores, storeId, allowance, nowMs);
+    const key = keyOf(store, keyId, allowance, nowMs);
+    setTokens(store.pool, pool, nowMs);
+    if (key.floor) setTokens(key.floor, floor, nowMs);
+  }
+
   async function settle(storeId: string): Promise<void> {
     const pause = createPauses();
     for (const key of stores.get(storeId)?.keys.values() ?? []) {
@@ -172,6 +140,7 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
   return {
     take,
     look,
+    goOnFrom,
     settle,
     sweep,
     size() {
@@ -180,56 +149,6 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
       return { stores: stores.size, keys: keys.length, sources };
     },
   };
-}
-
-function storeOf(
-  stores: Map<string, StoreState>,
-  storeId: string,
-  allowance: Allowance,
-  nowMs: number,
-): StoreState {
-  let store = stores.get(storeId);
-  const shared = allowance.rateLimit - allowance.totalReserved;
-  if (!store) {
-    store = {
-      revision: allowance.revision,
-      pool: fullBucket(shared, capacityOf(shared), nowMs),
-      most: newShare(),
-      administration: fullBucket(ADMINISTRATION_FLOOR, ADMINISTRATION_FLOOR, nowMs),
-      keys: new Map(),
-    };
-    stores.set(storeId, store);
-  } else if (allowance.revision > store.revision || isDividedAnew(store, allowance, shared)) {
-    store.revision = allowance.revision;
-    changeRate(store.pool, shared, nowMs);
-  }
-  return store;
-}
-
-/** The same limits, and another part of them for this instance: shared-limiter.ts. */
-const isDividedAnew = (store: StoreState, { revision }: Allowance, shared: number): boolean =>
-  revision === store.revision && shared !== store.pool.rate;
-
-/** When the change came is not known here: what rises counts as risen since somebody last asked. */
-function changeRate(bucket: Bucket, rate: number, nowMs: number): void {
-  if (rate < bucket.rate) fill(bucket, nowMs);
-  resize(bucket, rate, capacityOf(rate));
-}
-
-function keyOf(store: StoreState, keyId: string, allowance: Allowance, nowMs: number): KeyState {
-  let key = store.keys.get(keyId);
-  const isNew = key === undefined;
-  if (!key) {
-    const logged = { asked: 0, refused: 0 };
-    key = { id: keyId, floor: undefined, claims: newClaims(), second: -1, asked: 0, refused: 0, logged };
-    store.keys.set(keyId, key);
-  }
-  const { reserved } = allowance;
-  if ((isNew || allowance.revision === store.revision) && (key.floor?.rate ?? 0) !== reserved) {
-    if (key.floor) changeRate(key.floor, reserved, nowMs);
-    else key.floor = fullBucket(reserved, capacityOf(reserved), nowMs);
-  }
-  return key;
 }
 
 function count(useLog: UseLog, storeId: string, key: KeyState, second: number): void {

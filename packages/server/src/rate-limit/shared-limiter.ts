@@ -2,39 +2,70 @@ import { readFileSync } from "node:fs";
 import { createScript } from "../counters/script.ts";
 import type { Valkey } from "../counters/valkey.ts";
 import type { Clock } from "../lib/clock.ts";
-import {
-  type Allowance,
-  createLimiter,
-  type Decision,
-  type Draw,
-  type Left,
-  type Limiter,
-} from "./limiter.ts";
+import { createLimiter, type Decision, type Draw, type Left, type Limiter } from "./limiter.ts";
+import type { Allowance } from "./limiter-state.ts";
+import { createOwed, type Debt } from "./owed.ts";
 import type { UseLog } from "./use-log.ts";
 
-type Deps = { valkey: Pick<Valkey, "run" | "isAway" | "instances">; clock: Clock; useLog: UseLog };
+type Deps = {
+  valkey: Pick<Valkey, "run" | "isAway" | "instances" | "onReturn">;
+  clock: Clock;
+  useLog: UseLog;
+};
 
 /**
  * Decides as limiter.ts does, for all instances together: exactly, in Valkey, by the same rules written in Lua. While Valkey
  * is away this instance decides alone. Reservations are then kept whole, so that nobody within one is refused wherever the
- * balancer sends it; of what is shared this instance gives its part.
+ * balancer sends it; of what is shared this instance gives its part. Its buckets go on from what Valkey has said was left, and what it
+ * lets in alone is drawn from Valkey's buckets when Valkey is back: however often Valkey is away, nothing is given anew.
  */
 export function createSharedLimiter({ valkey, clock, useLog }: Deps): Limiter {
   const alone = createLimiter({ clock, useLog });
+  const owed = createOwed({ clock });
   const script = createScript(readFileSync(new URL("limiter.lua", import.meta.url), "utf8"));
 
   const partOf = (draw: Draw): Draw => ({ ...draw, allowance: part(draw.allowance, valkey.instances()) });
 
   async function ask(draw: Draw, what: "t" | "a" | "l"): Promise<Decision | undefined> {
-    const { revision, rateLimit, totalReserved, reserved } = draw.allowance;
-    const item = [draw.keyId, draw.source ?? "", revision, rateLimit - totalReserved, reserved, what];
-    const answer = await valkey.run(script, draw.storeId, item);
-    return answer === undefined ? undefined : decisionOf(answer as Answer);
+    const answer = (await valkey.run(script, draw.storeId, itemOf(draw, draw.source ?? "", what))) as
+      | Answer
+      | undefined;
+    if (answer === undefined) return undefined;
+    learn(draw, answer);
+    return decisionOf(answer);
   }
+
+  function learn(draw: Draw, answer: Answer): void {
+    const [floorThousandths, floorFull, poolThousandths, poolFull] = answer.slice(8) as Rest;
+    const pool = poolThousandths / 1000 / valkey.instances();
+    alone.goOnFrom(partOf(draw), { floor: floorThousandths / 1000, pool });
+    if (owed.isAny()) handIn();
+    owed.seen(draw.storeId, draw.keyId, { floor: floorFull, pool: poolFull });
+  }
+
+  /** `isSent`: Valkey was asked, and may have drawn the request from a floor already, which must not be drawn from twice. */
+  function takeAlone(draw: Draw, isSent: boolean): Decision {
+    const decision = alone.take(partOf(draw));
+    const { allowed, bucket } = decision;
+    const { storeId, keyId, allowance } = draw;
+    if (allowed && bucket === "shared") owed.note(storeId, keyId, allowance, "pool");
+    if (allowed && bucket === "reserved" && !isSent) owed.note(storeId, keyId, allowance, "floor");
+    return decision;
+  }
+
+  function handIn(): void {
+    for (const debt of owed.takeAll()) {
+      const item = itemOf(debt, owedOf(debt, valkey.instances()), "o");
+      void valkey.run(script, debt.storeId, item).then((answer) => {
+        if (answer === undefined) owed.putBack(debt);
+      });
+    }
+  }
+  valkey.onReturn(handIn);
 
   async function takeTogether(draw: Draw): Promise<Decision> {
     const decision = await ask(draw, draw.administration ? "a" : "t");
-    if (!decision) return alone.take(partOf(draw));
+    if (!decision) return takeAlone(draw, true);
     const second = Math.floor(clock.monotonicMs() / 1000);
     useLog.add(draw.storeId, draw.keyId, second, 1, decision.allowed ? 0 : 1);
     return decision;
@@ -45,18 +76,38 @@ export function createSharedLimiter({ valkey, clock, useLog }: Deps): Limiter {
   }
 
   return {
-    take: (draw) => (valkey.isAway() ? alone.take(partOf(draw)) : takeTogether(draw)),
+    take: (draw) => (valkey.isAway() ? takeAlone(draw, false) : takeTogether(draw)),
     look: (draw) => (valkey.isAway() ? alone.look(partOf(draw)) : lookTogether(draw)),
     async settle(storeId) {
       await alone.settle(storeId);
       await useLog.flush(storeId);
     },
-    sweep: alone.sweep,
+    async sweep() {
+      owed.sweep();
+      await alone.sweep();
+    },
     size: alone.size,
   };
 }
 
-type Answer = [number, number, number, number, number, number, number, number];
+/** As limiter.lua has it: the decision, then how the buckets are. */
+type Figures = [number, number, number, number, number, number, number, number];
+type Rest = [number, number, number, number];
+type Answer = [...Figures, ...Rest];
+
+const itemOf = (
+  { keyId, allowance }: Pick<Draw, "keyId" | "allowance">,
+  source: string,
+  what: "t" | "a" | "l" | "o",
+): (string | number)[] => {
+  const { revision, rateLimit, totalReserved, reserved } = allowance;
+  return [keyId, source, revision, rateLimit - totalReserved, reserved, what];
+};
+
+function owedOf({ allowance, awayMs, pool, floor, since }: Debt, instances: number): string {
+  const own = part(allowance, instances);
+  return [awayMs, pool, own.rateLimit - own.totalReserved, since.pool, floor, since.floor].join(" ");
+}
 
 const BUCKETS = ["reserved", "reserved", "shared", "administration"] as const;
 

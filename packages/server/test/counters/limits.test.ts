@@ -116,7 +116,7 @@ test("what is kept of a store expires by itself ten seconds after its last use",
       administration: false,
     });
   for (const name of ["limits", "key:public", "sources:public"]) {
-    const [, ms] = /:(-?\d+)/.exec(await server.say(`PTTL lk:{store}:1:${name}`)) ?? [];
+    const [, ms] = /:(-?\d+)/.exec(await server.say(`PTTL lk:{store}:2:${name}`)) ?? [];
     expect(Number(ms), name).toBeGreaterThan(0);
     expect(Number(ms), name).toBeLessThanOrEqual(10_000);
   }
@@ -129,7 +129,7 @@ test("of a key a thousand sources are remembered, also in Valkey", async () => {
   await Promise.all(
     Array.from({ length: 1500 }, (_, at) => limiter.take({ ...draw, source: `source ${at}` })),
   );
-  expect(await server.say("HLEN lk:{store}:1:sources:public")).toBe(":1000\r\n");
+  expect(await server.say("HLEN lk:{store}:2:sources:public")).toBe(":1000\r\n");
 });
 
 test("sources are remembered while they are served, also where their key's program is the first to ask in every second", async () => {
@@ -138,11 +138,11 @@ test("sources are remembered while they are served, also where their key's progr
   const draw = { storeId: "store", keyId: "both", allowance, administration: false };
   await limiter.take({ ...draw, source: "192.0.2.1" });
   // As if most of the time for which they are kept had passed.
-  await server.say("PEXPIRE lk:{store}:1:sources:both 5000");
+  await server.say("PEXPIRE lk:{store}:2:sources:both 5000");
   clock.advance(1000);
   await limiter.take({ ...draw, source: undefined });
   await limiter.take({ ...draw, source: "192.0.2.1" });
-  const leftMs = Number((await server.say("PTTL lk:{store}:1:sources:both")).slice(1));
+  const leftMs = Number((await server.say("PTTL lk:{store}:2:sources:both")).slice(1));
   expect(leftMs).toBeGreaterThan(5000);
 });
 
