@@ -20,18 +20,26 @@ class BrowserFirstRacesLast extends BaseSequencer {
   }
 }
 
-/** `npm run test:all` alone: walks, browsers, fleets and proofs, which together take minutes. */
+const filesThatImport = (pattern: RegExp): string[] =>
+  globSync("{packages,e2e}/**/*.test.ts", { exclude: ["**/node_modules"] }).filter((path) =>
+    pattern.test(readFileSync(path, "utf8")),
+  );
+
+/** `npm run test:all` alone: walks, processes, servers, browsers, fleets and proofs, which together take minutes. */
 const LONG = [
-  "e2e/{command-line,deploy,identity-providers,operator,operator-walk,outage,packages,release,restore,stopping,traces,upgrade,webhooks}.test.ts",
-  "e2e/{console*,examples,libraries,regular-expressions,workers}.test.ts",
+  "e2e/{command-line,connect-guide,deploy,identity-providers,operator,operator-walk,packages,release,restore,restored-rights}.test.ts",
+  "e2e/{documentation,outage,process,stopping,traces,upgrade,valkey,watching,webhooks,workers}.test.ts",
+  "e2e/{console-*,regular-expressions}.test.ts",
   "e2e/fleet/fleet.test.ts",
+  "packages/server/test/{costs,events/command,attacks/late-valkey}.test.ts",
+  "packages/server/test/counters/*.test.ts",
+  "packages/server/test/storage/{connections,listener,pgbouncer,pool}.test.ts",
+  "packages/server/src/rate-limit/shared-*.test.ts",
+  ...filesThatImport(/from "\.\/chromium\.ts"/),
 ];
-/**
- * `npm test` runs the tests of both databases on SQLite, and those of storage/ on PostgreSQL too. `npm run test:all` runs these files once more,
- * on PostgreSQL (support/engines.ts).
- */
-const ON_ENGINES = globSync("{packages,e2e}/**/*.test.ts", { exclude: ["**/node_modules"] }).filter((path) =>
-  /import \{[^}]*\bengines\b[^}]*\} from ".*support\/engines\.ts"/.test(readFileSync(path, "utf8")),
+/** Rules that hold in several places: `npm run test:all` runs these files once more, on PostgreSQL or on Valkey (support/test-run.ts). */
+const IN_PLACES = filesThatImport(
+  /import \{[^}]*\bengines\b[^}]*\} from ".*support\/engines\.ts"|from ".*support\/(limiters|counting)\.ts"/,
 );
 
 const isNamed = process.argv.slice(3).some((argument) => !argument.startsWith("-"));
@@ -53,7 +61,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...(run === "short" ? LONG : [])],
     include:
       run === "long"
-        ? [...LONG, ...ON_ENGINES]
+        ? [...LONG, ...IN_PLACES]
         : ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "e2e/**/*.test.ts"],
     globalSetup: [
       "packages/server/test/support/postgres-server.ts",

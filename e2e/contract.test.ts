@@ -20,6 +20,14 @@ const MEANT: readonly { what: RegExp; why: string }[] = [
     why: "Others were refused before, too. Now the document says so.",
   },
   {
+    what: /\?Idempotency-Key: pattern is stricter now$/,
+    why: "Others were refused before, too. Now the document says so.",
+  },
+  {
+    what: /logout_token: maxLength is stricter now$/,
+    why: "A token could be as long as the whole body; a provider's have some hundred characters.",
+  },
+  {
     what: /\/oidc-profiles\S* answers\.data(\[\])?\.meta\.(has_next_client_secret|pending_change): is not always there now$/,
     why: "Public tokens no longer read what is for administrators.",
   },

@@ -116,6 +116,7 @@ describe("docs/troubleshooting.md", () => {
       ...events,
       "request_id",
       "client_id",
+      "client_credentials",
     ]);
     const named = [...page.matchAll(/`([a-z]+(?:_[a-z]+)+(?:\.\w+)?)`/g)].map(([, code = ""]) => code);
     expect(named.length).toBeGreaterThan(40);

@@ -31,7 +31,7 @@ export const signOnReasons = {
   parameter_too_long: {
     error: "invalid_request",
     means:
-      "The storefront sent a display of more than 64 characters, a prompt of more than 128, a ui_locales of more than 256 or a login_hint of more than 320.",
+      "The request has a display of more than 64 characters, a prompt of more than 128, a ui_locales of more than 256 or a login_hint of more than 320.",
     remedy: "Send a shorter value, or leave the parameter out.",
   },
   state_missing: {

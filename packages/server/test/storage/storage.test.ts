@@ -241,6 +241,8 @@ describe.each(bothEngines)("storage on $name", (engine) => {
         deleted_at: null,
         tokens_from: null,
         total_reserved_rate_limit: 0,
+        sign_ups_per_network: null,
+        sign_ups_per_hour: null,
       });
     });
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
 import { type HandClock, handClock } from "./clock.ts";
 import { silentLog } from "./silent-log.ts";
+import { ofRun } from "./test-run.ts";
 import { hasValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
 
 /** A clock in the test's hand, and where instances count by it; nothing has been counted yet. */
@@ -13,8 +14,9 @@ type Runs = (inProcess: number) => { numRuns: number };
 /** The same rules for what one process counts by itself, and for what all instances count together. */
 export function describeCounting(rules: (begin: () => Counting, runs: Runs) => void): void {
   const begin = () => ({ clock: handClock(), valkey: undefined });
-  describe("in process", () => rules(begin, (numRuns) => ({ numRuns })));
-  describeTogether(rules);
+  const describeAlone = () => describe("in process", () => rules(begin, (numRuns) => ({ numRuns })));
+  const describeShared = () => describeTogether(rules);
+  for (const describeOne of ofRun({ short: describeAlone, long: describeShared })) describeOne();
 }
 
 /** On one Valkey; who begins has slots of their own there. */

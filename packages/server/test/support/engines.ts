@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { inject } from "vitest";
+import { ofRun } from "./test-run.ts";
 
 /** A database that only one test has. `url` may be opened several times, as several instances would. */
 export type TestDatabase = { url: string; drop(): Promise<void> };
@@ -40,9 +41,7 @@ export const postgresEngine: Engine = {
 
 export const bothEngines: readonly Engine[] = [sqliteEngine, postgresEngine];
 
-/** `npm test` takes the embedded database, `npm run test:all` PostgreSQL, and a run of named files takes both. */
-const OF_RUN: Record<string, readonly Engine[]> = { short: [sqliteEngine], long: [postgresEngine] };
-export const engines: readonly Engine[] = OF_RUN[process.env.LATCHKEY_TEST_RUN ?? ""] ?? bothEngines;
+export const engines: readonly Engine[] = ofRun<Engine>({ short: sqliteEngine, long: postgresEngine });
 
 async function asAdmin(statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });

@@ -5,6 +5,7 @@ import { createLimiter, type Draw, type Limiter } from "../../src/rate-limit/lim
 import { createSharedLimiter } from "../../src/rate-limit/shared-limiter.ts";
 import { createUseLog, type UseLog } from "../../src/rate-limit/use-log.ts";
 import { silentLog } from "./silent-log.ts";
+import { ofRun } from "./test-run.ts";
 import { hasValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
 
 /** Makes a limiter that counts by the clock in the test's hand, and begins with nothing. */
@@ -32,7 +33,12 @@ const inValkey: MakeLimiter = ({ clock, useLog = createUseLog() }) => {
 
 /** The same rules for both limiters: the one in process, and the one that all instances share. */
 export function describeLimiters(rules: (makeLimiter: MakeLimiter, runs: Runs) => void): void {
-  describe("in process", () => rules(inProcess, (numRuns) => ({ numRuns })));
+  const describeInProcess = () => describe("in process", () => rules(inProcess, (numRuns) => ({ numRuns })));
+  const describeInValkey = () => describeShared(rules);
+  for (const describeOne of ofRun({ short: describeInProcess, long: describeInValkey })) describeOne();
+}
+
+function describeShared(rules: (makeLimiter: MakeLimiter, runs: Runs) => void): void {
   describe.skipIf(!hasValkey)("in Valkey", () => {
     beforeAll(async () => {
       server = await startValkey();

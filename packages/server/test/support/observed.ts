@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { TestRun } from "./test-run.ts";
 
 /** Which answers of which operations the tests have seen; scripts/check-observed.ts compares them with the contract. */
 const FOLDER = fileURLToPath(new URL("../../../../node_modules/.cache/latchkey-observed", import.meta.url));
@@ -25,9 +26,6 @@ export function observe(operationId: string, answer: string): void {
 export function readObserved(): Set<string> {
   return new Set(readdirSync(FOLDER).flatMap((file) => readFileSync(join(FOLDER, file), "utf8").split("\n")));
 }
-
-/** `short` is a whole `npm test`, `long` a whole `npm run test:all`. */
-type TestRun = "short" | "long";
 
 export const markObserved = (run: TestRun): void => writeFileSync(join(FOLDER, run), "");
 
