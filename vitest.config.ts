@@ -28,18 +28,18 @@ const filesThatImport = (pattern: RegExp): string[] =>
 /** `npm run test:all` alone: walks, processes, servers, browsers, fleets and proofs, which together take minutes. */
 const LONG = [
   "e2e/{command-line,connect-guide,deploy,identity-providers,operator,operator-walk,packages,release,restore,restored-rights}.test.ts",
-  "e2e/{documentation,outage,process,stopping,traces,upgrade,valkey,watching,webhooks,workers}.test.ts",
+  "e2e/{dev-behind-tls,documentation,events,limiter-simulation,outage,process,sockets,stopping,traces,upgrade,valkey,watching,webhooks,workers}.test.ts",
   "e2e/{console-*,regular-expressions}.test.ts",
   "e2e/fleet/fleet.test.ts",
-  "packages/server/test/{costs,events/command,attacks/late-valkey}.test.ts",
+  "packages/server/test/{bundled,costs,member-command,sign-on-command,events/command,attacks/late-valkey}.test.ts",
   "packages/server/test/counters/*.test.ts",
-  "packages/server/test/storage/{connections,listener,pgbouncer,pool}.test.ts",
+  "packages/server/test/storage/{connections,listener,migrate-beside,pgbouncer,pool,sign-on-races}.test.ts",
   "packages/server/src/rate-limit/shared-*.test.ts",
   ...filesThatImport(/from "\.\/chromium\.ts"/),
 ];
 /** Rules that hold in several places: `npm run test:all` runs these files once more, on PostgreSQL or on Valkey (support/test-run.ts). */
 const IN_PLACES = filesThatImport(
-  /import \{[^}]*\bengines\b[^}]*\} from ".*support\/engines\.ts"|from ".*support\/(limiters|counting)\.ts"/,
+  /import \{[^}]*\bengines\b[^}]*\} from ".*support\/engines\.ts"|from ".*support\/(limiters|counting|test-run)\.ts"/,
 );
 
 const isNamed = process.argv.slice(3).some((argument) => !argument.startsWith("-"));

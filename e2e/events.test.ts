@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { latchkey } from "../packages/server/test/support/command.ts";
-import { engines, type TestDatabase } from "../packages/server/test/support/engines.ts";
+import { bothEngines, type TestDatabase } from "../packages/server/test/support/engines.ts";
 import { freePort } from "../packages/server/test/support/postgres-server.ts";
 import { until } from "../packages/server/test/support/until.ts";
 import { createStore, getToken, type Made, newPlace, type Place, type Running, serve } from "./running.ts";
@@ -9,7 +9,7 @@ import { createStore, getToken, type Made, newPlace, type Place, type Running, s
 
 type Listed = { data: { sequence: string; type: string; subject: string }[]; links: { next: string | null } };
 
-describe.each(engines)("on $name", (engine) => {
+describe.each(bothEngines)("on $name", (engine) => {
   let database: TestDatabase;
   let place: Place;
   let running: Running[];

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LATCHKEY, latchkey, WATCHED } from "../packages/server/test/support/command.ts";
-import { engines, type TestDatabase } from "../packages/server/test/support/engines.ts";
+import { bothEngines, type TestDatabase } from "../packages/server/test/support/engines.ts";
 import { quickest, until } from "../packages/server/test/support/until.ts";
 import { createStore, getToken, type Made, newPlace, type Place, type Running, serve } from "./running.ts";
 
@@ -69,7 +69,7 @@ describe("a bad configuration", () => {
   });
 });
 
-describe.each(engines)("a service on $name", (engine) => {
+describe.each(bothEngines)("a service on $name", (engine) => {
   let database: TestDatabase;
   let place: Place;
   let running: Running;

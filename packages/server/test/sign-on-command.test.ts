@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OUTCOMES } from "../src/contract/sign-ons.ts";
 import { latchkey as run } from "./support/command.ts";
-import { engines, type TestDatabase } from "./support/engines.ts";
+import { bothEngines, type TestDatabase } from "./support/engines.ts";
 import { createFederation, type Federation } from "./support/federation.ts";
 
-describe.each(engines)("sign-on show on $name", (engine) => {
+describe.each(bothEngines)("sign-on show on $name", (engine) => {
   let database: TestDatabase;
   let f: Federation;
   let others: string[];

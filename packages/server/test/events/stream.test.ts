@@ -18,6 +18,7 @@ import { call, toRequest } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
 import { observe } from "../support/observed.ts";
 import { watchStatements } from "../support/statements.ts";
+import { longTest } from "../support/test-run.ts";
 import { until } from "../support/until.ts";
 
 let latchkey: TestApp;
@@ -255,7 +256,7 @@ describe("on a port", () => {
     await draining.finish(5000);
   });
 
-  test("a client that does not read costs bounded memory, delays nobody and is cut off", async () => {
+  longTest("a client that does not read costs bounded memory, delays nobody and is cut off", async () => {
     const { server, port } = await serve();
     const { storage, clock } = latchkey;
     const happenings = Array.from({ length: 500 }, (_, at) => ({

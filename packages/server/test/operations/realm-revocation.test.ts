@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { deleteApplicationKey, rotateApplicationKey } from "../../src/contract/application-keys.ts";
 import { listEvents } from "../../src/contract/events.ts";
 import { revokeAtRealm } from "../../src/contract/realm-revocation.ts";
 import { createRealm } from "../../src/contract/realms.ts";
@@ -103,6 +104,23 @@ describe.each(engines.filter(({ isHere }) => isHere))("on $name", (engine) => {
       [400, "client_authenticated_twice"],
       [400, "credentials_in_url"],
     ]);
+    expect(await isAlive(token)).toBe(true);
+  });
+
+  test("401 for a key that is gone, and for a secret that was rotated out", async () => {
+    const token = await tokenOf(key);
+    const [rotated, gone] = [await makeKey(f), await makeKey(f)];
+    await f.store.call(rotateApplicationKey, {
+      ids: { id: rotated.id },
+      json: { data: { type: "application_key", grace_seconds: 0 } },
+    });
+    await f.store.call(deleteApplicationKey, { ids: { id: gone.id } });
+    f.latchkey.clock.advance(1000);
+    const codes = [
+      (await revoke({ token }, { headers: basic(rotated) })).code,
+      (await revoke({ token }, { headers: basic(gone) })).code,
+    ];
+    expect(codes).toEqual(["secret_rotated", "client_unknown"]);
     expect(await isAlive(token)).toBe(true);
   });
 

@@ -180,6 +180,10 @@ test("400 for a client that is not the store's, a parameter twice, or a hint tha
   expect((await call(f.latchkey.app, endSession, { ids: ids(), query })).code).toBe("parameter_invalid");
   const modified = await visit(browser, { id_token_hint: "a.b.c", post_logout_redirect_uri: SHOP });
   expect([modified.answer.status, modified.answer.code]).toEqual([400, "logout_hint_invalid"]);
+  const byForm = (form: Record<string, string>) =>
+    call(f.latchkey.app, endSessionByForm, { ids: ids(), form });
+  expect((await byForm({ client_id: "unknown" })).code).toBe("sign_on_client_unknown");
+  expect((await byForm({ id_token_hint: "a.b.c" })).code).toBe("logout_hint_invalid");
 });
 
 test.each(LANGUAGES)(

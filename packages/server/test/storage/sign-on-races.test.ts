@@ -10,7 +10,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { newCredential } from "../../src/lib/secrets.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
 import { type Answer, call, toRequest } from "../support/call.ts";
-import { engines, postgresEngine, type TestDatabase } from "../support/engines.ts";
+import { bothEngines, postgresEngine, type TestDatabase } from "../support/engines.ts";
 import { startFaultProxy } from "../support/fault-proxy.ts";
 import {
   type Browser,
@@ -28,7 +28,7 @@ import { until, untilServed } from "../support/until.ts";
  * Two instances on one database. One process serves a SQLite file, so there the two share its one connection; on
  * PostgreSQL each has its own.
  */
-describe.each(engines)("two instances on $name", (engine) => {
+describe.each(bothEngines)("two instances on $name", (engine) => {
   let database: TestDatabase;
   let idp: HostileIdp;
   let f: Federation;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { forIds } from "../../src/storage/insert-rows.ts";
 import { statement } from "../../src/storage/statement.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";
-import { bothEngines, type TestDatabase } from "../support/engines.ts";
+import { engines, type TestDatabase } from "../support/engines.ts";
 import { watchStatements } from "../support/statements.ts";
 
 const findByClientId = statement((db, of: { storeId: string; clientId: string; least: number }) =>
@@ -42,7 +42,7 @@ const moveHead = statement((db, of: { storeId: string; sequence: number }) =>
     .returning("last_sequence"),
 );
 
-describe.each(bothEngines)("a statement on $name", (engine) => {
+describe.each(engines)("a statement on $name", (engine) => {
   let database: TestDatabase;
   let latchkey: TestApp;
   beforeEach(async ({ skip }) => {

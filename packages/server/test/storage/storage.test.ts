@@ -18,7 +18,7 @@ import type { Tables } from "../../src/storage/tables.ts";
 import { changeStore, findStore } from "../../src/stores/store.ts";
 import { handClock } from "../support/clock.ts";
 import { latchkey } from "../support/command.ts";
-import { bothEngines, type TestDatabase, UNHURRIED } from "../support/engines.ts";
+import { engines, type TestDatabase, UNHURRIED } from "../support/engines.ts";
 import { watchStatements } from "../support/statements.ts";
 import { quickest, until } from "../support/until.ts";
 
@@ -54,7 +54,7 @@ async function namesApplied({ db }: Storage): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-describe.each(bothEngines)("storage on $name", (engine) => {
+describe.each(engines)("storage on $name", (engine) => {
   let database: TestDatabase;
   let opened: Storage[];
 
