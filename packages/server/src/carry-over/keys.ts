@@ -7,7 +7,15 @@ import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import { idsOf, listGone, type Owned, pagesOf, type Replaced, readReplaced } from "./replaced.ts";
+import {
+  differences,
+  idsOf,
+  listGone,
+  type Owned,
+  pagesOf,
+  type Replaced,
+  readReplaced,
+} from "./replaced.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 type CarriedKeys = { deletedKeys: number; rotatedKeys: number; roles: number };
@@ -25,8 +33,7 @@ export async function carryApplicationKeys(deps: Deps, replaced: Replaced): Prom
     });
     carried.deletedKeys += gone.length;
     carried.rotatedKeys += rotated;
-    if (replaced.columnsOf("application_keys").has("role"))
-      carried.roles += await carryKeyRoles(deps, replaced.storage, kept);
+    carried.roles += await carryRights(deps, replaced, kept);
   }
   return carried;
 }
@@ -82,20 +89,32 @@ async function deleteKeys(trx: Trx, deps: Deps, gone: readonly Owned[]): Promise
     ]);
 }
 
-async function carryKeyRoles(deps: Deps, replaced: Storage, ids: readonly string[]): Promise<number> {
-  if (ids.length === 0) return 0;
+/** What a key may do, and whether its sign-ons need PKCE. */
+const RIGHTS = ["role", "openid_client"] as const;
+
+async function carryRights(deps: Deps, replaced: Replaced, ids: readonly string[]): Promise<number> {
   const { storage, clock } = deps;
-  const rolesOf = ({ db }: Storage) =>
-    db.selectFrom("application_keys").select(["id", "store_id", "role"]).where("id", "in", ids).execute();
-  const now = new Map((await rolesOf(replaced)).map(({ id, role }) => [id, role]));
-  const changed = (await rolesOf(storage)).filter(({ id, role }) => now.has(id) && now.get(id) !== role);
-  for (const { id, store_id } of changed)
+  const columns = RIGHTS.filter((column) => replaced.columnsOf("application_keys").has(column));
+  if (ids.length === 0 || columns.length === 0) return 0;
+  const rightsOf = ({ db }: Storage) =>
+    db
+      .selectFrom("application_keys")
+      .select(["id", "store_id", ...columns])
+      .where("id", "in", ids)
+      .execute();
+  const rightsThere = new Map((await rightsOf(replaced.storage)).map((row) => [row.id, row]));
+  let carried = 0;
+  for (const row of await rightsOf(storage)) {
+    const { id, store_id } = row;
+    const changed = differences(row, rightsThere.get(id), columns);
+    if (!changed) continue;
+    carried++;
     await storage.transact(async (trx) => {
       const read = () => getApplicationKey({ storage: { db: trx }, clock }, store_id, id);
       const before = await read();
       await trx
         .updateTable("application_keys")
-        .set({ role: now.get(id) as string, updated_at: laterThan("updated_at", clock.now()) })
+        .set({ ...changed, updated_at: laterThan("updated_at", clock.now()) })
         .where("store_id", "=", store_id)
         .where("id", "=", id)
         .execute();
@@ -103,5 +122,6 @@ async function carryKeyRoles(deps: Deps, replaced: Storage, ids: readonly string
       const changes = changesOf(presentMembers(before), presentMembers(after));
       await noteKey(trx, deps, byOperator(store_id), "application_key.updated", after, changes);
     });
-  return changed.length;
+  }
+  return carried;
 }

@@ -229,6 +229,20 @@ describe.each(engines)("after a restore on $name", (engine) => {
       expect(await secrets(restored)).toEqual([]);
     });
 
+    test("a key that was made a pkce client again since stays so", async () => {
+      const deps = { storage: operator, clock: f.latchkey.clock };
+      const by = byOperator(f.store.store.id);
+      const change = (openid_client: "pkce" | "standard") =>
+        updateApplicationKey(deps, by, f.store.key.id, { name: "First key", openidClient: openid_client });
+      await change("standard");
+      await backUp("application_keys");
+      await backUp("application_key_secrets");
+      await change("pkce");
+      expect(await carry()).toEqual({ ...NOTHING, roles: 1 });
+      const row = await restored.db.selectFrom("application_keys").select("openid_client").executeTakeFirst();
+      expect(row?.openid_client).toBe("pkce");
+    });
+
     test("members who were removed since stay so; roles are as there, and whom a member was bound to", async () => {
       const { clock } = f.latchkey;
       const deps = { storage: operator, clock };

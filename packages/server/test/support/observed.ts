@@ -14,10 +14,9 @@ import type { TestRun } from "./test-run.ts";
 /** Which answers of which operations the tests have seen; scripts/check-observed.ts compares them with the contract. */
 const FOLDER = fileURLToPath(new URL("../../../../node_modules/.cache/latchkey-observed", import.meta.url));
 
-export function forgetObserved(): void {
-  rmSync(FOLDER, { recursive: true, force: true, maxRetries: 5 });
-  mkdirSync(FOLDER, { recursive: true });
-}
+export const forgetObserved = (): void => rmSync(FOLDER, { recursive: true, force: true, maxRetries: 5 });
+
+export const makeObservedFolder = (): unknown => mkdirSync(FOLDER, { recursive: true });
 
 export function observe(operationId: string, answer: string): void {
   appendFileSync(join(FOLDER, `${process.pid}.txt`), `${operationId} ${answer}\n`);

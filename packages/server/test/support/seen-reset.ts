@@ -1,5 +1,5 @@
-import { forgetObserved, markObserved } from "./observed.ts";
-import { forgetStatements } from "./statements-seen.ts";
+import { forgetObserved, makeObservedFolder, markObserved } from "./observed.ts";
+import { forgetStatements, makeStatementsFolder } from "./statements-seen.ts";
 
 /** Before `npm test`: forgets what the run before has seen. After it: notes which of the two runs have been, for the checks at their end. */
 export default function setup(): () => void {
@@ -8,6 +8,8 @@ export default function setup(): () => void {
     forgetObserved();
     forgetStatements();
   }
+  makeObservedFolder();
+  makeStatementsFolder();
   return () => {
     if (run === "short" || run === "long") markObserved(run);
   };

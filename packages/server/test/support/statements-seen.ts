@@ -12,10 +12,9 @@ const FOLDER = fileURLToPath(new URL("../../../../node_modules/.cache/latchkey-s
 
 export type SeenStatement = { engine: Storage["engine"]; sql: string; from: string };
 
-export function forgetStatements(): void {
-  rmSync(FOLDER, { recursive: true, force: true, maxRetries: 5 });
-  mkdirSync(FOLDER, { recursive: true });
-}
+export const forgetStatements = (): void => rmSync(FOLDER, { recursive: true, force: true, maxRetries: 5 });
+
+export const makeStatementsFolder = (): unknown => mkdirSync(FOLDER, { recursive: true });
 
 export function readStatements(): SeenStatement[] {
   const lines = readdirSync(FOLDER).flatMap((file) => readFileSync(join(FOLDER, file), "utf8").split("\n"));
