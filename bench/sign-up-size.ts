@@ -12,8 +12,8 @@ import { createLog } from "../packages/server/src/lib/log.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
 
 /**
- * What one sign-up leaves in a SQLite database, by table and index, and what it makes the disk write: a modest one, and the
- * largest that a stranger and the back office can send. `node bench/sign-up-size.ts`
+ * Measures the bytes that one sign-up leaves in a SQLite database, by table and index, and those that are written to disk
+ * for it: a modest one, and the largest that a stranger and the back office can send. `node bench/sign-up-size.ts`
  */
 const SIGN_UPS = 400;
 

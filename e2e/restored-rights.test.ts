@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { latchkey } from "../packages/server/test/support/command.ts";
 import { createStore, getToken, newPlace, type Place, type Running, serve } from "./running.ts";
 
-/** What `latchkey restore` takes over from the database that it replaces, and what it does where it may not look. */
+/** `latchkey restore` takes rights over from the database that it replaces; without it, webhooks are disabled. */
 
 let place: Place;
 let running: Running | undefined;

@@ -1,6 +1,6 @@
 import type { Role, Timestamps } from "./types.ts";
 
-/** What a key owes as a client of its store's realms: PKCE and the scope `email`, or what OpenID Connect Core 1.0 demands. */
+/** `pkce`: sign-ons of this key need PKCE and the scope `email`. `standard`: what OpenID Connect Core 1.0 demands. */
 export type OpenidClient = "pkce" | "standard";
 
 export type ApplicationKey = {
@@ -8,7 +8,7 @@ export type ApplicationKey = {
   type: "application_key";
   name: string;
   client_id: string;
-  /** Requests per second that nobody else can take from this key. */
+  /** Requests per second that no other key can take from this one. */
   reserved_rate_limit: number;
   /** What its `client_credentials` tokens may do. */
   role: Role;

@@ -2,7 +2,7 @@ import type { Profile } from "./types.ts";
 
 type ProfileMeta = Profile["meta"];
 
-/** What an examination of an identity provider found. */
+/** The result of examining an identity provider. */
 export type ProfileReport = {
   type: "oidc-profile-checks";
   discovery_url: string;
@@ -20,7 +20,7 @@ export type ProfileReport = {
   provider: { key: string; name: string; guide: string; console: Record<string, string> } | null;
   answer_ms: number | null;
   clock_offset_seconds: number | null;
-  /** What the profile shows from now on: a change that waits for `approveDrift`, and another issuer that its document names. */
+  /** As the profile has them now: a change that waits for `approveDrift`, and another issuer that its document names. */
   meta: {
     pending_change: NonNullable<ProfileMeta["pending_change"]> | null;
     issuer_found: NonNullable<ProfileMeta["issuer_found"]> | null;

@@ -54,7 +54,7 @@ export function createGate(deps: Deps): Gate {
       throw error;
     });
     const caller = { ...principal, requestId };
-    // Only a Problem says that the token is bad. While the database does not answer, nobody can tell what it may do.
+    // Only a Problem means a bad token. While the database does not answer, the role is unknown and the stream waits.
     const roleNow = () =>
       authenticate(deps, authorization).then(
         ({ role }) => role,

@@ -21,7 +21,7 @@ export type ApplicationKey = {
   reservedRateLimit: number;
   /** What its `client_credentials` tokens may do. */
   role: Role;
-  /** What it owes as a client of the store's realms. */
+  /** Whether its sign-ons need PKCE (`pkce`) or not (`standard`). */
   openidClient: OpenidClient;
   lastUsedAt: number | null;
   createdAt: number;

@@ -14,7 +14,7 @@ import { carryWebhooks, disableWebhooks } from "./webhooks.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
-/** What the replaced database knew of later than the backup, and the restored one now knows, too. */
+/** Counts of the changes that the restored database took over, because they were made after the backup. */
 const NOTHING = {
   stores: 0,
   erased: 0,
@@ -33,7 +33,7 @@ const NOTHING = {
 };
 
 export type CarriedOver = typeof NOTHING & {
-  /** What could not be read, because the replaced database is damaged. */
+  /** The parts of a damaged replaced database that could not be read. */
   unread: string[];
 };
 

@@ -20,7 +20,7 @@ import { attentionTo, inItsWords, recognise } from "./recognise.ts";
 import { CHECK_ADDRESS, type Check, judge, judgeUnread } from "./requirements.ts";
 import { hasRemedy, whyUnread } from "./why-unread.ts";
 
-/** What an examination of an identity provider found. */
+/** The result of examining an identity provider. */
 export type Report = {
   discoveryUrl: string;
   issuer: string | null;
