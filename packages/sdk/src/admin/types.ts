@@ -240,7 +240,14 @@ export type Store = {
   type: "store";
   name: string;
   rate_limit: number;
-  meta: { max_rate_limit: number; total_reserved_rate_limit: number; timestamps: Timestamps };
+  meta: {
+    max_rate_limit: number;
+    total_reserved_rate_limit: number;
+    /** How many customers public tokens may create in an hour, from one network and from all together. */
+    sign_ups_per_network: number;
+    sign_ups_per_hour: number;
+    timestamps: Timestamps;
+  };
 };
 export type StoreChange = { name?: string | undefined; rate_limit?: number | undefined };
 

@@ -124,8 +124,6 @@ function readSignUps(given: Limits) {
 
 const toJson = (store: Store) => ({
   ...presentMembers(store),
-  sign_ups_per_network: store.signUps.perNetwork,
-  sign_ups_per_hour: store.signUps.perHour,
   ...(store.isBeingDeleted && { being_deleted: true }),
 });
 

@@ -11,6 +11,12 @@ const store = z
     meta: z.strictObject({
       max_rate_limit: z.int().describe("How high the operator lets the limit be set"),
       total_reserved_rate_limit: z.int(),
+      sign_ups_per_network: z
+        .int()
+        .describe(
+          "How many customers public tokens may create in an hour from one network; the operator sets it",
+        ),
+      sign_ups_per_hour: z.int().describe("How many in an hour from all networks together"),
       timestamps: z.strictObject({ created_at: timestamp, updated_at: timestamp }),
     }),
   })

@@ -13,6 +13,8 @@ export const presentMembers = (store: Store): Output<typeof contract.getStore>["
   meta: {
     max_rate_limit: store.maxRateLimit,
     total_reserved_rate_limit: store.totalReserved,
+    sign_ups_per_network: store.signUps.perNetwork,
+    sign_ups_per_hour: store.signUps.perHour,
     timestamps: { created_at: toIso(store.createdAt), updated_at: toIso(store.updatedAt) },
   },
 });
