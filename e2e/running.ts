@@ -87,9 +87,17 @@ export async function createStore(
   return JSON.parse(stdout);
 }
 
-export async function getToken(url: string, { application_key }: Made): Promise<string> {
+export async function getToken(
+  url: string,
+  { application_key }: Made,
+  grant: "client_credentials" | "implicit" = "client_credentials",
+): Promise<string> {
   const { client_id, client_secret } = application_key;
-  const body = new URLSearchParams({ grant_type: "client_credentials", client_id, client_secret });
+  const body = new URLSearchParams({
+    grant_type: grant,
+    client_id,
+    ...(grant === "client_credentials" && { client_secret }),
+  });
   const answer = await fetch(`${url}/oauth/access_token`, { method: "POST", body });
   return ((await answer.json()) as { access_token: string }).access_token;
 }
