@@ -168,9 +168,9 @@ describe.skipIf(!hasChromium)("the API reference, in Chromium", () => {
 });
 
 /** A new password ends the customer's tokens. */
-const FIRST = ["createCustomer", "issueCustomerToken", "revokeCustomerToken"];
+const FIRST = ["createCustomer", "issueCustomerToken", "revokeCustomerToken", "createMember"];
 /** Once the others have deleted theirs. */
-const LAST = ["createCustomer", "revokeCustomerTokens", "eraseCustomer"];
+const LAST = ["createCustomer", "revokeCustomerTokens", "eraseCustomer", "createMember", "eraseMember"];
 
 const NOT_AT_ONCE: Record<string, string> = {
   realmToken: "needs the code of a sign-on",

@@ -31,7 +31,7 @@ export const clientId = z
   .string()
   .min(1, { abort: true })
   .max(255)
-  .regex(/^[ -~]*[!-~][ -~]*$/, { error: "printable ASCII characters, not blank" });
+  .regex(/^ *[!-~][ -~]*$/, { error: "printable ASCII characters, not blank" });
 
 export const getAuthenticationSettings = operation({
   id: "getAuthenticationSettings",
