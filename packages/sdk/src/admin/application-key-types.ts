@@ -10,7 +10,7 @@ export type ApplicationKey = {
   client_id: string;
   /** Requests per second that no other key can take from this one. */
   reserved_rate_limit: number;
-  /** What its `client_credentials` tokens may do. */
+  /** The role of its `client_credentials` tokens. */
   role: Role;
   openid_client: OpenidClient;
   meta: {

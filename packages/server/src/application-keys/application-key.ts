@@ -19,7 +19,7 @@ export type ApplicationKey = {
   name: string;
   clientId: string;
   reservedRateLimit: number;
-  /** What its `client_credentials` tokens may do. */
+  /** The role of its `client_credentials` tokens. */
   role: Role;
   /** Whether its sign-ons need PKCE (`pkce`) or not (`standard`). */
   openidClient: OpenidClient;

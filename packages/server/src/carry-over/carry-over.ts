@@ -62,7 +62,7 @@ export async function carryOver(deps: Deps, from: Storage): Promise<CarriedOver 
 
 type Part = (deps: Deps, replaced: Replaced) => Promise<Partial<typeof NOTHING>>;
 
-/** In this order: what belongs to a store that is gone need not be looked at, and whoever was erased is not merely deleted. */
+/** Stores first, so that rows of a deleted store are skipped; erasures before deletions: they take more away. */
 const PARTS: Record<string, Part> = {
   stores: carryStores,
   erasures: carryErasures,
@@ -99,7 +99,7 @@ async function carryMembers(deps: Deps, replaced: Replaced): Promise<{ members: 
   // Tables that are older have no members, and then the backup has none either.
   if (replaced.columnsOf("members").size === 0) return { members: 0, roles: 0 };
   let members = 0;
-  // Removals first: somebody who was invited again may be bound to the account that the removed member had.
+  // Removals first: a member who was invited again may be bound to the account of the removed one.
   for await (const page of pagesOf(storage, "members"))
     members += await carryRemovals(deps, idsOf(await listGone(replaced, "members", "member.deleted", page)));
   const changes: CarriedChange[] = [];

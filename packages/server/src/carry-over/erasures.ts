@@ -20,7 +20,7 @@ type Kind = (typeof KINDS)[number];
 const PAGE = 200;
 
 /**
- * Whoever was erased since the backup is erased again: row, log and records. The log of the replaced database says who that is. An
+ * Erases again the people who were erased since the backup: row, log and records. The log of the replaced database names them. An
  * erasure that this log has forgotten is older than all that the service keeps of events, and so are the events that it erased.
  */
 export async function carryErasures(deps: Deps, replaced: Replaced): Promise<{ erased: number }> {

@@ -89,7 +89,7 @@ async function deleteKeys(trx: Trx, deps: Deps, gone: readonly Owned[]): Promise
     ]);
 }
 
-/** What a key may do, and whether its sign-ons need PKCE. */
+/** The role of a key, and whether its sign-ons need PKCE. */
 const RIGHTS = ["role", "openid_client"] as const;
 
 async function carryRights(deps: Deps, replaced: Replaced, ids: readonly string[]): Promise<number> {

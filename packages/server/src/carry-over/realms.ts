@@ -67,7 +67,7 @@ export async function carryRealms(deps: Deps, replaced: Replaced): Promise<Count
   return counts;
 }
 
-/** One that the settings name still, because theirs was made after the backup, stays as a realm that sends nobody anywhere. */
+/** A realm that the settings still name cannot be deleted: it stays, without redirect URIs. */
 async function removeRealm(deps: Deps, { id, store_id }: Owned): Promise<void> {
   try {
     await deleteRealm(deps, byOperator(store_id), id);

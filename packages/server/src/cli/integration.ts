@@ -5,7 +5,7 @@ import { fromStore } from "./require-store.ts";
 
 type Given = { store: string | undefined; id: string; json: boolean };
 
-/** What a restore has disabled sends again. */
+/** Enables a webhook that a restore has disabled. */
 export async function enable({ store, id, json }: Given): Promise<void> {
   const integration = await fromStore(store, async (deps, storeId) =>
     shown(deps, await enableIntegration(deps, byOperator(storeId), id)),

@@ -5,11 +5,11 @@ import { atMost } from "../storage/at-most.ts";
 import type { Storage } from "../storage/storage.ts";
 import { formatTable } from "./table.ts";
 
-/** What a restore says of the rights that it took over, and of those that may be back. */
+/** The report of a restore: the rights that it took over, and those that may be back. */
 
 type Deps = { storage: Storage; clock: Clock };
 
-/** Listed for whoever has to look through them. Of customers there may be millions, so they are not counted. */
+/** Webhooks are listed, because an operator must look at each. Customers are not counted: there may be millions. */
 export type MayBeBack = {
   stores: number;
   applicationKeys: number;

@@ -10,7 +10,7 @@ import {
   YES_OPTION,
 } from "../command.ts";
 
-/** What else belongs to stores. These work beside a running service, which sees a change within a second. */
+/** Members, webhooks, realms, profiles, sign-ons: beside a running service, which sees a change within a second. */
 
 export const memberCommands: Command[] = [
   command({
