@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createStore, getToken, serve } from "../e2e/running.ts";
-import { forgetExpiredTokens } from "../packages/server/src/customers/customer-token.ts";
+import { forgetExpiredTokens } from "../packages/server/src/customers/tokens/customer-token.ts";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
 import { forgetOldAttempts } from "../packages/server/src/sign-on/code.ts";
-import { tidyRecords } from "../packages/server/src/sign-on/forget-records.ts";
+import { tidyRecords } from "../packages/server/src/sign-on-records/forget-records.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
 import { latchkey } from "../packages/server/test/support/command.ts";
 import { insertCrowd } from "../packages/server/test/support/many-rows.ts";

@@ -143,7 +143,7 @@ async function ofMigrations(): Promise<Record<string, string>> {
   await migrate({ storage, clock: steadyClock() }, [...migrations]);
   const files = {
     "packages/server/src/storage/tables.ts": await tableTypes(storage),
-    "packages/server/src/storage/new-sqlite.ts": await newSqlite(storage),
+    "packages/server/src/storage/sqlite/new-sqlite.ts": await newSqlite(storage),
   };
   await storage.close();
   return files;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { idFromBytes } from "../../packages/server/src/lib/ids.ts";
 import { hashSecret, newCredential } from "../../packages/server/src/lib/secrets.ts";
-import { referenceOf } from "../../packages/server/src/sign-on/reference.ts";
+import { referenceOf } from "../../packages/server/src/sign-on-records/reference.ts";
 import type { Tables } from "../../packages/server/src/storage/tables.ts";
 
 /** Rows as a store in service has them: many people, names that repeat, times over months, most sign-ons good. */

@@ -1,11 +1,11 @@
-import { presentKey } from "../../packages/server/src/application-keys/present.ts";
+import { presentKey } from "../../packages/server/src/application-keys/resource.ts";
 import { fromRow as customerOf } from "../../packages/server/src/customers/customer.ts";
-import { presentCustomer } from "../../packages/server/src/customers/present.ts";
-import type { Metadata } from "../../packages/server/src/identity-provider/discovery.ts";
-import { presentProfileList } from "../../packages/server/src/identity-provider/present.ts";
-import { profileOf } from "../../packages/server/src/identity-provider/profile.ts";
+import { presentCustomer } from "../../packages/server/src/customers/resource.ts";
 import { steadyClock } from "../../packages/server/src/lib/clock.ts";
-import { presentSettings } from "../../packages/server/src/realms/present.ts";
+import type { Metadata } from "../../packages/server/src/openid/discovery.ts";
+import { profileOf } from "../../packages/server/src/profiles/profile.ts";
+import { presentProfileList } from "../../packages/server/src/profiles/resource.ts";
+import { presentSettings } from "../../packages/server/src/realms/resource.ts";
 import type { Tables } from "../../packages/server/src/storage/tables.ts";
 
 /** What a yardstick answers: by the functions that Latchkey presents it with, so that it is the same to the letter. */

@@ -3,7 +3,7 @@ import { createStore } from "../../packages/server/src/create-store.ts";
 import type { Clock } from "../../packages/server/src/lib/clock.ts";
 import { newId } from "../../packages/server/src/lib/ids.ts";
 import { openStorage } from "../../packages/server/src/storage/open.ts";
-import { openPostgres } from "../../packages/server/src/storage/postgres.ts";
+import { openPostgres } from "../../packages/server/src/storage/postgres/postgres.ts";
 import type { Storage } from "../../packages/server/src/storage/storage.ts";
 import type { Tables } from "../../packages/server/src/storage/tables.ts";
 import { insertCrowd } from "../../packages/server/test/support/many-rows.ts";

@@ -2,7 +2,7 @@ import { newCookieJar } from "../../../e2e/honest-idp.ts";
 import { createProfile } from "../../server/src/contract/oidc-profiles.ts";
 import { getAuthenticationSettings, updateRealm } from "../../server/src/contract/realms.ts";
 import { getSignOn, listSignOns } from "../../server/src/contract/sign-ons.ts";
-import { createEgress } from "../../server/src/identity-provider/egress.ts";
+import { createEgress } from "../../server/src/egress/egress.ts";
 import { createTestApp, PUBLIC_URL } from "../../server/test/support/app.ts";
 import { handClock } from "../../server/test/support/clock.ts";
 import { newPkce, SHOP } from "../../server/test/support/federation.ts";

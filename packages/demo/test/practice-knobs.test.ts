@@ -8,7 +8,7 @@ import {
 } from "../../server/src/contract/sign-on-reasons.ts";
 import { type KnobName, knobTable } from "../src/practice-idp/knob-table.ts";
 import { startPracticeIdp } from "../src/practice-idp/start.ts";
-import { explain } from "../src/storefront/pages/explain.ts";
+import { explain } from "../src/storefront/pages/frame/explain.ts";
 import { type Federation, openBrowser, openFederation, signOn } from "./practice-federation.ts";
 
 let opened: { close(): Promise<void> }[] = [];

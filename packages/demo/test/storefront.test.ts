@@ -7,8 +7,8 @@ import {
   signOnReasonEntry,
   signOnReasons,
 } from "../../server/src/contract/sign-on-reasons.ts";
-import { explain, isStillGood, wasUsedBefore } from "../src/storefront/pages/explain.ts";
-import { departureStep, exchangeStep, returnSteps } from "../src/storefront/pages/wire-steps.ts";
+import { explain, isStillGood, wasUsedBefore } from "../src/storefront/pages/frame/explain.ts";
+import { departureStep, exchangeStep, returnSteps } from "../src/storefront/pages/wire/wire-steps.ts";
 import { type Storefront, startStorefront } from "../src/storefront/start.ts";
 
 const PAGES = ["/", "/sign-in", "/signed-in", "/account", "/webhooks"];
@@ -42,7 +42,7 @@ describe("every answer", () => {
   test.each([
     ["/", "text/html; charset=utf-8"],
     ["/account?from=somewhere", "text/html; charset=utf-8"],
-    ["/pages/shop.js", "text/javascript; charset=utf-8"],
+    ["/pages/shop/shop.js", "text/javascript; charset=utf-8"],
     ["/sdk/index.js", "text/javascript; charset=utf-8"],
     ["/styles/wire.css", "text/css; charset=utf-8"],
     ["/icon.svg", "image/svg+xml"],
@@ -90,8 +90,8 @@ describe("paths", () => {
     "/pages/../../start.ts",
     "/pages/..%2f..%2fstart.ts",
     "/pages/%2e%2e/start.ts",
-    "/pages/shop.ts",
-    "/pages/frame.html",
+    "/pages/shop/shop.ts",
+    "/pages/frame/frame.html",
     "/sdk/../package.json",
     "/sdk/admin/index.js",
     "//config.json",
@@ -163,7 +163,7 @@ describe("modules", () => {
     expect(() => parseAst("const n: number = 1")).toThrow();
     const seen = new Map<string, string>();
     for (const page of ["shop", "sign-in", "signed-in", "account", "not-found"])
-      await walk(`/pages/${page}.js`, seen);
+      await walk(`/pages/${page}/${page}.js`, seen);
     expect([...seen.keys()]).toContain("/sdk/index.js");
     for (const [path, code] of seen) {
       expect(code, path).not.toContain("There is no such page");

@@ -45,7 +45,7 @@ function refuse() {
 /** Runs a program on the right Node, hands signals on to it, and ends as it ends. */
 export function launch(args, [node, ...others] = candidates) {
   if (!node) return refuse();
-  // The service looks for this name among its ancestors (cli/parent-lost.ts).
+  // The service looks for this name among its ancestors (cli/serving/parent-lost.ts).
   process.title = "latchkey";
   // The program and its scripts find the same Node by the name `node`.
   process.env.PATH = [dirname(node.file), path].join(delimiter);

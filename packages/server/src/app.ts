@@ -9,7 +9,7 @@ import { referencePages } from "./http/reference/pages.ts";
 import { serveRoutes } from "./http/serve.ts";
 import type { OnRefused } from "./http/server.ts";
 import { canonicalSource, trustedProxies } from "./lib/source-address.ts";
-import { describeBuild, measureConnections, measureMemory } from "./metrics.ts";
+import { describeBuild, measureConnections, measureMemory } from "./observe/metrics.ts";
 import type { Readiness } from "./readiness.ts";
 import { routes } from "./routes.ts";
 import { createTidying, type Tidying } from "./tidy.ts";

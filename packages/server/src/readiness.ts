@@ -1,7 +1,7 @@
 import { Problem } from "./contract/problem.ts";
 import type { Valkey } from "./counters/valkey.ts";
-import type { Calls } from "./identity-provider/calls.ts";
 import { type Clock, MAX_CLOCK_DIFFERENCE_MS } from "./lib/clock.ts";
+import type { Calls } from "./profiles/calls.ts";
 import { isCrowded, isWriteRefused, type Pool, type Storage } from "./storage/storage.ts";
 import type { Workers } from "./workers.ts";
 

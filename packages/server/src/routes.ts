@@ -8,7 +8,7 @@ import {
 } from "./application-keys/administer.ts";
 import { getApplicationKey, listApplicationKeys } from "./application-keys/application-key.ts";
 import { dryRun } from "./application-keys/dry-run.ts";
-import * as show from "./application-keys/present.ts";
+import * as show from "./application-keys/resource.ts";
 import { rotateSecret } from "./application-keys/secret.ts";
 import { readUsage } from "./application-keys/usage.ts";
 import * as token from "./contract/access-tokens.ts";
@@ -32,17 +32,17 @@ import * as store from "./contract/store.ts";
 import * as test from "./contract/test-sign-on.ts";
 import { createCustomer, deleteCustomer, updateCustomer } from "./customers/administer.ts";
 import { getCustomer, listCustomers } from "./customers/customer.ts";
-import { listTokens, revokeToken as revokeCustomerToken } from "./customers/customer-token.ts";
-import { eraseCustomer } from "./customers/erase.ts";
-import { listIdentities } from "./customers/list-identities.ts";
+import { eraseCustomer } from "./customers/erasing/erase.ts";
+import { listIdentities } from "./customers/identities/list-identities.ts";
 import {
   presentCustomer,
   presentCustomerList,
   presentTokenList,
   toCustomerChange,
   toNewCustomer,
-} from "./customers/present.ts";
-import { revokeAllTokens } from "./customers/revoke-many-tokens.ts";
+} from "./customers/resource.ts";
+import { listTokens, revokeToken as revokeCustomerToken } from "./customers/tokens/customer-token.ts";
+import { revokeAllTokens } from "./customers/tokens/revoke-many-tokens.ts";
 import type { Deps } from "./deps.ts";
 import { byCaller } from "./events/event.ts";
 import { signHead } from "./events/head.ts";
@@ -50,18 +50,6 @@ import { listEvents, presentEventList, toEventQuery } from "./events/read.ts";
 import { toResumed } from "./events/stream.ts";
 import { checkAtGateway } from "./gateway/check.ts";
 import { on, type Route } from "./http/route.ts";
-import { checkProfile } from "./identity-provider/accept.ts";
-import { createProfile, deleteProfile, updateProfile } from "./identity-provider/administer.ts";
-import { approveDrift } from "./identity-provider/approve-drift.ts";
-import {
-  presentProfile,
-  presentReport,
-  toApproval,
-  toNewProfile,
-  toProfileChange,
-  writeProfileList,
-} from "./identity-provider/present.ts";
-import { profileKey, readProfiles, viewProfile } from "./identity-provider/profile.ts";
 import {
   createIntegration,
   deleteIntegration,
@@ -70,14 +58,32 @@ import {
 } from "./integrations/administer.ts";
 import { listDeliveries, redeliver } from "./integrations/delivery.ts";
 import { getIntegration, listIntegrations } from "./integrations/integration.ts";
-import * as hook from "./integrations/present.ts";
 import { replayEvents } from "./integrations/replay.ts";
+import * as hook from "./integrations/resource.ts";
 import { testIntegration } from "./integrations/test-message.ts";
+import { endIdpSession } from "./logout/logout.ts";
 import { createMember, deleteMember, updateMember } from "./members/administer.ts";
 import { eraseMember } from "./members/erase.ts";
 import { getMember, listMembers } from "./members/member.ts";
-import { presentMember, presentMemberList, toMemberChange, toNewMember } from "./members/present.ts";
+import { presentMember, presentMemberList, toMemberChange, toNewMember } from "./members/resource.ts";
+import { checkProfile } from "./profiles/accept.ts";
+import { createProfile, deleteProfile, updateProfile } from "./profiles/administer.ts";
+import { approveDrift } from "./profiles/approve-drift.ts";
+import { profileKey, readProfiles, viewProfile } from "./profiles/profile.ts";
+import {
+  presentProfile,
+  presentReport,
+  toApproval,
+  toNewProfile,
+  toProfileChange,
+  writeProfileList,
+} from "./profiles/resource.ts";
+import { endSession, signedOut } from "./realm-provider/end-session.ts";
+import { describeRealm, redeemForClient } from "./realm-provider/provider.ts";
+import { revokeAtRealm } from "./realm-provider/revoke-at-realm.ts";
+import { readUserinfo } from "./realm-provider/userinfo.ts";
 import { accountSettingsOf } from "./realms/account-realm.ts";
+import { createRealm, deleteRealm, getVisibleRealm, listRealms, updateRealm } from "./realms/realm.ts";
 import {
   presentRealm,
   presentRealmList,
@@ -86,23 +92,17 @@ import {
   toRealmChange,
   toSettingsChange,
   writeSettings,
-} from "./realms/present.ts";
-import { createRealm, deleteRealm, getVisibleRealm, listRealms, updateRealm } from "./realms/realm.ts";
+} from "./realms/resource.ts";
 import { getSettingsById, readSettings, updateSettings } from "./realms/settings.ts";
 import { authorize } from "./sign-on/authorize.ts";
 import { callback } from "./sign-on/callback.ts";
-import { endSession, signedOut } from "./sign-on/end-session.ts";
 import { issueCustomerToken } from "./sign-on/issue-customer-token.ts";
-import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on/list.ts";
-import { endIdpSession } from "./sign-on/logout.ts";
-import { describeRealm, redeemForClient } from "./sign-on/provider.ts";
-import { readStatistics } from "./sign-on/read-statistics.ts";
 import { redeemForMember } from "./sign-on/redeem-for-member.ts";
-import { revokeAtRealm } from "./sign-on/revoke-at-realm.ts";
 import { beginTest, offerTest } from "./sign-on/test-sign-on.ts";
-import { readUserinfo } from "./sign-on/userinfo.ts";
+import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on-records/list.ts";
+import { readStatistics } from "./sign-on-records/read-statistics.ts";
 import { getStore, getStoreById, updateStore } from "./stores/administer.ts";
-import { presentChangedStore, presentStore, toStoreChange } from "./stores/present.ts";
+import { presentChangedStore, presentStore, toStoreChange } from "./stores/resource.ts";
 
 /** The switchboard: every operation of the contract, and what does it. */
 // biome-ignore format: one operation a line

@@ -1,10 +1,10 @@
 import { resealDigestKey } from "./customers/email-digest.ts";
-import { resealSigningKeys } from "./customers/key-rows.ts";
-import { resealSecrets } from "./identity-provider/client-secret.ts";
 import { resealWebhookSecrets } from "./integrations/secret.ts";
 import type { Keyring } from "./lib/keyring.ts";
 import { operatorFault } from "./lib/operator-fault.ts";
 import { keyIdOfSealed } from "./lib/seal.ts";
+import { resealSecrets } from "./profiles/client-secret.ts";
+import { resealSigningKeys } from "./signing-keys/key-rows.ts";
 import { atMost } from "./storage/at-most.ts";
 import type { Storage } from "./storage/storage.ts";
 

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createProfile } from "../src/contract/oidc-profiles.ts";
 import { getAuthenticationSettings } from "../src/contract/realms.ts";
-import { createCalls } from "../src/identity-provider/calls.ts";
-import { createDirectory, type Directory } from "../src/identity-provider/directory.ts";
-import type { Metadata } from "../src/identity-provider/discovery.ts";
-import { createEgress } from "../src/identity-provider/egress.ts";
-import { findProfile, type Profile } from "../src/identity-provider/profile.ts";
+import { createEgress } from "../src/egress/egress.ts";
+import type { Metadata } from "../src/openid/discovery.ts";
+import { createCalls } from "../src/profiles/calls.ts";
+import { createDirectory, type Directory } from "../src/profiles/directory.ts";
+import { findProfile, type Profile } from "../src/profiles/profile.ts";
 import { createTestApp, type TestApp, type TestStore } from "./support/app.ts";
 import { type HostileIdp, startHostileIdp } from "./support/hostile-idp.ts";
 

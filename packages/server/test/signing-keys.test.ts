@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { addNextKey, replaceKeys } from "../src/customers/key-rows.ts";
-import { createSigningKeys } from "../src/customers/signing-keys.ts";
 import { signJws } from "../src/lib/jws.ts";
 import { createKeyring } from "../src/lib/keyring.ts";
+import { addNextKey, replaceKeys } from "../src/signing-keys/key-rows.ts";
+import { createSigningKeys } from "../src/signing-keys/signing-keys.ts";
 import { createTestApp, type TestApp } from "./support/app.ts";
 
 let latchkey: TestApp;

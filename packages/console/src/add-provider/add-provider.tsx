@@ -2,7 +2,7 @@ import type { Profile, ProfileLinks } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { Link, useSearchParams } from "wouter";
-import { Asked } from "../parts/asked.tsx";
+import { Asked } from "../parts/lists/asked.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { UNREGISTERED } from "../parts/profiles.ts";
 import { Screen } from "../parts/screen.tsx";

@@ -1,10 +1,10 @@
 import type { Profile } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
-import { say } from "../parts/notices.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { useAct } from "../parts/forms/use-act.ts";
 import { useIsForMembers } from "../parts/realms.ts";
-import { useAct } from "../parts/use-act.ts";
+import { say } from "../parts/text/notices.tsx";
+import { Problem } from "../parts/text/problem.tsx";
 import { Doctor } from "../providers/doctor.tsx";
 import { TestSignOn } from "../providers/test-sign-on.tsx";
 import { useAdmin } from "../session/session.ts";

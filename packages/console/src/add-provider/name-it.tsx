@@ -1,10 +1,10 @@
 import { useId, useState } from "react";
-import { Choices, Field } from "../parts/field.tsx";
-import { Form } from "../parts/form.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Choices, Field } from "../parts/forms/field.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { useAct } from "../parts/forms/use-act.ts";
 import { UNREGISTERED } from "../parts/profiles.ts";
 import { useRealms } from "../parts/realms.ts";
-import { useAct } from "../parts/use-act.ts";
+import { Problem } from "../parts/text/problem.tsx";
 import { useAdmin } from "../session/session.ts";
 import { judgeAddress, RECIPES } from "./recipes.ts";
 

@@ -1,11 +1,11 @@
 import type { Profile, ProfileLinks } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Copyable } from "../parts/copy.tsx";
-import { Field } from "../parts/field.tsx";
-import { Form } from "../parts/form.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/use-act.ts";
+import { Copyable } from "../parts/forms/copy.tsx";
+import { Field } from "../parts/forms/field.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { useAct } from "../parts/forms/use-act.ts";
+import { Problem } from "../parts/text/problem.tsx";
 import { useAdmin } from "../session/session.ts";
 import { RECIPES } from "./recipes.ts";
 

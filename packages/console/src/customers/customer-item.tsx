@@ -1,6 +1,6 @@
 import type { Customer } from "@latchkey/sdk/admin";
 import { Link } from "wouter";
-import { Instant } from "../parts/instant.tsx";
+import { Instant } from "../parts/text/instant.tsx";
 
 export function CustomerItem({ customer }: { customer: Customer }) {
   return (

@@ -1,11 +1,11 @@
 import { useSearchParams } from "wouter";
 import { listCustomers, named } from "../find/customers-named.ts";
 import { interpret, quoted } from "../find/interpret.ts";
-import { Empty } from "../parts/empty.tsx";
-import { Listing } from "../parts/items.tsx";
-import { countOf, useListed } from "../parts/listed.ts";
+import { Empty } from "../parts/lists/empty.tsx";
+import { Listing } from "../parts/lists/items.tsx";
+import { countOf, useListed } from "../parts/lists/listed.ts";
+import { Search } from "../parts/lists/search.tsx";
 import { Screen } from "../parts/screen.tsx";
-import { Search } from "../parts/search.tsx";
 import { useAdmin } from "../session/session.ts";
 import { CustomerItem } from "./customer-item.tsx";
 

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { Asked } from "../parts/asked.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Instant } from "../parts/instant.tsx";
-import { Items } from "../parts/items.tsx";
+import { Asked } from "../parts/lists/asked.tsx";
+import { Empty } from "../parts/lists/empty.tsx";
+import { Items } from "../parts/lists/items.tsx";
+import { Instant } from "../parts/text/instant.tsx";
 import { useAdmin } from "../session/session.ts";
 
 /** Who the customer is at the providers: whoever comes as one of these subjects is signed in as them. */

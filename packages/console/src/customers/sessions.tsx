@@ -1,13 +1,13 @@
 import type { Customer, CustomerTokenEntry } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
-import { Empty } from "../parts/empty.tsx";
-import { Instant } from "../parts/instant.tsx";
-import { Listing } from "../parts/items.tsx";
-import { useListed } from "../parts/listed.ts";
+import { useAct } from "../parts/forms/use-act.ts";
+import { Empty } from "../parts/lists/empty.tsx";
+import { Listing } from "../parts/lists/items.tsx";
+import { useListed } from "../parts/lists/listed.ts";
 import { NotOffered } from "../parts/not-offered.tsx";
-import { say } from "../parts/notices.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/use-act.ts";
+import { Instant } from "../parts/text/instant.tsx";
+import { say } from "../parts/text/notices.tsx";
+import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 

@@ -1,7 +1,7 @@
 import type { Event } from "@latchkey/sdk/admin";
 import { Link } from "wouter";
-import { Copy } from "../parts/copy.tsx";
-import { Instant } from "../parts/instant.tsx";
+import { Copy } from "../parts/forms/copy.tsx";
+import { Instant } from "../parts/text/instant.tsx";
 import { actorInWords, eventInWords, type Sentence, valueInWords } from "./event-words.ts";
 
 const Said = ({ of: { before, name, after } }: { of: Sentence }) => (

@@ -1,8 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { useSearchParams } from "wouter";
-import { Empty } from "../parts/empty.tsx";
-import { Listing } from "../parts/items.tsx";
+import { Empty } from "../parts/lists/empty.tsx";
+import { Listing } from "../parts/lists/items.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { useAdmin } from "../session/session.ts";
 import { EventItem } from "./event-item.tsx";

@@ -1,6 +1,6 @@
 import { Suspense, useState } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
-import { SkeletonRows } from "../parts/skeleton.tsx";
+import { SkeletonRows } from "../parts/lists/skeleton.tsx";
 import { SCREENS } from "../screens.ts";
 import { useMaybeSession } from "../session/session.ts";
 import { SignIn } from "../sign-in/sign-in.tsx";

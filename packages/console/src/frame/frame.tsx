@@ -1,8 +1,8 @@
 import { type ReactNode, Suspense, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { Above, useAbove } from "../parts/above.ts";
-import { Notices } from "../parts/notices.tsx";
+import { Above, useAbove } from "../parts/forms/above.ts";
 import { SignOut } from "../parts/sign-out.tsx";
+import { Notices } from "../parts/text/notices.tsx";
 import { useEnd } from "../session/end.ts";
 import { useRenewal } from "../session/renewal.ts";
 import { useSession } from "../session/session.ts";

@@ -1,5 +1,5 @@
 import type { SignOnStatistics } from "@latchkey/sdk/admin";
-import { exactly } from "../parts/instants.ts";
+import { exactly } from "../parts/text/instants.ts";
 import { seriesOf, totalOf } from "./series.ts";
 
 /** Sign-ons by outcome over time: what failed stands on top, where it shows. */

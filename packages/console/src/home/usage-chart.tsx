@@ -1,5 +1,5 @@
 import type { StoreUsage } from "@latchkey/sdk/admin";
-import { servedLately, totalsOf } from "../parts/usage.ts";
+import { servedLately, totalsOf } from "../parts/charts/usage.ts";
 
 /** Requests a second against the store's limit. The last second on the right is still being counted. */
 export function UsageChart({ usage }: { usage: StoreUsage }) {

@@ -2,12 +2,12 @@ import { DialogDismiss } from "@ariakit/react/dialog";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { KINDS } from "../events/event-words.ts";
-import { Field } from "../parts/field.tsx";
-import { Form } from "../parts/form.tsx";
-import { Modal, useOpener } from "../parts/modal.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { useSecretOnce } from "../parts/secret-once.tsx";
-import { useAct } from "../parts/use-act.ts";
+import { Field } from "../parts/forms/field.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { Modal, useOpener } from "../parts/forms/modal.tsx";
+import { useSecretOnce } from "../parts/forms/secret-once.tsx";
+import { useAct } from "../parts/forms/use-act.ts";
+import { Problem } from "../parts/text/problem.tsx";
 import { useAdmin } from "../session/session.ts";
 
 export function CreateIntegration({ onClose }: { onClose: () => void }) {

@@ -1,13 +1,13 @@
 import type { Integration } from "@latchkey/sdk/admin";
 import { useState } from "react";
 import { Link } from "wouter";
-import { Empty } from "../parts/empty.tsx";
-import { Instant } from "../parts/instant.tsx";
-import { Listing } from "../parts/items.tsx";
-import { useListed } from "../parts/listed.ts";
+import { Empty } from "../parts/lists/empty.tsx";
+import { Listing } from "../parts/lists/items.tsx";
+import { useListed } from "../parts/lists/listed.ts";
 import { NotOffered } from "../parts/not-offered.tsx";
-import { Pill, type Tone } from "../parts/pill.tsx";
 import { Screen } from "../parts/screen.tsx";
+import { Instant } from "../parts/text/instant.tsx";
+import { Pill, type Tone } from "../parts/text/pill.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { CreateIntegration } from "./create-integration.tsx";

@@ -1,13 +1,13 @@
 import { DialogDismiss } from "@ariakit/react/dialog";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Choices, Field } from "../parts/field.tsx";
-import { Form } from "../parts/form.tsx";
-import { Modal, useOpener } from "../parts/modal.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { ROLES } from "../parts/role-words.ts";
-import { useSecretOnce } from "../parts/secret-once.tsx";
-import { useAct } from "../parts/use-act.ts";
+import { Choices, Field } from "../parts/forms/field.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { Modal, useOpener } from "../parts/forms/modal.tsx";
+import { useSecretOnce } from "../parts/forms/secret-once.tsx";
+import { useAct } from "../parts/forms/use-act.ts";
+import { Problem } from "../parts/text/problem.tsx";
+import { ROLES } from "../parts/text/role-words.ts";
 import { type Role, useAdmin } from "../session/session.ts";
 
 export function CreateKey({ onClose }: { onClose: () => void }) {

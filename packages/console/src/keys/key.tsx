@@ -1,12 +1,12 @@
 import type { ApplicationKey } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
 import { useLocation, useParams } from "wouter";
-import { Asked } from "../parts/asked.tsx";
-import { Copy } from "../parts/copy.tsx";
-import { Instant } from "../parts/instant.tsx";
-import { Items } from "../parts/items.tsx";
+import { Copy } from "../parts/forms/copy.tsx";
+import { Asked } from "../parts/lists/asked.tsx";
+import { Items } from "../parts/lists/items.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
 import { Screen } from "../parts/screen.tsx";
+import { Instant } from "../parts/text/instant.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { KeyActs } from "./key-acts.tsx";

@@ -1,5 +1,5 @@
 import type { ApplicationKey, StoreUsage } from "@latchkey/sdk/admin";
-import { servedLately } from "../parts/usage.ts";
+import { servedLately } from "../parts/charts/usage.ts";
 
 /** The store's limit as one bar: each key's floor beside the other, what nobody reserved at the end, and the use of each on top. */
 export type Share = {

@@ -1,7 +1,7 @@
 import type { Admin, Profile, ProfileLinks, Realm } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
 import { useAdmin } from "../session/session.ts";
-import type { Tone } from "./pill.tsx";
+import type { Tone } from "./text/pill.tsx";
 
 /** A provider with the realm that it lets people into. */
 export type Provider = Profile & { links: ProfileLinks; realm: Realm };

@@ -1,5 +1,5 @@
 import type { ApplicationKeyDryRun } from "@latchkey/sdk/admin";
-import { Empty } from "../parts/empty.tsx";
+import { Empty } from "../parts/lists/empty.tsx";
 import { inShort } from "./foresight.ts";
 
 /** Per key: what it asked for in the last hour, and how much of it would have been refused, before and after. */

@@ -1,8 +1,8 @@
 import type { Profile } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ConfirmByName } from "../parts/confirm-by-name.tsx";
-import { say } from "../parts/notices.tsx";
+import { ConfirmByName } from "../parts/forms/confirm-by-name.tsx";
+import { say } from "../parts/text/notices.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { peopleInWords } from "./left-behind.ts";

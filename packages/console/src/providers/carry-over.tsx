@@ -1,13 +1,13 @@
 import { DialogDismiss } from "@ariakit/react/dialog";
 import { ApiError, type MoveChoice, type Profile } from "@latchkey/sdk/admin";
 import { useState } from "react";
-import { Choices, Field } from "../parts/field.tsx";
-import { Form } from "../parts/form.tsx";
-import { Modal } from "../parts/modal.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Choices, Field } from "../parts/forms/field.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { Modal } from "../parts/forms/modal.tsx";
+import { isSameName } from "../parts/forms/same-name.ts";
+import { useAct } from "../parts/forms/use-act.ts";
 import { useIsForMembers } from "../parts/realms.ts";
-import { isSameName } from "../parts/same-name.ts";
-import { useAct } from "../parts/use-act.ts";
+import { Problem } from "../parts/text/problem.tsx";
 import { type Left, leftBehind, peopleInWords } from "./left-behind.ts";
 
 /**

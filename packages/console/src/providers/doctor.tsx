@@ -1,9 +1,9 @@
 import type { ProfileReport } from "@latchkey/sdk/admin";
 import { useState } from "react";
-import { Pill, type Tone } from "../parts/pill.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/use-act.ts";
-import { Words } from "../parts/words.tsx";
+import { useAct } from "../parts/forms/use-act.ts";
+import { Pill, type Tone } from "../parts/text/pill.tsx";
+import { Problem } from "../parts/text/problem.tsx";
+import { Words } from "../parts/text/words.tsx";
 import { useAdmin } from "../session/session.ts";
 
 const STATUS: Record<ProfileReport["checks"][number]["status"], { tone: Tone; word: string }> = {

@@ -1,9 +1,9 @@
 import type { Profile } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
-import { Instant } from "../parts/instant.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
-import { say } from "../parts/notices.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Instant } from "../parts/text/instant.tsx";
+import { say } from "../parts/text/notices.tsx";
+import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { useMove } from "./carry-over.tsx";

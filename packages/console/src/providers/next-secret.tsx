@@ -1,12 +1,12 @@
 import { DialogDismiss } from "@ariakit/react/dialog";
 import type { Profile } from "@latchkey/sdk/admin";
 import { useState } from "react";
-import { Field } from "../parts/field.tsx";
-import { Form } from "../parts/form.tsx";
-import { Modal } from "../parts/modal.tsx";
-import { say } from "../parts/notices.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/use-act.ts";
+import { Field } from "../parts/forms/field.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { Modal } from "../parts/forms/modal.tsx";
+import { useAct } from "../parts/forms/use-act.ts";
+import { say } from "../parts/text/notices.tsx";
+import { Problem } from "../parts/text/problem.tsx";
 import { useAdmin } from "../session/session.ts";
 
 type Props = { realmId: string; profile: Profile; onClose: () => void; onDone: () => Promise<unknown> };

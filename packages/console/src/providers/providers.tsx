@@ -1,12 +1,12 @@
 import { Link } from "wouter";
-import { Asked } from "../parts/asked.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { Instant } from "../parts/instant.tsx";
-import { Items } from "../parts/items.tsx";
+import { Asked } from "../parts/lists/asked.tsx";
+import { Empty } from "../parts/lists/empty.tsx";
+import { Items } from "../parts/lists/items.tsx";
 import { NotOffered } from "../parts/not-offered.tsx";
-import { Pill } from "../parts/pill.tsx";
 import { type Provider, pathOf, stateOf, useProviders } from "../parts/profiles.ts";
 import { Screen } from "../parts/screen.tsx";
+import { Instant } from "../parts/text/instant.tsx";
+import { Pill } from "../parts/text/pill.tsx";
 import { useCan } from "../session/can.ts";
 
 export function Providers() {

@@ -2,12 +2,12 @@ import type { TestSignOn as Offer, Profile, SignOn } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
-import { useNow } from "../parts/instant.tsx";
-import { Outcome } from "../parts/outcome.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { SkeletonRows } from "../parts/skeleton.tsx";
-import { useAct } from "../parts/use-act.ts";
-import { Words } from "../parts/words.tsx";
+import { useAct } from "../parts/forms/use-act.ts";
+import { SkeletonRows } from "../parts/lists/skeleton.tsx";
+import { useNow } from "../parts/text/instant.tsx";
+import { Outcome } from "../parts/text/outcome.tsx";
+import { Problem } from "../parts/text/problem.tsx";
+import { Words } from "../parts/text/words.tsx";
 import { useAdmin } from "../session/session.ts";
 import { Timeline } from "../sign-on/timeline.tsx";
 

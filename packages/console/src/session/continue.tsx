@@ -1,10 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
-import { Modal } from "../parts/modal.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Modal } from "../parts/forms/modal.tsx";
+import { useAct } from "../parts/forms/use-act.ts";
 import { SignOut } from "../parts/sign-out.tsx";
-import { useAct } from "../parts/use-act.ts";
+import { Problem } from "../parts/text/problem.tsx";
 import { awaitToken, continuationPath } from "./continuation.ts";
 import { findPlace, leaveToSignIn } from "./member.ts";
 import { continueWithToken, useSession } from "./session.ts";

@@ -1,10 +1,10 @@
 import type { Realm } from "@latchkey/sdk/admin";
-import { Field } from "../parts/field.tsx";
-import { Form } from "../parts/form.tsx";
+import { Field } from "../parts/forms/field.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { useAct } from "../parts/forms/use-act.ts";
+import { useDraft } from "../parts/forms/use-draft.ts";
 import { NotOffered } from "../parts/not-offered.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/use-act.ts";
-import { useDraft } from "../parts/use-draft.ts";
+import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
 import { Overtaken } from "./overtaken.tsx";
 import { judgeColor, judgeShownUrl } from "./shown.ts";

@@ -1,4 +1,4 @@
-import type { Draft } from "../parts/use-draft.ts";
+import type { Draft } from "../parts/forms/use-draft.ts";
 
 type Props<T> = {
   of: readonly Draft<T>[];

@@ -1,9 +1,9 @@
 import type { Realm, RealmChange } from "@latchkey/sdk/admin";
-import { Choices } from "../parts/field.tsx";
+import { Choices } from "../parts/forms/field.tsx";
+import { useAct } from "../parts/forms/use-act.ts";
+import { useDraft } from "../parts/forms/use-draft.ts";
 import { NotOffered } from "../parts/not-offered.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/use-act.ts";
-import { useDraft } from "../parts/use-draft.ts";
+import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
 import { Overtaken } from "./overtaken.tsx";
 import { useSaveRealm } from "./use-save-realm.ts";

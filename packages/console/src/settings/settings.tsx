@@ -1,12 +1,12 @@
 import type { Settings as AuthenticationSettings, Realm } from "@latchkey/sdk/admin";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { Asked } from "../parts/asked.tsx";
-import { Copyable } from "../parts/copy.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Copyable } from "../parts/forms/copy.tsx";
+import { Asked } from "../parts/lists/asked.tsx";
+import { SkeletonRows } from "../parts/lists/skeleton.tsx";
 import { useRealms } from "../parts/realms.ts";
 import { Screen } from "../parts/screen.tsx";
-import { SkeletonRows } from "../parts/skeleton.tsx";
+import { Problem } from "../parts/text/problem.tsx";
 import { useAdmin } from "../session/session.ts";
 import { Branding } from "./branding.tsx";
 import { Policies } from "./policy.tsx";

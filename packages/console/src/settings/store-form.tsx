@@ -1,12 +1,12 @@
 import type { Store } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
-import { Field } from "../parts/field.tsx";
-import { Form } from "../parts/form.tsx";
+import { Field } from "../parts/forms/field.tsx";
+import { Form } from "../parts/forms/form.tsx";
+import { useAct } from "../parts/forms/use-act.ts";
+import { useDraft } from "../parts/forms/use-draft.ts";
 import { NotOffered } from "../parts/not-offered.tsx";
-import { say } from "../parts/notices.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/use-act.ts";
-import { useDraft } from "../parts/use-draft.ts";
+import { say } from "../parts/text/notices.tsx";
+import { Problem } from "../parts/text/problem.tsx";
 import { useCan } from "../session/can.ts";
 import { useAdmin } from "../session/session.ts";
 import { Overtaken } from "./overtaken.tsx";

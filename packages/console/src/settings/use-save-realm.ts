@@ -1,7 +1,7 @@
 import { type Admin, ApiError, type Realm, type RealmChange } from "@latchkey/sdk/admin";
 import { useQueryClient } from "@tanstack/react-query";
-import { say } from "../parts/notices.tsx";
-import { isSame } from "../parts/use-draft.ts";
+import { isSame } from "../parts/forms/use-draft.ts";
+import { say } from "../parts/text/notices.tsx";
 import { useAdmin } from "../session/session.ts";
 
 type SaveRealm = (change: RealmChange, done: string) => Promise<void>;

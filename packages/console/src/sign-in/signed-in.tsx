@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
-import { SkeletonRows } from "../parts/skeleton.tsx";
+import { SkeletonRows } from "../parts/lists/skeleton.tsx";
 import { continuationOf, handOver } from "../session/continuation.ts";
 import { comeBack } from "../session/member.ts";
 import { signInWithToken } from "../session/session.ts";

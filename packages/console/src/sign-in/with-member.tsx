@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { Problem } from "../parts/problem.tsx";
-import { useAct } from "../parts/use-act.ts";
+import { useAct } from "../parts/forms/use-act.ts";
+import { Problem } from "../parts/text/problem.tsx";
 import { canKeep, findPlace, leaveToSignIn } from "../session/member.ts";
 
 /** Through an identity provider of the store, in this window. */

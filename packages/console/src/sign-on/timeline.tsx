@@ -1,5 +1,5 @@
 import type { SignOn } from "@latchkey/sdk/admin";
-import { duration } from "../parts/instants.ts";
+import { duration } from "../parts/text/instants.ts";
 import { checkInWords } from "./check-words.ts";
 import { type Step, timelineOf } from "./journey.ts";
 

@@ -19,7 +19,7 @@ export async function readBrowserModules(entries: readonly string[]): Promise<Ma
     { folder: new URL(".", sdkEntry), prefix: "/sdk/" },
   ];
   const modules = new Map<string, string>();
-  const waiting = entries.map((entry) => new URL(`pages/${entry}${SUFFIX}`, import.meta.url));
+  const waiting = entries.map((entry) => new URL(`pages/${entry}/${entry}${SUFFIX}`, import.meta.url));
   for (let source = waiting.pop(); source; source = waiting.pop()) {
     const path = pathOf(source, homes);
     if (modules.has(path)) continue;

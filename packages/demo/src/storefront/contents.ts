@@ -43,7 +43,7 @@ export async function readContents(config: PageConfig): Promise<Contents> {
 
 /** Puts a page's own part into the frame that all share. */
 async function pageMaker(): Promise<(entry: { file: string; title: string }) => Promise<Served>> {
-  const frame = await read("pages/frame.html");
+  const frame = await read("pages/frame/frame.html");
   const styles = STYLES.map((name) => `<link rel="stylesheet" href="/styles/${name}.css">`).join("\n    ");
   const slots: Record<string, string> = { styles };
   for (const product of products) {
@@ -53,8 +53,8 @@ async function pageMaker(): Promise<(entry: { file: string; title: string }) => 
     slots[`card-${product.id}`] = productCard(product, picture);
   }
   return async ({ file, title }) => {
-    const main = fill(await read(`pages/${file}.html`), slots);
-    return { type: HTML, body: fill(frame, { ...slots, main, title, script: `/pages/${file}.js` }) };
+    const main = fill(await read(`pages/${file}/${file}.html`), slots);
+    return { type: HTML, body: fill(frame, { ...slots, main, title, script: `/pages/${file}/${file}.js` }) };
   };
 }
 

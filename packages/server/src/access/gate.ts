@@ -3,12 +3,12 @@ import type { Operation } from "../contract/operation.ts";
 import { isBackOffice, isPermitted } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import { mayActAs } from "../contract/roles.ts";
-import { findSignedIn, rememberSignedIn } from "../customers/signed-in.ts";
-import type { SigningKeys } from "../customers/signing-keys.ts";
+import { findSignedIn, rememberSignedIn } from "../customers/tokens/signed-in.ts";
 import { networkOf } from "../lib/source-address.ts";
 import { ANONYMOUS, type Cap } from "../rate-limit/cap.ts";
 import type { LastUsed } from "../rate-limit/last-used.ts";
 import type { Decision, Left, Limiter } from "../rate-limit/limiter.ts";
+import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import { type AuthenticateDeps, authenticate, type Principal } from "./authenticate.ts";
 import { roleInsufficient } from "./role-insufficient.ts";
 

@@ -15,7 +15,7 @@ import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { type ApplicationKey, getApplicationKey, type KeyWithSecret } from "./application-key.ts";
 import { noteKey } from "./note-key.ts";
-import { presentMembers } from "./present.ts";
+import { presentMembers } from "./resource.ts";
 import { insertSecret } from "./secret.ts";
 
 type Deps = { storage: Storage; clock: Clock };

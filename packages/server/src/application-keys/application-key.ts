@@ -5,7 +5,7 @@ import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Condition, Page, Place } from "../lib/condition.ts";
-import { readPage } from "../storage/page.ts";
+import { readPage } from "../storage/lists/page.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";

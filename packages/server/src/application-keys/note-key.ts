@@ -3,7 +3,7 @@ import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Trx } from "../storage/storage.ts";
 import type { ApplicationKey } from "./application-key.ts";
-import { presentMembers } from "./present.ts";
+import { presentMembers } from "./resource.ts";
 
 /** What happened to a key, for the log. */
 export const noteKey = (

@@ -8,6 +8,7 @@ import { byCaller } from "../events/event.ts";
 import { type Happening, noteEvents } from "../events/note.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import type { EmailAddress } from "../lib/email-address.ts";
+import type { Passwords } from "../passwords/password.ts";
 import { atMost } from "../storage/at-most.ts";
 import { forChange } from "../storage/for-change.ts";
 import { laterThan } from "../storage/later-than.ts";
@@ -21,12 +22,11 @@ import {
   insertCustomer,
   refuseOthers,
 } from "./customer.ts";
-import { tokenHappening } from "./customer-token.ts";
-import type { Passwords } from "./password.ts";
-import { presentMembers } from "./present.ts";
 import type { PublicWrites } from "./public-writes.ts";
-import { BY_AGE, thinOutForRevocation } from "./revoke-many-tokens.ts";
-import { thinOutTokens } from "./thin-out-tokens.ts";
+import { presentMembers } from "./resource.ts";
+import { tokenHappening } from "./tokens/customer-token.ts";
+import { BY_AGE, thinOutForRevocation } from "./tokens/revoke-many-tokens.ts";
+import { thinOutTokens } from "./tokens/thin-out-tokens.ts";
 
 type Deps = { storage: Storage; clock: Clock; passwords: Passwords };
 type ByCallerDeps = Deps & { publicWrites: PublicWrites };

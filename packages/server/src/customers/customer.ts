@@ -6,11 +6,11 @@ import type { Clock } from "../lib/clock.ts";
 import type { Condition, Page, Place, Sort } from "../lib/condition.ts";
 import { type EmailAddress, parseEmail } from "../lib/email-address.ts";
 import { newId } from "../lib/ids.ts";
-import { readPage } from "../storage/page.ts";
+import { readPage } from "../storage/lists/page.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { presentMembers } from "./present.ts";
+import { presentMembers } from "./resource.ts";
 
 /** Somebody who shops at a store. Without a password hash, one who cannot sign in with a password. */
 export type Customer = {

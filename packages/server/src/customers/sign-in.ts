@@ -2,10 +2,10 @@ import type { Caller } from "../contract/caller.ts";
 import { isBackOffice } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import { parseEmail } from "../lib/email-address.ts";
+import type { Passwords } from "../passwords/password.ts";
+import type { SignInThrottle } from "../passwords/throttle.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import { type Customer, fromRow } from "./customer.ts";
-import type { Passwords } from "./password.ts";
-import type { SignInThrottle } from "./throttle.ts";
 
 export type SignInDeps = { storage: Storage; passwords: Passwords; signInThrottle: SignInThrottle };
 

@@ -1,6 +1,6 @@
 import { Problem } from "../contract/problem.ts";
 import { problemEntry, titles } from "../contract/problems.ts";
-import { ListRefused } from "../storage/page.ts";
+import { ListRefused } from "../storage/lists/page.ts";
 import { isCrowded, isUnavailable } from "../storage/storage.ts";
 
 const RETRY_WHEN_DOWN_SECONDS = 2;

@@ -1,10 +1,10 @@
 import { limits } from "../contract/limits.ts";
 import { type Fault, Problem } from "../contract/problem.ts";
+import { isAllowedUrl } from "../egress/address-rules.ts";
 import { changesOf } from "../events/changes.ts";
 import { type By, EVENT_TYPES } from "../events/event.ts";
 import { readHead } from "../events/head.ts";
 import { noteEvents } from "../events/note.ts";
-import { isAllowedUrl } from "../identity-provider/address-rules.ts";
 import { originsFor } from "../lib/allowed-origins.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
@@ -16,7 +16,7 @@ import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { BEHIND } from "./due.ts";
 import { type Format, type IntegrationRow, isEnabled, isMeant } from "./integration.ts";
-import { shown } from "./present.ts";
+import { shown } from "./resource.ts";
 import { newSigningSecret, openSecretKey, rotatedOut, sealSecret } from "./secret.ts";
 
 type Deps = { storage: Storage; clock: Clock; keyring: Keyring; allowedOrigins: readonly string[] };

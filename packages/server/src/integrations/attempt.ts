@@ -1,6 +1,6 @@
 import { limits } from "../contract/limits.ts";
-import type { Egress } from "../identity-provider/egress.ts";
-import { isEgressFault } from "../identity-provider/egress-message.ts";
+import type { Egress } from "../egress/egress.ts";
+import { isEgressFault } from "../egress/egress-message.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import type { IntegrationRow } from "./integration.ts";

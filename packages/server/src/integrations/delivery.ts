@@ -2,7 +2,7 @@ import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Condition, Page, Place } from "../lib/condition.ts";
 import { laterThan } from "../storage/later-than.ts";
-import { readPage } from "../storage/page.ts";
+import { readPage } from "../storage/lists/page.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { markDue } from "./due.ts";

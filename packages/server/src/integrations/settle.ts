@@ -10,7 +10,7 @@ import type { Database, Storage, Trx } from "../storage/storage.ts";
 import { type Attempt, type Attempted, GONE } from "./attempt.ts";
 import { AT_ONCE, type DeliveryRow } from "./delivery.ts";
 import { type IntegrationRow, isEnabled, type LastDelivery } from "./integration.ts";
-import { shown } from "./present.ts";
+import { shown } from "./resource.ts";
 import { delayAfter } from "./schedule.ts";
 
 type Deps = { storage: Storage; clock: Clock; random: () => number };

@@ -12,7 +12,7 @@ import type { Storage } from "../storage/storage.ts";
 import { type AttemptDeps, attemptOnce } from "./attempt.ts";
 import { getIntegration } from "./integration.ts";
 import { messageOf } from "./message.ts";
-import { presentAttempt, shown } from "./present.ts";
+import { presentAttempt, shown } from "./resource.ts";
 
 type Deps = AttemptDeps & {
   storage: Storage;

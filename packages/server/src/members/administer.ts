@@ -13,7 +13,7 @@ import type { Tables } from "../storage/tables.ts";
 import { isUniqueViolation } from "../storage/unique-violation.ts";
 import { changeStore } from "../stores/store.ts";
 import { findMember, type Member, memberOf } from "./member.ts";
-import { presentMembers } from "./present.ts";
+import { presentMembers } from "./resource.ts";
 
 /**
  * Changes members under the store's lock, so that of two removals at once the second sees what the first has left, and what

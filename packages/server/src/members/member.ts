@@ -1,7 +1,7 @@
 import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
 import type { Page, Place } from "../lib/condition.ts";
-import { readPage } from "../storage/page.ts";
+import { readPage } from "../storage/lists/page.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 

@@ -5,7 +5,7 @@ import { emailOf } from "../lib/email-address.ts";
 import type { Database, Trx } from "../storage/storage.ts";
 import { cameSecond, isUniqueViolation } from "../storage/unique-violation.ts";
 import { type Member, memberOf } from "./member.ts";
-import { presentMembers } from "./present.ts";
+import { presentMembers } from "./resource.ts";
 
 /** What an identity provider has said of a person. */
 type ForeignIdentity = { issuer: string; subject: string; email: string; emailVerified: boolean };

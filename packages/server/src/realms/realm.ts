@@ -10,15 +10,15 @@ import type { Page, Place } from "../lib/condition.ts";
 import { newId } from "../lib/ids.ts";
 import type { SigningAlgorithm } from "../lib/jws.ts";
 import { laterThan } from "../storage/later-than.ts";
-import { readPage } from "../storage/page.ts";
+import { readPage } from "../storage/lists/page.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { isUniqueViolation } from "../storage/unique-violation.ts";
 import { changeStore } from "../stores/store.ts";
 import { accountRealmOf } from "./account-realm.ts";
-import { presentMembers } from "./present.ts";
 import { faultOfRedirectUri, faultOfShownUrl } from "./redirect-uri.ts";
+import { presentMembers } from "./resource.ts";
 
 /** A way in: where people may be sent back to, and what to do when two customers have one e-mail. */
 export type Realm = {

@@ -9,8 +9,8 @@ import type { Clock } from "../lib/clock.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
-import { presentSettingsMembers } from "./present.ts";
 import { findRealm } from "./realm.ts";
+import { presentSettingsMembers } from "./resource.ts";
 
 /** Which realm a store's customers sign in to, and the client id that its storefronts use for that. */
 export type AuthenticationSettings = { storeId: string; clientId: string; realmId: string };

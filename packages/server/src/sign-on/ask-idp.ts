@@ -1,17 +1,17 @@
 import type { Traces } from "../contract/traces.ts";
 import type { EmailDigests } from "../customers/email-digest.ts";
-import type { Calls } from "../identity-provider/calls.ts";
-import type { Directory } from "../identity-provider/directory.ts";
-import type { Metadata } from "../identity-provider/discovery.ts";
-import { exchangeCode, type IdpGrant } from "../identity-provider/exchange.ts";
-import type { ExpectedNonce } from "../identity-provider/id-token.ts";
-import { noteAlgorithm } from "../identity-provider/id-token-alg.ts";
-import { type Identity, identify } from "../identity-provider/identify.ts";
-import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { FairPlaces } from "../lib/fair-places.ts";
 import type { Keyring } from "../lib/keyring.ts";
 import { networkOf } from "../lib/source-address.ts";
+import type { Metadata } from "../openid/discovery.ts";
+import { exchangeCode, type IdpGrant } from "../openid/exchange.ts";
+import type { ExpectedNonce } from "../openid/id-token.ts";
+import { type Identity, identify } from "../openid/identify.ts";
+import type { Calls } from "../profiles/calls.ts";
+import type { Directory } from "../profiles/directory.ts";
+import { noteAlgorithm } from "../profiles/id-token-alg.ts";
+import type { Profile } from "../profiles/profile.ts";
 import type { Storage } from "../storage/storage.ts";
 import { signOnProblem, type Trail, timed } from "./exits.ts";
 

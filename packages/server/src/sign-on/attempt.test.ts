@@ -6,6 +6,7 @@ import { limits } from "../contract/limits.ts";
 import { isId, newId } from "../lib/ids.ts";
 import { createKeyring } from "../lib/keyring.ts";
 import { seal } from "../lib/seal.ts";
+import { referenceOf } from "../sign-on-records/reference.ts";
 import {
   type Attempt,
   browserCookieName,
@@ -21,7 +22,6 @@ import {
   type Place,
   sealAttempt,
 } from "./attempt.ts";
-import { referenceOf } from "./reference.ts";
 
 const master = (byte: number): Buffer => Buffer.alloc(32, byte);
 const keyring = createKeyring([master(1)]);

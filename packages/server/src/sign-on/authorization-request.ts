@@ -1,9 +1,9 @@
 import { limits } from "../contract/limits.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
+import type { Parameters } from "../lib/query-parameters.ts";
+import { grantedScope } from "../realms/scopes.ts";
 import { isChallenge, NO_CHALLENGE } from "./attempt.ts";
 import { signOnProblem } from "./exits.ts";
-import type { Parameters } from "./parameters.ts";
-import { grantedScope } from "./scopes.ts";
 
 /** What a storefront asks for at authorize, once its client and redirect URI are trusted. */
 

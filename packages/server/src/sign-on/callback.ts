@@ -1,10 +1,14 @@
 import type { BrowserAnswer, BrowserRequest } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
-import type { Identity } from "../identity-provider/identify.ts";
 import { newId } from "../lib/ids.ts";
+import { readParameters } from "../lib/query-parameters.ts";
 import { newCredential } from "../lib/secrets.ts";
+import type { Identity } from "../openid/identify.ts";
 import { shopOf } from "../realms/shop.ts";
+import type { Recorder } from "../sign-on-records/record.ts";
+import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
+import { referenceOf } from "../sign-on-records/reference.ts";
 import type { AskDeps } from "./ask-idp.ts";
 import { type Attempt, digest, isOver, openAttempt, type Place } from "./attempt.ts";
 import { refuseUnusable } from "./authorize.ts";
@@ -20,12 +24,8 @@ import {
   type Trail,
   timed,
 } from "./exits.ts";
-import { readParameters } from "./parameters.ts";
-import type { Recorder } from "./record.ts";
-import type { RecordLimiter } from "./record-limiter.ts";
-import { referenceOf } from "./reference.ts";
-import { foreseeUnwelcome, identifyShopper, isHinted, isSameBrowser } from "./returned.ts";
-import { type KnownPlaces, recallPlace } from "./sign-on-place.ts";
+import { foreseeUnwelcome, identifyShopper, isHinted, isSameBrowser } from "./returned-shopper.ts";
+import { type KnownPlaces, recallPlace } from "./sign-on-path.ts";
 import { finishTest, openTestAttempt } from "./test-sign-on.ts";
 
 type Deps = AskDeps & {

@@ -1,14 +1,14 @@
 import type { BrowserAnswer } from "../contract/browser.ts";
 import { limits } from "../contract/limits.ts";
-import type { Calls } from "../identity-provider/calls.ts";
-import { listBrokered, type Profile } from "../identity-provider/profile.ts";
+import type { Parameters } from "../lib/query-parameters.ts";
+import type { Calls } from "../profiles/calls.ts";
+import { listBrokered, type Profile } from "../profiles/profile.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import type { Realm } from "../realms/realm.ts";
 import type { Storage } from "../storage/storage.ts";
 import { sentAgain } from "./authorization-request.ts";
 import { signOnProblem } from "./exits.ts";
-import type { Parameters } from "./parameters.ts";
-import type { SignOnPlace } from "./sign-on-place.ts";
+import type { SignOnPlace } from "./sign-on-path.ts";
 
 /** Which identity provider a shopper goes to: the one that the storefront names, or the one that the shopper chooses. */
 

@@ -1,8 +1,8 @@
 import { limits } from "../contract/limits.ts";
-import type { Identity } from "../identity-provider/identify.ts";
-import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
 import { hashSecret } from "../lib/secrets.ts";
+import type { Identity } from "../openid/identify.ts";
+import type { Profile } from "../profiles/profile.ts";
 import { atMost } from "../storage/at-most.ts";
 import { inBatches } from "../storage/batches.ts";
 import { deleteOld, ROUND } from "../storage/delete-old.ts";

@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../contract/problem.ts";
 import { signOnReasonEntry } from "../contract/sign-on-reasons.ts";
-import { type From, type IssuedToken, issueToken } from "../customers/customer-token.ts";
-import { digestsOf, isErasedSince } from "../customers/erased.ts";
-import { settleIdentity } from "../customers/identity.ts";
-import { holdIdentity } from "../customers/linked.ts";
+import { digestsOf, isErasedSince } from "../customers/erasing/erased.ts";
+import { settleIdentity } from "../customers/identities/identity.ts";
+import { holdIdentity } from "../customers/identities/linked.ts";
+import { type From, type IssuedToken, issueToken } from "../customers/tokens/customer-token.ts";
 import type { By } from "../events/event.ts";
-import type { Identity } from "../identity-provider/identify.ts";
-import type { Profile } from "../identity-provider/profile.ts";
 import { newId } from "../lib/ids.ts";
 import { hashSecret } from "../lib/secrets.ts";
+import type { Identity } from "../openid/identify.ts";
+import type { Profile } from "../profiles/profile.ts";
 import type { Realm } from "../realms/realm.ts";
 import { getSettings, listDirectProfiles } from "../realms/settings.ts";
+import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
+import { referenceOf } from "../sign-on-records/reference.ts";
 import type { Trx } from "../storage/storage.ts";
 import { type AskDeps, askIdp } from "./ask-idp.ts";
 import { challengeOf } from "./attempt.ts";
@@ -20,11 +22,9 @@ import type { ClientGrant } from "./client-grant.ts";
 import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./code.ts";
 import { cameWith, isEndedForGood } from "./ended-sessions.ts";
 import { isRecorded, reasonOf, recordOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
-import type { RecordLimiter } from "./record-limiter.ts";
 import type { RedeemDeps } from "./redeem.ts";
-import { referenceOf } from "./reference.ts";
 import { noteUnusable, whyNot } from "./replay.ts";
-import { findPlace } from "./sign-on-place.ts";
+import { findPlace } from "./sign-on-path.ts";
 
 /**
  * The direct flow, the other reading of the contract: the storefront sent the shopper straight to the identity provider,

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { EndedSession } from "../identity-provider/logout-token.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { EndedSession } from "../openid/logout-token.ts";
 import { deleteOld } from "../storage/delete-old.ts";
 import { hold, holdBeside } from "../storage/hold.ts";
 import { statement } from "../storage/statement.ts";

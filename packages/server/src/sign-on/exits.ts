@@ -8,16 +8,16 @@ import {
   signOnReasons,
 } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
-import type { Profile } from "../identity-provider/profile.ts";
 import type { Clock } from "../lib/clock.ts";
+import { withParameters } from "../lib/query-parameters.ts";
 import { subnetOf } from "../lib/source-address.ts";
 import { describeUserAgent } from "../lib/user-agent.ts";
+import type { Profile } from "../profiles/profile.ts";
 import { issuerOf } from "../realms/issuer.ts";
+import { type Facts, isSigned, type Recorder } from "../sign-on-records/record.ts";
+import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
+import { referenceOf } from "../sign-on-records/reference.ts";
 import { isUnavailable } from "../storage/storage.ts";
-import { withParameters } from "./parameters.ts";
-import { type Facts, isSigned, type Recorder } from "./record.ts";
-import type { RecordLimiter } from "./record-limiter.ts";
-import { referenceOf } from "./reference.ts";
 
 /**
  * A failure picks its exit by where it happens. Before client and redirect URI are trusted it is a page; after that,

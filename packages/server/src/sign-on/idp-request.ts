@@ -1,7 +1,8 @@
-import type { Metadata } from "../identity-provider/discovery.ts";
-import type { Profile } from "../identity-provider/profile.ts";
 import { readCookie } from "../lib/cookie.ts";
 import type { Keyring } from "../lib/keyring.ts";
+import { withParameters } from "../lib/query-parameters.ts";
+import type { Metadata } from "../openid/discovery.ts";
+import type { Profile } from "../profiles/profile.ts";
 import { issuerOf } from "../realms/issuer.ts";
 import {
   browserCookieName,
@@ -12,7 +13,6 @@ import {
   isBrowserValue,
   newBrowserValue,
 } from "./attempt.ts";
-import { withParameters } from "./parameters.ts";
 
 /** How a browser is sent to an identity provider, and known again when it comes back. */
 

@@ -1,8 +1,8 @@
-import { type IssuedToken, issueToken } from "../customers/customer-token.ts";
-import { settleIdentity } from "../customers/identity.ts";
-import { holdIdentity } from "../customers/linked.ts";
-import type { SigningKeys } from "../customers/signing-keys.ts";
+import { settleIdentity } from "../customers/identities/identity.ts";
+import { holdIdentity } from "../customers/identities/linked.ts";
+import { type IssuedToken, issueToken } from "../customers/tokens/customer-token.ts";
 import { byCustomer } from "../events/event.ts";
+import type { SigningKeys } from "../signing-keys/signing-keys.ts";
 import type { Trx } from "../storage/storage.ts";
 import type { AttemptRow, ClientGrant } from "./client-grant.ts";
 import { type TradeDeps, tradeCode } from "./trade-code.ts";

@@ -1,13 +1,13 @@
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { ProblemCode } from "../contract/problems.ts";
-import { tokenHappening } from "../customers/customer-token.ts";
+import { tokenHappening } from "../customers/tokens/customer-token.ts";
 import { byService } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
+import { referenceOf } from "../sign-on-records/reference.ts";
 import type { Trx } from "../storage/storage.ts";
 import { touchStore } from "../stores/store.ts";
 import { type AttemptRow, type ClientGrant, findByCode, mismatchOf } from "./client-grant.ts";
-import { referenceOf } from "./reference.ts";
 import type { TradeDeps } from "./trade-code.ts";
 
 /** A refusal, and whose token was taken back with it. */

@@ -4,26 +4,26 @@ import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import { remedyOf, type SignOnReason, signOnReasonEntry } from "../contract/sign-on-reasons.ts";
 import type * as contract from "../contract/test-sign-on.ts";
-import type { Identity } from "../identity-provider/identify.ts";
-import { judgeSignOn } from "../identity-provider/live-evidence.ts";
-import { presentLinks } from "../identity-provider/present.ts";
-import { getProfile, type Profile, type ProfileKey } from "../identity-provider/profile.ts";
 import { toIso } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Keyring } from "../lib/keyring.ts";
+import { type Parameters, readParameters, withParameters } from "../lib/query-parameters.ts";
 import { seal, unseal } from "../lib/seal.ts";
+import type { Identity } from "../openid/identify.ts";
+import { judgeSignOn } from "../profiles/live-evidence.ts";
+import { getProfile, type Profile, type ProfileKey } from "../profiles/profile.ts";
+import { presentLinks } from "../profiles/resource.ts";
 import { issuerOf } from "../realms/issuer.ts";
+import type { Recorder } from "../sign-on-records/record.ts";
+import { referenceOf } from "../sign-on-records/reference.ts";
 import type { AskDeps } from "./ask-idp.ts";
 import { type Attempt, contextOf, isOver, type Place } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
 import { claimAttempt, failAttempt } from "./code.ts";
 import { type PageCode, reasonOf, recordOf, signOnProblem, startTrail, type Trail } from "./exits.ts";
 import { idpRequest, knowBrowser } from "./idp-request.ts";
-import { type Parameters, readParameters, withParameters } from "./parameters.ts";
-import type { Recorder } from "./record.ts";
-import { referenceOf } from "./reference.ts";
-import { foreseeUnwelcome, identifyShopper, isSameBrowser } from "./returned.ts";
-import { findPlace, type SignOnPlace } from "./sign-on-place.ts";
+import { foreseeUnwelcome, identifyShopper, isSameBrowser } from "./returned-shopper.ts";
+import { findPlace, type SignOnPlace } from "./sign-on-path.ts";
 
 /**
  * A sign-on by an administrator, to see what a provider sends. It goes the way of every other, up to the person; then it ends on a page of

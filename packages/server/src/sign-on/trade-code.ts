@@ -3,13 +3,15 @@ import { Problem } from "../contract/problem.ts";
 import type { SignOnReason } from "../contract/sign-on-reasons.ts";
 import type { Traces } from "../contract/traces.ts";
 import type { EmailDigests } from "../customers/email-digest.ts";
-import { digestsOf, type Returned, wasErased } from "../customers/erased.ts";
-import type { Identity } from "../identity-provider/identify.ts";
-import { formerOf, type Profile } from "../identity-provider/profile.ts";
+import { digestsOf, type Returned, wasErased } from "../customers/erasing/erased.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { hashSecret, isWellFormed } from "../lib/secrets.ts";
+import type { Identity } from "../openid/identify.ts";
+import { formerOf, type Profile } from "../profiles/profile.ts";
 import { type Realm, rulesOf } from "../realms/realm.ts";
+import type { Recorder } from "../sign-on-records/record.ts";
+import { referenceOf } from "../sign-on-records/reference.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Place } from "./attempt.ts";
@@ -17,8 +19,6 @@ import { type AttemptRow, type ClientGrant, findByCode, mismatchOf } from "./cli
 import { returnedAt } from "./code.ts";
 import { type Came, cameWith, hasEnded } from "./ended-sessions.ts";
 import { signOnProblem } from "./exits.ts";
-import type { Recorder } from "./record.ts";
-import { referenceOf } from "./reference.ts";
 import { noteUnusable, recordHead, type WhyNot, whyNot, withReference } from "./replay.ts";
 
 export type TradeDeps = {

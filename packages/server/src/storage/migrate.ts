@@ -27,7 +27,7 @@ import { disabledProfiles } from "./migrations/0022-disabled-profiles.ts";
 import { erasedPeople } from "./migrations/0023-erased-people.ts";
 import { openidClient } from "./migrations/0024-openid-client.ts";
 import { idTokenAlg } from "./migrations/0025-id-token-alg.ts";
-import { newSqlite } from "./new-sqlite.ts";
+import { newSqlite } from "./sqlite/new-sqlite.ts";
 import type { Database, Storage, Trx } from "./storage.ts";
 
 /** In order; a migration that was released is never edited. */

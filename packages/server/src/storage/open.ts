@@ -4,10 +4,10 @@ import { sql } from "kysely";
 import type { Clock } from "../lib/clock.ts";
 import { isOperatorFault, operatorFault } from "../lib/operator-fault.ts";
 import { toRealPath } from "../lib/real-path.ts";
-import { isStrange } from "./backup.ts";
 import { hasTables, migrate } from "./migrate.ts";
-import { openSqlite } from "./sqlite.ts";
-import { writeStatistics } from "./sqlite-statistics.ts";
+import { isStrange } from "./sqlite/backup.ts";
+import { openSqlite } from "./sqlite/sqlite.ts";
+import { writeStatistics } from "./sqlite/statistics.ts";
 import { isUnavailable, type PostgresOptions, type Storage } from "./storage.ts";
 
 /** Connects to `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, whatever state its tables are in. */
@@ -36,7 +36,7 @@ async function connectPostgres(
   url: string,
   options: PostgresOptions & { patient?: boolean } = {},
 ): Promise<Storage> {
-  const { openPostgres } = await import("./postgres.ts");
+  const { openPostgres } = await import("./postgres/postgres.ts");
   return openPostgres(url, options);
 }
 

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from "kysely";
-import type { LongLists } from "./long-lists.ts";
-import type { Searches } from "./searches.ts";
+import type { LongLists } from "./lists/long-lists.ts";
+import type { Searches } from "./lists/searches.ts";
 import type { Tables } from "./tables.ts";
 
 export type Database = Kysely<Tables>;

@@ -5,7 +5,7 @@ import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import { presentMembers } from "./present.ts";
+import { presentMembers } from "./resource.ts";
 import { changeStore, findStore, type Store, type StoreLimits } from "./store.ts";
 
 type Deps = { storage: Storage; clock: Clock };

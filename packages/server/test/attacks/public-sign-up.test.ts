@@ -4,9 +4,9 @@ import { createCustomer, listCustomers, updateCustomer } from "../../src/contrac
 import { limits } from "../../src/contract/limits.ts";
 import { metrics } from "../../src/contract/service.ts";
 import { openValkey } from "../../src/counters/valkey.ts";
-import { createPasswords } from "../../src/customers/password.ts";
 import { byOperator } from "../../src/events/event.ts";
 import { trustedProxies } from "../../src/lib/source-address.ts";
+import { createPasswords } from "../../src/passwords/password.ts";
 import { updateStoreAsOperator } from "../../src/stores/administer.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";

@@ -3,9 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { endWhatCameBack } from "../../src/after-restore.ts";
-import { type CarriedOver, carryOver } from "../../src/carry-over/carry-over.ts";
-import { disableWebhooks } from "../../src/carry-over/webhooks.ts";
 import { issueCustomerToken } from "../../src/contract/customer-tokens.ts";
 import {
   createCustomer,
@@ -27,8 +24,11 @@ import { deleteStore } from "../../src/delete-store.ts";
 import { byOperator } from "../../src/events/event.ts";
 import { verifyLog } from "../../src/events/verify.ts";
 import { enableIntegration } from "../../src/integrations/administer.ts";
-import { backUp } from "../../src/storage/backup.ts";
+import { endWhatCameBack } from "../../src/restore/after-restore.ts";
+import { type CarriedOver, carryOver } from "../../src/restore/carry-over.ts";
+import { disableWebhooks } from "../../src/restore/webhooks.ts";
 import { connectStorage } from "../../src/storage/open.ts";
+import { backUp } from "../../src/storage/sqlite/backup.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Tables } from "../../src/storage/tables.ts";
 import { createTestApp, getToken, type TestApp } from "../support/app.ts";

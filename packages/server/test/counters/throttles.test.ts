@@ -6,7 +6,7 @@ import { createProfile } from "../../src/contract/oidc-profiles.ts";
 import { getAuthenticationSettings } from "../../src/contract/realms.ts";
 import { jwks } from "../../src/contract/sign-on.ts";
 import { openValkey, type Valkey } from "../../src/counters/valkey.ts";
-import { egressFault } from "../../src/identity-provider/egress-message.ts";
+import { egressFault } from "../../src/egress/egress-message.ts";
 import { ANONYMOUS } from "../../src/rate-limit/cap.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";

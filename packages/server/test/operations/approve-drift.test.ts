@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { approveDrift, deleteProfile, getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
+import { createEgress } from "../../src/egress/egress.ts";
 import { byOperator } from "../../src/events/event.ts";
-import * as approval from "../../src/identity-provider/approve-drift.ts";
-import { type Calls, createCalls } from "../../src/identity-provider/calls.ts";
-import { createDirectory, type Directory } from "../../src/identity-provider/directory.ts";
-import { createEgress } from "../../src/identity-provider/egress.ts";
-import { findProfile, type Profile } from "../../src/identity-provider/profile.ts";
+import * as approval from "../../src/profiles/approve-drift.ts";
+import { type Calls, createCalls } from "../../src/profiles/calls.ts";
+import { createDirectory, type Directory } from "../../src/profiles/directory.ts";
+import { findProfile, type Profile } from "../../src/profiles/profile.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { type Answer, call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";

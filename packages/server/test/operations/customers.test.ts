@@ -12,11 +12,11 @@ import {
 import { Problem } from "../../src/contract/problem.ts";
 import * as customers from "../../src/customers/administer.ts";
 import { getCustomer as readCustomer } from "../../src/customers/customer.ts";
-import { createPasswords } from "../../src/customers/password.ts";
 import { createPublicWrites } from "../../src/customers/public-writes.ts";
 import { signInWithPassword } from "../../src/customers/sign-in.ts";
-import { createSignInThrottle } from "../../src/customers/throttle.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { createPasswords } from "../../src/passwords/password.ts";
+import { createSignInThrottle } from "../../src/passwords/throttle.ts";
 import { createTestApp, PUBLIC_URL, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";

@@ -14,8 +14,8 @@ import {
 } from "../../src/contract/realms.ts";
 import { jwks } from "../../src/contract/sign-on.ts";
 import { updateStore } from "../../src/contract/store.ts";
-import { createPasswords } from "../../src/customers/password.ts";
 import { newCredential } from "../../src/lib/secrets.ts";
+import { createPasswords } from "../../src/passwords/password.ts";
 import type { Database } from "../../src/storage/storage.ts";
 import { getToken, PUBLIC_URL } from "../support/app.ts";
 import { type Answer, type Call, call, toRequest } from "../support/call.ts";

@@ -8,10 +8,10 @@ import { createCustomer, getCustomer, updateCustomer } from "../../src/contract/
 import { getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
 import { createRealm, updateAuthenticationSettings } from "../../src/contract/realms.ts";
 import { jwks, realmMetadata, realmToken } from "../../src/contract/sign-on.ts";
-import { PUBLISHED_BEFORE_MS } from "../../src/customers/key-rows.ts";
-import { SIGNS_FOR_MS } from "../../src/customers/signing-keys.ts";
 import { newCredential } from "../../src/lib/secrets.ts";
 import { ANONYMOUS } from "../../src/rate-limit/cap.ts";
+import { PUBLISHED_BEFORE_MS } from "../../src/signing-keys/key-rows.ts";
+import { SIGNS_FOR_MS } from "../../src/signing-keys/signing-keys.ts";
 import { PUBLIC_URL } from "../support/app.ts";
 import { type Answer, type Call, call, toRequest } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";

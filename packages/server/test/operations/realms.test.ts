@@ -15,7 +15,7 @@ import {
   updateRealm,
 } from "../../src/contract/realms.ts";
 import { realmMetadata } from "../../src/contract/sign-on.ts";
-import { egressFault } from "../../src/identity-provider/egress-message.ts";
+import { egressFault } from "../../src/egress/egress-message.ts";
 import { createTestApp, PUBLIC_URL, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 

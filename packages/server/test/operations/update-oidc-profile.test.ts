@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createProfile, getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
 import { updateAuthenticationSettings } from "../../src/contract/realms.ts";
-import { openSecrets } from "../../src/identity-provider/client-secret.ts";
-import { findProfile, type Profile } from "../../src/identity-provider/profile.ts";
+import { openSecrets } from "../../src/profiles/client-secret.ts";
+import { findProfile, type Profile } from "../../src/profiles/profile.ts";
 import { type Answer, call } from "../support/call.ts";
 import { engines, type TestDatabase } from "../support/engines.ts";
 import { createFederation, type Federation } from "../support/federation.ts";

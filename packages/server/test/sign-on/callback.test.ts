@@ -13,7 +13,7 @@ import {
 } from "../../src/contract/realms.ts";
 import { callback, realmToken } from "../../src/contract/sign-on.ts";
 import { type SignOnReason, signOnReasonEntry } from "../../src/contract/sign-on-reasons.ts";
-import { createEgress } from "../../src/identity-provider/egress.ts";
+import { createEgress } from "../../src/egress/egress.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { createKeyring } from "../../src/lib/keyring.ts";
 import { createTestApp, type TestApp } from "../support/app.ts";

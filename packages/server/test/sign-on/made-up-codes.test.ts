@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { limits } from "../../src/contract/limits.ts";
 import { getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
 import { updateAuthenticationSettings } from "../../src/contract/realms.ts";
-import { createEgress } from "../../src/identity-provider/egress.ts";
+import { createEgress } from "../../src/egress/egress.ts";
 import { createFairPlaces } from "../../src/lib/fair-places.ts";
 import type { Answer } from "../support/call.ts";
 import { type Browser, createFederation, type Federation, newPkce, SHOP } from "../support/federation.ts";

@@ -1,19 +1,19 @@
 import { decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { endWhatCameBack } from "../../src/after-restore.ts";
 import {
   createApplicationKey,
   deleteApplicationKey,
   updateApplicationKey,
 } from "../../src/application-keys/administer.ts";
 import { rotateSecret } from "../../src/application-keys/secret.ts";
-import { carryOver } from "../../src/carry-over/carry-over.ts";
 import { introspectToken, issueAccessToken } from "../../src/contract/access-tokens.ts";
 import { createCustomer, getCustomer } from "../../src/contract/customers.ts";
 import { jwks } from "../../src/contract/sign-on.ts";
 import { getStore } from "../../src/contract/store.ts";
 import { byOperator } from "../../src/events/event.ts";
 import { createMember, deleteMember, updateMember } from "../../src/members/administer.ts";
+import { endWhatCameBack } from "../../src/restore/after-restore.ts";
+import { carryOver } from "../../src/restore/carry-over.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import type { Tables } from "../../src/storage/tables.ts";

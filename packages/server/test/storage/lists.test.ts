@@ -8,7 +8,7 @@ import { listRealms } from "../../src/contract/realms.ts";
 import { listSignOns } from "../../src/contract/sign-ons.ts";
 import type { Condition, Page, Place, Sort } from "../../src/lib/condition.ts";
 import { newId } from "../../src/lib/ids.ts";
-import { readPage } from "../../src/storage/page.ts";
+import { readPage } from "../../src/storage/lists/page.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";

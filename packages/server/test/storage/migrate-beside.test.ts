@@ -4,7 +4,7 @@ import { createStore } from "../../src/create-store.ts";
 import { migrate, migrations } from "../../src/storage/migrate.ts";
 import type { Migration } from "../../src/storage/migration.ts";
 import { openStorage } from "../../src/storage/open.ts";
-import { openPostgres } from "../../src/storage/postgres.ts";
+import { openPostgres } from "../../src/storage/postgres/postgres.ts";
 import { findStore } from "../../src/stores/store.ts";
 import { handClock } from "../support/clock.ts";
 import { postgresEngine } from "../support/engines.ts";

@@ -5,7 +5,7 @@ import { issueAccessToken } from "../../src/contract/access-tokens.ts";
 import { updateApplicationKey } from "../../src/contract/application-keys.ts";
 import { metrics, ready } from "../../src/contract/service.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";
-import { ask, askWithBegin, prepareBegin } from "../../src/storage/postgres-query.ts";
+import { ask, askWithBegin, prepareBegin } from "../../src/storage/postgres/query.ts";
 import { statement } from "../../src/storage/statement.ts";
 import { isUnavailable, type Storage } from "../../src/storage/storage.ts";
 import { touchStore } from "../../src/stores/store.ts";

@@ -12,9 +12,9 @@ import {
   updateRealm,
 } from "../../src/contract/realms.ts";
 import { authorize } from "../../src/contract/sign-on.ts";
-import { findProfile } from "../../src/identity-provider/profile.ts";
-import { saveDocuments } from "../../src/identity-provider/save-documents.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { findProfile } from "../../src/profiles/profile.ts";
+import { saveDocuments } from "../../src/profiles/save-documents.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";

@@ -9,7 +9,7 @@ import { newId } from "../../src/lib/ids.ts";
 import { createLastUsed } from "../../src/rate-limit/last-used.ts";
 import { findRealm } from "../../src/realms/realm.ts";
 import { getSettings } from "../../src/realms/settings.ts";
-import { forgetStrangers } from "../../src/sign-on/forget-records.ts";
+import { forgetStrangers } from "../../src/sign-on-records/forget-records.ts";
 import { hasTables, migrate, migrations } from "../../src/storage/migrate.ts";
 import type { Migration } from "../../src/storage/migration.ts";
 import { connectStorage, openStorage } from "../../src/storage/open.ts";

@@ -25,20 +25,20 @@ export const memberCommands: Command[] = [
     },
     notes:
       "viewer reads; support also ends sessions and examines providers; administrator does everything. The first member makes the\nstore's realm for members. LATCHKEY_PUBLIC_URL says where the console is.",
-    load: async () => (await import("../member.ts")).add,
+    load: async () => (await import("../operator/member.ts")).add,
   }),
   command({
     name: "member list",
     does: "Shows a store's members, oldest first.",
     options: { ...FROM_STORE, ...PAGE_OPTIONS, ...jsonOption('{"members": […], "next": cursor or null}') },
-    load: async () => (await import("../member.ts")).list,
+    load: async () => (await import("../operator/member.ts")).list,
   }),
   commandOn({
     name: "member show",
     does: "Shows a member: role, and when they last signed in.",
     argument: { value: "<member>", says: "the member's id" },
     options: { ...FROM_STORE, ...jsonOption('{"member": {…}}') },
-    load: async () => (await import("../member.ts")).show,
+    load: async () => (await import("../operator/member.ts")).show,
   }),
   command({
     name: "member remove",
@@ -49,7 +49,7 @@ export const memberCommands: Command[] = [
       ...YES_OPTION,
       ...jsonOption('{"deleted": id}'),
     },
-    load: async () => (await import("../member.ts")).remove,
+    load: async () => (await import("../operator/member.ts")).remove,
   }),
 ];
 
@@ -64,7 +64,7 @@ export const integrationCommands: Command[] = [
     },
     notes: `After a restore that could not read the database of before, nothing tells whether a webhook was deleted since, or its secret
 stolen. Look at where it sends, then enable it. It goes on with what happens from then on, and with what it had not delivered.`,
-    load: async () => (await import("../integration.ts")).enable,
+    load: async () => (await import("../operator/integration.ts")).enable,
   }),
 ];
 
@@ -77,14 +77,14 @@ export const realmCommands: Command[] = [
       ...PAGE_OPTIONS,
       ...jsonOption('{"authentication_realms": […], "next": cursor or null}'),
     },
-    load: async () => (await import("../realm.ts")).list,
+    load: async () => (await import("../operator/realm.ts")).list,
   }),
   commandOn({
     name: "realm show",
     does: "Shows a realm: redirect URIs, and what happens when two customers have one e-mail.",
     argument: { value: "<realm>", says: "the realm's id" },
     options: { ...FROM_STORE, ...jsonOption('{"authentication_realm": {…}}') },
-    load: async () => (await import("../realm.ts")).show,
+    load: async () => (await import("../operator/realm.ts")).show,
   }),
   commandOn({
     name: "realm allow",
@@ -98,7 +98,7 @@ export const realmCommands: Command[] = [
       realm: { value: "<realm>", says: "the realm's id; unless given, the one that customers sign in to" },
       ...jsonOption('{"authentication_realm": {…}}'),
     },
-    load: async () => (await import("../realm.ts")).allow,
+    load: async () => (await import("../operator/realm.ts")).allow,
   }),
 ];
 
@@ -112,7 +112,7 @@ export const profileCommands: Command[] = [
       ...PAGE_OPTIONS,
       ...jsonOption('{"oidc_profiles": […], "next": cursor or null}'),
     },
-    load: async () => (await import("../profile.ts")).list,
+    load: async () => (await import("../operator/profile.ts")).list,
   }),
   commandOn({
     name: "profile show",
@@ -121,7 +121,7 @@ export const profileCommands: Command[] = [
     options: { ...FROM_STORE, ...jsonOption('{"oidc_profile": {…}}') },
     notes:
       "Whether it is up is not shown: the running instances know that (/v2/authentication-realms/…, /metrics). Client secrets\nare never shown. Addresses begin with LATCHKEY_PUBLIC_URL.",
-    load: async () => (await import("../profile.ts")).show,
+    load: async () => (await import("../operator/profile.ts")).show,
   }),
 ];
 
@@ -142,7 +142,7 @@ export const signOnCommands: Command[] = [
       ...PAGE_OPTIONS,
       ...jsonOption('{"sign_ons": […], "next": cursor or null}'),
     },
-    load: async () => (await import("../sign-on.ts")).list,
+    load: async () => (await import("../operator/sign-on.ts")).list,
   }),
   commandOn({
     name: "sign-on show",
@@ -156,6 +156,6 @@ export const signOnCommands: Command[] = [
       store: { value: "<store>", says: "the store's id; unless given, all stores are looked in" },
       ...jsonOption('{"sign_on": {…}, "store": {"id", "name"}}'),
     },
-    load: async () => (await import("../sign-on.ts")).show,
+    load: async () => (await import("../operator/sign-on.ts")).show,
   }),
 ];

@@ -25,7 +25,7 @@ Ports: PORT for the service (4000), then 4001 for the provider and 4002 for the 
 by a free one, except PORT when you have set it.
 
 Behind a proxy with TLS set PORT and LATCHKEY_PUBLIC_URL, such as https://localhost:8443. The proxy may start later.`,
-    load: async () => (await import("../dev.ts")).dev,
+    load: async () => (await import("../serving/dev.ts")).dev,
   }),
   command({
     name: "serve",
@@ -37,8 +37,8 @@ Behind a proxy with TLS set PORT and LATCHKEY_PUBLIC_URL, such as https://localh
         default: "1",
       },
     },
-    loadNotes: async () => (await import("../serve-notes.ts")).serveNotes,
-    load: async () => (await import("../serve.ts")).serve,
+    loadNotes: async () => (await import("../serving/serve-notes.ts")).serveNotes,
+    load: async () => (await import("../serving/serve.ts")).serve,
   }),
   command({
     name: "health",
@@ -53,13 +53,13 @@ Behind a proxy with TLS set PORT and LATCHKEY_PUBLIC_URL, such as https://localh
     },
     notes: `For a container's health check: it needs no other program. What does not hold in full, and identity providers that are not
 well, are said below; the exit code stays 0, because requests are served.`,
-    load: async () => (await import("../health.ts")).health,
+    load: async () => (await import("../remote/health.ts")).health,
   }),
   command({
     name: "migrate",
     does: "Brings the tables of LATCHKEY_DATABASE_URL up to date. `serve` does the same when it starts.",
     options: jsonOption('{"applied": [names of migrations]}'),
-    load: async () => (await import("../migrate.ts")).migrateDatabase,
+    load: async () => (await import("../operator/migrate.ts")).migrateDatabase,
   }),
   command({
     name: "openapi",
@@ -91,7 +91,7 @@ export const lookCommands: Command[] = [
 added); that is blank although no erasure of that person follows (blanked); or that was forgotten before LATCHKEY_EVENT_DAYS
 were over (forgotten_early), or without a proof of its age (beginning_unproven). Set LATCHKEY_EVENT_DAYS as the service has it. A
 head that is older than what is kept is refused.`,
-    load: async () => (await import("../events.ts")).verify,
+    load: async () => (await import("../operator/events.ts")).verify,
   }),
   command({
     name: "events tail",
@@ -102,7 +102,7 @@ head that is older than what is kept is refused.`,
       once: { says: "ends after those that are there" },
       json: { says: "prints one JSON object a line, for programs" },
     },
-    load: async () => (await import("../events.ts")).tail,
+    load: async () => (await import("../operator/events.ts")).tail,
   }),
   commandOn({
     name: "doctor",
@@ -112,7 +112,7 @@ head that is older than what is kept is refused.`,
     notes: `Reads the discovery document and the keys. LATCHKEY_EGRESS_ALLOW=http://127.0.0.1:9000 lets it look at one that is not
 public. Exit code 1: a requirement is missed. NODE_EXTRA_CA_CERTS=<file> lets it look at one whose certificate
 comes from an authority of your own.`,
-    load: async () => (await import("../doctor.ts")).doctor,
+    load: async () => (await import("../remote/doctor.ts")).doctor,
   }),
   command({
     name: "prove-limits",
@@ -133,7 +133,7 @@ The addresses are 127.0.0.2 and on, so the service must be on this machine, and 
 them (Linux can, macOS cannot). Where that does not work, the visitors are left out, and the report says so.
 
 Exit code 1: something was refused that is promised.`,
-    load: async () => (await import("../prove-limits.ts")).proveLimits,
+    load: async () => (await import("../remote/prove-limits.ts")).proveLimits,
   }),
 ];
 
@@ -160,7 +160,7 @@ export const keepCommands: Command[] = [
 
 Signing keys are replaced by themselves every 30 days. --signing --now is for a key that somebody else may have: a new one
 signs at once. It says what it ends, and asks.`,
-    load: async () => (await import("../rotate-keys.ts")).rotateKeys,
+    load: async () => (await import("../operator/rotate-keys.ts")).rotateKeys,
   }),
   commandOn({
     name: "backup",
@@ -169,7 +169,7 @@ signs at once. It says what it ends, and asks.`,
     options: jsonOption('{"backup": path}'),
     notes: `The file holds hashes and sealed secrets: keep it as you keep the database, and LATCHKEY_MASTER_KEY in another place.
 On PostgreSQL, use its own tools (pg_dump, or an archive of its log); after a restore run \`latchkey after-restore\`.`,
-    load: async () => (await import("../backup.ts")).backup,
+    load: async () => (await import("../operator/backup.ts")).backup,
   }),
   commandOn({
     name: "restore",
@@ -188,7 +188,7 @@ The database that is replaced decides, if it can be read, who may come in and wh
 the backup stay, and so do secrets, passwords, addresses, roles, and what was disabled. --ignore-current is for a database
 that was tampered with, or keys to be had back. Where nothing is known, webhooks stay disabled until
 \`latchkey integration enable\`, and the command lists what may be back.`,
-    load: async () => (await import("../restore.ts")).restore,
+    load: async () => (await import("../operator/restore.ts")).restore,
   }),
   command({
     name: "after-restore",
@@ -210,6 +210,6 @@ way, secrets that had been rotated out and were in their grace, and signing keys
 A restored database does not know what happened after the backup: who was erased or deleted since, which secrets were rotated
 out, which webhooks and providers disabled. With --replaced the database of before decides. Without it webhooks stay disabled
 until \`latchkey integration enable\`, and the command lists what may be back; --rotate-secrets gives every key a new secret.`,
-    load: async () => (await import("../after-restore.ts")).afterRestore,
+    load: async () => (await import("../operator/after-restore.ts")).afterRestore,
   }),
 ];

@@ -47,20 +47,20 @@ export const storeCommands: Command[] = [
       ...SIGN_UPS,
       ...jsonOption('{"store": {…}, "application_key": {…, "client_secret"}}'),
     },
-    load: async () => (await import("../store.ts")).createOne,
+    load: async () => (await import("../operator/store.ts")).createOne,
   }),
   command({
     name: "store list",
     does: "Shows stores, oldest first, also those that are being deleted.",
     options: { ...PAGE_OPTIONS, ...jsonOption('{"stores": […], "next": cursor or null}') },
-    load: async () => (await import("../store.ts")).list,
+    load: async () => (await import("../operator/store.ts")).list,
   }),
   commandOn({
     name: "store show",
     does: "Shows a store with its limits.",
     argument: { value: "<store>", says: "the store's id" },
     options: jsonOption('{"store": {…}}'),
-    load: async () => (await import("../store.ts")).show,
+    load: async () => (await import("../operator/store.ts")).show,
   }),
   command({
     name: "store update",
@@ -75,7 +75,7 @@ export const storeCommands: Command[] = [
     },
     notes:
       "A --rate-limit above --max-rate-limit raises that with it. To lower --max-rate-limit below the limit, lower both at once.",
-    load: async () => (await import("../store.ts")).update,
+    load: async () => (await import("../operator/store.ts")).update,
   }),
   command({
     name: "store delete",
@@ -83,7 +83,7 @@ export const storeCommands: Command[] = [
     options: { id: STORE_ID, ...YES_OPTION, ...jsonOption('{"deleted": id, "rows": n}') },
     notes:
       "Its tokens and keys are dead at once; then its rows go in batches, while the service runs. It may be interrupted: the\nsame command goes on.",
-    load: async () => (await import("../store.ts")).remove,
+    load: async () => (await import("../operator/store.ts")).remove,
   }),
 ];
 
@@ -99,7 +99,7 @@ export const keyCommands: Command[] = [
       "openid-client": { ...OPENID_CLIENT, default: "pkce" },
       ...jsonOption('{"application_key": {…, "client_secret"}}'),
     },
-    load: async () => (await import("../key.ts")).create,
+    load: async () => (await import("../operator/key.ts")).create,
   }),
   command({
     name: "key list",
@@ -109,14 +109,14 @@ export const keyCommands: Command[] = [
       ...PAGE_OPTIONS,
       ...jsonOption('{"application_keys": […], "next": cursor or null}'),
     },
-    load: async () => (await import("../key.ts")).list,
+    load: async () => (await import("../operator/key.ts")).list,
   }),
   commandOn({
     name: "key show",
     does: "Shows an application key, and when each of its secrets was last used.",
     argument: { value: "<key>", says: "the key's id" },
     options: { ...FROM_STORE, ...jsonOption('{"application_key": {…}}') },
-    load: async () => (await import("../key.ts")).show,
+    load: async () => (await import("../operator/key.ts")).show,
   }),
   command({
     name: "key update",
@@ -130,7 +130,7 @@ export const keyCommands: Command[] = [
       "openid-client": OPENID_CLIENT,
       ...jsonOption('{"application_key": {…}}'),
     },
-    load: async () => (await import("../key.ts")).update,
+    load: async () => (await import("../operator/key.ts")).update,
   }),
   command({
     name: "key rotate",
@@ -145,12 +145,12 @@ export const keyCommands: Command[] = [
       },
       ...jsonOption('{"application_key": {…, "client_secret"}}'),
     },
-    load: async () => (await import("../key.ts")).rotate,
+    load: async () => (await import("../operator/key.ts")).rotate,
   }),
   command({
     name: "key delete",
     does: "Deletes a key for good: its secrets and access tokens are dead within a second.",
     options: { ...OF_STORE, id: KEY_ID, ...YES_OPTION, ...jsonOption('{"deleted": id}') },
-    load: async () => (await import("../key.ts")).remove,
+    load: async () => (await import("../operator/key.ts")).remove,
   }),
 ];

@@ -1,0 +1,46 @@
+import { type Admin, ApiError, type SignOnStatistics } from "@latchkey/sdk/admin";
+import { useQuery } from "@tanstack/react-query";
+import { useSearchParams } from "wouter";
+import { useAdmin } from "../../session/session.ts";
+
+/** How far back one looks. It stands in the address, so that what one sees can be sent to somebody. */
+export const RANGES = {
+  hour: { label: "last hour", step: "minute", ms: 3_600_000 },
+  day: { label: "last 24 hours", step: "hour", ms: 86_400_000 },
+  week: { label: "last 7 days", step: "hour", ms: 604_800_000 },
+  month: { label: "last 30 days", step: "day", ms: 2_592_000_000 },
+} as const;
+
+export type Range = keyof typeof RANGES;
+
+export function useRange(): [Range, (range: string) => void] {
+  const [search, setSearch] = useSearchParams();
+  const asked = search.get("range") ?? "";
+  const range = Object.hasOwn(RANGES, asked) ? (asked as Range) : "day";
+  return [range, (next) => setSearch({ range: next }, { replace: true })];
+}
+
+export async function readStatistics(
+  { signOns }: Pick<Admin, "signOns">,
+  range: Range,
+): Promise<SignOnStatistics> {
+  const { step, ms } = RANGES[range];
+  const before = (nowMs: number) => signOns.statistics({ step, from: new Date(nowMs - ms).toISOString() });
+  const answer = await before(Date.now()).catch((error) => {
+    if (!(error instanceof ApiError && error.code === "statistics_range_unfit")) throw error;
+    return signOns.statistics({ step });
+  });
+  // This machine's clock may be off; the service's own is in its answer. A twentieth is more than one step, to which ranges are rounded.
+  const toMs = Date.parse(answer.meta.to);
+  const isOff = Math.abs(toMs - Date.parse(answer.meta.from) - ms) > ms / 20;
+  return isOff ? before(toMs) : answer;
+}
+
+export function useStatistics(range: Range) {
+  const admin = useAdmin();
+  return useQuery({
+    queryKey: ["sign-ons", "statistics", range],
+    queryFn: () => readStatistics(admin, range),
+    refetchInterval: 10_000,
+  });
+}

@@ -1,0 +1,72 @@
+import { ApiError } from "@latchkey/sdk/admin";
+import { useEffect, useState } from "react";
+import { Copy } from "../forms/copy.tsx";
+import { Words } from "./words.tsx";
+
+/** What went wrong, what to do about it, and by what it is found: the reference in the records of sign-ons, the request id in the log. */
+export function Problem({ error, again }: { error: unknown; again?: (() => void) | undefined }) {
+  const { code, messages, reference, requestId } = read(error);
+  const remedy = useRemedy(code);
+  return (
+    <div className="problem" role="alert">
+      {messages.map((message) => (
+        <p key={message}>
+          <Words of={message} />
+        </p>
+      ))}
+      {remedy && (
+        <p className="quiet">
+          <Words of={remedy} />
+        </p>
+      )}
+      <div className="problem-foot">
+        <code>{code}</code>
+        {reference && (
+          <span>
+            Reference <code>{reference}</code> <Copy text={reference} what="reference" word />
+          </span>
+        )}
+        {requestId && (
+          <span>
+            Request <code>{requestId}</code> <Copy text={requestId} what="request id" word />
+          </span>
+        )}
+        {again && (
+          <button type="button" className="button button-plain button-small" onClick={again}>
+            Try again
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+type Read = {
+  code: string;
+  messages: string[];
+  reference?: string | undefined;
+  requestId?: string | undefined;
+};
+
+function read(error: unknown): Read {
+  if (!(error instanceof ApiError)) return { code: "console_error", messages: [String(error)] };
+  const details = error.errors.map(({ detail }) => detail);
+  return {
+    code: error.code,
+    messages: details.length > 0 ? [...new Set(details)] : [error.message],
+    reference: error.reference,
+    requestId: error.requestId,
+  };
+}
+
+/** Loaded when the first problem is shown: most visits need none. */
+function useRemedy(code: string): string | undefined {
+  const [remedies, setRemedies] = useState<Record<string, string>>();
+  useEffect(() => {
+    import("virtual:remedies").then(
+      (module) => setRemedies(module.remedies),
+      () => {},
+    );
+  }, []);
+  return remedies?.[code];
+}

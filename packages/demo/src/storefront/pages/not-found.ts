@@ -1,4 +1,0 @@
-import { mountFrame } from "./frame.ts";
-import { visitor } from "./visitor.ts";
-
-mountFrame(visitor());

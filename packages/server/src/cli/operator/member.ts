@@ -1,0 +1,156 @@
+import { readPublicUrl } from "../../config.ts";
+import { consoleUrlOf, NO_CONSOLE } from "../../contract/console.ts";
+import { Problem } from "../../contract/problem.ts";
+import { byOperator } from "../../events/event.ts";
+import { type Clock, toIso } from "../../lib/clock.ts";
+import { parseEmail } from "../../lib/email-address.ts";
+import { usageFault } from "../../lib/operator-fault.ts";
+import { createMember, deleteMember } from "../../members/administer.ts";
+import { getMember, listMembers } from "../../members/member.ts";
+import { presentMembers } from "../../members/resource.ts";
+import { listBrokered } from "../../profiles/profile.ts";
+import { createRealm, findMembersRealm, type Realm } from "../../realms/realm.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { ifGiven, quoted, readName, readRole } from "../options.ts";
+import { confirm } from "./confirm.ts";
+import { fromStore } from "./require-store.ts";
+import { type PageGiven, printList, printMembers, readPageGiven, refuseInWords } from "./show-list.ts";
+
+type Json = { json: boolean };
+type New = Json & { store: string; email: string; role: string; name: string | undefined };
+
+export async function add(given: New): Promise<void> {
+  const email = parseEmail(given.email);
+  if (!email) throw usageFault(`--email must be one e-mail address, not ${quoted(given.email)}`);
+  const role = readRole(given.role);
+  const name = ifGiven(given.name, readName);
+  const publicUrl = readPublicUrl(process.env);
+  const made = await fromStore(given.store, async (deps, storeId) => {
+    // The realm first: whoever is interrupted can say the same again, and a member is made once.
+    const realm = await makeRealm({ ...deps, publicUrl }, storeId);
+    const created = await createMember(deps, byOperator(storeId), { name, email, role });
+    return {
+      created,
+      realm,
+      hasProfile: (await listBrokered(deps.storage.db, storeId, realm.id)).length > 0,
+    };
+  });
+  if (given.json) {
+    console.log(JSON.stringify({ member: presentMembers(made.created), realm: { id: made.realm.id } }));
+    return;
+  }
+  console.log(`member  ${made.created.id}  ${made.created.email}, ${role}
+realm   ${made.realm.id}  ${made.realm.name}
+
+${made.hasProfile ? signInStep(publicUrl, made.realm) : profileStep(publicUrl, made.realm)}`);
+}
+
+/** As the screen Members shows it. The console alone does not know which store's people it is asked by. */
+function findSignInAddress(publicUrl: string, { storeId, id }: Realm): string | undefined {
+  const consoleUrl = consoleUrlOf(publicUrl);
+  return consoleUrl && `${consoleUrl}sign-in?store=${storeId}&realm=${id}`;
+}
+
+function signInStep(publicUrl: string, realm: Realm): string {
+  const address = findSignInAddress(publicUrl, realm);
+  if (!address) return NO_CONSOLE;
+  return `Nothing is sent to them. Send them this address, where they sign in as the account that has this e-mail verified:
+
+  ${address}`;
+}
+
+/** Until then nobody can sign in. The callback's address has the profile's id in it, so the profile comes first. */
+function profileStep(publicUrl: string, realm: Realm): string {
+  const address = findSignInAddress(publicUrl, realm);
+  return `Next, tell the realm which identity provider your people sign in with:
+
+  curl ${publicUrl}/v2/authentication-realms/${realm.id}/oidc-profiles \\
+    -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
+    -d '{"data": {"type": "oidc-profile", "name": "Work account", "discovery_url": "https://…/.well-known/openid-configuration",
+         "client_id": "…", "client_secret": "…"}}'
+
+Then register the \`callback-endpoint\` of its answer at the provider. ${
+    address
+      ? `After that send them this address, where they sign in as the
+account whose e-mail the provider calls verified:
+
+  ${address}`
+      : NO_CONSOLE
+  }`;
+}
+
+/** The store's realm for members, made if there is none. Somebody else may be making it at this moment. */
+async function makeRealm(
+  deps: { storage: Storage; clock: Clock; publicUrl: string },
+  storeId: string,
+): Promise<Realm> {
+  const find = () => findMembersRealm(deps.storage.db, storeId);
+  const known = await find();
+  if (known) return known;
+  try {
+    return await createRealm(deps, byOperator(storeId), { name: "Members", purpose: "members" });
+  } catch (error) {
+    const quicker = error instanceof Problem ? await find() : undefined;
+    if (quicker) return quicker;
+    throw error;
+  }
+}
+
+export async function list(given: Json & PageGiven & { store: string | undefined }): Promise<void> {
+  const page = readPageGiven(given);
+  const { members, place, storeId } = await fromStore(given.store, async (deps, storeId) => ({
+    ...(await refuseInWords(listMembers(deps, storeId, page))),
+    storeId,
+  }));
+  printList(
+    {
+      name: "members",
+      rows: members,
+      present: presentMembers,
+      head: ["id", "e-mail", "name", "role", "status", "last signed in"],
+      toCells: ({ id, email, name, role, status, lastSignedInAt }) => [
+        id,
+        email,
+        name,
+        role,
+        status,
+        lastSignedInAt === null ? "never" : toIso(lastSignedInAt),
+      ],
+      empty: `this store has no members; \`latchkey member add --store ${storeId} --email <address> --role administrator\` makes one`,
+      next: place.next?.after,
+    },
+    given,
+  );
+}
+
+export async function show({
+  argument,
+  store,
+  json,
+}: Json & { store: string | undefined; argument: string }): Promise<void> {
+  const member = await fromStore(store, (deps, storeId) => getMember(deps, storeId, argument));
+  const shown = presentMembers(member);
+  if (json) return console.log(JSON.stringify({ member: shown }));
+  printMembers({
+    id: member.id,
+    "e-mail": member.email,
+    name: member.name,
+    role: member.role,
+    status: member.status,
+    "last signed in": member.lastSignedInAt === null ? "never" : toIso(member.lastSignedInAt),
+  });
+}
+
+export async function remove({
+  store,
+  id,
+  yes,
+  json,
+}: Json & { store: string; id: string; yes: boolean }): Promise<void> {
+  await fromStore(store, async (deps, storeId) => {
+    const { email } = await getMember(deps, storeId, id);
+    await confirm(`This removes the member ${email}, who is signed out within a second.`, yes);
+    await deleteMember(deps, byOperator(storeId), id);
+  });
+  console.log(json ? JSON.stringify({ deleted: id }) : `removed ${id}`);
+}

@@ -1,0 +1,66 @@
+import { readOpenConfig } from "../../config.ts";
+import { steadyClock } from "../../lib/clock.ts";
+import { getRealmOf, listProfiles, viewProfile } from "../../profiles/profile.ts";
+import { presentAtRest } from "../../profiles/resource.ts";
+import { getSettings } from "../../realms/settings.ts";
+import { fromStore } from "./require-store.ts";
+import { type PageGiven, printList, printMembers, readPageGiven, refuseInWords } from "./show-list.ts";
+
+type FromStore = { store: string | undefined; json: boolean };
+
+export async function list(given: FromStore & PageGiven & { realm: string | undefined }): Promise<void> {
+  const page = readPageGiven(given);
+  const where = { ...readOpenConfig(process.env), clock: steadyClock() };
+  const { profiles, place, realmId } = await fromStore(given.store, async (deps, storeId) => {
+    const realmId = given.realm ?? (await getSettings(deps, storeId)).realmId;
+    return refuseInWords(listProfiles(deps, { storeId, grant: "client_credentials" }, realmId, page));
+  });
+  printList(
+    {
+      name: "oidc_profiles",
+      rows: profiles,
+      present: (profile) => presentAtRest(where, profile),
+      head: ["id", "name", "enabled", "flow", "discovery"],
+      toCells: ({ id, name, enabled, flow, discoveryUrl }) => [
+        id,
+        name,
+        enabled ? "yes" : "no",
+        flow,
+        discoveryUrl,
+      ],
+      empty: `the realm ${realmId} has no identity provider; POST /v2/authentication-realms/${realmId}/oidc-profiles adds one`,
+      next: place.next?.after,
+    },
+    given,
+  );
+}
+
+export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
+  const where = { ...readOpenConfig(process.env), clock: steadyClock() };
+  const profile = await fromStore(store, async (deps, storeId) => {
+    const realmId = await getRealmOf(deps, storeId, argument);
+    return viewProfile(deps, { storeId, realmId, profileId: argument });
+  });
+  const shown = presentAtRest(where, profile);
+  if (json) return console.log(JSON.stringify({ oidc_profile: shown }));
+  const { pending_change: pending } = shown.meta;
+  printMembers({
+    id: shown.id,
+    name: shown.name,
+    realm: profile.realmId,
+    enabled: shown.enabled ? "yes" : "no",
+    flow: shown.flow,
+    provisioning: shown.provisioning,
+    discovery: shown.discovery_url,
+    "client id": shown.client_id,
+    issuer: shown.meta.issuer ?? "not known yet",
+    hosts: shown.meta.endpoint_hosts.join(", ") || "not known yet",
+    "next secret": shown.meta.has_next_client_secret ? "there is one" : "none",
+    waits: pending ? `a changed document waits for approval since ${pending.since}` : undefined,
+    created: shown.meta.created_at,
+    updated: shown.meta.updated_at,
+    callback: shown.links["callback-endpoint"],
+    logout: shown.links["backchannel-logout-endpoint"],
+    authorize: shown.links["authorization-endpoint"],
+  });
+}

@@ -1,0 +1,76 @@
+import { readPublicUrl } from "../../config.ts";
+import { limits } from "../../contract/limits.ts";
+import { byOperator } from "../../events/event.ts";
+import { toIso } from "../../lib/clock.ts";
+import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
+import { getRealm, listRealms, type Realm, updateRealm } from "../../realms/realm.ts";
+import { faultOfRedirectUri } from "../../realms/redirect-uri.ts";
+import { presentMembers } from "../../realms/resource.ts";
+import { getSettings } from "../../realms/settings.ts";
+import { quoted } from "../options.ts";
+import { fromStore } from "./require-store.ts";
+import { type PageGiven, printList, printMembers, readPageGiven, refuseInWords } from "./show-list.ts";
+
+type FromStore = { store: string | undefined; json: boolean };
+
+export async function list(given: FromStore & PageGiven): Promise<void> {
+  const page = readPageGiven(given);
+  const { realms, place } = await fromStore(given.store, (deps, storeId) =>
+    refuseInWords(listRealms(deps, { storeId, grant: "client_credentials" }, page)),
+  );
+  printList(
+    {
+      name: "authentication_realms",
+      rows: realms,
+      present: presentMembers,
+      head: ["id", "name", "duplicate e-mail", "redirect URIs"],
+      toCells: (realm) => [realm.id, realm.name, realm.duplicateEmailPolicy, realm.redirectUris.length],
+      empty: "this store has no realms; POST /v2/authentication-realms makes one",
+      next: place.next?.after,
+    },
+    given,
+  );
+}
+
+export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
+  print(await fromStore(store, (deps, storeId) => getRealm(deps, storeId, argument)), json);
+}
+
+type Allowed = FromStore & { argument: string; realm: string | undefined };
+
+/** Adds to the list, where an update through the API replaces it. */
+export async function allow({ argument: uri, store, realm, json }: Allowed): Promise<void> {
+  const fault = faultOfRedirectUri(uri);
+  if (fault !== undefined) throw usageFault(`${quoted(uri)} cannot be a redirect URI: ${fault}`);
+  const publicUrl = readPublicUrl(process.env);
+  const changed = await fromStore(store, async (deps, storeId) => {
+    const realmId = realm ?? (await getSettings(deps, storeId)).realmId;
+    return updateRealm({ ...deps, publicUrl }, byOperator(storeId), realmId, ({ redirectUris }) => {
+      if (redirectUris.includes(uri)) return {};
+      if (redirectUris.length >= limits.redirectUris)
+        throw operatorFault(
+          `the realm ${realmId} has ${limits.redirectUris} redirect URIs, which is the most; PUT /v2/authentication-realms/${realmId} replaces the list`,
+        );
+      return { redirectUris: [...redirectUris, uri] };
+    });
+  });
+  print(changed, json);
+}
+
+function print(realm: Realm, json: boolean): void {
+  if (json) {
+    console.log(JSON.stringify({ authentication_realm: presentMembers(realm) }));
+    return;
+  }
+  printMembers({
+    id: realm.id,
+    name: realm.name,
+    "duplicate e-mail": realm.duplicateEmailPolicy,
+    created: toIso(realm.createdAt),
+    updated: toIso(realm.updatedAt),
+    ...(realm.homeUrl && { "shop's page": realm.homeUrl }),
+    ...(realm.logoUrl && { logo: realm.logoUrl }),
+    ...(realm.accentColor && { colour: realm.accentColor }),
+    "redirect URIs": realm.redirectUris.join("\n") || "none: no storefront can sign on",
+  });
+}

@@ -1,0 +1,39 @@
+import type { Clock } from "../../lib/clock.ts";
+import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { findStoreOfOperator, listStores, type Store } from "../../stores/store.ts";
+import { withStorage } from "./with-storage.ts";
+
+export const NO_STORES = "there are no stores yet; `latchkey store create --name <name>` makes one";
+
+type Deps = { storage: Storage; clock: Clock };
+
+/** The store that a command names, or why it cannot be worked on. */
+export async function requireStore({ storage }: { storage: Storage }, storeId: string): Promise<Store> {
+  const store = await findStoreOfOperator(storage, storeId);
+  if (store && !store.isBeingDeleted) return store;
+  throw operatorFault(
+    store
+      ? `the store ${storeId} is being deleted; \`latchkey store delete\` goes on with it`
+      : `there is no store ${storeId}; \`latchkey store list\` shows them`,
+  );
+}
+
+/** Works on the store that is named; or on the only one there is, where the command lets the name be left out. */
+export const fromStore = <T>(
+  storeId: string | undefined,
+  work: (deps: Deps, storeId: string) => Promise<T>,
+): Promise<T> =>
+  withStorage(async (deps) => {
+    const id = storeId ?? (await findOnly(deps));
+    await requireStore(deps, id);
+    return work(deps, id);
+  });
+
+async function findOnly({ storage }: Deps): Promise<string> {
+  const [first, second] = await listStores(storage, { limit: 2 });
+  if (!first) throw operatorFault(NO_STORES);
+  if (second)
+    throw usageFault("--store is required, because there are several; `latchkey store list` shows them");
+  return first.id;
+}

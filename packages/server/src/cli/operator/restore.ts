@@ -1,0 +1,103 @@
+import { existsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { steadyClock, toIso } from "../../lib/clock.ts";
+import { operatorFault } from "../../lib/operator-fault.ts";
+import { toRealPath } from "../../lib/real-path.ts";
+import type { Ended } from "../../restore/after-restore.ts";
+import type { CarriedOver } from "../../restore/carry-over.ts";
+import { openStorage } from "../../storage/open.ts";
+import { prepareCopy, removeDatabase, takePlace } from "../../storage/sqlite/backup.ts";
+import { makeFolder, takeLock } from "../../storage/sqlite/sqlite.ts";
+import { carryFrom, describeEnded, endAll, endedAsJson, NOT_THE_SAME } from "./after-restore.ts";
+import {
+  carriedAsJson,
+  describeCarried,
+  describeMayBeBack,
+  findWhatMayBeBack,
+  type MayBeBack,
+  mayBeBackAsJson,
+} from "./restored.ts";
+import { chooseSqliteFile } from "./with-storage.ts";
+
+type Given = { argument: string; "ignore-current": boolean; json: boolean };
+
+export async function restore(given: Given): Promise<void> {
+  const { argument: file, json } = given;
+  const path = toRealPath(
+    chooseSqliteFile("restore PostgreSQL with its own tools, then run `latchkey after-restore`"),
+  );
+  if (!statSync(file, { throwIfNoEntry: false })) throw operatorFault(`there is no file ${file}`);
+  if (resolve(toRealPath(file)) === resolve(path)) throw operatorFault(`${file} is the database itself`);
+  makeFolder(dirname(path));
+  const lock = takeLock(path, "Stop the service first.");
+  try {
+    const restored = await replace(path, file, given["ignore-current"]);
+    console.log(json ? JSON.stringify(toJson(path, file, restored)) : describe(path, file, restored));
+  } finally {
+    lock.close();
+  }
+}
+
+type Restored = {
+  ended: Ended;
+  carried: CarriedOver | undefined;
+  mayBeBack: MayBeBack | undefined;
+  keptAs: string | undefined;
+};
+
+/** Everything is done to a copy of the backup. It takes the database's place last, in one step. */
+async function replace(path: string, file: string, isIgnored: boolean): Promise<Restored> {
+  const hadOne = existsSync(path);
+  const copy = prepareCopy(file, path);
+  try {
+    const clock = steadyClock();
+    const storage = await openStorage({ clock }, `sqlite:${copy}`);
+    const deps = { storage, clock };
+    try {
+      const carried = hadOne && !isIgnored ? await tryCarry(deps, path) : undefined;
+      const mayBeBack = carried ? undefined : await findWhatMayBeBack(deps);
+      const ended = await endAll(deps);
+      await storage.close();
+      const keptAs = `${path}.replaced-${toIso(clock.now()).replaceAll(/[-:]|\.\d+/g, "")}`;
+      takePlace(copy, path, keptAs);
+      return { ended, carried, mayBeBack, keptAs: hadOne ? keptAs : undefined };
+    } finally {
+      await storage.close();
+    }
+  } finally {
+    removeDatabase(copy);
+  }
+}
+
+/** A database that is damaged is the best of reasons to restore: what it no longer says cannot be carried over. */
+async function tryCarry(
+  deps: Parameters<typeof carryFrom>[0],
+  path: string,
+): Promise<CarriedOver | undefined> {
+  try {
+    const carried = await carryFrom(deps, `sqlite:${path}`);
+    if (!carried) console.error(`${NOT_THE_SAME}: nothing was carried over`);
+    return carried;
+  } catch (error) {
+    console.error(`the database of before cannot be read: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+const describe = (path: string, file: string, { ended, carried, mayBeBack, keptAs }: Restored): string =>
+  [
+    `restored ${path} from ${file}`,
+    ...(keptAs ? [`the database of before is kept as ${keptAs}`] : []),
+    describeEnded(ended),
+    ...(carried ? [describeCarried(carried)] : []),
+    ...(mayBeBack ? [describeMayBeBack(mayBeBack)] : []),
+  ].join("\n");
+
+const toJson = (path: string, file: string, { ended, carried, mayBeBack, keptAs }: Restored) => ({
+  restored: resolve(path),
+  from: resolve(file),
+  kept_as: keptAs === undefined ? null : resolve(keptAs),
+  ...endedAsJson(ended),
+  carried_over: carriedAsJson(carried),
+  may_be_back: mayBeBackAsJson(mayBeBack),
+});

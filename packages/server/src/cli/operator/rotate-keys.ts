@@ -1,0 +1,59 @@
+import { readConfig } from "../../config.ts";
+import { countLiveTokens } from "../../customers/tokens/customer-token.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { createKeyring, type Keyring } from "../../lib/keyring.ts";
+import { usageFault } from "../../lib/operator-fault.ts";
+import { refuseMissingKeys, resealAll } from "../../sealed.ts";
+import { addNextKey, PUBLISHED_BEFORE_MS, replaceKeys } from "../../signing-keys/key-rows.ts";
+import { isUnavailable, type Storage } from "../../storage/storage.ts";
+import { createProgress } from "../progress.ts";
+import { findKeptKey } from "../serving/kept-files.ts";
+import { confirm } from "./confirm.ts";
+import { withStorage } from "./with-storage.ts";
+
+type Given = Record<"signing" | "now" | "yes" | "json", boolean>;
+
+export async function rotateKeys(given: Given): Promise<void> {
+  if (given.now && !given.signing) throw usageFault("--now is for signing keys: --signing --now");
+  const keyring = createKeyring(readConfig(process.env, findKeptKey).masterKeys);
+  await withStorage(async ({ storage, clock }) => {
+    if (given.now) return replaceNow({ storage, clock, keyring }, given);
+    const { resealed, kept } = await resealAll({ storage, keyring });
+    const kid = given.signing ? await addNextKey({ storage, clock, keyring }) : undefined;
+    if (given.json)
+      return console.log(
+        JSON.stringify({ sealed_anew: resealed, already_sealed: kept, next_signing_key: kid ?? null }),
+      );
+    console.log(`sealed anew: ${resealed}; already under the first key: ${kept}`);
+    if (kid !== undefined)
+      console.log(`next signing key: ${kid}, in use in ${PUBLISHED_BEFORE_MS / 60_000} minutes`);
+  });
+}
+
+type Deps = { storage: Storage; clock: Clock; keyring: Keyring };
+
+/** Of many millions it may take longer than a statement may, and a key that is in other hands must go all the same. */
+const countIfQuick = (deps: Deps): Promise<number | undefined> =>
+  countLiveTokens(deps).catch((error) => {
+    if (isUnavailable(error)) return undefined;
+    throw error;
+  });
+
+async function replaceNow(deps: Deps, { yes, json }: Given): Promise<void> {
+  // The new ones are sealed with it, and with another than the instances have nobody could open them.
+  await refuseMissingKeys(deps);
+  const live = await countIfQuick(deps);
+  await confirm(
+    `This removes every signing key at once. It ends ${live ?? "all"} live customer tokens of all stores: those customers have to ` +
+      "sign in again. Others that check our tokens themselves may keep the old key set for five minutes.",
+    yes,
+  );
+  const progress = createProgress("deleting customer tokens");
+  let done = 0;
+  const { kid, endedTokens } = await replaceKeys(deps, (deleted) => {
+    done += deleted;
+    progress.show(done, live);
+  }).finally(progress.end);
+  if (json) return console.log(JSON.stringify({ signing_key: kid, ended_customer_tokens: endedTokens }));
+  console.log(`new signing key: ${kid}, in use now; customer tokens ended: ${endedTokens}`);
+}

@@ -1,0 +1,70 @@
+import type { Page } from "../../lib/condition.ts";
+import { usageFault } from "../../lib/operator-fault.ts";
+import { ListRefused } from "../../storage/lists/page.ts";
+import { readWhole } from "../options.ts";
+import { formatTable } from "../table.ts";
+
+export type PageGiven = { limit: string; after: string | undefined };
+
+const MOST = 1000;
+
+export const readLimit = ({ limit }: PageGiven): number => readWhole(limit, "--limit", 1, MOST);
+
+export const readPageGiven = (given: PageGiven): Page => ({
+  limit: readLimit(given),
+  offset: 0,
+  after: given.after,
+});
+
+type List<T> = {
+  /** What the rows are called, for programs: "application_keys". */
+  name: string;
+  rows: readonly T[];
+  /** As the API shows it. */
+  present(row: T): object;
+  head: readonly string[];
+  toCells(row: T): readonly (string | number)[];
+  /** What to say where there are none. */
+  empty: string;
+  next: string | undefined;
+};
+
+/** One part of a list: a table on standard output, and on standard error how to go on; or one object for programs. */
+export function printList<T>(
+  list: List<T>,
+  { json, after }: Pick<PageGiven, "after"> & { json: boolean },
+): void {
+  const { name, rows, head, next } = list;
+  if (json) {
+    console.log(JSON.stringify({ [name]: rows.map(list.present), next: next ?? null }));
+    return;
+  }
+  if (rows.length > 0) console.log(formatTable(head, rows.map(list.toCells)));
+  else console.error(after === undefined ? list.empty : "there are no more");
+  if (next !== undefined) console.error(`there are more: say --after ${next}`);
+}
+
+/** A list that cannot be read as it was asked for, in the words of the command line. */
+export async function refuseInWords<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof ListRefused)) throw error;
+    if (error.reason === "cursor_unfit") throw unfitCursor(error);
+    throw usageFault(
+      "too many would have to be looked at one by one: name fewer of the options together, or --since",
+      error,
+    );
+  }
+}
+
+export const unfitCursor = (cause?: unknown): Error =>
+  usageFault("--after is not what this list has ended with: say it with the same options as before", cause);
+
+/** What one thing is, a line for each of its members. What is not there is left out. */
+export function printMembers(members: Record<string, string | number | null | undefined>): void {
+  const rows = Object.entries(members).filter(([, value]) => value !== null && value !== undefined);
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2;
+  const lines = (value: unknown) => String(value).replaceAll("\n", `\n${" ".repeat(width)}`);
+  console.log(rows.map(([name, value]) => `${name.padEnd(width)}${lines(value)}`).join("\n"));
+}

@@ -1,0 +1,148 @@
+import { getApplicationKey } from "../../application-keys/application-key.ts";
+import { presentMembers as presentKey } from "../../application-keys/resource.ts";
+import { limits } from "../../contract/limits.ts";
+import { createStore } from "../../create-store.ts";
+import { deleteStore } from "../../delete-store.ts";
+import { byOperator } from "../../events/event.ts";
+import { toIso } from "../../lib/clock.ts";
+import { isId } from "../../lib/ids.ts";
+import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
+import { updateStoreAsOperator } from "../../stores/administer.ts";
+import { presentMembers } from "../../stores/resource.ts";
+import { findStoreOfOperator, listStores, type Store } from "../../stores/store.ts";
+import { ifGiven, readName, readWhole } from "../options.ts";
+import { createProgress } from "../progress.ts";
+import { confirm } from "./confirm.ts";
+import { NO_STORES, requireStore } from "./require-store.ts";
+import { type PageGiven, printList, printMembers, readLimit, unfitCursor } from "./show-list.ts";
+import { withStorage } from "./with-storage.ts";
+
+type Json = { json: boolean };
+type Limits = {
+  "rate-limit": string | undefined;
+  "max-rate-limit": string | undefined;
+  "sign-ups-per-network": string | undefined;
+  "sign-ups-per-hour": string | undefined;
+};
+
+export async function createOne(
+  given: Json & Limits & { name: string; "rate-limit": string },
+): Promise<void> {
+  const name = readName(given.name);
+  const rateLimit = readWhole(given["rate-limit"], "--rate-limit", 1);
+  const maxRateLimit = ifGiven(given["max-rate-limit"], (text) =>
+    readWhole(text, "--max-rate-limit", rateLimit),
+  );
+  const signUps = readSignUps(given);
+  const { store, key, secret } = await withStorage(
+    async (deps) => {
+      const { store, key } = await createStore(deps, { name, rateLimit, maxRateLimit, ...signUps });
+      const { id, clientSecret } = key;
+      return { store, key: await getApplicationKey(deps, store.id, id), secret: clientSecret };
+    },
+    { mayCreate: true },
+  );
+  if (given.json) {
+    const application_key = { ...presentKey(key), client_secret: secret };
+    console.log(JSON.stringify({ store: toJson(store), application_key }));
+    return;
+  }
+  console.log(`store          ${store.id}  ${store.name}, ${store.rateLimit} requests per second
+client id      ${key.clientId}
+client secret  ${secret}
+
+The secret is not shown again.`);
+}
+
+export async function list(given: Json & PageGiven): Promise<void> {
+  const limit = readLimit(given);
+  if (given.after !== undefined && !isId(given.after)) throw unfitCursor();
+  const found = await withStorage(({ storage }) =>
+    listStores(storage, { limit: limit + 1, after: given.after }),
+  );
+  printStores(found.slice(0, limit), given, found.length > limit ? found[limit - 1]?.id : undefined);
+}
+
+export async function show({ argument, json }: Json & { argument: string }): Promise<void> {
+  const store = await withStorage((deps) => requireStore(deps, argument));
+  if (json) return console.log(JSON.stringify({ store: toJson(store) }));
+  printMembers({
+    id: store.id,
+    name: store.name,
+    limit: `${store.rateLimit} requests per second`,
+    reserved: `${store.totalReserved} by its keys`,
+    "at most": `${store.maxRateLimit}, if its administrators raise the limit`,
+    "sign-ups": `${store.signUps.perNetwork} in an hour from one network, ${store.signUps.perHour} in all, with public tokens`,
+    created: toIso(store.createdAt),
+    updated: toIso(store.updatedAt),
+  });
+}
+
+export async function update(given: Json & Limits & { id: string; name: string | undefined }): Promise<void> {
+  const { id } = given;
+  const change = {
+    name: ifGiven(given.name, readName),
+    rateLimit: ifGiven(given["rate-limit"], (text) => readWhole(text, "--rate-limit", 1)),
+    maxRateLimit: ifGiven(given["max-rate-limit"], (text) => readWhole(text, "--max-rate-limit", 1)),
+    ...readSignUps(given),
+  };
+  if (Object.values(change).every((value) => value === undefined))
+    throw usageFault(
+      "nothing to change: say --name, --rate-limit, --max-rate-limit, --sign-ups-per-network or --sign-ups-per-hour",
+    );
+  const updated = await withStorage(async (deps) => {
+    const { rateLimit } = await requireStore(deps, id);
+    const { maxRateLimit } = change;
+    if (change.rateLimit === undefined && maxRateLimit !== undefined && maxRateLimit < rateLimit)
+      throw operatorFault(`the store's limit is ${rateLimit}, above ${maxRateLimit}: lower --rate-limit too`);
+    return updateStoreAsOperator(deps, byOperator(id), change);
+  });
+  if (given.json) console.log(JSON.stringify({ store: toJson(updated) }));
+  else printStores([updated], { json: false, after: undefined }, undefined);
+}
+
+export async function remove({ id, yes, json }: Json & { id: string; yes: boolean }): Promise<void> {
+  const store = await withStorage(({ storage }) => findStoreOfOperator(storage, id));
+  if (!store) throw operatorFault(`there is no store ${id}; \`latchkey store list\` shows them`);
+  await confirm(
+    `This deletes the store ${JSON.stringify(store.name)} with all its keys, customers and events, for good.`,
+    yes,
+  );
+  const progress = createProgress(`deleting ${id}`);
+  const deleted = await withStorage((deps) => deleteStore(deps, id, progress.show)).finally(progress.end);
+  if (!deleted) throw operatorFault(`there is no store ${id}: somebody else has deleted it meanwhile`);
+  console.log(
+    json ? JSON.stringify({ deleted: id, rows: deleted.rows }) : `deleted ${id} with ${deleted.rows} rows`,
+  );
+}
+
+function readSignUps(given: Limits) {
+  const read = (option: keyof Limits) =>
+    ifGiven(given[option], (text) => readWhole(text, `--${option}`, 1, limits.signUps));
+  return { signUpsPerNetwork: read("sign-ups-per-network"), signUpsPerHour: read("sign-ups-per-hour") };
+}
+
+const toJson = (store: Store) => ({
+  ...presentMembers(store),
+  ...(store.isBeingDeleted && { being_deleted: true }),
+});
+
+const printStores = (rows: Store[], given: Json & Pick<PageGiven, "after">, next: string | undefined): void =>
+  printList(
+    {
+      name: "stores",
+      rows,
+      present: toJson,
+      head: ["id", "name", "limit/s", "at most/s", "reserved/s"],
+      toCells: (store) => [
+        store.id,
+        store.isBeingDeleted ? `${store.name} (being deleted: run store delete again)` : store.name,
+        store.rateLimit,
+        store.maxRateLimit,
+        store.totalReserved,
+      ],
+      empty: NO_STORES,
+      next,
+    },
+    given,
+  );

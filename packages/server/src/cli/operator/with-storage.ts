@@ -1,0 +1,38 @@
+import { DEFAULT_DATABASE_URL, readDatabaseUrl } from "../../config.ts";
+import { type Clock, steadyClock } from "../../lib/clock.ts";
+import { operatorFault } from "../../lib/operator-fault.ts";
+import { describeUrl, openStorage } from "../../storage/open.ts";
+import type { Storage } from "../../storage/storage.ts";
+
+/**
+ * Opens the configured database for one command. A service that runs on it sees the change within a second. Only a command
+ * that begins something may make a database that is not there: a mistyped path is a fault, and not an empty list.
+ */
+export async function withStorage<T>(
+  work: (deps: { storage: Storage; clock: Clock }) => Promise<T>,
+  { mayCreate = false } = {},
+): Promise<T> {
+  const clock = steadyClock();
+  const storage = await openStorage({ clock }, chooseDatabase(), { mustExist: !mayCreate });
+  try {
+    return await work({ storage, clock });
+  } finally {
+    await storage.close();
+  }
+}
+
+/** Where the configured SQLite database is, for commands that work on its file. */
+export function chooseSqliteFile(otherwise: string): string {
+  const databaseUrl = chooseDatabase();
+  const path = databaseUrl.startsWith("sqlite:") ? databaseUrl.slice("sqlite:".length) : undefined;
+  if (path === undefined || path === ":memory:")
+    throw operatorFault(`this command is for SQLite files: ${otherwise}`);
+  return path;
+}
+
+/** The configured database; one that is not the default is named on standard error, so that nobody works on the wrong one. */
+export function chooseDatabase(): string {
+  const databaseUrl = readDatabaseUrl(process.env);
+  if (databaseUrl !== DEFAULT_DATABASE_URL) console.error(`database: ${describeUrl(databaseUrl)}`);
+  return databaseUrl;
+}

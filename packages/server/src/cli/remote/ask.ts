@@ -1,0 +1,21 @@
+import { request as httpsRequest } from "node:https";
+import { text as readText } from "node:stream/consumers";
+import { request as httpRequest } from "../../lib/node-http.ts";
+
+type Answer = { status: number; text: string };
+
+/** Not by fetch, which asks nobody on some ports that a service may well have, 6000 and 10080 among them. `form`: is posted. */
+export function ask(url: string, signal: AbortSignal, form?: URLSearchParams): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const request = url.startsWith("https:") ? httpsRequest : httpRequest;
+  const posted = form && {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+  };
+  request(url, { agent: false, signal, ...posted }, (answer) => {
+    readText(answer).then((text) => resolve({ status: answer.statusCode ?? 0, text }), reject);
+  })
+    .on("error", reject)
+    .end(form && String(form));
+  return promise;
+}

@@ -1,0 +1,63 @@
+import { readOpenConfig } from "../../config.ts";
+import { operatorFault } from "../../lib/operator-fault.ts";
+import { quoted, readUrl } from "../options.ts";
+import { ask } from "./ask.ts";
+import { ownAddressOf } from "./own-address.ts";
+
+type Given = { live: boolean; url: string | undefined; json: boolean };
+
+const ANSWERS_WITHIN_MS = 5000;
+
+export async function health({ live, url, json }: Given): Promise<void> {
+  const asked = `${url === undefined ? ownUrl() : readUrl(url)}/health/${live ? "live" : "ready"}`;
+  const { status, text } = await ask(asked, AbortSignal.timeout(ANSWERS_WITHIN_MS)).catch((cause) => {
+    const why = cause.name === "AbortError" ? `not within ${ANSWERS_WITHIN_MS / 1000} seconds` : cause.code;
+    throw operatorFault(`nothing answers at ${asked} (${why})`, cause);
+  });
+  const said = read(text);
+  if (json && said) console.log(text);
+  if (status !== 200) throw operatorFault(`${asked} answers ${status}: ${whyNot(said) ?? quoted(text)}`);
+  if (said?.status !== (live ? "live" : "ready"))
+    throw operatorFault(`${asked} is another program's: it answers ${status} with ${quoted(text)}`);
+  if (!json) console.log(describe(said));
+}
+
+type Said = {
+  status?: string;
+  identity_providers?: { down: number; degraded: number };
+  degraded?: string[];
+  errors?: { detail?: string; meta?: { reasons?: string[] } }[];
+};
+
+function read(text: string): Said | undefined {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function whyNot(said: Said | undefined): string | undefined {
+  const error = said?.errors?.[0];
+  return error?.meta?.reasons?.join("; ") ?? error?.detail;
+}
+
+/** One line where all is well. What does not hold in full is no reason not to be ready, and still somebody's to mend. */
+function describe({
+  status,
+  degraded = [],
+  identity_providers: { down, degraded: failing } = WELL,
+}: Said): string {
+  return [
+    status,
+    ...degraded.map((what) => `does not hold in full: ${what}`),
+    ...(down + failing > 0 ? [`identity providers: ${down} down, ${failing} have just failed`] : []),
+  ].join("\n");
+}
+
+const WELL = { down: 0, degraded: 0 };
+
+function ownUrl(): string {
+  const config = readOpenConfig(process.env);
+  return ownAddressOf(config, config.operationsPort ?? config.port);
+}

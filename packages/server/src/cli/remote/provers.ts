@@ -1,0 +1,174 @@
+import http from "node:http";
+import https from "node:https";
+import { setTimeout as sleep } from "node:timers/promises";
+import { operatorFault } from "../../lib/operator-fault.ts";
+import { ANEW, standardError, writeOver } from "../progress.ts";
+
+/** Somebody who asks in a key's name, and what came of it. */
+export type Prover = {
+  key: string;
+  /** Where it comes from: the program that holds the key's secret, or an address with a public token. */
+  from: string;
+  reserved: number;
+  /** Asks for so many a second, evenly. `undefined`: without pause. */
+  pace: number | undefined;
+  /** How many it may send at once to catch up, when it or the service is late. */
+  atOnce: number;
+  token: string;
+  agent: http.Agent;
+  asked: number;
+  served: number;
+  refused: number;
+};
+
+const FLOOD_IN_FLIGHT = 16;
+/** A service that says nothing for so long has fallen silent. */
+export const ANSWERS_WITHIN_MS = 10_000;
+
+/** Connections that begin at a local address: for the service each such address is a source of its own. */
+export function agentFor(url: string, localAddress?: string): http.Agent {
+  const options = {
+    keepAlive: true,
+    maxSockets: 64,
+    ...(localAddress !== undefined && { localAddress, family: 4 }),
+  };
+  return url.startsWith("https:") ? new https.Agent(options) : new http.Agent(options);
+}
+
+/** Whether this machine can send to the service from these addresses. macOS has only 127.0.0.1 unless it is told otherwise. */
+export async function canSendFrom(url: string, addresses: readonly string[]): Promise<boolean> {
+  const tries = addresses.map(async (address) => {
+    const agent = agentFor(url, address);
+    await get(`${url}/health/live`, { agent }).finally(() => agent.destroy());
+  });
+  return Promise.all(tries).then(
+    () => true,
+    () => false,
+  );
+}
+
+export async function runProvers(
+  url: string,
+  provers: readonly Prover[],
+  seconds: number,
+  interrupted: AbortSignal,
+  answersWithinMs = ANSWERS_WITHIN_MS,
+): Promise<void> {
+  const startedMs = performance.now();
+  // One that fails ends the others, and what they wait for: also what has no connection yet.
+  const failed = new AbortController();
+  const signal = AbortSignal.any([failed.signal, interrupted]);
+  const isOver = () => signal.aborted || performance.now() - startedMs >= seconds * 1000;
+  const asking = { url, signal, timeout: answersWithinMs };
+  const work = provers.flatMap((prover) =>
+    prover.pace === undefined
+      ? Array.from({ length: FLOOD_IN_FLIGHT }, () => askWithoutPause(asking, prover, isOver))
+      : [askEvenly(asking, prover, prover.pace, startedMs, isOver)],
+  );
+  const out = standardError();
+  const progress = showProgress(out, provers, startedMs, seconds);
+  // The first reason stays: those that are ended by it have none of their own.
+  await Promise.all(work.map((each) => each.catch((error) => failed.abort(error))));
+  clearInterval(progress);
+  for (const { agent } of provers) agent.destroy();
+  if (out.isTTY) out.write(ANEW);
+  if (failed.signal.aborted && !interrupted.aborted) throw failed.signal.reason;
+}
+
+type Asking = { url: string; signal: AbortSignal; timeout: number };
+
+/**
+ * One request every 1/pace seconds. When it is late, by its own fault or the service's, it catches up; but a request is
+ * sent only when the one `atOnce` places before it was answered so long ago that the pace is kept. So the service never
+ * sees more than the pace allows, however slow the machine is.
+ */
+async function askEvenly(
+  asking: Asking,
+  prover: Prover,
+  pace: number,
+  startedMs: number,
+  isOver: () => boolean,
+): Promise<void> {
+  const { atOnce } = prover;
+  const spanMs = (atOnce * 1000) / pace;
+  const answeredAtMs: number[] = [];
+  const isDue = (): boolean => {
+    const nowMs = performance.now();
+    const isFree = prover.asked < atOnce || nowMs - (answeredAtMs[prover.asked - atOnce] ?? nowMs) >= spanMs;
+    return isFree && nowMs - startedMs >= ((prover.asked + 1) * 1000) / pace;
+  };
+  const underWay = new Set<Promise<void>>();
+  let failure: unknown;
+  while (!isOver()) {
+    while (isDue()) {
+      const at = prover.asked;
+      const request = ask(asking, prover)
+        .catch((error) => {
+          failure ??= error;
+        })
+        .finally(() => {
+          answeredAtMs[at] = performance.now();
+          underWay.delete(request);
+        });
+      underWay.add(request);
+    }
+    if (failure) throw failure;
+    await sleep(Math.min(1000 / pace, 10));
+  }
+  await Promise.all(underWay);
+  if (failure) throw failure;
+}
+
+async function askWithoutPause(asking: Asking, prover: Prover, isOver: () => boolean): Promise<void> {
+  while (!isOver()) await ask(asking, prover);
+}
+
+async function ask({ url, ...within }: Asking, prover: Prover): Promise<void> {
+  prover.asked++;
+  const path = `${url}/v2/customer-authentication-settings`;
+  const headers = { authorization: `Bearer ${prover.token}` };
+  const answer = await get(path, { ...within, agent: prover.agent, headers }).catch((cause) => {
+    throw operatorFault(
+      `the service at ${url} stopped answering (${cause.message}): nothing is proven`,
+      cause,
+    );
+  });
+  if (answer.status === 200) prover.served++;
+  else if (answer.status === 429) prover.refused++;
+  else
+    throw operatorFault(
+      `the service answered ${answer.status}; its log says why, request ${answer.requestId}`,
+    );
+}
+
+type Answer = { status: number | undefined; requestId: unknown };
+
+/** `fetch` cannot choose the local address. */
+function get(url: string, options: http.RequestOptions): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { get } = url.startsWith("https:") ? https : http;
+    const timeout = options.timeout ?? ANSWERS_WITHIN_MS;
+    const request = get(url, { ...options, timeout }, (response) => {
+      response.resume();
+      response.on("error", reject);
+      response.on("end", () =>
+        resolve({ status: response.statusCode, requestId: response.headers["x-request-id"] }),
+      );
+    });
+    request.on("timeout", () => request.destroy(new Error(`silent for ${timeout / 1000} s`)));
+    request.on("error", reject);
+  });
+}
+
+function showProgress(
+  out: ReturnType<typeof standardError>,
+  provers: readonly Prover[],
+  startedMs: number,
+  seconds: number,
+): NodeJS.Timeout {
+  return setInterval(() => {
+    const elapsed = Math.round((performance.now() - startedMs) / 1000);
+    const figures = provers.map(({ key, served, refused }) => `${key} ${served}/${refused}`).join("   ");
+    writeOver(out, `${elapsed} of ${seconds} s   served/refused:  ${figures}`);
+  }, 1000);
+}

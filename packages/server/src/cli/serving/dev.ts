@@ -1,0 +1,249 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Demo } from "@latchkey/demo";
+import { type Config, isMasterKey, readConfig, readDatabaseUrl } from "../../config.ts";
+import { limits } from "../../contract/limits.ts";
+import { createStore } from "../../create-store.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { operatorFault } from "../../lib/operator-fault.ts";
+import { startService } from "../../main.ts";
+import { removeDatabase } from "../../storage/sqlite/backup.ts";
+import { makeFolder, takeLock } from "../../storage/sqlite/sqlite.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { DEFAULT_RATE_LIMIT, findStore } from "../../stores/store.ts";
+import { confirm } from "../operator/confirm.ts";
+import { ownAddressOf } from "../remote/own-address.ts";
+import { freePort } from "./free-port.ts";
+import { type Kept, nameKept, pathOf, placeOf } from "./kept-files.ts";
+import { stopOnSignal } from "./stop.ts";
+
+type Credentials = { storeId: string; keyId: string; clientId: string; clientSecret: string };
+type Ports = { service: number; idp: number; shop: number };
+
+export async function dev({ reset, yes }: { reset: boolean; yes: boolean }): Promise<void> {
+  const kept = await prepareFiles(reset, yes);
+  const ports = await choosePorts(kept?.ports);
+  const { LATCHKEY_MASTER_KEY, LATCHKEY_EGRESS_ALLOW } = process.env;
+  const config = readConfig({
+    LATCHKEY_LOG_LEVEL: "warn",
+    PORT: String(ports.service),
+    ...process.env,
+    LATCHKEY_MASTER_KEY: LATCHKEY_MASTER_KEY || chooseMasterKey(kept?.masterKey),
+    LATCHKEY_EGRESS_ALLOW: [
+      LATCHKEY_EGRESS_ALLOW,
+      `http://localhost:${ports.idp}`,
+      `http://localhost:${ports.shop}`,
+    ]
+      .filter(Boolean)
+      .join(","),
+  });
+  let credentials: Credentials | undefined;
+  const service = await startService(config, {
+    prepare: async (deps) => {
+      credentials = await firstStore(deps, kept?.credentials);
+    },
+  });
+  let demo: Demo | undefined;
+  stopOnSignal(async () => {
+    await demo?.close();
+    await service.stop(0);
+  });
+  if (!credentials) return;
+  demo = await openShop(config, credentials, ports, kept).catch(async (error) => {
+    await service.stop(0);
+    throw error;
+  });
+  console.log(banner(config, credentials, demo, await hasConsole(config)));
+}
+
+async function openShop(
+  config: Config,
+  credentials: Credentials,
+  ports: Ports,
+  kept: Kept | undefined,
+): Promise<Demo> {
+  const { publicUrl } = config;
+  // Only now: a second start beside a running one is refused before, and leaves everything as it is.
+  keep(kept?.ports, JSON.stringify(ports));
+  // Only here: what serves in production does not know of the demo.
+  const { startDemo } = await import("@latchkey/demo");
+  return startDemo({ apiUrl: publicUrl, ownUrl: reachedAt(config), ...credentials, ports }).catch(
+    (cause: Error) => {
+      if (isForNoBrowser(cause))
+        throw operatorFault(
+          `no browser opens a page at ${publicUrl}: its port is kept for another protocol. Choose another PORT (or LATCHKEY_PUBLIC_URL).`,
+          cause,
+        );
+      throw operatorFault(
+        `the practice shop cannot be set up at ${publicUrl} (LATCHKEY_PUBLIC_URL): ${cause.message} If its key is gone, ${howToBeginAnew()}.`,
+        cause,
+      );
+    },
+  );
+}
+
+/** An https address is that of a proxy. The proxy may start later, and Node may not trust its certificate, so `dev` goes to its own port. */
+const reachedAt = (config: Config): string =>
+  config.publicUrl.startsWith("https:") ? ownAddressOf(config, config.port) : config.publicUrl;
+
+/** What fetch says before it asks anybody, of the same ports as browsers. */
+const isForNoBrowser = (error: unknown): boolean =>
+  error instanceof Error && (error.message === "bad port" || isForNoBrowser(error.cause));
+
+const areCredentials = ({ storeId, keyId, clientId, clientSecret }: Record<string, unknown>): boolean =>
+  [storeId, keyId, clientId, clientSecret].every((text) => typeof text === "string");
+
+const arePorts = ({ service, idp, shop }: Record<string, unknown>): boolean =>
+  [service, idp, shop].every((port) => Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536);
+
+/** The same as the last time if they are free: identities belong to the address of their provider. */
+async function choosePorts(file: string | undefined): Promise<Ports> {
+  const last = readWhole<Partial<Ports>>(file, arePorts, "Delete it, and free ports are chosen") ?? {};
+  const { PORT, LATCHKEY_OPERATIONS_PORT } = process.env;
+  const service = PORT ? Number(PORT) : await freePort(last.service ?? 4000);
+  // The service listens only later, and PORT may be what the others had the last time.
+  const given = [service, Number(LATCHKEY_OPERATIONS_PORT)];
+  const idp = await freePort(last.idp ?? (PORT ? 0 : 4001), given);
+  const shop = await freePort(last.shop ?? (PORT ? 0 : 4002), [...given, idp]);
+  return { service, idp, shop };
+}
+
+async function prepareFiles(reset: boolean, yes: boolean): Promise<Kept | undefined> {
+  const databaseUrl = readDatabaseUrl(process.env);
+  const kept = nameKept(databaseUrl);
+  if (!kept) return undefined;
+  const path = pathOf(databaseUrl);
+  if (reset && path === undefined)
+    throw operatorFault("--reset does not reset a PostgreSQL: nothing was changed");
+  if (reset && path !== undefined) {
+    // Takes the lock and lets it go: throws while a service runs on these files.
+    if (existsSync(path)) takeLock(path).close();
+    // What `dev` has made is practice, and has its first store's credentials beside it. Anything else may be somebody's.
+    if (existsSync(path) && !existsSync(kept.credentials))
+      await confirm(`This deletes the database ${path}, which \`latchkey dev\` has not made.`, yes);
+    removeDatabase(path);
+    for (const file of [`${path}-serving`, ...Object.values(kept)]) rmSync(file, { force: true });
+  }
+  makeFolder(dirname(kept.ports));
+  // A SQLite file is claimed when it is opened. Any number may serve a PostgreSQL, but a second practice shop would take over the first one's.
+  if (path === undefined) {
+    const lock = takeLock(placeOf(databaseUrl), "Stop the other one first.");
+    process.once("exit", () => lock.close());
+  }
+  return kept;
+}
+
+/** A PostgreSQL is not ours to reset, but each has its own files. */
+const howToBeginAnew = (): string =>
+  pathOf(readDatabaseUrl(process.env)) === undefined
+    ? "a database of another name begins anew"
+    : "`latchkey dev --reset` begins anew";
+
+const readKept = (file: string | undefined): string | undefined =>
+  file !== undefined && existsSync(file) ? readFileSync(file, "utf8") : undefined;
+
+/** What is kept as JSON. Whoever edits it, and a disk that was full, may have left something else. */
+function readWhole<T>(
+  file: string | undefined,
+  isWhole: (read: Record<string, unknown>) => boolean,
+  remedy: string,
+): T | undefined {
+  const text = readKept(file);
+  if (text === undefined) return undefined;
+  const read = parseOrNothing(text);
+  if (isWhole(Object(read))) return read as T;
+  throw operatorFault(`${file} is damaged. ${remedy}; ${howToBeginAnew()}.`);
+}
+
+function parseOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** For the owner alone. It has its name only when it is whole. */
+function keep(file: string | undefined, text: string): void {
+  if (file === undefined) return;
+  const part = `${file}.part`;
+  rmSync(part, { force: true });
+  writeFileSync(part, text, { mode: 0o600 });
+  renameSync(part, file);
+}
+
+function chooseMasterKey(file: string | undefined): string {
+  const kept = readKept(file)?.trim();
+  if (kept !== undefined && isMasterKey(kept)) return kept;
+  if (kept !== undefined)
+    throw operatorFault(
+      `${file} is damaged, and what the database has sealed opens with no other key. Put it back from a copy; ${howToBeginAnew()}.`,
+    );
+  const made = randomBytes(32).toString("base64url");
+  keep(file, made);
+  return made;
+}
+
+/** Only hashes of secrets are in the database, so for practice the first store's are kept in a file of their own. */
+async function firstStore(
+  deps: { storage: Storage; clock: Clock },
+  file: string | undefined,
+): Promise<Credentials> {
+  const kept = readWhole<Credentials>(file, areCredentials, "Delete it, and another practice store is made");
+  if (kept && (await findStore(deps.storage, kept.storeId))) return kept;
+  const { store, key } = await createStore(deps, {
+    name: "Practice store",
+    rateLimit: DEFAULT_RATE_LIMIT,
+    // All of a developer's shoppers, and tests, come from one address.
+    signUpsPerNetwork: limits.signUpsPerHour,
+  });
+  const made = { storeId: store.id, keyId: key.id, clientId: key.clientId, clientSecret: key.clientSecret };
+  keep(file, JSON.stringify(made, null, 2));
+  return made;
+}
+
+/** Whether this build has the console. */
+const hasConsole = (config: Config): Promise<boolean> =>
+  fetch(`${reachedAt(config)}/console/`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+/** What is in memory goes, and a PostgreSQL is not ours to reset. */
+function whatStays(databaseUrl: string): string {
+  if (databaseUrl === "sqlite::memory:") return "Nothing is kept: the database is in memory.";
+  return databaseUrl.startsWith("sqlite:")
+    ? "Data is kept; `npx latchkey dev --reset` begins anew."
+    : "Data is kept.";
+}
+
+function banner(
+  { publicUrl, databaseUrl }: Config,
+  credentials: Credentials,
+  { shopUrl, knobsUrl, hooksUrl, members, membersRealmId }: Demo,
+  withConsole: boolean,
+): string {
+  const people = members.map(({ name, role }) => `${name} (${role})`).join(" or ");
+  const place = `store=${credentials.storeId}&realm=${membersRealmId}`;
+  const consoleLines = withConsole
+    ? `\n    console        ${publicUrl}/console/sign-in?${place}\n                   (sign in as ${people}, or with the credentials below)`
+    : "";
+  return `
+  Latchkey runs. Open the shop and sign in:
+
+    shop           ${shopUrl}${consoleLines}
+    practice IdP   ${knobsUrl}   (break it with a switch, and see what the shop says)
+    webhooks       ${hooksUrl}   (what the shop's other services hear, as it comes)
+    service        ${publicUrl}
+    API reference  ${publicUrl}/docs
+
+    store          ${credentials.storeId}
+    key            ${credentials.keyId}
+    client id      ${credentials.clientId}
+    client secret  ${credentials.clientSecret}
+
+  Sign in with e-mail as dora@shop.example, practice-password. The README has commands to type.
+  Ctrl-C stops it. ${whatStays(databaseUrl)}
+`;
+}

@@ -1,0 +1,130 @@
+import type { SelectQueryBuilder } from "kysely";
+import { emailOf } from "../../lib/email-address.ts";
+import { atMost } from "../../storage/at-most.ts";
+import { hold } from "../../storage/hold.ts";
+import { statement } from "../../storage/statement.ts";
+import type { Database, Storage, Trx } from "../../storage/storage.ts";
+import type { Tables } from "../../storage/tables.ts";
+
+/** Whom an identity is linked to, by its profile or by one that this has taken over. */
+
+type Deps = { storage: Pick<Storage, "engine"> };
+
+/** What an identity provider has said of a person, and through which profile. */
+export type ForeignIdentity = {
+  issuer: string;
+  subject: string;
+  email: string;
+  emailVerified: boolean;
+  name: string | null;
+};
+
+/** The profile that it came through, as far as it matters who a person is. */
+export type Through = {
+  id: string;
+  storeId: string;
+  realmId: string;
+  clientId: string;
+  provisioning: "create" | "existing";
+  /** Deleted profiles whose identities count as this one's. */
+  formerIds: readonly string[];
+  /** What the provider was called before, with the client that we were there. */
+  formerIssuers: readonly { issuer: string; clientId: string }[];
+};
+
+/** Whom an identity is linked to by its own profile and issuer. */
+export type Held = { row: Promise<Tables["customers"] | undefined> };
+
+/**
+ * Locks the identity (against the same person's other tabs) and the address (against another identity with it), so that sign-ons of
+ * unrelated people do not wait for each other. Always in this order, so that two of them cannot deadlock. Then asks whom the identity
+ * is linked to, which so sees what a first sign-on in another tab has committed; the answer comes with that to the next statement.
+ * Whom it names stays until the transaction ends: on PostgreSQL whoever deletes the row waits; on SQLite there is one transaction
+ * at a time.
+ */
+export async function holdIdentity(
+  trx: Trx,
+  { storage }: Deps,
+  { storeId, profileId }: { storeId: string; profileId: string },
+  identity: ForeignIdentity,
+): Promise<Held> {
+  const { issuer, subject } = identity;
+  await hold(trx, storage, namesOf({ storeId, profileId }, identity));
+  return findOwn[storage.engine].firstWithNext(trx, { storeId, profileId, issuer, subject });
+}
+
+/** What is locked for an identity, in this order. */
+export const namesOf = (
+  { storeId, profileId }: { storeId: string; profileId: string },
+  identity: { issuer: string; subject: string; email: string },
+): readonly [string, string] => [
+  `identity ${storeId} ${profileId} ${identity.issuer} ${identity.subject}`,
+  `email ${storeId} ${emailOf(identity).key}`,
+];
+
+/** Whom it was linked to under another profile, or another name of its provider, that this profile has taken over. */
+export async function findFormer(
+  trx: Trx,
+  { storage: { engine } }: Deps,
+  through: Through,
+  identity: ForeignIdentity,
+): Promise<Tables["customers"] | undefined> {
+  if (through.formerIds.length === 0 && through.formerIssuers.length === 0) return undefined;
+  return withCustomer(linkedTo(trx, through, identity), engine).executeTakeFirst();
+}
+
+type Identities = SelectQueryBuilder<
+  Tables & { identity: Tables["customer_identities"] },
+  "identity",
+  object
+>;
+
+function withCustomer(identities: Identities, engine: Storage["engine"]) {
+  const row = identities
+    .innerJoin("customers as customer", (join) =>
+      join
+        .onRef("customer.store_id", "=", "identity.store_id")
+        .onRef("customer.id", "=", "identity.customer_id"),
+    )
+    .selectAll("customer");
+  return engine === "postgres" ? row.forKeyShare("customer") : row;
+}
+
+export type Own = { storeId: string; profileId: string; issuer: string; subject: string };
+
+const own = (db: Database, { storeId, profileId, issuer, subject }: Own) =>
+  db
+    .selectFrom("customer_identities as identity")
+    .where("identity.store_id", "=", storeId)
+    .where("identity.profile_id", "=", profileId)
+    .where("identity.issuer", "=", issuer)
+    .where("identity.subject", "=", subject);
+
+const findOwn = {
+  sqlite: statement((db, of: Own) => withCustomer(own(db, of), "sqlite")),
+  postgres: statement((db, of: Own) => withCustomer(own(db, of), "postgres")),
+};
+
+/**
+ * Filed under the profile itself, or under one that it has taken over, by the issuer that it has or had; its own comes first, then
+ * who they were last. A provider may call a person by another subject for each client, so what was taken over counts for the same
+ * client only.
+ */
+export const linkedTo = (db: Database, through: Through, { issuer, subject }: ForeignIdentity) => {
+  const { formerIssuers: former } = through;
+  const issuers = [...new Set([issuer, ...former.map((one) => one.issuer)])];
+  const clientIds = [...new Set([through.clientId, ...former.map((one) => one.clientId)])];
+  return db
+    .selectFrom("customer_identities as identity")
+    .where("identity.store_id", "=", through.storeId)
+    .where("identity.profile_id", "in", [through.id, ...through.formerIds])
+    .where(({ eb, or }) =>
+      or([eb("identity.profile_id", "=", through.id), eb("identity.client_id", "in", clientIds)]),
+    )
+    .where("identity.issuer", "in", issuers)
+    .where("identity.subject", "=", subject)
+    .orderBy(({ eb }) => eb.case().when("identity.profile_id", "=", through.id).then(0).else(1).end())
+    .orderBy(({ eb }) => eb.case().when("identity.issuer", "=", issuer).then(0).else(1).end())
+    .orderBy("identity.id", "desc")
+    .limit(atMost(1));
+};

@@ -1,0 +1,46 @@
+import type { Caller } from "../../contract/caller.ts";
+import type * as contract from "../../contract/customers.ts";
+import type { Output } from "../../contract/operation.ts";
+import { toIso } from "../../lib/clock.ts";
+import { atMost } from "../../storage/at-most.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { getCustomer } from "../customer.ts";
+
+/** Somebody has one for each account that they came with; nobody has come near this. */
+const MOST = 100;
+
+/** What the providers call a customer. The profile may be gone: an identity outlives it. */
+export async function listIdentities(
+  { storage }: { storage: Storage },
+  caller: Caller,
+  customerId: string,
+): Promise<Output<typeof contract.listCustomerIdentities>> {
+  await getCustomer({ storage }, caller, customerId);
+  const rows = await storage.db
+    .selectFrom("customer_identities as identity")
+    .leftJoin("oidc_profiles as profile", (join) =>
+      join
+        .onRef("profile.store_id", "=", "identity.store_id")
+        .onRef("profile.id", "=", "identity.profile_id"),
+    )
+    .selectAll("identity")
+    .select("profile.name as profile_name")
+    .where("identity.store_id", "=", caller.storeId)
+    .where("identity.customer_id", "=", customerId)
+    .orderBy("identity.id")
+    .limit(atMost(MOST))
+    .execute();
+  return {
+    data: rows.map((row) => ({
+      type: "customer-identity",
+      id: row.id,
+      customer_id: row.customer_id,
+      realm_id: row.realm_id,
+      profile_id: row.profile_id,
+      profile_name: row.profile_name,
+      issuer: row.issuer,
+      subject: row.subject,
+      meta: { timestamps: { created_at: toIso(row.created_at) } },
+    })),
+  };
+}

@@ -1,0 +1,30 @@
+import { isId } from "../../lib/ids.ts";
+import { issuerOf } from "../../realms/issuer.ts";
+import type { Realm } from "../../realms/realm.ts";
+import type { SigningKeys } from "../../signing-keys/signing-keys.ts";
+
+/** The `typ` of ID tokens, which a realm signs as an OpenID provider. */
+export const ID_TOKEN_TYPE = "JWT";
+
+/** The sign-on that an ID token came from. */
+type IdTokenHint = { clientId: string; customerId: string; tokenId: string; profileId: string };
+
+/** An ID token of this realm, also one that has expired: it names a sign-on and gives no right to anything else. */
+export async function readIdTokenHint(
+  deps: { publicUrl: string; signingKeys: SigningKeys },
+  realm: Realm,
+  text: string,
+): Promise<IdTokenHint | undefined> {
+  const jws = await deps.signingKeys.readSigned(text);
+  if (!jws || jws.typ !== ID_TOKEN_TYPE) return undefined;
+  const { iss, aud, sub, sid, profile_id: profileId } = jws.claims;
+  if (iss !== issuerOf(deps, realm.storeId, realm.id)) return undefined;
+  if (typeof aud !== "string" || typeof sub !== "string" || typeof sid !== "string" || !isId(sid))
+    return undefined;
+  return {
+    clientId: aud,
+    customerId: sub,
+    tokenId: sid,
+    profileId: typeof profileId === "string" ? profileId : "",
+  };
+}

@@ -1,0 +1,143 @@
+import { type NotNull, type RawBuilder, type SqlBool, sql } from "kysely";
+import { limits } from "../contract/limits.ts";
+import { Problem } from "../contract/problem.ts";
+import { noteRevoked } from "../customers/tokens/customer-token.ts";
+import { thinOutForRevocation } from "../customers/tokens/revoke-many-tokens.ts";
+import { byProvider } from "../events/event.ts";
+import type { Clock } from "../lib/clock.ts";
+import { type EndedSession, verifyLogoutToken } from "../openid/logout-token.ts";
+import type { Directory } from "../profiles/directory.ts";
+import { algorithmSeen } from "../profiles/id-token-alg.ts";
+import { findProfile, type Profile } from "../profiles/profile.ts";
+import { getRealm } from "../realms/realm.ts";
+import { holdEnding, noteEnded, UNNAMED } from "../sign-on/ended-sessions.ts";
+import { recordHead, revokeAccessToken } from "../sign-on/replay.ts";
+import type { Recorder } from "../sign-on-records/record.ts";
+import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import { touchStore } from "../stores/store.ts";
+import { noteRefusedLogout } from "./refused-logout.ts";
+
+type Deps = {
+  storage: Storage;
+  clock: Clock;
+  directory: Directory;
+  recorder: Recorder;
+  recordLimiter: RecordLimiter;
+  codeSeconds: number;
+};
+
+/**
+ * An identity provider says that a session has ended (OpenID Connect Back-Channel Logout). The tokens that came of it go, a
+ * customer's and a member's, and so does a code that has not been redeemed yet; a sign-on that is still under way ends without one.
+ * Also for a profile that is disabled: ending is always allowed.
+ */
+export async function endIdpSession(
+  deps: Deps,
+  ids: { store: string; realm: string; profile: string },
+  logoutToken: string,
+  { requestId, source }: { requestId: string; source: string },
+): Promise<Record<string, never>> {
+  const key = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
+  const realm = await getRealm(deps, key.storeId, key.realmId);
+  const isOfMembers = realm.purpose === "members";
+  const profile = await findProfile(deps.storage.db, key);
+  if (!profile) throw new Problem("profile_not_found");
+  // Anybody may come here: where no document was ever accepted, nobody is asked for one on their behalf.
+  const metadata = profile.metadata && (await deps.directory.metadataOf(profile));
+  if (!metadata) throw new Problem("idp_unavailable", { retryAfterSeconds: 10 });
+  const idTokenAlg = await algorithmSeen(deps, profile);
+  const ended = await verifyLogoutToken(deps, profile, metadata, logoutToken, idTokenAlg);
+  if ("reason" in ended) {
+    await noteRefusedLogout(deps, profile, ended, source);
+    if (ended.reason === "logout_token.keys_unread")
+      throw new Problem("idp_unavailable", { retryAfterSeconds: 10 });
+    throw new Problem("logout_token_invalid", { meta: { reason: ended.reason } });
+  }
+  // A token that is sent again later must not end what began after it. Clocks may be a minute apart.
+  const latest = ended.issuedAt + limits.clockSkewSeconds * 1000;
+  const isEnded = isOf(ended);
+  const place = { storeId: profile.storeId, profileId: profile.id };
+  await noteEnded(deps, place, ended, Math.min(latest, deps.clock.now()));
+  const by = byProvider(profile, requestId);
+  const cameOfIt = sql<SqlBool>`profile_id = ${profile.id} and created_at <= ${latest} and ${isEnded}
+    and ${isCalledSo(profile, metadata.issuer, ended)}`;
+  await thinOutForRevocation(deps, by, { where: cameOfIt, along: [] });
+  const voided = await deps.storage.transact(async (trx) => {
+    await holdEnding(trx, deps, place);
+    // Codes first: whoever is redeeming one at this moment is waited for, and its token is then there to be ended.
+    const attempts = await trx
+      .updateTable("sign_on_attempts")
+      .set({ state: "failed", identity: null })
+      .where("store_id", "=", profile.storeId)
+      .where("profile_id", "=", profile.id)
+      .where("state", "=", "code_issued")
+      .where("code_expires_at", "<=", latest + deps.codeSeconds * 1000)
+      .where(isEnded)
+      .returningAll()
+      .execute();
+    const revoked = await trx
+      .deleteFrom("customer_tokens")
+      .where("store_id", "=", profile.storeId)
+      .where(cameOfIt)
+      .returningAll()
+      .execute();
+    await noteRevoked(trx, deps, by, revoked);
+    if (isOfMembers) await revokeAccessTokens(trx, profile, latest, isEnded);
+    return attempts;
+  });
+  if (isOfMembers) deps.storage.changes.announce(profile.storeId);
+  for (const attempt of voided) {
+    const outcome = { outcome: "failed", reason: "session_ended", customerId: null } as const;
+    deps.recorder.count("failed", "session_ended");
+    deps.recorder.noteExchange({ ...recordHead(attempt), ...outcome });
+  }
+  return {};
+}
+
+/** With `sid` alone what is of that session, with `sub` alone all of the subject's. */
+function isOf({ subject, idpSession }: EndedSession): RawBuilder<SqlBool> {
+  if (subject === null) return sql`idp_session = ${idpSession}`;
+  if (idpSession === null) return sql`subject = ${subject}`;
+  // Of a subject's sessions, one whose name we were never told may be the one that ended.
+  return sql`subject = ${subject} and coalesce(idp_session, ${UNNAMED}) in (${idpSession}, ${UNNAMED})`;
+}
+
+/**
+ * A token has the subject and not the issuer that called somebody so: its customer's identities tell. Whom another issuer alone calls
+ * so, whose people the profile has left behind, is somebody else.
+ */
+function isCalledSo(
+  { id, formerIds, formerIssuers }: Profile,
+  issuer: string,
+  { subject }: EndedSession,
+): RawBuilder<SqlBool> {
+  const issuers = sql.join([issuer, ...formerIssuers.map((former) => former.issuer)]);
+  const isOfProfile = sql`known.profile_id in (${sql.join([id, ...formerIds])}) and known.subject = ${subject}`;
+  return sql`coalesce((
+    select max(case when ${isOfProfile} then case when known.issuer in (${issuers}) then 1 else 0 end end)
+    from customer_identities as known
+    where known.store_id = customer_tokens.store_id and known.customer_id = customer_tokens.customer_id
+  ), 1) = 1`;
+}
+
+/** An access token is not stored, but its attempt is, for longer than the token lives. The store's revision tells all instances. */
+async function revokeAccessTokens(
+  trx: Trx,
+  { storeId, id: profileId }: Pick<Profile, "storeId" | "id">,
+  latest: number,
+  isEnded: RawBuilder<SqlBool>,
+): Promise<void> {
+  const attempts = await trx
+    .selectFrom("sign_on_attempts")
+    .select(["token_id", "exchanged_at"])
+    .where("store_id", "=", storeId)
+    .where("profile_id", "=", profileId)
+    .where("state", "=", "exchanged")
+    .where("exchanged_at", "<=", latest)
+    .where(isEnded)
+    .$narrowType<{ token_id: NotNull; exchanged_at: NotNull }>()
+    .execute();
+  for (const attempt of attempts) await revokeAccessToken(trx, storeId, attempt);
+  if (attempts.length > 0) await touchStore(trx, storeId);
+}

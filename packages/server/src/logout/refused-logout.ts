@@ -1,0 +1,43 @@
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import type { LogoutRefused } from "../openid/logout-token.ts";
+import type { Profile } from "../profiles/profile.ts";
+import { isRecorded, recordOf, startTrail } from "../sign-on/exits.ts";
+import type { Recorder } from "../sign-on-records/record.ts";
+import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
+import type { Storage } from "../storage/storage.ts";
+
+type Deps = { storage: Storage; clock: Clock; recorder: Recorder; recordLimiter: RecordLimiter };
+
+/** The same refusal again within this time is not written again: a token can be sent any number of times. */
+const AGAIN_AFTER_MS = 60_000;
+
+/**
+ * A logout token that was refused leaves a record. One that the provider has signed shows on the profile as well: nobody else
+ * can have caused that.
+ */
+export async function noteRefusedLogout(
+  deps: Deps,
+  profile: Profile,
+  { reason, isSigned, checks }: LogoutRefused,
+  source: string,
+): Promise<void> {
+  const trail = startTrail(newId(), profile, { startedAt: deps.clock.now(), source });
+  trail.profile = profile;
+  trail.checks.push(...checks);
+  if (await isRecorded(deps, trail))
+    deps.recorder.note({ ...recordOf(trail), outcome: "logout_refused", reason, error: null });
+  if (isSigned) await showOnProfile(deps, profile, reason);
+}
+
+async function showOnProfile({ storage, clock }: Deps, profile: Profile, reason: string): Promise<void> {
+  const at = clock.now();
+  const { refusedLogout: last } = profile;
+  if (last?.reason === reason && at - last.at < AGAIN_AFTER_MS) return;
+  await storage.db
+    .updateTable("oidc_profiles")
+    .set({ refused_logout: JSON.stringify({ at, reason }) })
+    .where("store_id", "=", profile.storeId)
+    .where("id", "=", profile.id)
+    .execute();
+}

@@ -1,0 +1,67 @@
+import { AggregatorRegistry, Counter, Gauge, Registry } from "prom-client";
+import type { Clock } from "../lib/clock.ts";
+import type { Gathered, Workers } from "../workers.ts";
+
+const REMEMBER_MS = 1000;
+
+/** The text for Prometheus, made at most once a second: anybody may ask, and making it costs milliseconds. */
+export function createMetricsText(deps: {
+  clock: Clock;
+  registry: Registry;
+  workers?: Workers | undefined;
+}): () => Promise<string> {
+  const { clock, registry, workers } = deps;
+  let last: { atMs: number; text: Promise<string> } | undefined;
+  workers?.answer("metrics", () => registry.getMetricsAsJSON());
+  const make = async () => (workers ? textOfAll(await workers.ask("metrics")) : registry.metrics());
+  return () => {
+    const atMs = clock.monotonicMs();
+    if (!last || atMs - last.atMs >= REMEMBER_MS) last = { atMs, text: make() };
+    return last.text;
+  };
+}
+
+/**
+ * Counters, histograms and memory are added up; each metric says itself where that would be wrong (`aggregator`). While the primary
+ * does not answer nobody knows what the others have counted: figures that only grow are left out then, because they would fall.
+ */
+async function textOfAll({ answers, missing, workers, lost, startedAt }: Gathered): Promise<string> {
+  const registry = new Registry();
+  const registers = [registry];
+  const gauge = new Gauge({
+    name: "latchkey_workers",
+    help: "Worker processes, by whether they have answered this question",
+    labelNames: ["state"],
+    registers,
+  });
+  gauge.set({ state: "answering" }, answers.length);
+  gauge.set({ state: "silent" }, workers - answers.length);
+  if (startedAt === undefined) {
+    const known = answers.map((figures) => (figures as Figure[]).filter(isOfOneProcess));
+    return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...known]).metrics();
+  }
+  const help = "Worker processes that have ended and were replaced";
+  new Counter({ name: "latchkey_workers_lost_total", help, registers }).inc(lost);
+  const start = {
+    name: "process_start_time_seconds",
+    help: "Start of the primary process, in seconds since 1970",
+  };
+  new Gauge({ ...start, registers, aggregator: "first" }).set(startedAt);
+  const own = await registry.getMetricsAsJSON();
+  // The first to have a metric says how it is added up, and a worker's own start would be left out.
+  return AggregatorRegistry.aggregate([own, ...answers, await addUp(missing)] as object[]).metrics();
+}
+
+type Figure = { name: string; type: string };
+
+const isGrowing = ({ type }: Figure): boolean => type === "counter" || type === "histogram";
+
+/** What one process can say without the others; when the instance was started, only its primary knows. */
+const isOfOneProcess = (figure: Figure): boolean =>
+  !isGrowing(figure) && figure.name !== "process_start_time_seconds";
+
+/** Of what processes have counted: counters and histograms, which would else fall when one of them is gone. */
+export function addUp(counted: readonly unknown[]): Promise<unknown> {
+  const growing = (counted as Figure[][]).map((figures) => figures.filter(isGrowing));
+  return AggregatorRegistry.aggregate(growing).getMetricsAsJSON();
+}

@@ -1,0 +1,124 @@
+import type { KnownProvider } from "../contract/known-providers.ts";
+import { limits } from "../contract/limits.ts";
+import type { Clock } from "../lib/clock.ts";
+import { show } from "../lib/show.ts";
+import {
+  fetchDiscovery,
+  fetchDocument,
+  hostsOf,
+  isIssuerOf,
+  type Metadata,
+  type Send,
+  textOf,
+  textsOf,
+  toDiscoveryUrl,
+  toMetadata,
+  type Unread,
+} from "./discovery.ts";
+import { hasRemedy, whyUnread } from "./document-failure.ts";
+import { readKeys, type SigningKey } from "./keys.ts";
+import { attentionTo, inItsWords, recognise } from "./recognise.ts";
+import { CHECK_ADDRESS, type Check, judge, judgeUnread } from "./requirements.ts";
+
+/** The result of examining an identity provider. */
+export type Report = {
+  discoveryUrl: string;
+  issuer: string | null;
+  hosts: string[];
+  checks: Check[];
+  warnings: string[];
+  /** Which provider it is, if we know it. */
+  provider: KnownProvider | null;
+  answerMs: number | null;
+  clockOffsetSeconds: number | null;
+  /** Why its discovery document could not be read. */
+  unreachable: Unread | null;
+  /** What to go on with; only when no requirement is missed. */
+  metadata: Metadata | null;
+  keys: SigningKey[];
+};
+
+type Deps = { send: Send; clock: Clock; allowedOrigins: readonly string[] };
+
+/** As long as an address may be. */
+const MAX_ISSUER_LENGTH = 2048;
+
+/** Reads its documents and judges them against the nine requirements. Two requests, no credentials. */
+export async function examine(deps: Deps, discoveryUrl: string): Promise<Report> {
+  const found = await fetchDiscovery(deps.send, discoveryUrl);
+  if ("reason" in found) {
+    return {
+      discoveryUrl,
+      issuer: null,
+      hosts: [],
+      checks: judgeUnread(
+        `${toDiscoveryUrl(discoveryUrl)} could not be read: ${whyUnread(found, discoveryUrl)}.`,
+        hasRemedy(found) ? null : CHECK_ADDRESS,
+      ),
+      warnings: [],
+      provider: null,
+      answerMs: null,
+      clockOffsetSeconds: null,
+      unreachable: found,
+      metadata: null,
+      keys: [],
+    };
+  }
+  const { document, elapsedMs, dateMs } = found;
+  // Keys are asked for only where the document is the issuer's own.
+  const issuer = textOf(document, "issuer");
+  const isOwn = isIssuerOf(issuer ?? "", discoveryUrl);
+  const keys = isOwn ? await fetchKeys(deps.send, textOf(document, "jwks_uri")) : undefined;
+  const checks = judge({ discoveryUrl, document, keys, allowedOrigins: deps.allowedOrigins });
+  const provider = recognise(document);
+  const isSound = checks.every(({ status }) => status !== "not_met");
+  const metadata = isSound ? toMetadata(document) : null;
+  const clockOffsetSeconds = dateMs === undefined ? null : Math.round((dateMs - deps.clock.now()) / 1000);
+  return {
+    discoveryUrl,
+    // Kept, shown and printed also where it is none that could be gone by: then it may be any text, of any length.
+    issuer: issuer === undefined ? null : show(issuer, MAX_ISSUER_LENGTH),
+    hosts: metadata ? [...hostsOf(metadata)] : [],
+    checks: inItsWords(provider, checks),
+    warnings: [
+      ...warningsOf(metadata, textsOf(document, "code_challenge_methods_supported"), clockOffsetSeconds),
+      ...attentionTo(provider, checks),
+    ],
+    provider,
+    answerMs: Math.round(elapsedMs),
+    clockOffsetSeconds,
+    unreachable: null,
+    metadata,
+    keys: keys ?? [],
+  };
+}
+
+export async function fetchKeys(send: Send, jwksUri: string | undefined): Promise<SigningKey[] | undefined> {
+  if (jwksUri === undefined) return undefined;
+  const found = await fetchDocument(send, "keys", jwksUri, limits.keysBytes);
+  return "reason" in found ? undefined : readKeys(found.document);
+}
+
+function warningsOf(
+  metadata: Metadata | null,
+  challengeMethods: string[] | undefined,
+  clockOffset: number | null,
+): string[] {
+  const warnings: string[] = [];
+  if (metadata) {
+    const home = new URL(metadata.issuer).host;
+    const elsewhere = hostsOf(metadata).filter((host) => host !== home);
+    if (elsewhere.length > 0)
+      warnings.push(
+        `Some endpoints are on ${elsewhere.length === 1 ? "another host" : "other hosts"} than the issuer: ${elsewhere.join(", ")}.`,
+      );
+  }
+  if (challengeMethods && !challengeMethods.includes("S256"))
+    warnings.push("It does not list PKCE with S256; we send it all the same.");
+  if (clockOffset !== null && Math.abs(clockOffset) > limits.clockSkewSeconds) {
+    warnings.push(
+      "Its clock and ours are more than 60 seconds apart: sign-ons will fail until one of them is set right.",
+    );
+  }
+  return warnings;
+}

@@ -1,0 +1,286 @@
+import { createHash } from "node:crypto";
+import { limits } from "../contract/limits.ts";
+import type { SignOnCheck, SignOnReason } from "../contract/sign-on-reasons.ts";
+import { type Clock, toIso } from "../lib/clock.ts";
+import { show } from "../lib/show.ts";
+import type { BroughtBy, Directory } from "../profiles/directory.ts";
+import type { Profile } from "../profiles/profile.ts";
+import { type Document, type Metadata, readObject } from "./discovery.ts";
+import { isSignedBy } from "./keys.ts";
+import { evidenceOf } from "./refused-json.ts";
+
+/**
+ * Whether an ID token is what it says (OpenID Connect Core 3.1.3.7): which key, which algorithm and what the claims must be.
+ */
+type TokenVerdict =
+  | { claims: Document; algorithm: string; checks: SignOnCheck[] }
+  /** `refused`: what the provider has signed, where it was not the signature that failed. */
+  | { reason: SignOnReason; checks: SignOnCheck[]; refused?: Document };
+
+/** "not_sent": the direct flow, in which the storefront made the request; a check is never left out by an absent value. */
+export type ExpectedNonce = { value: string } | "not_sent";
+
+/** One thing that was looked at, without the kind of token that it was looked at in. */
+export type Finding<Part extends string> = {
+  part: Part;
+  passed: boolean;
+  expected?: string;
+  found?: string;
+};
+
+export type SignaturePart = "malformed" | "json" | "encrypted" | "alg" | "key" | "keys_unread" | "signature";
+export type ClaimPart = "iss" | "aud" | "azp" | "exp" | "iat" | "nbf";
+
+export type Signed =
+  | { header: Document; payload: Document; findings: Finding<SignaturePart>[] }
+  | { failed: SignaturePart; findings: Finding<SignaturePart>[] };
+
+type Deps = { directory: Directory; clock: Clock };
+
+const MAX_TOKEN_LENGTH = 64 * 1024;
+const MAX_KEY_ID_LENGTH = 1024;
+const MAX_AGE_MS = 10 * 60_000;
+const SKEW_MS = limits.clockSkewSeconds * 1000;
+
+export async function verifyIdToken(
+  deps: Deps,
+  profile: Profile,
+  metadata: Metadata,
+  idToken: unknown,
+  expected: { nonce: ExpectedNonce; accessToken: string | undefined },
+): Promise<TokenVerdict> {
+  const signed = await verifySignature(deps, profile, metadata, idToken, ["jwt"]);
+  if ("failed" in signed) return { reason: `id_token.${signed.failed}`, checks: toChecks(signed.findings) };
+  const { header, payload } = signed;
+  const { nonce, sub, at_hash } = payload;
+  const { failed, findings } = upToFailure([
+    ...signed.findings,
+    ...judgeClaims(deps, profile, metadata, payload),
+    expected.nonce === "not_sent"
+      ? {
+          part: "nonce" as const,
+          passed: true,
+          expected: "none of ours",
+          found: nonce === undefined ? "absent" : "sent",
+        }
+      : { part: "nonce" as const, passed: isText(nonce) && nonce === expected.nonce.value },
+    {
+      part: "sub" as const,
+      passed: isSubject(sub),
+      expected: "1 to 255 ASCII characters",
+      found: typeof sub === "string" ? sizeOf(sub) : show(sub),
+    },
+    ...(at_hash === undefined
+      ? []
+      : [{ part: "at_hash" as const, passed: fitsAccessToken(at_hash, header.alg, expected.accessToken) }]),
+  ]);
+  const checks = toChecks(findings);
+  return failed
+    ? { reason: `id_token.${failed}`, checks, refused: payload }
+    : { claims: payload, algorithm: header.alg as string, checks };
+}
+
+const toChecks = (findings: Finding<string>[]): SignOnCheck[] =>
+  findings.map(({ part, ...rest }) => ({ check: `id_token.${part}`, ...rest }));
+
+/** What stands behind the first failure was never established, so nobody is told of it. */
+export function upToFailure<Part extends string>(
+  findings: Finding<Part>[],
+): { failed: Part | undefined; findings: Finding<Part>[] } {
+  const failedAt = findings.findIndex(({ passed }) => !passed);
+  if (failedAt === -1) return { failed: undefined, findings };
+  return { failed: findings[failedAt]?.part, findings: findings.slice(0, failedAt + 1) };
+}
+
+/**
+ * The part that ID tokens and logout tokens have in common. The provider's metadata says which algorithms may be used, its
+ * key set says which keys; the header only picks one of them, and keys or addresses that it brings along are not
+ * looked at (RFC 8725 3.1, 3.10).
+ */
+export async function verifySignature(
+  { directory }: { directory: Directory },
+  profile: Profile,
+  metadata: Metadata,
+  token: unknown,
+  types: readonly string[],
+  by: BroughtBy = "provider",
+): Promise<Signed> {
+  const read = readCompact(token, types);
+  if ("part" in read) return { failed: read.part, findings: [read] };
+  const { signed, signature, header, payload } = read;
+  const { alg, kid } = header;
+
+  const isAllowed = typeof alg === "string" && metadata.signingAlgorithms.includes(alg);
+  const accepted = show(metadata.signingAlgorithms.join(", "));
+  const findings: Finding<SignaturePart>[] = [
+    { part: "alg", passed: isAllowed, expected: accepted, found: show(alg) },
+  ];
+  if (!isAllowed) return { failed: "alg", findings };
+
+  const isKeyId = kid === undefined || (typeof kid === "string" && kid.length <= MAX_KEY_ID_LENGTH);
+  const key = isKeyId ? await directory.keyFor(profile, kid, alg, by) : undefined;
+  // Where the keys cannot be read, nobody can say that the provider has no such key.
+  const part = !key && isKeyId && directory.areKeysUnread(profile) ? "keys_unread" : "key";
+  const waitMs = key ? 0 : directory.untilRereadMs(profile, by);
+  const again =
+    waitMs > 0 ? `; its key set is read again in ${Math.ceil(waitMs / 1000)} s at the earliest` : "";
+  findings.push({
+    part,
+    passed: key !== undefined,
+    expected: `a key of the provider${again}`,
+    found: show(kid),
+  });
+  if (!key) return { failed: part, findings };
+
+  let isSigned = isSignedBy(key, alg, signed, signature);
+  if (!isSigned) {
+    // The key may have been replaced under its old name. Whether it was is told by the key itself: another sign-on may
+    // have read the keys while this one was at work, and then there is nothing left to read anew.
+    await directory.rereadKeys(profile, by);
+    const current = await directory.keyFor(profile, kid, alg, by);
+    isSigned = current !== undefined && current !== key && isSignedBy(current, alg, signed, signature);
+  }
+  findings.push({ part: "signature", passed: isSigned });
+  return isSigned ? { header, payload, findings } : { failed: "signature", findings };
+}
+
+type Compact = { signed: Buffer; signature: Buffer; header: Document; payload: Document };
+
+const malformed = (found: string): Finding<SignaturePart> => ({
+  part: "malformed",
+  passed: false,
+  expected: "a signed JSON web token in its compact form",
+  found,
+});
+
+function readPart(
+  part: "header" | "payload",
+  bytes: Buffer,
+): { document: Document } | Finding<SignaturePart> {
+  const read = readObject(bytes);
+  if ("document" in read) return read;
+  const evidence = evidenceOf(read, part);
+  return evidence
+    ? { part: "json", passed: false, ...evidence }
+    : malformed(`a ${part} that is not one plain JSON object`);
+}
+
+/** Only the compact form, only one spelling of it, and nothing that would have to be understood but is not. */
+function readCompact(token: unknown, types: readonly string[]): Compact | Finding<SignaturePart> {
+  if (!isText(token)) return malformed("no text");
+  if (token.length > MAX_TOKEN_LENGTH) return malformed(`more than ${MAX_TOKEN_LENGTH} characters`);
+  if (!/^[A-Za-z0-9_.-]+$/.test(token)) return malformed("a character that it cannot have");
+  const parts = token.split(".");
+  if (parts.length === 5) {
+    return { part: "encrypted", passed: false, expected: "a signed token", found: "an encrypted token" };
+  }
+  if (parts.length !== 3) return malformed(`${parts.length} parts`);
+  const bytes = parts.map((part) => Buffer.from(part, "base64url"));
+  // Bits left over in the last character would let one token be written in several ways.
+  if (bytes.some((part, index) => part.toString("base64url") !== parts[index]))
+    return malformed("bad base64url");
+  const [headerBytes, payloadBytes, signature] = bytes as [Buffer, Buffer, Buffer];
+  const header = readPart("header", headerBytes);
+  if ("part" in header) return header;
+  const payload = readPart("payload", payloadBytes);
+  if ("part" in payload) return payload;
+  const { crit, b64, typ } = header.document;
+  if (crit !== undefined || b64 !== undefined) return malformed("a header with an extension");
+  // Typed as something else, it was made for somebody else (RFC 8725 3.11). A media type may be written in full (RFC 7515 4.1.9).
+  const isMeant = typeof typ === "string" && types.includes(typ.toLowerCase().replace(/^application\//, ""));
+  if (typ !== undefined && !isMeant) return malformed(`the type ${show(typ)}`);
+  return {
+    signed: Buffer.from(token.slice(0, token.lastIndexOf("."))),
+    signature,
+    header: header.document,
+    payload: payload.document,
+  };
+}
+
+/**
+ * From whom, for whom and when: the claims that ID tokens and logout tokens share. `exp` is needed unless it is said that it may
+ * be absent: then `iat` alone keeps an old token out.
+ */
+export function judgeClaims(
+  { clock }: { clock: Clock },
+  { clientId }: Profile,
+  { issuer }: Metadata,
+  { iss, aud, azp, exp, iat, nbf }: Document,
+  { mayLackExp = false } = {},
+): Finding<ClaimPart>[] {
+  const nowMs = clock.now();
+  const [earliestMs, latestMs] = [nowMs - MAX_AGE_MS, nowMs + SKEW_MS];
+  const [iatMs, nbfMs] = [toMs(iat), toMs(nbf)];
+  return [
+    { part: "iss", passed: iss === issuer, expected: show(issuer), found: show(iss) },
+    // Ours alone, whatever azp says (requirement R7): a second audience could present the token as its own.
+    {
+      part: "aud",
+      passed: aud === clientId || (Array.isArray(aud) && aud.length === 1 && aud[0] === clientId),
+      expected: clientId,
+      found: show(aud),
+    },
+    ...(azp === undefined
+      ? []
+      : [{ part: "azp" as const, passed: azp === clientId, expected: clientId, found: show(azp) }]),
+    {
+      part: "exp",
+      passed: isUnexpired(clock, exp) || (mayLackExp && exp === undefined),
+      expected: `after ${toIso(nowMs - SKEW_MS)}`,
+      found: showInstant(exp),
+    },
+    {
+      part: "iat",
+      passed: iatMs >= earliestMs && iatMs <= latestMs,
+      expected: `from ${toIso(earliestMs)} to ${toIso(latestMs)}`,
+      found: showInstant(iat),
+    },
+    ...(nbf === undefined
+      ? []
+      : [
+          {
+            part: "nbf" as const,
+            passed: nbfMs <= latestMs,
+            expected: `by ${toIso(latestMs)}`,
+            found: showInstant(nbf),
+          },
+        ]),
+  ];
+}
+
+export const isUnexpired = (clock: Clock, exp: unknown): boolean => clock.now() < toMs(exp) + SKEW_MS;
+
+/** NaN for what is no instant: every comparison with it fails. */
+const toMs = (seconds: unknown): number =>
+  typeof seconds === "number" && Number.isFinite(seconds) ? seconds * 1000 : Number.NaN;
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+
+/** Core 2, and nothing that a database or a log would stumble over. Compared as it is. */
+export const isSubject = (value: unknown): value is string =>
+  typeof value === "string" && /^[\x20-\x7e]{1,255}$/.test(value);
+
+/** A subject is never shown, so what is wrong with it is said. */
+const sizeOf = (subject: string): string =>
+  `${subject.length} characters${/[^\x20-\x7e]/.test(subject) ? ", not all of them printable ASCII" : ""}`;
+
+/** A provider's name for its session with the browser. */
+export const isIdpSession = (value: unknown): value is string =>
+  typeof value === "string" && value.length <= 255 && /^\P{C}+$/u.test(value);
+
+/** Core 3.1.3.6: the left half of the hash that belongs to the algorithm. Ed25519 has SHA-512 inside. */
+function fitsAccessToken(atHash: unknown, algorithm: unknown, accessToken: string | undefined): boolean {
+  if (accessToken === undefined) return false;
+  const isEdwards = algorithm === "EdDSA" || algorithm === "Ed25519";
+  const digest = createHash(isEdwards ? "sha512" : "sha256")
+    .update(accessToken)
+    .digest();
+  return atHash === digest.subarray(0, digest.length / 2).toString("base64url");
+}
+
+/** A number as the instant that it means; a text in quotes, so that it is seen to be no number. */
+export function showInstant(seconds: unknown): string {
+  const instantMs = toMs(seconds);
+  if (Math.abs(instantMs) <= 8.64e15) return toIso(instantMs);
+  return show(typeof seconds === "string" ? `"${seconds}"` : seconds);
+}

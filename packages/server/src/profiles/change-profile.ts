@@ -1,0 +1,113 @@
+import { Problem } from "../contract/problem.ts";
+import { changesOf } from "../events/changes.ts";
+import type { By } from "../events/event.ts";
+import { type Happening, noteEvents } from "../events/note.ts";
+import type { Clock } from "../lib/clock.ts";
+import { findRealm, type Realm } from "../realms/realm.ts";
+import { getSettings, listDirectProfiles } from "../realms/settings.ts";
+import { laterThan } from "../storage/later-than.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import { changeStore } from "../stores/store.ts";
+import { adoptIdentities } from "./adoption.ts";
+import type { Calls } from "./calls.ts";
+import { isSame } from "./drift.ts";
+import { driftHappening, profileHappening, shown } from "./events.ts";
+import { findProfile, type Profile, type ProfileKey } from "./profile.ts";
+
+export type Row = Tables["oidc_profiles"];
+
+type Deps = { storage: Storage; clock: Clock; calls: Pick<Calls, "healthOf"> };
+
+/**
+ * The transaction around every write of a profile, under the store's lock. The rules that several profiles must keep together
+ * are looked at after the write, on what is there then; a broken one undoes it.
+ */
+export async function changeProfile(
+  deps: Deps,
+  by: By,
+  key: ProfileKey,
+  change: Change,
+  write: (trx: Trx, before: Profile | undefined) => Promise<unknown>,
+): Promise<void> {
+  const { adoptIdentitiesOf } = change;
+  await changeStore(deps, key.storeId, async (trx) => {
+    const realm = await findRealm(trx, key.storeId, key.realmId);
+    if (!realm) throw new Problem("realm_not_found");
+    const before = await findProfile(trx, key);
+    await write(trx, before);
+    const profile = await findProfile(trx, key);
+    if (!profile) throw new Problem("profile_not_found");
+    await refuseBrokenRules(trx, profile, realm);
+    // An own id beside another issuer was a choice between carrying over and leaving behind, which has been written.
+    const isChoice = change.isRenamed && adoptIdentitiesOf === profile.id;
+    const issuer = profile.metadata?.issuer ?? "";
+    if (adoptIdentitiesOf && !isChoice) await adoptIdentities(trx, { ...profile, issuer }, adoptIdentitiesOf);
+    await noteEvents(trx, deps, by, happenings(deps, change, before, profile));
+  });
+}
+
+type Change = {
+  /** The document that waited is accepted. */
+  isApproval?: true;
+  /** The issuer is another. */
+  isRenamed?: boolean;
+  adoptIdentitiesOf?: string | null | undefined;
+  clientSecret?: string | undefined;
+  clientSecretNext?: string | null | undefined;
+};
+
+function happenings(deps: Deps, change: Change, before: Profile | undefined, after: Profile): Happening[] {
+  if (!before) return [profileHappening(deps, "oidc_profile.created", after)];
+  const changes = {
+    ...changesOf(shown(deps, before), shown(deps, after), [
+      ...(change.clientSecret === undefined ? [] : ["client_secret"]),
+      ...(change.clientSecretNext === undefined ? [] : ["client_secret_next"]),
+    ]),
+    ...(change.adoptIdentitiesOf && {
+      adopt_identities_of: { before: null, after: change.adoptIdentitiesOf },
+    }),
+  };
+  const happened: Happening[] = [];
+  if (change.isApproval) happened.push(driftHappening(deps, "oidc_profile.drift_approved", before, after));
+  if (Object.keys(changes).length > 0)
+    happened.push({ ...profileHappening(deps, "oidc_profile.updated", after), changes });
+  if (after.pending && (!before.pending || !isSame(before.pending.metadata, after.pending.metadata)))
+    happened.push(driftHappening(deps, "oidc_profile.drift_detected", before, after));
+  return happened;
+}
+
+/** One statement decides: true when the profile was there and what the change depends on was still so. */
+export async function writeColumns(
+  trx: Trx,
+  { clock }: { clock: Clock },
+  { storeId, realmId, profileId }: ProfileKey,
+  columns: Partial<Row>,
+  condition: Partial<Pick<Row, "updated_at" | "pending_metadata">>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable("oidc_profiles")
+    .set({ ...columns, updated_at: laterThan("updated_at", clock.now()) })
+    .where("store_id", "=", storeId)
+    .where("realm_id", "=", realmId)
+    .where("id", "=", profileId)
+    .where(({ and }) => and(condition))
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+async function refuseBrokenRules(trx: Trx, profile: Profile, realm: Realm): Promise<void> {
+  const { id, storeId, realmId, clientId } = profile;
+  if (!profile.enabled || profile.flow !== "direct") return;
+  if (realm.purpose === "members")
+    throw new Problem("members_profile_direct", { source: { pointer: "/data/flow" } });
+  // There only the provider looks at the verifier.
+  if (!profile.metadata?.supportsS256)
+    throw new Problem("direct_pkce_missing", { source: { pointer: "/data/flow" } });
+  const direct = await listDirectProfiles(trx, storeId, realmId);
+  if (direct.some((other) => other.id !== id))
+    throw new Problem("direct_profile_exists", { source: { pointer: "/data/flow" } });
+  const settings = await getSettings({ storage: { db: trx } }, storeId);
+  if (settings.clientId !== clientId)
+    throw new Problem("direct_client_id_mismatch", { source: { pointer: "/data/client_id" } });
+}

@@ -1,0 +1,39 @@
+import type { EventType } from "../events/event.ts";
+import type { Happening } from "../events/note.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Calls } from "./calls.ts";
+import type { Profile } from "./profile.ts";
+import { presentMembers, presentPending } from "./resource.ts";
+
+/** What happens to a profile, as the log tells it. */
+
+type Deps = { calls: Pick<Calls, "healthOf">; clock: Clock };
+type ProfileEvent = Extract<EventType, `oidc_profile.${string}`>;
+
+/** As the back office sees it. */
+export const shown = (deps: Deps, profile: Profile) =>
+  presentMembers(deps, { grant: "client_credentials" }, profile);
+
+export const profileHappening = (deps: Deps, type: ProfileEvent, profile: Profile): Happening => ({
+  type,
+  subject: profile.id,
+  resource: shown(deps, profile),
+});
+
+/** With the document that waits, or waited, for an administrator: each of its members that is another than before. */
+export const driftHappening = (
+  deps: Deps,
+  type: "oidc_profile.drift_detected" | "oidc_profile.drift_approved",
+  before: Profile,
+  after: Profile,
+): Happening => {
+  const pending = presentPending(type === "oidc_profile.drift_approved" ? before : after);
+  const moved = after.issuerFound && {
+    member: "issuer",
+    before: after.metadata?.issuer ?? null,
+    after: after.issuerFound.issuer,
+  };
+  const found = pending?.changes ?? (moved ? [moved] : []);
+  const members = found.map(({ member, ...change }) => [member, change]);
+  return { ...profileHappening(deps, type, after), changes: Object.fromEntries(members) };
+};

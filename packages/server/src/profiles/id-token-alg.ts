@@ -1,0 +1,46 @@
+import type { SignOnCheck } from "../contract/sign-on-reasons.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Metadata } from "../openid/discovery.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Calls } from "./calls.ts";
+import { findLatestAccepted } from "./live-evidence.ts";
+import type { Profile } from "./profile.ts";
+import { saveDocuments } from "./save-documents.ts";
+
+/**
+ * Which algorithm a provider signs this client's ID tokens with. Its list has what it can do for any client; only an ID token shows
+ * what it does for this one. Logout tokens are signed with the same (Back-Channel Logout 2.6).
+ */
+
+type Deps = { storage: Storage; clock: Clock; calls: Pick<Calls, "healthOf"> };
+
+/** Called with each ID token that was accepted, and writes at the first, and where the provider has changed its algorithm. */
+export async function noteAlgorithm(deps: Deps, profile: Profile, algorithm: string): Promise<void> {
+  if (profile.idTokenAlg !== algorithm) await saveDocuments(deps, profile, { id_token_alg: algorithm });
+}
+
+/** As it was noted; where nothing was noted yet, as the record of the latest sign-on has it: sessions from before the column count. */
+export async function algorithmSeen(
+  { storage }: Pick<Deps, "storage">,
+  profile: Profile,
+): Promise<string | null> {
+  if (profile.idTokenAlg) return profile.idTokenAlg;
+  const checks: SignOnCheck[] = await findLatestAccepted(storage.db, profile);
+  return checks.find(({ check }) => check === "id_token.alg")?.found ?? null;
+}
+
+/** Two names of one algorithm (RFC 9864 2.2). */
+const EDWARDS = ["EdDSA", "Ed25519"];
+/** What a client has that asked for no other (OpenID Connect Dynamic Client Registration 2). */
+const DEFAULT = "RS256";
+
+/**
+ * The algorithms that a logout token may have. Before the first ID token it is the default of clients. Where the provider no longer
+ * lists that one it has changed, and any that it lists may be the new one.
+ */
+export function logoutAlgorithms({ signingAlgorithms }: Metadata, seen: string | null): readonly string[] {
+  const algorithm = seen ?? DEFAULT;
+  const names = EDWARDS.includes(algorithm) ? EDWARDS : [algorithm];
+  const listed = signingAlgorithms.filter((name) => names.includes(name));
+  return listed.length > 0 ? listed : signingAlgorithms;
+}

@@ -1,0 +1,171 @@
+import {
+  type IdpAnswer,
+  type SignOnCheck,
+  type SignOnReason,
+  signOnReasonEntry,
+} from "../contract/sign-on-reasons.ts";
+import { toIso } from "../lib/clock.ts";
+import { type Check, NONCE_SENT, type RequirementId, requirements } from "../openid/requirements.ts";
+import { atMost } from "../storage/at-most.ts";
+import { statement } from "../storage/statement.ts";
+import type { Database } from "../storage/storage.ts";
+import type { Profile } from "./profile.ts";
+
+/** What a sign-on shows of a requirement: the reasons for which one is refused where it is not met. */
+const SHOWN_LIVE: Partial<Record<RequirementId, readonly SignOnReason[]>> = {
+  // Tokens and answers that OpenID Connect does not allow, or that Latchkey does not accept from this provider.
+  R1: [
+    "response.iss_missing",
+    "token.type",
+    "id_token.missing",
+    "id_token.malformed",
+    "id_token.json",
+    "id_token.alg",
+    "id_token.key",
+    "id_token.signature",
+    "id_token.iss",
+    "id_token.exp",
+    "id_token.iat",
+    "id_token.nbf",
+    "id_token.nonce",
+    "id_token.sub",
+    "id_token.at_hash",
+    "userinfo.malformed",
+    "userinfo.json",
+    "userinfo.signature",
+    "userinfo.sub",
+  ],
+  R2: ["token.method_refused"],
+  R3: ["idp_error.par_required", "idp_error.flow_off", "token.flow_off"],
+  R4: ["claims.email_missing", "idp_error.scope", "token.scope"],
+  R6: ["id_token.encrypted", "userinfo.encrypted", "token.encryption_refused"],
+  R7: ["id_token.aud", "id_token.azp"],
+  R8: ["idp_error.acr_required"],
+  R9: [],
+};
+
+/** How many sign-ons are looked at: more tell nothing new of a provider. */
+const LATEST = 500;
+
+/**
+ * Completes the doctor's checks with what the latest sign-ons have shown since the profile was last changed: the latest one
+ * that worked, and for each requirement the latest that was refused for it. The later of the two counts.
+ */
+export async function withLiveEvidence(
+  db: Database,
+  profile: Profile,
+  checks: readonly Check[],
+): Promise<Check[]> {
+  const latest = await findLatest.all(db, {
+    storeId: profile.storeId,
+    profileId: profile.id,
+    since: profile.updatedAt,
+  });
+  const worked = latest.find(({ outcome }) => WORKED.has(outcome));
+  const isWithoutNonce =
+    worked !== undefined && profile.flow === "direct" && (await cameWithoutNonce(db, profile, worked));
+  const judged = checks.map(async (check): Promise<Check> => {
+    const ownReasons: readonly (string | null)[] | undefined = SHOWN_LIVE[check.id];
+    if (!ownReasons || check.status === "not_met") return check;
+    const refused = latest.find(({ reason }) => ownReasons.includes(reason));
+    if (refused && isLater(refused, worked)) {
+      const reason = refused.reason as SignOnReason;
+      const { means, remedy } = signOnReasonEntry(reason);
+      const compared = comparedIn(await checksOf(db, profile, refused), reason);
+      const said = reason === "response.iss_missing" ? ANYBODY : saidIn(refused);
+      const evidence = `${means} ${compared}${said}${when(refused)}`;
+      return { ...check, status: "not_met", evidence, remedy };
+    }
+    // Of R1 the document says more than that a sign-on worked.
+    if (!worked || check.id === "R1") return check;
+    if (check.id === "R8" && !isWithoutNonce) return { ...check, evidence: `${NONCE_SENT} ${when(worked)}` };
+    return { ...check, status: "met", evidence: `A sign-on has shown it. ${when(worked)}` };
+  });
+  return Promise.all(judged);
+}
+
+/** The checks of the latest sign-on that worked since the profile was last changed. */
+export async function findLatestAccepted(db: Database, profile: Profile): Promise<SignOnCheck[]> {
+  const { storeId, id: profileId, updatedAt: since } = profile;
+  const latest = await findLatest.all(db, { storeId, profileId, since });
+  const worked = latest.find(({ outcome }) => WORKED.has(outcome));
+  return worked ? checksOf(db, profile, worked) : [];
+}
+
+/** These only a live token can show. */
+const LIVE_ONLY: readonly RequirementId[] = ["R4", "R6", "R7", "R8", "R9"];
+
+/** What one sign-on says of them, and of any other that it has shown not to be met. */
+export const judgeSignOn = (reason: SignOnReason | null): Check[] =>
+  judgeAll(reason).filter(({ id, status }) => LIVE_ONLY.includes(id) || status === "not_met");
+
+const judgeAll = (reason: SignOnReason | null): Check[] =>
+  (Object.entries(SHOWN_LIVE) as [RequirementId, readonly SignOnReason[]][]).map(([id, ownReasons]) => {
+    const about = { id, requirement: requirements[id] };
+    if (reason === null && id === "R8")
+      return { ...about, status: "unknown", evidence: NONCE_SENT, remedy: null };
+    if (reason === null)
+      return { ...about, status: "met", evidence: "This sign-on has shown it.", remedy: null };
+    if (!ownReasons.includes(reason))
+      return { ...about, status: "unknown", evidence: "This sign-on did not come far enough.", remedy: null };
+    const { means, remedy } = signOnReasonEntry(reason);
+    return { ...about, status: "not_met", evidence: means, remedy };
+  });
+
+/** In the direct flow the request is the storefront's; a token without a nonce shows that there was none in it. */
+async function cameWithoutNonce(db: Database, profile: Profile, worked: { id: string }): Promise<boolean> {
+  const checks = await checksOf(db, profile, worked);
+  return checks.some(({ check, found }) => check === "id_token.nonce" && found === "absent");
+}
+
+/** Read of one sign-on alone: they are the larger part of a record. */
+async function checksOf(db: Database, { storeId }: Profile, { id }: { id: string }): Promise<SignOnCheck[]> {
+  const row = await db
+    .selectFrom("sign_ons")
+    .select("checks")
+    .where("store_id", "=", storeId)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return JSON.parse(row?.checks ?? "[]");
+}
+
+/** Both sides of the check that was not passed, where it has them. */
+function comparedIn(checks: readonly SignOnCheck[], reason: SignOnReason): string {
+  const failed = checks.findLast(({ check, passed }) => check === reason && !passed);
+  const { expected, found } = failed ?? {};
+  return expected === undefined || found === undefined ? "" : `Expected: ${expected}; found: ${found}. `;
+}
+
+const ANYBODY = "The redirect back can be written by anybody. ";
+
+/** The provider's own words, where there are some, and how far they can be believed. */
+function saidIn({ idp_answer }: { idp_answer: string | null }): string {
+  if (idp_answer === null) return "";
+  const { call, status, error, error_description }: IdpAnswer = JSON.parse(idp_answer);
+  const words = [error, error_description].filter((text) => text !== null).join(": ");
+  const how =
+    call === "authorize"
+      ? "The redirect back, which anybody can write, said"
+      : `Its ${call} endpoint answered`;
+  return `${how}${status === null ? "" : ` ${status}`}${words === "" ? "" : ` "${words}"`}. `;
+}
+
+const WORKED = new Set(["code_issued", "exchanged", "expired", "tested"]);
+
+const findLatest = statement((db, of: { storeId: string; profileId: string; since: number }) =>
+  db
+    .selectFrom("sign_ons")
+    .where("store_id", "=", of.storeId)
+    .where("profile_id", "=", of.profileId)
+    .where("started_at", ">=", of.since)
+    .orderBy("started_at", "desc")
+    .select(["id", "started_at", "outcome", "reason", "idp_answer"])
+    .limit(atMost(LATEST)),
+);
+
+type Seen = { started_at: number };
+
+const isLater = (one: Seen, other: Seen | undefined): boolean =>
+  other === undefined || one.started_at > other.started_at;
+
+const when = ({ started_at }: Seen): string => `Seen at ${toIso(started_at)}.`;

@@ -1,0 +1,59 @@
+import { hash } from "node:crypto";
+import type { Customer } from "../customers/customer.ts";
+import { AMR } from "../customers/tokens/customer-token.ts";
+import { ID_TOKEN_TYPE } from "../customers/tokens/id-token-hint.ts";
+import { type Signer, signJws } from "../lib/jws.ts";
+import { issuerOf } from "../realms/issuer.ts";
+import { scopesOf } from "../realms/scopes.ts";
+import type { Redeemed } from "../sign-on/redeem.ts";
+
+const ID_TOKEN_SECONDS = 3600;
+
+/** What an ID token of ours may say; the discovery document lists it. */
+export const ID_TOKEN_CLAIMS = [
+  "iss",
+  "sub",
+  "aud",
+  "iat",
+  "exp",
+  "auth_time",
+  "nonce",
+  "at_hash",
+  "sid",
+  "profile_id",
+  "email",
+  "email_verified",
+  "amr",
+] as const;
+
+type IdTokenClaims = Partial<Record<(typeof ID_TOKEN_CLAIMS)[number], unknown>>;
+
+/** Of a sign-on that has asked for the scope `email`. */
+export const emailClaims = (scopes: readonly string[], { email, emailVerified }: Customer) =>
+  scopes.includes("email") ? { email, email_verified: emailVerified } : {};
+
+/** Who the customer is here, which may be with another address than the one that the identity provider has. */
+export function idTokenFor(
+  deps: { publicUrl: string },
+  signer: Signer,
+  { token, attempt, authTime }: Redeemed,
+  customer: Customer,
+): string {
+  const iat = token.issuedAt / 1000;
+  const claims: IdTokenClaims = {
+    iss: issuerOf(deps, attempt.store_id, attempt.realm_id),
+    sub: customer.id,
+    aud: attempt.client_id,
+    iat,
+    exp: iat + ID_TOKEN_SECONDS,
+    ...(authTime !== undefined && { auth_time: authTime }),
+    ...(attempt.client_nonce !== null && { nonce: attempt.client_nonce }),
+    at_hash: hash("sha256", token.token, "buffer").subarray(0, 16).toString("base64url"),
+    // What signing out ends: the customer token that came with this ID token.
+    sid: token.id,
+    profile_id: attempt.profile_id,
+    ...emailClaims(scopesOf(attempt.client_scope), customer),
+    amr: [AMR.oidc],
+  };
+  return signJws(signer, ID_TOKEN_TYPE, claims);
+}

@@ -1,0 +1,30 @@
+import { type ClientDeps, readCredentials } from "../access/client.ts";
+import type { Input } from "../contract/operation.ts";
+import type * as contract from "../contract/realm-revocation.ts";
+import { deleteToken, findLiving, type VerifyDeps } from "../customers/tokens/customer-token.ts";
+import { byCustomer, byKey } from "../events/event.ts";
+import { issuerOf } from "../realms/issuer.ts";
+import { getCustomerRealm } from "../realms/realm.ts";
+import { knowClient } from "./provider.ts";
+
+type RevocationRequest = {
+  authorization: string | undefined;
+  body: Input<typeof contract.revokeAtRealm>["body"];
+  requestId: string;
+};
+
+/** RFC 7009: a client ends the customer tokens that this realm has given to it. Any other text is answered alike, and nothing ends. */
+export async function revokeAtRealm(
+  deps: ClientDeps & VerifyDeps,
+  ids: { store: string; realm: string },
+  { authorization, body, requestId }: RevocationRequest,
+): Promise<Record<string, never>> {
+  const realm = await getCustomerRealm(deps, ids.store, ids.realm);
+  const { storeId } = realm;
+  const { clientId, key } = await knowClient(deps, realm, readCredentials(authorization, body));
+  const found = await findLiving(deps, storeId, body.token);
+  if (found?.clientId !== clientId || found.issuer !== issuerOf(deps, storeId, realm.id)) return {};
+  const by = key ? byKey(storeId, key, requestId) : byCustomer(storeId, found.row.customer_id, requestId);
+  await deleteToken(deps, by, found.row.id);
+  return {};
+}

@@ -1,0 +1,130 @@
+import { deleteStore } from "../delete-store.ts";
+import type { Clock } from "../lib/clock.ts";
+import { hasTables } from "../storage/migrate.ts";
+import { endings } from "../storage/migrations/0007-endings.ts";
+import { isDamaged } from "../storage/sqlite/damaged.ts";
+import type { Storage } from "../storage/storage.ts";
+import { carryCustomers } from "./customers.ts";
+import { carryErasures } from "./erasures.ts";
+import { carryApplicationKeys } from "./keys.ts";
+import { type CarriedChange, carryChanges, carryRemovals, findChanges } from "./members.ts";
+import { carryRealms } from "./realms.ts";
+import { describeReplaced, idsOf, listGone, listStoreIds, pagesOf, type Replaced } from "./replaced.ts";
+import { carryWebhooks, disableWebhooks } from "./webhooks.ts";
+
+type Deps = { storage: Storage; clock: Clock };
+
+/** Counts of the changes that the restored database took over, because they were made after the backup. */
+const NOTHING = {
+  stores: 0,
+  erased: 0,
+  deletedKeys: 0,
+  rotatedKeys: 0,
+  /** Members that were removed, and roles of keys and members that were changed. */
+  members: 0,
+  roles: 0,
+  profiles: 0,
+  realms: 0,
+  webhooks: 0,
+  customers: 0,
+  passwords: 0,
+  addresses: 0,
+  identities: 0,
+};
+
+export type CarriedOver = typeof NOTHING & {
+  /** The parts of a damaged replaced database that could not be read. */
+  unread: string[];
+};
+
+/**
+ * A restored database does not know what was ended after the backup. Where the replaced database can still be read, it decides who may
+ * come in and who is sent data: docs/storage.md has each table. Everything else is as in the backup, which is what a restore is for.
+ * Whatever is carried over leaves an event, as it did in the replaced database. `undefined`: the backup was not made of it, so what it
+ * lacks says nothing, and nothing was carried over.
+ */
+export async function carryOver(deps: Deps, from: Storage): Promise<CarriedOver | undefined> {
+  if ((await originOf(deps.storage)) !== (await originOf(from))) return undefined;
+  const replaced = await describeReplaced(from);
+  const carried: CarriedOver = { ...NOTHING, unread: [] };
+  for (const [part, carry] of Object.entries(PARTS)) {
+    try {
+      for (const [name, rows] of Object.entries(await carry(deps, replaced)))
+        carried[name as keyof typeof NOTHING] += rows;
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      carried.unread.push(part);
+    }
+  }
+  if (carried.unread.includes("webhooks")) await disableWebhooks(deps);
+  return carried;
+}
+
+type Part = (deps: Deps, replaced: Replaced) => Promise<Partial<typeof NOTHING>>;
+
+/** Stores first, so that rows of a deleted store are skipped; erasures before deletions: they take more away. */
+const PARTS: Record<string, Part> = {
+  stores: carryStores,
+  erasures: carryErasures,
+  keys: carryApplicationKeys,
+  members: carryMembers,
+  realms: carryRealms,
+  webhooks: carryWebhooks,
+  customers: carryCustomers,
+};
+
+/** A store of which not even a row is left leaves no log either, so a damaged database says nothing of it. */
+async function carryStores(
+  deps: Deps,
+  { storage, isSound, columnsOf }: Replaced,
+): Promise<{ stores: number }> {
+  let stores = 0;
+  const canBeDeleting = columnsOf("stores").has("deleted_at");
+  for (const id of await listStoreIds(deps.storage)) {
+    const row = await storage.db
+      .selectFrom("stores")
+      .select(["id", ...(canBeDeleting ? (["deleted_at"] as const) : [])])
+      .where("id", "=", id)
+      .executeTakeFirst();
+    const isGone = row ? (row.deleted_at ?? null) !== null : isSound;
+    if (!isGone) continue;
+    await deleteStore(deps, id);
+    stores++;
+  }
+  return { stores };
+}
+
+async function carryMembers(deps: Deps, replaced: Replaced): Promise<{ members: number; roles: number }> {
+  const { storage } = deps;
+  // Tables that are older have no members, and then the backup has none either.
+  if (replaced.columnsOf("members").size === 0) return { members: 0, roles: 0 };
+  let members = 0;
+  // Removals first: a member who was invited again may be bound to the account of the removed one.
+  for await (const page of pagesOf(storage, "members"))
+    members += await carryRemovals(deps, idsOf(await listGone(replaced, "members", "member.deleted", page)));
+  const changes: CarriedChange[] = [];
+  for await (const page of pagesOf(storage, "members"))
+    changes.push(...(await findChanges(storage, replaced.storage, idsOf(page))));
+  for (const [storeId, ofStore] of Map.groupBy(changes, (change) => change.storeId))
+    await carryChanges(deps, storeId, ofStore);
+  return { members, roles: changes.filter(({ columns }) => columns.role !== undefined).length };
+}
+
+/** Equal for a database and its backups, until one of them is restored: when its tables were made, and the last restore. */
+async function originOf(storage: Storage): Promise<string | undefined> {
+  if (!(await hasTables(storage))) return undefined;
+  const applied = await storage.db
+    .selectFrom("schema_migrations")
+    .select(["version", "applied_at"])
+    .execute();
+  const madeAt = applied.find(({ version }) => version === 1)?.applied_at;
+  // Tables that are older than `tokens_from` were never restored by a release that would have set it.
+  const knowsRestores = applied.some(({ version }) => version === endings.version);
+  const last = knowsRestores
+    ? await storage.db
+        .selectFrom("stores")
+        .select(({ fn }) => fn.max("tokens_from").as("restored_at"))
+        .executeTakeFirst()
+    : undefined;
+  return `${madeAt} ${last?.restored_at ?? "never"}`;
+}

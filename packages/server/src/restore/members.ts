@@ -1,0 +1,100 @@
+import { changesOf } from "../events/changes.ts";
+import { byOperator } from "../events/event.ts";
+import { noteEvents } from "../events/note.ts";
+import type { Clock } from "../lib/clock.ts";
+import { findMember, memberOf } from "../members/member.ts";
+import { presentMembers } from "../members/resource.ts";
+import { laterThan } from "../storage/later-than.ts";
+import type { Database, Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+
+/** What a restore takes over of members from the database that it replaces. */
+
+type Deps = { storage: Storage; clock: Clock };
+
+/** Those that the replaced database no longer has go. */
+export async function carryRemovals(deps: Deps, gone: readonly string[]): Promise<number> {
+  if (gone.length === 0) return 0;
+  await deps.storage.transact(async (trx) => {
+    const deleted = await trx
+      .deleteFrom("members")
+      .where("id", "in", gone)
+      .returning(["id", "store_id"])
+      .execute();
+    for (const { id, store_id } of deleted)
+      await noteEvents(trx, deps, byOperator(store_id), [
+        { type: "member.deleted", subject: id, resource: { type: "member", id } },
+      ]);
+  });
+  return gone.length;
+}
+
+const DECIDED = ["id", "store_id", "role", "email", "email_key", "profile_id", "issuer", "subject"] as const;
+
+type Decided = Pick<Tables["members"], (typeof DECIDED)[number]>;
+export type CarriedChange = { id: string; storeId: string; columns: Partial<Decided> };
+
+/** In what these members differ from what the replaced database says of them. */
+export async function findChanges(
+  restored: Storage,
+  replaced: Storage,
+  ids: string[],
+): Promise<CarriedChange[]> {
+  const membersOf = (db: Database): Promise<Decided[]> =>
+    db.selectFrom("members").select(DECIDED).where("id", "in", ids).execute();
+  const now = new Map((await membersOf(replaced.db)).map((member) => [member.id, member]));
+  return (await membersOf(restored.db)).flatMap((was) => {
+    const is = now.get(was.id);
+    const columns = is && columnsOf(was, is);
+    return columns && Object.keys(columns).length > 0 ? [{ id: was.id, storeId: was.store_id, columns }] : [];
+  });
+}
+
+const columnsOf = (was: Decided, is: Decided): Partial<Decided> => ({
+  ...(was.role !== is.role && { role: is.role }),
+  // Whom a first sign-on after the backup has bound a member to: nobody else may come by the e-mail again.
+  ...(was.subject === null &&
+    is.subject !== null && { profile_id: is.profile_id, issuer: is.issuer, subject: is.subject }),
+  // An invitation is open to who has its address. Also of those that are bound: an invitation may have the address that one of them had.
+  ...(was.email !== is.email && { email: is.email, email_key: is.email_key }),
+});
+
+/** All of a store at once: two may have each other's address now, and at no moment may both have the same. */
+export function carryChanges(deps: Deps, storeId: string, changes: readonly CarriedChange[]): Promise<void> {
+  return deps.storage.transact(async (trx) => {
+    for (const { id, columns } of changes)
+      if (columns.email_key !== undefined)
+        await trx
+          .updateTable("members")
+          .set({ email_key: id })
+          .where("store_id", "=", storeId)
+          .where("id", "=", id)
+          .execute();
+    for (const change of changes) await carryChange(trx, deps, change);
+  });
+}
+
+async function carryChange(
+  trx: Trx,
+  deps: Pick<Deps, "clock">,
+  { id, storeId, columns }: CarriedChange,
+): Promise<void> {
+  const was = await findMember(trx, storeId, id);
+  const row = await trx
+    .updateTable("members")
+    .set({ ...columns, updated_at: laterThan("updated_at", deps.clock.now()) })
+    .where("store_id", "=", storeId)
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirst();
+  if (!was || !row) return;
+  const is = memberOf(row);
+  const resource = presentMembers(is);
+  const changes = {
+    ...changesOf(presentMembers(was), resource),
+    ...(was.status !== is.status && { status: { before: was.status, after: is.status } }),
+  };
+  await noteEvents(trx, deps, byOperator(storeId), [
+    { type: "member.updated", subject: id, personId: id, resource, changes },
+  ]);
+}

@@ -1,0 +1,207 @@
+import { Problem } from "../contract/problem.ts";
+import { changesOf } from "../events/changes.ts";
+import { byOperator } from "../events/event.ts";
+import { noteEvents } from "../events/note.ts";
+import type { Clock } from "../lib/clock.ts";
+import { removeProfile } from "../profiles/administer.ts";
+import { profileHappening, shown } from "../profiles/events.ts";
+import { profileOf } from "../profiles/profile.ts";
+import { deleteRealm, realmOf } from "../realms/realm.ts";
+import { presentMembers } from "../realms/resource.ts";
+import { laterThan } from "../storage/later-than.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import {
+  differences,
+  idsOf,
+  listGone,
+  listStoreIds,
+  type Owned,
+  pagesOf,
+  type Replaced,
+  readReplaced,
+  readRestored,
+} from "./replaced.ts";
+
+type Deps = { storage: Storage; clock: Clock };
+type Counts = { profiles: number; realms: number };
+
+/** Whom a profile trusts, for what, and whether at all. Its name is as in the backup. */
+const TRUST = [
+  "enabled",
+  "discovery_url",
+  "client_id",
+  "sealed_client_secret",
+  "sealed_client_secret_next",
+  "flow",
+  "provisioning",
+  "metadata",
+  "pending_metadata",
+  "pending_since",
+  "former_profile_ids",
+  "former_issuers",
+  "issuer_found",
+  "issuer_found_at",
+  "propagate_logout",
+] as const;
+
+/** Where shoppers may be sent back to, and what becomes of two people with one address. */
+const RULES = ["redirect_uris", "duplicate_email_policy", "profile_updates"] as const;
+
+/** Profiles first, then what they are in: a realm with a profile, or one that the settings name, cannot be deleted. */
+export async function carryRealms(deps: Deps, replaced: Replaced): Promise<Counts> {
+  const { storage } = deps;
+  const counts = { profiles: 0, realms: 0 };
+  for await (const page of pagesOf(storage, "oidc_profiles")) {
+    const gone = await listGone(replaced, "oidc_profiles", "oidc_profile.deleted", page);
+    for (const { id, store_id } of gone)
+      await storage.transact((trx) => deleteProfile(trx, deps, { id, store_id }));
+    counts.profiles += gone.length + (await carryTrust(deps, replaced, page));
+  }
+  await carrySettings(deps, replaced);
+  for await (const page of pagesOf(storage, "authentication_realms")) {
+    const gone = await listGone(replaced, "authentication_realms", "authentication_realm.deleted", page);
+    for (const realm of gone) await removeRealm(deps, realm);
+    counts.realms += gone.length + (await carryRules(deps, replaced, page));
+  }
+  return counts;
+}
+
+/** A realm that the settings still name cannot be deleted: it stays, without redirect URIs. */
+async function removeRealm(deps: Deps, { id, store_id }: Owned): Promise<void> {
+  try {
+    await deleteRealm(deps, byOperator(store_id), id);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    await deps.storage.transact((trx) => changeRealm(trx, deps, { id, store_id }, { redirect_uris: "[]" }));
+  }
+}
+
+/** A command asks no provider, so it knows nothing of their health. */
+const calls = { healthOf: () => undefined };
+
+async function deleteProfile(trx: Trx, deps: Deps, { id, store_id }: Owned): Promise<void> {
+  const row = await profileRow(trx, { id, store_id }).executeTakeFirst();
+  if (row) await removeProfile(trx, deps, byOperator(store_id), profileOf(row));
+}
+
+const profileRow = (trx: Trx, { id, store_id }: Owned) =>
+  trx.selectFrom("oidc_profiles").selectAll().where("store_id", "=", store_id).where("id", "=", id);
+
+async function carryTrust(deps: Deps, replaced: Replaced, page: readonly Owned[]): Promise<number> {
+  const now = await readReplaced(replaced, "oidc_profiles", TRUST, idsOf(page));
+  const rows = await readRestored(deps.storage, "oidc_profiles", TRUST, idsOf(page));
+  let changed = 0;
+  for (const was of rows) {
+    const columns = differences<Pick<Tables["oidc_profiles"], (typeof TRUST)[number]>>(
+      was,
+      now.get(was.id),
+      TRUST,
+    );
+    if (!columns) continue;
+    changed++;
+    await deps.storage.transact((trx) => changeProfile(trx, deps, was, columns));
+  }
+  return changed;
+}
+
+async function changeProfile(
+  trx: Trx,
+  deps: Deps,
+  { id, store_id }: Owned,
+  columns: Partial<Tables["oidc_profiles"]>,
+): Promise<void> {
+  const row = profileRow(trx, { id, store_id });
+  const before = profileOf(await row.executeTakeFirstOrThrow());
+  await trx
+    .updateTable("oidc_profiles")
+    .set({ ...columns, updated_at: laterThan("updated_at", deps.clock.now()) })
+    .where("store_id", "=", store_id)
+    .where("id", "=", id)
+    .execute();
+  const after = profileOf(await row.executeTakeFirstOrThrow());
+  const secrets = [
+    ...("sealed_client_secret" in columns ? ["client_secret"] : []),
+    ...("sealed_client_secret_next" in columns ? ["client_secret_next"] : []),
+  ];
+  const seen = { calls, clock: deps.clock };
+  const changes = changesOf(shown(seen, before), shown(seen, after), secrets);
+  if (changes)
+    await noteEvents(trx, deps, byOperator(store_id), [
+      { ...profileHappening(seen, "oidc_profile.updated", after), changes },
+    ]);
+}
+
+/** The realm that customers sign in to, where the backup has it. */
+async function carrySettings(
+  { storage, clock }: Deps,
+  { storage: from, columnsOf }: Replaced,
+): Promise<void> {
+  if (columnsOf("customer_authentication_settings").size === 0) return;
+  for (const storeId of await listStoreIds(storage)) {
+    const now = await from.db
+      .selectFrom("customer_authentication_settings")
+      .select(["client_id", "realm_id"])
+      .where("store_id", "=", storeId)
+      .executeTakeFirst();
+    if (!now) continue;
+    await storage.db
+      .updateTable("customer_authentication_settings")
+      .set({ ...now, updated_at: clock.now() })
+      .where("store_id", "=", storeId)
+      .where((of) =>
+        of.exists(
+          of
+            .selectFrom("authentication_realms as realm")
+            .select("realm.id")
+            .where("realm.store_id", "=", storeId)
+            .where("realm.id", "=", now.realm_id),
+        ),
+      )
+      .where((of) => of.or([of("client_id", "<>", now.client_id), of("realm_id", "<>", now.realm_id)]))
+      .execute();
+  }
+}
+
+async function carryRules(deps: Deps, replaced: Replaced, page: readonly Owned[]): Promise<number> {
+  const now = await readReplaced(replaced, "authentication_realms", RULES, idsOf(page));
+  const rows = await readRestored(deps.storage, "authentication_realms", RULES, idsOf(page));
+  let changed = 0;
+  for (const was of rows) {
+    const columns = differences<Pick<Tables["authentication_realms"], (typeof RULES)[number]>>(
+      was,
+      now.get(was.id),
+      RULES,
+    );
+    if (!columns) continue;
+    changed++;
+    await deps.storage.transact((trx) => changeRealm(trx, deps, was, columns));
+  }
+  return changed;
+}
+
+async function changeRealm(
+  trx: Trx,
+  deps: Deps,
+  { id, store_id }: Owned,
+  columns: Partial<Tables["authentication_realms"]>,
+): Promise<void> {
+  const row = trx
+    .selectFrom("authentication_realms")
+    .selectAll()
+    .where("store_id", "=", store_id)
+    .where("id", "=", id);
+  const before = presentMembers(realmOf(await row.executeTakeFirstOrThrow()));
+  await trx
+    .updateTable("authentication_realms")
+    .set({ ...columns, updated_at: laterThan("updated_at", deps.clock.now()) })
+    .where("store_id", "=", store_id)
+    .where("id", "=", id)
+    .execute();
+  const resource = presentMembers(realmOf(await row.executeTakeFirstOrThrow()));
+  const changes = changesOf(before, resource);
+  if (changes)
+    await noteEvents(trx, deps, byOperator(store_id), [
+      { type: "authentication_realm.updated", subject: id, resource, changes },
+    ]);
+}

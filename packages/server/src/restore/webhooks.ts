@@ -1,0 +1,102 @@
+import { changesOf } from "../events/changes.ts";
+import { byOperator } from "../events/event.ts";
+import { readHead } from "../events/head.ts";
+import { noteEvents } from "../events/note.ts";
+import { deleteIntegration } from "../integrations/administer.ts";
+import { type IntegrationRow, isEnabled } from "../integrations/integration.ts";
+import { shown } from "../integrations/resource.ts";
+import type { Clock } from "../lib/clock.ts";
+import { laterThan } from "../storage/later-than.ts";
+import type { Storage, Trx } from "../storage/storage.ts";
+import {
+  differences,
+  idsOf,
+  listGone,
+  pagesOf,
+  type Replaced,
+  readReplaced,
+  readRestored,
+} from "./replaced.ts";
+
+type Deps = { storage: Storage; clock: Clock };
+
+/** Where events go, which ones, and by which secrets the receiver knows us. */
+const DECIDED = [
+  "enabled",
+  "disabled_reason",
+  "url",
+  "observes",
+  "sealed_secret",
+  "sealed_secret_key",
+] as const;
+const SECRETS = { sealed_secret: "signing_secret", sealed_secret_key: "configuration.secret_key" } as const;
+type Decided = Pick<IntegrationRow, (typeof DECIDED)[number]>;
+
+/** Webhooks that were deleted stay so; the others send what they last sent, to where they last did, if they last did. */
+export async function carryWebhooks(deps: Deps, replaced: Replaced): Promise<{ webhooks: number }> {
+  let webhooks = 0;
+  for await (const page of pagesOf(deps.storage, "integrations")) {
+    const gone = await listGone(replaced, "integrations", "integration.deleted", page);
+    for (const { id, store_id } of gone) await deleteIntegration(deps, byOperator(store_id), id);
+    const now = await readReplaced(replaced, "integrations", DECIDED, idsOf(page));
+    const rows = await readRestored(deps.storage, "integrations", DECIDED, idsOf(page));
+    const changed = rows.flatMap((was) => {
+      const columns = differences<Decided>(was, now.get(was.id), DECIDED);
+      return columns ? [{ ...was, columns }] : [];
+    });
+    for (const { id, store_id, columns } of changed)
+      await deps.storage.transact((trx) => changeWebhook(trx, deps, { id, store_id }, columns));
+    webhooks += gone.length + changed.length;
+  }
+  return { webhooks };
+}
+
+/** Nothing tells which of them were deleted since, or had their secret stolen: an administrator enables them again, one by one. */
+export async function disableWebhooks(deps: Deps): Promise<number> {
+  let disabled = 0;
+  for await (const page of pagesOf(deps.storage, "integrations")) {
+    const rows = await readRestored(deps.storage, "integrations", ["enabled"], idsOf(page));
+    const enabled = rows.filter(isEnabled);
+    for (const row of enabled)
+      await deps.storage.transact((trx) =>
+        changeWebhook(trx, deps, row, { enabled: 0, disabled_reason: "restored" }),
+      );
+    disabled += enabled.length;
+  }
+  return disabled;
+}
+
+async function changeWebhook(
+  trx: Trx,
+  deps: Deps,
+  { id, store_id }: Pick<IntegrationRow, "id" | "store_id">,
+  columns: Partial<Decided>,
+): Promise<void> {
+  const rows = trx
+    .selectFrom("integrations")
+    .selectAll()
+    .where("store_id", "=", store_id)
+    .where("id", "=", id);
+  const before = await rows.executeTakeFirstOrThrow();
+  const now = deps.clock.now();
+  const switched: Partial<IntegrationRow> =
+    columns.enabled === 1
+      ? { due_at: now, sequence: (await readHead(trx, store_id)).last_sequence, failing_since: null }
+      : columns.enabled === 0
+        ? { due_at: null }
+        : {};
+  await trx
+    .updateTable("integrations")
+    .set({ ...columns, ...switched, updated_at: laterThan("updated_at", now) })
+    .where("store_id", "=", store_id)
+    .where("id", "=", id)
+    .execute();
+  const after = await rows.executeTakeFirstOrThrow();
+  const secrets = Object.entries(SECRETS).flatMap(([column, member]) => (column in columns ? [member] : []));
+  const resource = shown(deps, after);
+  const changes = changesOf(shown(deps, before), resource, secrets);
+  if (changes)
+    await noteEvents(trx, deps, byOperator(store_id), [
+      { type: "integration.updated", subject: id, resource, changes },
+    ]);
+}

@@ -1,0 +1,96 @@
+import { MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
+import type { GroupCache } from "../lib/cache.ts";
+import { type Profile, profileOf } from "../profiles/profile.ts";
+import { type Realm, realmOf } from "../realms/realm.ts";
+import { statement } from "../storage/statement.ts";
+import type { Database, Storage } from "../storage/storage.ts";
+import { createStoreCache } from "../storage/store-cache.ts";
+import type { Tables } from "../storage/tables.ts";
+import type { Place } from "./attempt.ts";
+
+/** What the database says of the path that a sign-on begins under and comes back to. */
+export type SignOnPlace = {
+  realm: Realm;
+  /** The client id of the store's storefronts, or of the console. */
+  clientId: string | undefined;
+  /** What was begun before is over: a restore forgets which attempts had come back, and which codes were redeemed. */
+  endedBefore: number;
+  profile: Profile | undefined;
+};
+
+export type KnownPlaces = GroupCache<SignOnPlace | undefined>;
+
+const MAX_KNOWN = 2000;
+
+/** A place without a profile is not kept: made-up profile ids would fill the cache. */
+export const createKnownPlaces = ({ storage }: { storage: Storage }): KnownPlaces =>
+  createStoreCache({ storage }, MAX_KNOWN, (place) => place?.profile !== undefined);
+
+/**
+ * As it was when the store last changed: here that is known at once, in another process within a second. What was switched off since
+ * is found by the redeem, which asks the database.
+ */
+export function recallPlace(
+  { storage, knownPlaces }: { storage: Storage; knownPlaces: KnownPlaces },
+  place: Place,
+): Promise<SignOnPlace | undefined> {
+  const load = () => findPlace(storage.db, place);
+  return knownPlaces.getOrLoad(place.storeId, `${place.realmId} ${place.profileId}`, load);
+}
+
+/** One statement, because every leg of a sign-on asks all of it. Undefined: there is no such realm. */
+export async function findPlace(db: Database, place: Place): Promise<SignOnPlace | undefined> {
+  const row = await readPlace.first(db, place);
+  if (!row) return undefined;
+  return {
+    realm: realmOf({
+      id: place.realmId,
+      store_id: place.storeId,
+      name: row.realm_name,
+      redirect_uris: row.redirect_uris,
+      duplicate_email_policy: row.duplicate_email_policy,
+      purpose: row.purpose,
+      id_token_signed_response_alg: row.id_token_signed_response_alg,
+      profile_updates: row.profile_updates,
+      home_url: row.home_url,
+      logo_url: row.logo_url,
+      accent_color: row.accent_color,
+      created_at: row.realm_created_at,
+      updated_at: row.realm_updated_at,
+    }),
+    clientId: row.purpose === "members" ? MEMBERS_CLIENT_ID : (row.settings_client_id ?? undefined),
+    endedBefore: row.tokens_from ?? 0,
+    profile: row.id === null ? undefined : profileOf(row as Tables["oidc_profiles"]),
+  };
+}
+
+const readPlace = statement((db, at: Place) =>
+  db
+    .selectFrom("authentication_realms as realm")
+    .innerJoin("stores as store", "store.id", "realm.store_id")
+    .leftJoin("customer_authentication_settings as settings", "settings.store_id", "realm.store_id")
+    .leftJoin("oidc_profiles as profile", (join) =>
+      join
+        .onRef("profile.store_id", "=", "realm.store_id")
+        .onRef("profile.realm_id", "=", "realm.id")
+        .on("profile.id", "=", at.profileId),
+    )
+    .selectAll("profile")
+    .select([
+      "realm.name as realm_name",
+      "realm.redirect_uris",
+      "realm.duplicate_email_policy",
+      "realm.purpose",
+      "realm.id_token_signed_response_alg",
+      "realm.profile_updates",
+      "realm.home_url",
+      "realm.logo_url",
+      "realm.accent_color",
+      "realm.created_at as realm_created_at",
+      "realm.updated_at as realm_updated_at",
+      "settings.client_id as settings_client_id",
+      "store.tokens_from",
+    ])
+    .where("realm.store_id", "=", at.storeId)
+    .where("realm.id", "=", at.realmId),
+);

@@ -1,0 +1,62 @@
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+import type { Condition, Operator } from "../../lib/condition.ts";
+import type { Storage } from "../storage.ts";
+import { BEGINNING, bytes, type Key, keySql, valueSql } from "./list-key.ts";
+import { keyOf, type List } from "./lists.ts";
+
+/** A part of an index: the rows whose key is this, comes before or after it, or begins with it. */
+export type Range = { key: Key; operator: Exclude<Operator, "like"> | "begins"; value: string | number };
+
+/** A condition as indexes see it, and as a row is checked for it. `isExact`: all rows in the ranges fulfil it. */
+export type Narrowing = { ranges: readonly Range[]; isExact: boolean; check: RawBuilder<SqlBool> };
+
+const COMPARISONS = {
+  eq: sql`=`,
+  gt: sql`>`,
+  ge: sql`>=`,
+  lt: sql`<`,
+  le: sql`<=`,
+} as const satisfies Record<Exclude<Operator, "like">, RawBuilder<unknown>>;
+
+export function toNarrowing(list: List, { field, operator, value }: Condition): Narrowing {
+  const key = keyOf(list, field);
+  const column = sql.ref(key.column);
+  if (operator === "like") {
+    const check = sql<SqlBool>`lower(${column}) like lower(cast(${toPattern(String(value))} as text)) escape '\\'`;
+    return { ...toLikeRanges(key, String(value)), check };
+  }
+  const check = sql<SqlBool>`${column} ${COMPARISONS[operator]} ${value}`;
+  const ranges: Range[] = [{ key, operator, value }];
+  if (key.form === "lower") ranges.push({ key: bytes(key.column), operator, value });
+  return { ranges, isExact: key.form !== "beginning" || String(value).length < BEGINNING, check };
+}
+
+/** Up to its first `*` a pattern is a range of an index; what comes after that only the rows themselves can tell. */
+function toLikeRanges(key: Key, pattern: string): Omit<Narrowing, "check"> {
+  const star = pattern.indexOf("*");
+  if (star < 0) return { ranges: [{ key, operator: "eq", value: pattern }], isExact: true };
+  const isExact = /^\**$/.test(pattern.slice(star));
+  if (star === 0) return { ranges: [], isExact };
+  return { ranges: [{ key, operator: "begins", value: pattern.slice(0, star) }], isExact };
+}
+
+/** `*` stands for any text. What stands for something else in SQL stands for itself. */
+const toPattern = (value: string): string => value.replaceAll(/[\\%_]/g, "\\$&").replaceAll(/\*+/g, "%");
+
+const LAST_CHARACTER = "\u{10FFFF}";
+
+/** `openAt`: without the bound at that end, because a cursor lies within the range and bounds it more closely. */
+export function rangeSql(
+  engine: Storage["engine"],
+  { key, operator, value }: Range,
+  openAt?: "start" | "end",
+): RawBuilder<SqlBool>[] {
+  const [at, bound] = [keySql(engine, key), valueSql(key, value)];
+  if (operator === "begins") {
+    const from = sql<SqlBool>`${at} >= ${bound}`;
+    const to = sql<SqlBool>`${at} < ${bound} || cast(${LAST_CHARACTER} as text)`;
+    return openAt === "start" ? [to] : openAt === "end" ? [from] : [from, to];
+  }
+  const isOpen = openAt === "start" ? /^g/ : openAt === "end" ? /^l/ : undefined;
+  return isOpen?.test(operator) ? [] : [sql<SqlBool>`${at} ${COMPARISONS[operator]} ${bound}`];
+}

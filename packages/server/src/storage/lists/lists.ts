@@ -1,0 +1,100 @@
+import type { Sort } from "../../lib/condition.ts";
+import type { Tables } from "../tables.ts";
+import { beginning, bytes, type Key, lower, plain } from "./list-key.ts";
+
+/** An index whose first columns are the owner's. `partial`: only rows that have something in its first key are in it. */
+export type ListIndex = { keys: readonly Key[]; partial?: true };
+
+export type List = {
+  /** Where each field is found that a list may be narrowed or ordered by. */
+  fields: Readonly<Record<string, Key>>;
+  /** Those that find fewest rows first. Each ends with the id, or what else no two rows have in common. */
+  indexes: readonly ListIndex[];
+  /** Unless it is asked for in another. */
+  order: Sort;
+};
+
+const sequence = plain("sequence");
+const [id, createdAt, startedAt] = [plain("id"), plain("created_at"), plain("started_at")];
+
+const byAge: List = {
+  fields: { created_at: createdAt },
+  indexes: [{ keys: [createdAt, id] }],
+  order: { field: "created_at", descending: false },
+};
+
+/** What lists are read by. Every index here was made by a migration, under the owner's columns. */
+export const LISTS = {
+  application_keys: {
+    ...byAge,
+    fields: { ...byAge.fields, client_id: plain("client_id") },
+    // Of all stores' keys only one has a client id: its column's own unique index finds it.
+    indexes: [...byAge.indexes, { keys: [plain("client_id")] }],
+  },
+  authentication_realms: byAge,
+  oidc_profiles: byAge,
+  customer_tokens: byAge,
+  members: byAge,
+  integrations: byAge,
+  // An integration has one for each event, so that no two have the same number.
+  integration_deliveries: {
+    fields: { sequence, status: plain("status"), type: plain("type") },
+    indexes: [
+      { keys: [plain("status"), sequence] },
+      { keys: [plain("type"), sequence] },
+      { keys: [sequence] },
+    ],
+    order: { field: "sequence", descending: true },
+  },
+  customers: {
+    fields: {
+      id,
+      created_at: createdAt,
+      updated_at: plain("updated_at"),
+      name: lower("name"),
+      email: bytes("email_key"),
+      external_ref: beginning("external_ref"),
+    },
+    indexes: [
+      { keys: [beginning("external_ref"), createdAt, id], partial: true },
+      { keys: [bytes("email_key"), createdAt, id] },
+      { keys: [lower("name"), bytes("name"), createdAt, id] },
+      { keys: [createdAt, id] },
+      { keys: [plain("updated_at"), id] },
+      { keys: [id] },
+    ],
+    order: { field: "created_at", descending: true },
+  },
+  sign_ons: {
+    fields: {
+      started_at: startedAt,
+      reference: plain("reference"),
+      email: plain("email_digest"),
+      request_id: plain("request_id"),
+      customer_id: plain("customer_id"),
+      reason: plain("reason"),
+      outcome: plain("outcome"),
+      profile_id: plain("profile_id"),
+    },
+    indexes: [
+      { keys: [plain("reference"), startedAt, id] },
+      { keys: [plain("request_id"), startedAt, id], partial: true },
+      { keys: [plain("email_digest"), startedAt, id], partial: true },
+      { keys: [plain("customer_id"), startedAt, id], partial: true },
+      { keys: [plain("reason"), startedAt, id], partial: true },
+      { keys: [plain("outcome"), startedAt, id] },
+      { keys: [plain("profile_id"), startedAt, id] },
+      { keys: [startedAt, id] },
+    ],
+    order: { field: "started_at", descending: true },
+  },
+} as const satisfies Partial<Record<keyof Tables, List>>;
+
+export type Listed = keyof typeof LISTS;
+
+/** A field that is not there is a slip of ours: the contract lets through only the fields that it names. */
+export function keyOf({ fields }: List, field: string): Key {
+  const key = Object.hasOwn(fields, field) ? fields[field] : undefined;
+  if (!key) throw new Error(`there is no column for the field ${field}`);
+  return key;
+}

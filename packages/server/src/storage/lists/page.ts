@@ -1,0 +1,214 @@
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+import {
+  type Condition,
+  PATTERN_LENGTH,
+  type Page,
+  type Place,
+  ROWS_COUNTED,
+  ROWS_SEARCHED,
+  type Sort,
+} from "../../lib/condition.ts";
+import { atMost } from "../at-most.ts";
+import { type Statement, statement } from "../statement.ts";
+import type { Storage } from "../storage.ts";
+import type { Tables } from "../tables.ts";
+import { type Cursor, fingerprint, readCursor, writeCursor } from "./cursor.ts";
+import { toNarrowing } from "./filter.ts";
+import { type Owner, orderSql, type Position, rowsSql, type View } from "./list-sql.ts";
+import { LISTS, type List, type Listed } from "./lists.ts";
+import { inOrderOf, search } from "./search.ts";
+import { findRoute, type Walk } from "./walk.ts";
+
+type Narrowed = {
+  conditions?: readonly Condition[] | undefined;
+  sort?: Sort | undefined;
+  /** What else must be true of a row. It is no part of what a cursor is bound to. */
+  only?: RawBuilder<SqlBool>;
+};
+
+/** A list that cannot be read as it was asked for. */
+export class ListRefused extends Error {
+  readonly reason: "cursor_unfit" | "filter_too_wide";
+  constructor(reason: ListRefused["reason"]) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+type PageOf<T extends Listed> = { rows: Tables[T][]; place: Place };
+type Row = Record<string, unknown>;
+/** `nameOf`: what its cursors are bound to, worked out only where there is one. */
+type Asked = {
+  page: Page;
+  nameOf(): string;
+  conditions: readonly Condition[];
+  walk: Walk;
+  after: Cursor | undefined;
+};
+
+/** One page of a store's rows. What it costs does not grow with the list, or it is refused. */
+export async function readPage<T extends Listed>(
+  storage: Storage,
+  table: T,
+  of: Owner,
+  page: Page,
+  { conditions = [], sort, only }: Narrowed = {},
+): Promise<PageOf<T>> {
+  const list: List = LISTS[table];
+  const narrowings = conditions.map((condition) => toNarrowing(list, condition));
+  if (only) narrowings.push({ ranges: [], isExact: false, check: only });
+  const { inOrder, byFilter } = findRoute(list, narrowings, sort);
+  // What is narrowed by how a text begins comes in the order of that text, which people read from its beginning.
+  const isByText = inOrder.keys[inOrder.fixed]?.form !== "plain" && inOrder.fixed < inOrder.keys.length;
+  const isDescending = sort ? sort.descending : list.order.descending && !isByText;
+  const view: View = { storage, table, of, isDescending };
+  const nameOf = () => fingerprint([table, of, inOrder.keys, isDescending, conditions]);
+  const after = page.after === undefined ? undefined : readCursor(nameOf(), inOrder, page.after);
+  if (page.after !== undefined && !after) throw new ListRefused("cursor_unfit");
+  const asked: Asked = { page, nameOf, conditions, walk: inOrder, after };
+  if (inOrder.checks.length === 0) return (await readIndexed(view, asked)) as PageOf<T>;
+  const read =
+    (byFilter && (await readFiltered(view, asked, byFilter))) ??
+    (await readSearched(view, asked, conditions.length > 0 ? ROWS_SEARCHED : Number.POSITIVE_INFINITY));
+  return read as PageOf<T>;
+}
+
+/** A row counts several times where patterns are long, so that one request costs half a second at most. */
+function rowsWithin(most: number, conditions: readonly Condition[]): number {
+  const patterns = conditions.filter(({ operator }) => operator === "like");
+  const length = patterns.reduce((sum, { value }) => sum + String(value).length, 0);
+  return Math.ceil(most / Math.max(1, Math.ceil(length / PATTERN_LENGTH)));
+}
+
+type Read = { rows: Row[]; place: Place };
+
+type Part = { limit: number; offset: number };
+
+const partSql = (view: View, walk: Walk, { limit, offset }: Part, after?: Position) => sql<Row>`
+  select * ${rowsSql(view, walk, after)} ${orderSql(view, walk)} limit ${atMost(limit)} offset ${offset}`;
+
+const wholeLists = new Map<string, Statement<Owner & Part, Row>>();
+
+/** A list that is not narrowed, as a statement: what it says depends on these alone. */
+function wholeList(view: View, walk: Walk): Statement<Owner & Part, Row> {
+  const { storage, table, of, isDescending } = view;
+  const owner = Object.keys(of);
+  const name = [storage.engine, table, isDescending, walk.keys.map(({ column }) => column), owner].join(" ");
+  const known = wholeLists.get(name);
+  if (known) return known;
+  const made = statement(
+    (_, places: Owner & Part) => {
+      const ofPlaces = Object.fromEntries(owner.map((column) => [column, places[column as keyof Owner]]));
+      return partSql({ ...view, of: ofPlaces as Owner }, walk, places);
+    },
+    { isNamed: false },
+  );
+  wholeLists.set(name, made);
+  return made;
+}
+
+/** An index has the rows, and no others, in order. */
+async function readIndexed(view: View, asked: Asked): Promise<Read> {
+  const { page, walk, after } = asked;
+  const offset = after ? 0 : page.offset;
+  const part: Part = { limit: page.limit + 1, offset };
+  const { db } = view.storage;
+  const rows =
+    after || walk.ranges.length > 0
+      ? (await partSql(view, walk, part, after?.values).execute(db)).rows
+      : await wholeList(view, walk).all(db, { ...view.of, ...part });
+  const place = placeOf(asked, rows);
+  const seen = place.offset + Math.min(rows.length, page.limit);
+  const shown = rows.slice(0, page.limit);
+  // On the last page the total is known without counting. Past ROWS_COUNTED rows the total is "at least that many".
+  if (!after && !place.next && (rows.length > 0 || offset === 0)) return { rows: shown, place };
+  if (after && seen >= ROWS_COUNTED) return { rows: shown, place: { ...place, isAtLeast: true } };
+  const counted = await countIndexed(view, asked);
+  const isAtLeast = counted === ROWS_COUNTED;
+  return {
+    rows: shown,
+    place: { ...place, total: isAtLeast ? Math.max(counted, seen) : counted, isAtLeast },
+  };
+}
+
+/** So many are counted, and no more. */
+async function countIndexed(view: View, { walk, conditions }: Asked): Promise<number> {
+  const { db, longLists } = view.storage;
+  // However it is ordered, a list is as long.
+  const list = JSON.stringify([view.table, view.of, conditions]);
+  if (longLists.has(list)) return ROWS_COUNTED;
+  const some = sql`select 1 ${rowsSql(view, walk)} limit ${atMost(ROWS_COUNTED)}`;
+  const { rows } = await sql<{ total: number }>`select count(*) as total from (${some}) as counted`.execute(
+    db,
+  );
+  const total = rows[0]?.total ?? 0;
+  if (total === ROWS_COUNTED) longLists.add(list);
+  return total;
+}
+
+/** All that one of the conditions leaves are few enough to be put in order here. Nothing: they are not. */
+async function readFiltered(view: View, asked: Asked, byFilter: Walk): Promise<Read | undefined> {
+  const { page, after, walk } = asked;
+  const inOrder = { walk, after: after?.values };
+  const most = rowsWithin(ROWS_COUNTED, asked.conditions);
+  const { found, isEnd } = await search(view, byFilter, { most, inOrder });
+  if (!isEnd) return undefined;
+  const left = inOrderOf(found, view.isDescending).filter((row) => row.isAfter);
+  const offset = after ? 0 : page.offset;
+  const these = left.slice(offset, offset + page.limit + 1).map(({ row }) => row);
+  const place = { ...placeOf(asked, these), total: found.length };
+  return { rows: await fetchRows(view, these.slice(0, page.limit)), place };
+}
+
+/** The rows come in order, and are looked at one by one until the page is full and enough were counted. */
+async function readSearched(view: View, asked: Asked, most: number): Promise<Read> {
+  const { page, walk, after } = asked;
+  const offset = after ? 0 : page.offset;
+  const wanted = offset + page.limit + 1;
+  const { found, isEnd, last } = await search(view, walk, {
+    from: after?.values,
+    most: rowsWithin(most, asked.conditions),
+    isEnough: (rows, lookedAt) => rows >= wanted && lookedAt >= ROWS_COUNTED,
+  });
+  const these = found.slice(offset, wanted).map(({ row }) => row);
+  // A walk that has begun goes on, with a page that has few rows or none; a first page without any says what to ask instead.
+  if (!isEnd && these.length === 0 && !after) throw new ListRefused("filter_too_wide");
+  const shown = these.slice(0, page.limit);
+  const place = placeOf(asked, these);
+  return {
+    rows: await fetchRows(view, shown),
+    place: {
+      ...place,
+      total: (after?.offset ?? 0) + found.length,
+      isAtLeast: !isEnd,
+      next: place.next ?? (isEnd ? undefined : nextOf(asked, place.offset + shown.length, last)),
+    },
+  };
+}
+
+/** `rows`: those of the page, and the one after it if there is one. */
+function placeOf(asked: Asked, rows: readonly Row[]): Place {
+  const { page, after } = asked;
+  const offset = after?.offset ?? page.offset;
+  const last = rows.length > page.limit ? rows[page.limit - 1] : undefined;
+  const next = last && nextOf(asked, offset + page.limit, last);
+  return { offset, total: offset + rows.length, isAtLeast: false, next };
+}
+
+const nextOf = ({ nameOf, walk }: Asked, offset: number, last: Row): NonNullable<Place["next"]> => ({
+  after: writeCursor(nameOf(), walk, offset, last),
+  offset,
+});
+
+/** Those that were deleted meanwhile are left out. */
+async function fetchRows({ storage, table, of }: View, found: readonly Row[]): Promise<Row[]> {
+  if (found.length === 0) return [];
+  const { rows } = await sql<Row>`
+    select * from ${sql.table(table)}
+    where store_id = ${of.store_id} and id in (${sql.join(found.map(({ id }) => id))})`.execute(storage.db);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return found.flatMap(({ id }): Row[] => {
+    const row = byId.get(id);
+    return row ? [row] : [];
+  });
+}

@@ -1,0 +1,63 @@
+import type { RawBuilder, SqlBool } from "kysely";
+import type { Sort } from "../../lib/condition.ts";
+import type { Narrowing, Range } from "./filter.ts";
+import { isSame, type Key } from "./list-key.ts";
+import { keyOf, type List, type ListIndex } from "./lists.ts";
+
+/** A way along an index: the part of it that the conditions leave, and what of them each row must be checked for. */
+export type Walk = {
+  keys: readonly Key[];
+  /** How many of the keys have one value only; the rows come in the order of the others. */
+  fixed: number;
+  ranges: readonly Range[];
+  /** The index has no other rows than those with something in this column, and must be told that no others are meant. */
+  present: string | undefined;
+  checks: readonly RawBuilder<SqlBool>[];
+};
+
+type Route = {
+  /** Reads the rows in the order of the list. */
+  inOrder: Walk;
+  /** Reads fewer rows, in another order. */
+  byFilter: Walk | undefined;
+};
+
+/**
+ * Which indexes a list is read along. Nothing of it depends on what the database knows about the rows, so that a page and the
+ * one after it go the same way. Without `sort` the order is that of the index that leaves least to check.
+ */
+export function findRoute(list: List, narrowings: readonly Narrowing[], sort: Sort | undefined): Route {
+  const walks = list.indexes.flatMap((index) => walkAlong(index, narrowings));
+  const isIn = (walk: Walk, { field }: Sort) => comesInOrder(walk, keyOf(list, field));
+  const leastChecks = (these: readonly Walk[]): Walk | undefined =>
+    these.toSorted(
+      (a, b) => a.checks.length - b.checks.length || Number(b.fixed > 0) - Number(a.fixed > 0),
+    )[0];
+  const usual = walks.filter((walk) => isIn(walk, list.order));
+  const inOrder = leastChecks(sort ? walks.filter((walk) => isIn(walk, sort)) : [...usual, ...walks]);
+  if (!inOrder) throw new Error(`there is no index for the order by ${sort?.field}`);
+  const isSlow = inOrder.checks.length > 0 && inOrder.fixed === 0;
+  const others = walks.filter((walk) => walk.keys !== inOrder.keys && walk.ranges.length > 0);
+  return { inOrder, byFilter: isSlow ? leastChecks(others) : undefined };
+}
+
+function walkAlong({ keys, partial }: ListIndex, narrowings: readonly Narrowing[]): Walk[] {
+  const ranges = narrowings.flatMap((narrowing) => narrowing.ranges);
+  const on = (key: Key | undefined) => ranges.filter((range) => key && isSame(range.key, key));
+  const free = keys.findIndex((key) => !on(key).some(({ operator }) => operator === "eq"));
+  const fixed = free < 0 ? keys.length : free;
+  if (partial && fixed === 0) return [];
+  // Where one value is asked for, other bounds of the same key are checked: SQLite may go by them instead, and then has to sort.
+  const only = (key: Key) =>
+    on(key)
+      .filter(({ operator }) => operator === "eq")
+      .slice(0, 1);
+  const used = [...keys.slice(0, fixed).flatMap(only), ...on(keys[fixed])];
+  const isDone = (narrowing: Narrowing) =>
+    narrowing.isExact && narrowing.ranges.every((range) => used.includes(range));
+  const checks = narrowings.filter((narrowing) => !isDone(narrowing)).map(({ check }) => check);
+  return [{ keys, fixed, ranges: used, present: partial && keys[0]?.column, checks }];
+}
+
+const comesInOrder = ({ keys, fixed }: Walk, key: Key): boolean =>
+  keys.slice(0, fixed + 1).some((one) => isSame(one, key));

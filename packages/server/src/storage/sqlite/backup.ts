@@ -1,0 +1,211 @@
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync, type DatabaseSyncOptions } from "node:sqlite";
+import { newId } from "../../lib/ids.ts";
+import { operatorFault } from "../../lib/operator-fault.ts";
+import { giveToOwner, primaryCodeOf } from "./sqlite.ts";
+
+/** Files of SQLite: a copy of one that is in use, and one in the place of another. What is in them is not judged here. */
+
+const WAIT_MS = 5000;
+
+/**
+ * Copies the database into a new file, as it is at one moment, while a service reads and writes it: VACUUM INTO is one
+ * long read, and in WAL mode readers hold up nobody. The file has its name only when it is whole and on the disk.
+ */
+export function backUp(path: string, file: string): void {
+  if (existsSync(file)) throw operatorFault(`${file} is there already, and nothing is overwritten`);
+  refuseUnreadable(path);
+  const part = join(dirname(file), `${PART}${newId()}.part`);
+  try {
+    removeLeftovers(dirname(file));
+    closeSync(openSync(part, "wx", 0o600));
+    withDatabase(path, (database) => database.prepare("vacuum into ?").run(part));
+    // Locked for as long as the disk takes, which may be minutes: else the next backup would take it for one that was killed.
+    const lock = (copy: DatabaseSync) => {
+      copy.exec("begin exclusive");
+      flush(part);
+    };
+    // Not to write: that would put an empty file in the place of one that was taken away between the two.
+    withDatabase(part, lock, { readOnly: true });
+    // Unlike a rename, a link never takes the place of a file that somebody has made meanwhile.
+    linkSync(part, file);
+    flush(dirname(file));
+  } catch (cause) {
+    if (isDamaged(cause)) throw unreadable(path, cause);
+    throw operatorFault(`cannot write the backup ${file}: ${(cause as Error).message}`, cause);
+  } finally {
+    removeDatabase(part);
+  }
+}
+
+/** Before anything is written: what is wrong with the database is no fault of the backup. */
+function refuseUnreadable(path: string): void {
+  try {
+    if (withDatabase(path, isOurs)) return;
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+  throw operatorFault(`${path} is not a database of latchkey`);
+}
+
+const unreadable = (path: string, cause: unknown): Error =>
+  operatorFault(`cannot read the database ${path}: ${(cause as Error).message}`, cause);
+
+const isDamaged = (error: unknown): boolean => [SQLITE_CORRUPT, SQLITE_NOTADB].includes(primaryCodeOf(error));
+
+const PART = "latchkey-backup-";
+
+/** What backups that were killed have left in this folder, whatever they were to be called. If it cannot be removed, it is in nobody's way. */
+function removeLeftovers(folder: string): void {
+  try {
+    for (const name of readdirSync(folder)) {
+      const part = join(folder, name);
+      if (name.startsWith(PART) && name.endsWith(".part") && isLeftover(part)) removeDatabase(part);
+    }
+  } catch {}
+}
+
+/** SQLite locks what it writes, until the end of its process at the latest. One that has nothing in it may just have begun. */
+function isLeftover(part: string): boolean {
+  if (statSync(part).size === 0 && !existsSync(`${part}-journal`)) return false;
+  try {
+    withDatabase(part, (left) => left.exec("begin exclusive"), { timeout: 0 });
+    return true;
+  } catch (error) {
+    return isDamaged(error);
+  }
+}
+
+/** A copy of a backup that may be changed, beside the database whose place it is to take. Only a sound one is taken. */
+export function prepareCopy(file: string, path: string): string {
+  if (existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0) {
+    throw operatorFault(
+      `${file} is not a backup: a part of it is in ${file}-wal. Make one with \`latchkey backup\`.`,
+    );
+  }
+  const copy = `${path}.restoring`;
+  removeDatabase(copy);
+  try {
+    copyFileSync(file, copy);
+    chmodSync(copy, 0o600);
+    giveToOwner(copy);
+  } catch (cause) {
+    removeDatabase(copy);
+    throw operatorFault(`cannot copy ${file} to ${copy}: ${(cause as Error).message}`, cause);
+  }
+  const fault = faultOf(copy);
+  if (fault === undefined) return copy;
+  removeDatabase(copy);
+  throw operatorFault(`${file} cannot be restored: ${fault}`);
+}
+
+function faultOf(path: string): string | undefined {
+  try {
+    return withDatabase(path, (database) => {
+      const [row] = database.prepare("pragma integrity_check(1)").all();
+      if (row?.integrity_check !== "ok") return `it is damaged (${row?.integrity_check})`;
+      if (database.prepare("pragma foreign_key_check").all().length > 0)
+        return "it is damaged (foreign keys)";
+      return isOurs(database) ? undefined : "it is not a database of latchkey";
+    });
+  } catch (error) {
+    return `it is not a sound SQLite database (${(error as Error).message})`;
+  }
+}
+
+const isOurs = (database: DatabaseSync): boolean =>
+  database.prepare("select name from sqlite_master where name in ('schema_migrations', 'stores')").all()
+    .length === 2;
+
+const hasOthers = (database: DatabaseSync): boolean =>
+  !isOurs(database) && database.prepare("select name from sqlite_master limit 1").all().length > 0;
+
+/** Whether there are tables, and none of ours, found out without a change to them. What cannot be read is not judged. */
+export function isStrange(path: string): boolean {
+  try {
+    return withDatabase(path, hasOthers, { readOnly: true, timeout: 0 });
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Puts the copy into the place of the database, which is kept under another name. There is a whole database under the
+ * path at every moment: whoever is interrupted finds either the one of before or the new one.
+ */
+export function takePlace(copy: string, path: string, keptAs: string): void {
+  gather(copy);
+  flush(copy);
+  const isThere = existsSync(path);
+  const isWhole = isThere && isGathered(path);
+  // Before its parts are moved: a folder that refuses the link keeps the database as it was.
+  if (isThere) linkSync(path, keptAs);
+  // A damaged one is kept as it is, with the parts that belong to it. So are those of one that is gone: SQLite would read them into the copy.
+  if (!isWhole) {
+    for (const part of ["-wal", "-shm", "-journal"])
+      if (existsSync(path + part)) renameSync(path + part, keptAs + part);
+  }
+  renameSync(copy, path);
+  flush(dirname(path));
+}
+
+/** Brings all of a database into its one file, which fails while another process has it open. */
+function gather(path: string): void {
+  withDatabase(path, (database) => {
+    const [row] = database.prepare("pragma journal_mode = delete").all();
+    if (row?.journal_mode !== "delete") throw Object.assign(new Error("in use"), { errcode: SQLITE_BUSY });
+  });
+}
+
+function isGathered(path: string): boolean {
+  try {
+    gather(path);
+    return true;
+  } catch (cause) {
+    if (primaryCodeOf(cause) !== SQLITE_BUSY) return false;
+    throw operatorFault(
+      `another program works on ${path}: nothing was changed; try again when it is done`,
+      cause,
+    );
+  }
+}
+
+const SQLITE_BUSY = 5;
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+export function removeDatabase(path: string): void {
+  for (const part of ["", "-wal", "-shm", "-journal"]) rmSync(path + part, { force: true });
+}
+
+function withDatabase<T>(
+  path: string,
+  work: (database: DatabaseSync) => T,
+  options: DatabaseSyncOptions = {},
+): T {
+  const database = new DatabaseSync(path, { timeout: WAIT_MS, ...options });
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
+
+function flush(path: string): void {
+  const opened = openSync(path, "r");
+  fsyncSync(opened);
+  closeSync(opened);
+}
