@@ -34,7 +34,7 @@ try {
 async function measure(storage: Storage): Promise<void> {
   const stores: string[] = [];
   for (let at = 0; at < STORES; at++)
-    stores.push((await createStore({ storage, clock }, { name: "Bench", rateLimit: 1 })).store.id);
+    stores.push((await createStore({ storage, clock }, { name: "Bench", rate_limit: 1 })).store.id);
   const sequencer = createSequencer({ storage, clock, publicUrl });
   await note(storage, stores, BEFORE);
   await sequencer.run();

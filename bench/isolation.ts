@@ -40,16 +40,16 @@ const deps = {
   calls: createCalls({ egress: createEgress({ allowedOrigins }), clock }),
 };
 const app = createApp({ ...deps, log: silentLog });
-const { store } = await createStore({ storage, clock }, { name: "Bench", rateLimit: 100 });
-const { realmId } = await getSettings({ storage }, store.id);
-await updateRealm(deps, byOperator(store.id), realmId, { redirectUris: [SHOP] });
+const { store } = await createStore({ storage, clock }, { name: "Bench", rate_limit: 100 });
+const { realm_id: realmId } = await getSettings({ storage }, store.id);
+await updateRealm(deps, byOperator(store.id), realmId, { redirect_uris: [SHOP] });
 
 const profileAt = (idp: HostileIdp) =>
   createProfile(deps, byOperator(store.id), realmId, {
     name: "n",
-    discoveryUrl: idp.discoveryUrl,
-    clientId: idp.clientId,
-    clientSecret: "s",
+    discovery_url: idp.discoveryUrl,
+    client_id: idp.clientId,
+    client_secret: "s",
   });
 dripping.hooks.answer = {
   "/token": (_, response) => {

@@ -101,7 +101,7 @@ async function costInRequest(): Promise<{ withUs: number; withoutUs: number; rat
   const keyring = createKeyring([randomBytes(32)]);
   const log = silentLog;
   const common = { publicUrl: "http://localhost", storage, clock, keyring, log };
-  const made = await createStore({ storage, clock }, { name: "Bench", rateLimit: 1_000_000 });
+  const made = await createStore({ storage, clock }, { name: "Bench", rate_limit: 1_000_000 });
   const { clientId, clientSecret, id } = made.key;
   const apps = { limited: createApp(common), unlimited: createApp({ ...common, limiter: noLimiter }) };
   const form = new URLSearchParams({

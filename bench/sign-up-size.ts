@@ -66,9 +66,9 @@ for (const kind of kinds) {
     { storage, clock },
     {
       name: "Sizes",
-      rateLimit: 1_000_000,
-      signUpsPerNetwork: SIGN_UPS,
-      signUpsPerHour: SIGN_UPS,
+      rate_limit: 1_000_000,
+      sign_ups_per_network: SIGN_UPS,
+      sign_ups_per_hour: SIGN_UPS,
     },
   );
   const { access_token } = await send("/oauth/access_token", {

@@ -29,7 +29,7 @@ try {
 }
 
 async function measure(storage: Storage): Promise<void> {
-  const { store } = await createStore({ storage, clock }, { name: "Bench", rateLimit: 1 });
+  const { store } = await createStore({ storage, clock }, { name: "Bench", rate_limit: 1 });
   const profiles = Array.from({ length: PROFILES }, newId);
   const now = clock.now();
   const say = (text: string) => console.log(`${storage.engine}: ${text}`);

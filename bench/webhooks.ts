@@ -40,7 +40,7 @@ try {
 
 async function measure(storage: Storage): Promise<void> {
   const origin = `http://127.0.0.1:${port}`;
-  const { store } = await createStore({ storage, clock }, { name: "Bench", rateLimit: 1 });
+  const { store } = await createStore({ storage, clock }, { name: "Bench", rate_limit: 1 });
   let delivered = 0;
   const deliverer = createDeliverer({
     storage,

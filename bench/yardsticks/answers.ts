@@ -13,7 +13,7 @@ import type { Tables } from "../../packages/server/src/storage/tables.ts";
 type Where = { publicUrl: string };
 
 export const settingsAnswer = (where: Where, row: Tables["customer_authentication_settings"]) =>
-  presentSettings(where, { storeId: row.store_id, clientId: row.client_id, realmId: row.realm_id });
+  presentSettings(where, { store_id: row.store_id, client_id: row.client_id, realm_id: row.realm_id });
 
 const READER = { grant: "implicit" } as const;
 const PAGE = { limit: 25, offset: 0 };
@@ -51,15 +51,15 @@ type KeyRow = Tables["application_keys"] & {
 export const keyAnswer = (where: Where, row: KeyRow) =>
   presentKey(where, {
     id: row.id,
-    storeId: row.store_id,
+    store_id: row.store_id,
     name: row.name,
-    clientId: row.client_id,
-    reservedRateLimit: row.reserved_rate_limit,
+    client_id: row.client_id,
+    reserved_rate_limit: row.reserved_rate_limit,
     role: row.role as "administrator",
-    openidClient: row.openid_client as "pkce",
-    lastUsedAt: row.last_used_at,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    openid_client: row.openid_client as "pkce",
+    last_used_at: row.last_used_at,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
     secrets: [{ createdAt: row.secret_created_at, lastUsedAt: row.secret_last_used_at, expiresAt: null }],
   });
 

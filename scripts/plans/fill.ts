@@ -23,7 +23,7 @@ export async function openToFill(deps: { clock: Clock }, databaseUrl: string): P
 export async function fill({ storage, clock }: { storage: Storage; clock: Clock }): Promise<void> {
   const { db } = storage;
   for (const count of [3000, 3, 3]) {
-    const { store } = await createStore({ storage, clock }, { name: "Shop", rateLimit: 10_000 });
+    const { store } = await createStore({ storage, clock }, { name: "Shop", rate_limit: 10_000 });
     await insertCrowd(storage, { storeId: store.id, count, overAt: clock.now() });
     await fillRest(storage, store.id, count);
     await fillLog(storage, store.id, count);
@@ -31,7 +31,7 @@ export async function fill({ storage, clock }: { storage: Storage; clock: Clock 
     await fillIntegrations(storage, store.id, count);
   }
   for (let made = 0; made < STORES; made++) {
-    const { store } = await createStore({ storage, clock }, { name: "Empty", rateLimit: 1 });
+    const { store } = await createStore({ storage, clock }, { name: "Empty", rate_limit: 1 });
     await fillLog(storage, store.id, 200);
     await fillIntegrations(storage, store.id, 1);
   }

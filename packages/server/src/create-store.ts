@@ -23,7 +23,11 @@ export function createStore(
     const shown = await getApplicationKey({ storage: { db: trx }, clock }, store.id, key.id);
     await noteKey(trx, { clock }, by, "application_key.created", shown);
     const realm = await insertRealm(trx, { clock }, by, { name: FIRST_REALM_NAME });
-    await insertSettings(trx, { clock }, { storeId: store.id, clientId: FIRST_CLIENT_ID, realmId: realm.id });
+    await insertSettings(
+      trx,
+      { clock },
+      { store_id: store.id, client_id: FIRST_CLIENT_ID, realm_id: realm.id },
+    );
     return { store, key };
   });
 }

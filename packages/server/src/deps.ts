@@ -33,7 +33,7 @@ import { createSharedUseLog } from "./rate-limit/shared-use-log.ts";
 import { createUseLog, type UseLog } from "./rate-limit/use-log.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
 import type { AuthenticationSettings } from "./realms/settings.ts";
-import { createKnownPlaces, type KnownPlaces } from "./sign-on/sign-on-path.ts";
+import { createKnownPaths, type KnownPaths } from "./sign-on/sign-on-path.ts";
 import { createRecorder, type Recorder } from "./sign-on-records/record.ts";
 import { createRecordLimiter, type RecordLimiter } from "./sign-on-records/record-limiter.ts";
 import type { newKey } from "./signing-keys/key-rows.ts";
@@ -91,7 +91,7 @@ export type Deps = {
   shownSettings: GroupCache<AuthenticationSettings>;
   shownProfiles: GroupCache<ProfileList>;
   /** Where sign-ons begin and come back to. */
-  knownPlaces: KnownPlaces;
+  knownPlaces: KnownPaths;
   limiter: Limiter;
   anonymous: Cap;
   useLog: UseLog;
@@ -172,7 +172,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
     standings: createStandings({ storage }),
     shownSettings: createStoreCache({ storage }, MAX_SHOWN),
     shownProfiles: createStoreCache({ storage }, MAX_SHOWN),
-    knownPlaces: createKnownPlaces({ storage }),
+    knownPlaces: createKnownPaths({ storage }),
     limiter:
       options.limiter ?? (valkey ? createSharedLimiter({ valkey, ...counting }) : createLimiter(counting)),
     anonymous: createCap({ clock, valkey }, ANONYMOUS),

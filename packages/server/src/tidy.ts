@@ -17,7 +17,7 @@ import type { Calls } from "./profiles/calls.ts";
 import type { Directory } from "./profiles/directory.ts";
 import type { DiscoveryTries } from "./profiles/discovery-tries.ts";
 import { probeProviders } from "./profiles/probe.ts";
-import { tellHealth } from "./profiles/report-health.ts";
+import { reportHealth } from "./profiles/report-health.ts";
 import type { Cap } from "./rate-limit/cap.ts";
 import type { LastUsed } from "./rate-limit/last-used.ts";
 import type { Limiter } from "./rate-limit/limiter.ts";
@@ -140,7 +140,7 @@ const choresOf = (
     // After the records: what they change in the figures is there by then.
     statistics: () => addUpTallies(deps),
     use: deps.useLog.flush,
-    health: () => tellHealth(deps),
+    health: () => reportHealth(deps),
     // After those that note something.
     events: deps.sequencer.run,
     webhooks: deps.deliverer.look,

@@ -277,7 +277,7 @@ describe("an update of the profile", () => {
   const renamed = (times = 1): Profile => ({
     ...profile,
     name: "Renamed",
-    updatedAt: profile.updatedAt + times,
+    updated_at: profile.updated_at + times,
   });
   const failing = (_: unknown, response: import("node:http").ServerResponse) =>
     void response.writeHead(500).end();
@@ -314,7 +314,7 @@ describe("an update of the profile", () => {
     await directory.metadataOf(profile);
     idp.hooks = {};
     idp.journal.length = 0;
-    await directory.metadataOf({ ...profile, discoveryUrl: idp.origin });
+    await directory.metadataOf({ ...profile, discovery_url: idp.origin });
     expect(idp.asked(DISCOVERY)).toBe(1);
   });
 
@@ -344,12 +344,12 @@ describe("an update of the profile", () => {
     const reading = directory.metadataOf({ ...profile, metadata: null });
     await db
       .updateTable("oidc_profiles")
-      .set({ updated_at: profile.updatedAt + 1 })
+      .set({ updated_at: profile.updated_at + 1 })
       .where("id", "=", profile.id)
       .execute();
     gate.resolve();
     await reading;
-    const key = { storeId: profile.storeId, realmId: profile.realmId, profileId: profile.id };
+    const key = { storeId: profile.store_id, realmId: profile.realm_id, profileId: profile.id };
     expect((await findProfile(db, key))?.metadata).toEqual(profile.metadata);
   });
 });

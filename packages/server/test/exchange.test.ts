@@ -164,7 +164,7 @@ describe("two secrets", () => {
     await exchange(profile);
     const { status, body } = await store.call(updateProfile, {
       ids: { realm: realmId, id: profile.id },
-      headers: { "if-match": `"${toIso(profile.updatedAt)}"` },
+      headers: { "if-match": `"${toIso(profile.updated_at)}"` },
       json: { data: { type: "oidc-profile", client_secret_next: null } },
     });
     expect([status, body.errors[0].code]).toEqual([409, "profile_changed"]);
@@ -177,7 +177,7 @@ describe("two secrets", () => {
     expect(idp.asked("/token")).toBe(1);
     knows();
     expect(await exchange(profile)).toMatchObject({ reason: "token.client_refused" });
-    expect((await reread(profile.id)).sealedClientSecretNext).toBe(profile.sealedClientSecretNext);
+    expect((await reread(profile.id)).sealed_client_secret_next).toBe(profile.sealed_client_secret_next);
   });
 
   test("the next one takes its place under the first master key, also where all was sealed anew since it was read", async () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => latchkey.close());
 
 const make = async (name: string) =>
-  (await createApplicationKey(latchkey, byOperator(storeId), { name, reservedRateLimit: 1 })).key.id;
+  (await createApplicationKey(latchkey, byOperator(storeId), { name, reserved_rate_limit: 1 })).key.id;
 const names = async () =>
   (await listApplicationKeys(latchkey, storeId, { limit: 100, offset: 0 })).keys.map(({ name }) => name);
 

@@ -116,7 +116,7 @@ test("a new reservation, a new store limit and a deleted key are in force from t
   expect(await isServed(key.token)).toBe(false);
   latchkey.clock.advance(10);
   expect(await isServed(key.token)).toBe(false);
-  await updateStoreAsOperator(latchkey, byOperator(store.store.id), { rateLimit: 500 });
+  await updateStoreAsOperator(latchkey, byOperator(store.store.id), { rate_limit: 500 });
   expect(await isServed(key.token)).toBe(false);
   // A larger pool fills up at its new rate, its reserve first.
   latchkey.clock.advance(250);
@@ -214,7 +214,7 @@ test("changing a reservation to and fro mints nothing: the limit holds", async (
       key.id,
       {
         name: data.name,
-        reservedRateLimit: data.reserved_rate_limit,
+        reserved_rate_limit: data.reserved_rate_limit,
       },
     );
     served += await countServed(key.token, 100);

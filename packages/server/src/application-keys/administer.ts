@@ -15,33 +15,37 @@ import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import { type ApplicationKey, getApplicationKey, type KeyWithSecret } from "./application-key.ts";
 import { noteKey } from "./note-key.ts";
-import { presentMembers } from "./resource.ts";
+import { applicationKeyResource } from "./resource.ts";
 import { insertSecret } from "./secret.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
 export type KeyChange = {
   name: string;
-  reservedRateLimit?: number | undefined;
+  reserved_rate_limit?: number | undefined;
   role?: Role | undefined;
-  openidClient?: OpenidClient | undefined;
+  openid_client?: OpenidClient | undefined;
 };
 
 export async function createApplicationKey(deps: Deps, by: By, change: KeyChange): Promise<KeyWithSecret> {
   const { storeId } = by;
-  const created = await changeStore(deps, storeId, async (trx, { rateLimit, totalReserved }) => {
-    const reserved = change.reservedRateLimit ?? 0;
-    refuseOverLimit(rateLimit, totalReserved, reserved);
-    const { id, clientSecret } = await insertApplicationKey(trx, deps, storeId, {
-      name: change.name,
-      reserved,
-      role: change.role,
-      openidClient: change.openidClient,
-    });
-    const key = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, id);
-    await noteKey(trx, deps, by, "application_key.created", key);
-    return { key, clientSecret };
-  });
+  const created = await changeStore(
+    deps,
+    storeId,
+    async (trx, { rate_limit: rateLimit, total_reserved_rate_limit: totalReserved }) => {
+      const reserved = change.reserved_rate_limit ?? 0;
+      refuseOverLimit(rateLimit, totalReserved, reserved);
+      const { id, clientSecret } = await insertApplicationKey(trx, deps, storeId, {
+        name: change.name,
+        reserved,
+        role: change.role,
+        openid_client: change.openid_client,
+      });
+      const key = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, id);
+      await noteKey(trx, deps, by, "application_key.created", key);
+      return { key, clientSecret };
+    },
+  );
   if (!created) throw new Problem("token_invalid");
   return created;
 }
@@ -55,8 +59,8 @@ export async function insertApplicationKey(
     name,
     reserved,
     role = "administrator",
-    openidClient = "pkce",
-  }: Pick<KeyChange, "name" | "role" | "openidClient"> & { reserved: number },
+    openid_client: openidClient = "pkce",
+  }: Pick<KeyChange, "name" | "role" | "openid_client"> & { reserved: number },
 ): Promise<{ id: string; clientId: string; clientSecret: string }> {
   const now = clock.now();
   const key = { id: newId(), clientId: newCredential("lkid") };
@@ -84,36 +88,40 @@ export async function updateApplicationKey(
   by: By,
   keyId: string,
   {
-    reservedRateLimit: reserved,
+    reserved_rate_limit: reserved,
     role,
-    openidClient,
+    openid_client: openidClient,
     ...given
   }: Omit<KeyChange, "name"> & { name?: string | undefined },
 ): Promise<ApplicationKey> {
   const { storeId } = by;
-  const updated = await changeStore(deps, storeId, async (trx, { rateLimit, totalReserved }) => {
-    // With the new reservation in the place of its own, the total is within the limit.
-    const atLeast = reserved === undefined ? 0 : totalReserved + reserved - rateLimit;
-    const before = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, keyId);
-    const { name = before.name } = given;
-    const kept = { reserved: reserved ?? null, role: role ?? null, openidClient: openidClient ?? null };
-    const change = { storeId, keyId, name, ...kept, atLeast, now: deps.clock.now() };
-    const changed = await changeKey.first(trx, change);
-    if (!changed) refuseOverLimit(rateLimit, totalReserved - before.reservedRateLimit, reserved ?? 0);
-    const key = {
-      ...before,
-      name,
-      ...(changed && {
-        reservedRateLimit: changed.reserved,
-        role: changed.role as Role,
-        openidClient: changed.openid_client as OpenidClient,
-        updatedAt: changed.at,
-      }),
-    };
-    const changes = changesOf(presentMembers(before), presentMembers(key));
-    if (changes) await noteKey(trx, deps, by, "application_key.updated", key, changes);
-    return key;
-  });
+  const updated = await changeStore(
+    deps,
+    storeId,
+    async (trx, { rate_limit: rateLimit, total_reserved_rate_limit: totalReserved }) => {
+      // With the new reservation in the place of its own, the total is within the limit.
+      const atLeast = reserved === undefined ? 0 : totalReserved + reserved - rateLimit;
+      const before = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, keyId);
+      const { name = before.name } = given;
+      const kept = { reserved: reserved ?? null, role: role ?? null, openidClient: openidClient ?? null };
+      const change = { storeId, keyId, name, ...kept, atLeast, now: deps.clock.now() };
+      const changed = await changeKey.first(trx, change);
+      if (!changed) refuseOverLimit(rateLimit, totalReserved - before.reserved_rate_limit, reserved ?? 0);
+      const key = {
+        ...before,
+        name,
+        ...(changed && {
+          reservedRateLimit: changed.reserved,
+          role: changed.role as Role,
+          openidClient: changed.openid_client as OpenidClient,
+          updatedAt: changed.at,
+        }),
+      };
+      const changes = changesOf(applicationKeyResource(before), applicationKeyResource(key));
+      if (changes) await noteKey(trx, deps, by, "application_key.updated", key, changes);
+      return key;
+    },
+  );
   if (!updated) throw new Problem("application_key_not_found");
   return updated;
 }

@@ -15,17 +15,17 @@ import type { Store } from "../stores/store.ts";
 /** The credentials of one of a store's programs, with its reserved share of the store's rate limit. */
 export type ApplicationKey = {
   id: string;
-  storeId: string;
+  store_id: string;
   name: string;
-  clientId: string;
-  reservedRateLimit: number;
+  client_id: string;
+  reserved_rate_limit: number;
   /** The role of its `client_credentials` tokens. */
   role: Role;
   /** Whether its sign-ons need PKCE (`pkce`) or not (`standard`). */
-  openidClient: OpenidClient;
-  lastUsedAt: number | null;
-  createdAt: number;
-  updatedAt: number;
+  openid_client: OpenidClient;
+  last_used_at: number | null;
+  created_at: number;
+  updated_at: number;
   /** Those that work now, newest first. */
   secrets: { createdAt: number; lastUsedAt: number | null; expiresAt: number | null }[];
 };
@@ -190,14 +190,14 @@ async function withSecrets(
 
 const fromRow = (row: Tables["application_keys"], secrets: ApplicationKey["secrets"]): ApplicationKey => ({
   id: row.id,
-  storeId: row.store_id,
+  store_id: row.store_id,
   name: row.name,
-  clientId: row.client_id,
-  reservedRateLimit: row.reserved_rate_limit,
+  client_id: row.client_id,
+  reserved_rate_limit: row.reserved_rate_limit,
   role: row.role as Role,
-  openidClient: row.openid_client as OpenidClient,
-  lastUsedAt: row.last_used_at,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
+  openid_client: row.openid_client as OpenidClient,
+  last_used_at: row.last_used_at,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
   secrets,
 });

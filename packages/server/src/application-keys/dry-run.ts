@@ -33,7 +33,7 @@ export async function dryRun(
   const own = planned.find((key) => key.keyId === keyId);
   if (!own) throw new Problem("application_key_not_found");
   const { rateLimit } = own;
-  const reserved = change.reservedRateLimit ?? own.reserved;
+  const reserved = change.reserved_rate_limit ?? own.reserved;
   const before = [own, ...planned.filter((key) => key.keyId !== keyId)];
   const totalReserved = before.reduce((sum, key) => sum + key.reserved, 0);
   refuseOverLimit(rateLimit, totalReserved - own.reserved, reserved);

@@ -3,7 +3,7 @@ import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Trx } from "../storage/storage.ts";
 import type { ApplicationKey } from "./application-key.ts";
-import { presentMembers } from "./resource.ts";
+import { applicationKeyResource } from "./resource.ts";
 
 /** What happened to a key, for the log. */
 export const noteKey = (
@@ -14,6 +14,6 @@ export const noteKey = (
   key: ApplicationKey,
   changes?: object,
 ): Promise<void> => {
-  const resource = presentMembers(key);
+  const resource = applicationKeyResource(key);
   return noteEvents(trx, deps, by, [{ type, subject: key.id, resource, ...(changes && { changes }) }]);
 };

@@ -14,26 +14,28 @@ type Writable = Input<typeof contract.updateApplicationKey>["body"];
 
 export const toKeyChange = ({ data }: Writable): KeyChange => ({
   name: data.name,
-  reservedRateLimit: data.reserved_rate_limit,
+  reserved_rate_limit: data.reserved_rate_limit,
   role: data.role,
-  openidClient: data.openid_client,
+  openid_client: data.openid_client,
 });
 
 const selfUrl = (publicUrl: string, keyId: string): string => `${publicUrl}/v2/application-keys/${keyId}`;
 
-export const presentMembers = (key: ApplicationKey): Output<typeof contract.getApplicationKey>["data"] => ({
+export const applicationKeyResource = (
+  key: ApplicationKey,
+): Output<typeof contract.getApplicationKey>["data"] => ({
   id: key.id,
   type: "application_key",
   name: key.name,
-  client_id: key.clientId,
-  reserved_rate_limit: key.reservedRateLimit,
+  client_id: key.client_id,
+  reserved_rate_limit: key.reserved_rate_limit,
   role: key.role,
-  openid_client: key.openidClient,
+  openid_client: key.openid_client,
   meta: {
     timestamps: {
-      last_used_at: toIsoOrNull(key.lastUsedAt),
-      created_at: toIso(key.createdAt),
-      updated_at: toIso(key.updatedAt),
+      last_used_at: toIsoOrNull(key.last_used_at),
+      created_at: toIso(key.created_at),
+      updated_at: toIso(key.updated_at),
     },
     secrets: key.secrets.map((secret) => ({
       created_at: toIso(secret.createdAt),
@@ -47,7 +49,7 @@ export const presentKey = (
   { publicUrl }: Where,
   key: ApplicationKey,
 ): Output<typeof contract.getApplicationKey> => ({
-  data: presentMembers(key),
+  data: applicationKeyResource(key),
   links: { self: selfUrl(publicUrl, key.id) },
 });
 
@@ -64,7 +66,7 @@ export const presentKeyWithSecret = (
   { publicUrl }: Where,
   { key, clientSecret }: KeyWithSecret,
 ): Output<typeof contract.rotateApplicationKey> => ({
-  data: { ...presentMembers(key), client_secret: clientSecret },
+  data: { ...applicationKeyResource(key), client_secret: clientSecret },
   links: { self: selfUrl(publicUrl, key.id) },
 });
 
@@ -80,11 +82,11 @@ export const presentKeyList = (
   { publicUrl }: Where,
   { keys, place, page, conditions, store }: KeyList,
 ): Output<typeof contract.listApplicationKeys> => ({
-  data: keys.map((key) => ({ ...presentMembers(key), links: { self: selfUrl(publicUrl, key.id) } })),
+  data: keys.map((key) => ({ ...applicationKeyResource(key), links: { self: selfUrl(publicUrl, key.id) } })),
   meta: {
     ...presentPage(page, place),
-    total_reserved_rate_limit: store.totalReserved,
-    rate_limit: store.rateLimit,
+    total_reserved_rate_limit: store.total_reserved_rate_limit,
+    rate_limit: store.rate_limit,
   },
   links: presentPageLinks(`${publicUrl}/v2/application-keys`, page, place, toListParameters(conditions)),
 });

@@ -37,7 +37,7 @@ export async function readUsage(deps: Deps, storeId: string, seconds: number): P
 }
 
 async function read(deps: Deps, storeId: string, seconds: number): Promise<Usage> {
-  const { rateLimit, totalReserved } = await getStore(deps, storeId);
+  const { rate_limit: rateLimit, total_reserved_rate_limit: totalReserved } = await getStore(deps, storeId);
   await deps.limiter.settle(storeId);
   const nowMs = deps.clock.monotonicMs();
   const endSecond = Math.floor(nowMs / 1000) - BEHIND_SECONDS;

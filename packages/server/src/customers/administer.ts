@@ -5,7 +5,7 @@ import { isBackOffice } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
 import { changesOf } from "../events/changes.ts";
 import { byCaller } from "../events/event.ts";
-import { type Happening, noteEvents } from "../events/note.ts";
+import { type EventDraft, noteEvents } from "../events/note.ts";
 import { type Clock, toIso } from "../lib/clock.ts";
 import type { EmailAddress } from "../lib/email-address.ts";
 import type { Passwords } from "../passwords/password.ts";
@@ -16,15 +16,15 @@ import type { Storage, Trx } from "../storage/storage.ts";
 import { isUniqueViolation } from "../storage/unique-violation.ts";
 import {
   type Customer,
-  customerHappening,
+  customerEvent,
   findCustomer,
   fromRow,
   insertCustomer,
   refuseOthers,
 } from "./customer.ts";
 import type { PublicWrites } from "./public-writes.ts";
-import { presentMembers } from "./resource.ts";
-import { tokenHappening } from "./tokens/customer-token.ts";
+import { customerResource } from "./resource.ts";
+import { customerTokenEvent } from "./tokens/customer-token.ts";
 import { BY_AGE, thinOutForRevocation } from "./tokens/revoke-many-tokens.ts";
 import { thinOutTokens } from "./tokens/thin-out-tokens.ts";
 
@@ -35,8 +35,8 @@ export type CustomerChange = {
   name?: string | undefined;
   email?: EmailAddress | undefined;
   password?: string | undefined;
-  externalRef?: string | null | undefined;
-  emailVerified?: boolean | undefined;
+  external_ref?: string | null | undefined;
+  email_verified?: boolean | undefined;
 };
 
 export type NewCustomer = CustomerChange & { name: string; email: EmailAddress };
@@ -60,12 +60,12 @@ async function writeNew(deps: Deps, caller: Caller, given: NewCustomer): Promise
       name: given.name,
       email: given.email,
       // With a public token anybody could claim any address.
-      emailVerified: isBackOffice(caller) && given.emailVerified === true,
+      emailVerified: isBackOffice(caller) && given.email_verified === true,
       passwordHash,
-      externalRef: given.externalRef ?? null,
+      externalRef: given.external_ref ?? null,
       authenticationMechanism: "password",
     });
-    await noteEvents(trx, deps, byCaller(caller), [customerHappening("customer.created", customer)]);
+    await noteEvents(trx, deps, byCaller(caller), [customerEvent("customer.created", customer)]);
     return customer;
   });
 }
@@ -91,7 +91,7 @@ export async function updateCustomer(
 }
 
 /** A row, its event and an index repeat the reference: a stranger's is short. */
-function refuseLongReference({ externalRef }: CustomerChange): void {
+function refuseLongReference({ external_ref: externalRef }: CustomerChange): void {
   if ((externalRef ?? "").length <= limits.publicExternalRefLength) return;
   throw new Problem("member_invalid", {
     detail: `Without a back-office token a reference has at most ${limits.publicExternalRefLength} characters.`,
@@ -123,7 +123,7 @@ async function writeChange(
       .set({
         ...(change.name !== undefined && { name: change.name }),
         ...(change.email && { email: change.email.shown, email_key: change.email.key }),
-        ...(change.externalRef !== undefined && { external_ref: change.externalRef }),
+        ...(change.external_ref !== undefined && { external_ref: change.external_ref }),
         ...(passwordHash !== undefined && { password_hash: passwordHash }),
         ...emailVerifiedAfter(caller, change),
         updated_at: laterThan("updated_at", deps.clock.now()),
@@ -137,8 +137,8 @@ async function writeChange(
     const ended = isNewPassword ? await endOtherSessions(trx, caller, customerId) : [];
     const [was, is] = [fromRow(before), fromRow(row)];
     const secrets = isNewPassword ? ["password"] : [];
-    const changes = changesOf(presentMembers(was), presentMembers(is), secrets);
-    const updated = changes && { ...customerHappening("customer.updated", is), changes };
+    const changes = changesOf(customerResource(was), customerResource(is), secrets);
+    const updated = changes && { ...customerEvent("customer.updated", is), changes };
     await noteEvents(trx, deps, byCaller(caller), [...(updated ? [updated] : []), ...ended]);
     return is;
   });
@@ -151,8 +151,8 @@ async function writeChange(
 async function refuseOwnPassword({ storage }: Deps, caller: Caller, customerId: string): Promise<void> {
   if (isBackOffice(caller)) return;
   const customer = await findCustomer(storage.db, caller.storeId, customerId);
-  const isFirst = customer?.passwordHash === null && caller.customer?.mechanism === "oidc";
-  if (customer?.authenticationMechanism !== "oidc" && !isFirst) return;
+  const isFirst = customer?.password_hash === null && caller.customer?.mechanism === "oidc";
+  if (customer?.authentication_mechanism !== "oidc" && !isFirst) return;
   throw new Problem("password_by_back_office_only", { source: { pointer: "/data/password" } });
 }
 
@@ -197,7 +197,7 @@ async function refuseTakenEmail<T>({ storage }: Deps, work: (trx: Trx) => Promis
 /** A new e-mail is unverified until it is proven; the same one in another case keeps its state. Only the back office may set it itself. */
 function emailVerifiedAfter(
   caller: Caller,
-  { email, emailVerified }: CustomerChange,
+  { email, email_verified: emailVerified }: CustomerChange,
 ): { email_verified?: number | RawBuilder<number> } {
   if (isBackOffice(caller) && emailVerified !== undefined) return { email_verified: emailVerified ? 1 : 0 };
   if (!email) return {};
@@ -214,12 +214,12 @@ async function thinOutOtherSessions(
 ): Promise<void> {
   const { db } = deps.storage;
   const customer = await findCustomer(db, caller.storeId, customerId);
-  if (!customer || (basedOn && !basedOn.includes(toIso(customer.updatedAt)))) return;
+  if (!customer || (basedOn && !basedOn.includes(toIso(customer.updated_at)))) return;
   const taken = await db
     .selectFrom("customers")
     .select("id")
     .where("store_id", "=", caller.storeId)
-    .where("email_key", "=", email?.key ?? customer.emailKey)
+    .where("email_key", "=", email?.key ?? customer.email_key)
     .where("password_hash", "is not", null)
     .where("id", "<>", customerId)
     .limit(atMost(1))
@@ -234,12 +234,12 @@ const isOtherSession = ({ customer }: Caller, customerId: string): RawBuilder<Sq
     ? sql`customer_id = ${customerId} and id <> ${customer.tokenId}`
     : sql`customer_id = ${customerId}`;
 
-async function endOtherSessions(trx: Trx, caller: Caller, customerId: string): Promise<Happening[]> {
+async function endOtherSessions(trx: Trx, caller: Caller, customerId: string): Promise<EventDraft[]> {
   const ended = await trx
     .deleteFrom("customer_tokens")
     .where("store_id", "=", caller.storeId)
     .where(isOtherSession(caller, customerId))
     .returningAll()
     .execute();
-  return ended.map((token) => tokenHappening("customer_token.revoked", token));
+  return ended.map((token) => customerTokenEvent("customer_token.revoked", token));
 }

@@ -1,7 +1,7 @@
 import type { Caller } from "../contract/caller.ts";
 import { isBackOffice } from "../contract/permissions.ts";
 import { Problem } from "../contract/problem.ts";
-import type { Happening } from "../events/note.ts";
+import type { EventDraft } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Condition, Page, Place, Sort } from "../lib/condition.ts";
 import { type EmailAddress, parseEmail } from "../lib/email-address.ts";
@@ -10,39 +10,39 @@ import { readPage } from "../storage/lists/page.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { presentMembers } from "./resource.ts";
+import { customerResource } from "./resource.ts";
 
 /** Somebody who shops at a store. Without a password hash, one who cannot sign in with a password. */
 export type Customer = {
   id: string;
-  storeId: string;
+  store_id: string;
   name: string;
   email: string;
   /** The e-mail as it is compared. */
-  emailKey: string;
-  emailVerified: boolean;
-  passwordHash: string | null;
-  externalRef: string | null;
+  email_key: string;
+  email_verified: boolean;
+  password_hash: string | null;
+  external_ref: string | null;
   /** How the customer came to be. */
-  authenticationMechanism: Mechanism;
-  createdAt: number;
-  updatedAt: number;
+  authentication_mechanism: Mechanism;
+  created_at: number;
+  updated_at: number;
 };
 
 export type Mechanism = "password" | "oidc";
 
 export const fromRow = (row: Tables["customers"]): Customer => ({
   id: row.id,
-  storeId: row.store_id,
+  store_id: row.store_id,
   name: row.name,
   email: row.email,
-  emailKey: row.email_key,
-  emailVerified: row.email_verified === 1,
-  passwordHash: row.password_hash,
-  externalRef: row.external_ref,
-  authenticationMechanism: row.authentication_mechanism as Mechanism,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
+  email_key: row.email_key,
+  email_verified: row.email_verified === 1,
+  password_hash: row.password_hash,
+  external_ref: row.external_ref,
+  authentication_mechanism: row.authentication_mechanism as Mechanism,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
 });
 
 /** The back office may name every customer of its store, a customer token only its own: any other id answers 404. */
@@ -159,12 +159,12 @@ const insertRow = statement((db, row: Tables["customers"]) =>
   }),
 );
 
-export const customerHappening = (
+export const customerEvent = (
   type: "customer.created" | "customer.updated",
   customer: Customer,
-): Happening => ({
+): EventDraft => ({
   type,
   subject: customer.id,
   personId: customer.id,
-  resource: presentMembers(customer),
+  resource: customerResource(customer),
 });

@@ -14,23 +14,23 @@ type Where = { publicUrl: string };
 const listUrl = (publicUrl: string): string => `${publicUrl}/v2/customers`;
 const selfUrl = (publicUrl: string, customerId: string): string => `${listUrl(publicUrl)}/${customerId}`;
 
-export const presentMembers = (customer: Customer): Output<typeof contract.getCustomer>["data"] => ({
+export const customerResource = (customer: Customer): Output<typeof contract.getCustomer>["data"] => ({
   id: customer.id,
   type: "customer",
   name: customer.name,
   email: customer.email,
-  password: customer.passwordHash !== null,
-  external_ref: customer.externalRef,
-  authentication_mechanism: customer.authenticationMechanism,
-  email_verified: customer.emailVerified,
-  meta: { timestamps: { created_at: toIso(customer.createdAt), updated_at: toIso(customer.updatedAt) } },
+  password: customer.password_hash !== null,
+  external_ref: customer.external_ref,
+  authentication_mechanism: customer.authentication_mechanism,
+  email_verified: customer.email_verified,
+  meta: { timestamps: { created_at: toIso(customer.created_at), updated_at: toIso(customer.updated_at) } },
 });
 
 export const presentCustomer = (
   { publicUrl }: Where,
   customer: Customer,
 ): Output<typeof contract.getCustomer> => ({
-  data: presentMembers(customer),
+  data: customerResource(customer),
   links: { self: selfUrl(publicUrl, customer.id) },
 });
 
@@ -39,7 +39,7 @@ export const presentCustomerList = (
   { customers, place, page, conditions, sort }: CustomerList,
 ): Output<typeof contract.listCustomers> => ({
   data: customers.map((customer) => ({
-    ...presentMembers(customer),
+    ...customerResource(customer),
     links: { self: selfUrl(publicUrl, customer.id) },
   })),
   meta: presentPage(page, place),
@@ -52,8 +52,8 @@ export const toCustomerChange = ({
   name: data.name,
   email: data.email,
   password: data.password,
-  externalRef: data.external_ref,
-  emailVerified: data.email_verified,
+  external_ref: data.external_ref,
+  email_verified: data.email_verified,
 });
 
 export const toNewCustomer = ({ data }: Input<typeof contract.createCustomer>["body"]): NewCustomer => ({

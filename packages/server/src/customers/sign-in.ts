@@ -43,7 +43,7 @@ export async function signInWithPassword(
 
   async function checkPassword(emailKey: string): Promise<Customer | undefined> {
     const found = await findCustomerWithPassword(storage.db, caller.storeId, emailKey);
-    const passwordHash = found?.passwordHash ?? null;
+    const passwordHash = found?.password_hash ?? null;
     const isRight = await passwords.matches(caller.storeId, passwordHash, password, () => !isGone());
     return isRight ? found : undefined;
   }
@@ -66,7 +66,10 @@ async function findCustomerWithPassword(
 }
 
 /** Whether the customer still has the password that was checked, and keeps it until the transaction ends. */
-export async function holdPassword(trx: Trx, { storeId, id, passwordHash }: Customer): Promise<boolean> {
+export async function holdPassword(
+  trx: Trx,
+  { store_id: storeId, id, password_hash: passwordHash }: Customer,
+): Promise<boolean> {
   const row = await trx
     .updateTable("customers")
     .set(({ ref }) => ({ updated_at: ref("updated_at") }))

@@ -120,10 +120,10 @@ export const byCustomer = (storeId: string, customerId: string, requestId: strin
 });
 
 export const byProvider = (
-  profile: { storeId: string; id: string; name: string },
+  profile: { store_id: string; id: string; name: string },
   requestId: string | null,
 ): By => ({
-  storeId: profile.storeId,
+  storeId: profile.store_id,
   actor: { type: "identity_provider", id: profile.id, name: profile.name },
   requestId,
 });

@@ -6,7 +6,7 @@ import type { Database, Trx } from "../storage/storage.ts";
 import type { By, EventType, PersonalType } from "./event.ts";
 
 /** Something that has happened. `resource` is as the API shows it to the back office; of a deletion its type and id. */
-export type Happening = {
+export type EventDraft = {
   subject: string;
   resource: object;
   changes?: object;
@@ -24,7 +24,7 @@ export async function noteEvents(
   trx: Trx,
   { clock }: { clock: Clock },
   by: By,
-  happenings: readonly Happening[],
+  happenings: readonly EventDraft[],
 ): Promise<void> {
   if (happenings.length === 0) return;
   const time = clock.now();
@@ -44,7 +44,7 @@ const insertWaiting = insertRows(
 const rowOf = (
   { storeId, actor, requestId }: By,
   time: number,
-  { type, subject, resource, changes, personId }: Happening,
+  { type, subject, resource, changes, personId }: EventDraft,
 ) => ({
   id: newId(),
   store_id: storeId,

@@ -57,7 +57,7 @@ export async function endIdpSession(
   // A token that is sent again later must not end what began after it. Clocks may be a minute apart.
   const latest = ended.issuedAt + limits.clockSkewSeconds * 1000;
   const isEnded = isOf(ended);
-  const place = { storeId: profile.storeId, profileId: profile.id };
+  const place = { storeId: profile.store_id, profileId: profile.id };
   await noteEnded(deps, place, ended, Math.min(latest, deps.clock.now()));
   const by = byProvider(profile, requestId);
   const cameOfIt = sql<SqlBool>`profile_id = ${profile.id} and created_at <= ${latest} and ${isEnded}
@@ -69,7 +69,7 @@ export async function endIdpSession(
     const attempts = await trx
       .updateTable("sign_on_attempts")
       .set({ state: "failed", identity: null })
-      .where("store_id", "=", profile.storeId)
+      .where("store_id", "=", profile.store_id)
       .where("profile_id", "=", profile.id)
       .where("state", "=", "code_issued")
       .where("code_expires_at", "<=", latest + deps.codeSeconds * 1000)
@@ -78,7 +78,7 @@ export async function endIdpSession(
       .execute();
     const revoked = await trx
       .deleteFrom("customer_tokens")
-      .where("store_id", "=", profile.storeId)
+      .where("store_id", "=", profile.store_id)
       .where(cameOfIt)
       .returningAll()
       .execute();
@@ -86,7 +86,7 @@ export async function endIdpSession(
     if (isOfMembers) await revokeAccessTokens(trx, profile, latest, isEnded);
     return attempts;
   });
-  if (isOfMembers) deps.storage.changes.announce(profile.storeId);
+  if (isOfMembers) deps.storage.changes.announce(profile.store_id);
   for (const attempt of voided) {
     const outcome = { outcome: "failed", reason: "session_ended", customerId: null } as const;
     deps.recorder.count("failed", "session_ended");
@@ -108,7 +108,7 @@ function isOf({ subject, idpSession }: EndedSession): RawBuilder<SqlBool> {
  * so, whose people the profile has left behind, is somebody else.
  */
 function isCalledSo(
-  { id, formerIds, formerIssuers }: Profile,
+  { id, former_profile_ids: formerIds, former_issuers: formerIssuers }: Profile,
   issuer: string,
   { subject }: EndedSession,
 ): RawBuilder<SqlBool> {
@@ -124,7 +124,7 @@ function isCalledSo(
 /** An access token is not stored, but its attempt is, for longer than the token lives. The store's revision tells all instances. */
 async function revokeAccessTokens(
   trx: Trx,
-  { storeId, id: profileId }: Pick<Profile, "storeId" | "id">,
+  { store_id: storeId, id: profileId }: Pick<Profile, "store_id" | "id">,
   latest: number,
   isEnded: RawBuilder<SqlBool>,
 ): Promise<void> {

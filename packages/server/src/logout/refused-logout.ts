@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { LogoutRefused } from "../openid/logout-token.ts";
-import type { Profile } from "../profiles/profile.ts";
+import { keyOf, type Profile } from "../profiles/profile.ts";
 import { isRecorded, recordOf, startTrail } from "../sign-on/exits.ts";
 import type { Recorder } from "../sign-on-records/record.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
@@ -22,7 +22,7 @@ export async function noteRefusedLogout(
   { reason, isSigned, checks }: LogoutRefused,
   source: string,
 ): Promise<void> {
-  const trail = startTrail(newId(), profile, { startedAt: deps.clock.now(), source });
+  const trail = startTrail(newId(), keyOf(profile), { startedAt: deps.clock.now(), source });
   trail.profile = profile;
   trail.checks.push(...checks);
   if (await isRecorded(deps, trail))
@@ -32,12 +32,12 @@ export async function noteRefusedLogout(
 
 async function showOnProfile({ storage, clock }: Deps, profile: Profile, reason: string): Promise<void> {
   const at = clock.now();
-  const { refusedLogout: last } = profile;
+  const { refused_logout: last } = profile;
   if (last?.reason === reason && at - last.at < AGAIN_AFTER_MS) return;
   await storage.db
     .updateTable("oidc_profiles")
     .set({ refused_logout: JSON.stringify({ at, reason }) })
-    .where("store_id", "=", profile.storeId)
+    .where("store_id", "=", profile.store_id)
     .where("id", "=", profile.id)
     .execute();
 }

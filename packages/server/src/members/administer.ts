@@ -13,7 +13,7 @@ import type { Tables } from "../storage/tables.ts";
 import { isUniqueViolation } from "../storage/unique-violation.ts";
 import { changeStore } from "../stores/store.ts";
 import { findMember, type Member, memberOf } from "./member.ts";
-import { presentMembers } from "./resource.ts";
+import { memberResource } from "./resource.ts";
 
 /**
  * Changes members under the store's lock, so that of two removals at once the second sees what the first has left, and what
@@ -59,7 +59,7 @@ async function insertMember(
   };
   await trx.insertInto("members").values(row).execute();
   const member = memberOf(row);
-  const resource = presentMembers(member);
+  const resource = memberResource(member);
   await noteEvents(trx, deps, by, [
     { type: "member.created", subject: member.id, personId: member.id, resource },
   ]);
@@ -94,8 +94,8 @@ export async function updateMember(
       if (!before) return undefined;
       if (!row) throw new Problem("last_administrator");
       const member = memberOf(row);
-      const resource = presentMembers(member);
-      const changes = changesOf(presentMembers(before), resource);
+      const resource = memberResource(member);
+      const changes = changesOf(memberResource(before), resource);
       const happened = { type: "member.updated", subject: memberId, personId: memberId, resource } as const;
       if (changes) await noteEvents(trx, deps, by, [{ ...happened, changes }]);
       return member;

@@ -12,26 +12,26 @@ import type { Tables } from "../storage/tables.ts";
  */
 export type Member = {
   id: string;
-  storeId: string;
+  store_id: string;
   name: string;
   email: string;
   role: Role;
   status: "invited" | "active";
-  lastSignedInAt: number | null;
-  createdAt: number;
-  updatedAt: number;
+  last_signed_in_at: number | null;
+  created_at: number;
+  updated_at: number;
 };
 
 export const memberOf = (row: Tables["members"]): Member => ({
   id: row.id,
-  storeId: row.store_id,
+  store_id: row.store_id,
   name: row.name,
   email: row.email,
   role: row.role as Role,
   status: row.subject === null ? "invited" : "active",
-  lastSignedInAt: row.last_signed_in_at,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
+  last_signed_in_at: row.last_signed_in_at,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
 });
 
 export async function findMember(

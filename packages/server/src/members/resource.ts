@@ -9,7 +9,7 @@ type Where = { publicUrl: string };
 
 const selfUrl = (publicUrl: string, memberId: string): string => `${publicUrl}/v2/members/${memberId}`;
 
-export const presentMembers = (member: Member): Output<typeof contract.getMember>["data"] => ({
+export const memberResource = (member: Member): Output<typeof contract.getMember>["data"] => ({
   id: member.id,
   type: "member",
   name: member.name,
@@ -17,13 +17,13 @@ export const presentMembers = (member: Member): Output<typeof contract.getMember
   role: member.role,
   meta: {
     status: member.status,
-    last_signed_in_at: toIsoOrNull(member.lastSignedInAt),
-    timestamps: { created_at: toIso(member.createdAt), updated_at: toIso(member.updatedAt) },
+    last_signed_in_at: toIsoOrNull(member.last_signed_in_at),
+    timestamps: { created_at: toIso(member.created_at), updated_at: toIso(member.updated_at) },
   },
 });
 
 export const presentMember = ({ publicUrl }: Where, member: Member): Output<typeof contract.getMember> => ({
-  data: presentMembers(member),
+  data: memberResource(member),
   links: { self: selfUrl(publicUrl, member.id) },
 });
 
@@ -32,7 +32,7 @@ export const presentMemberList = (
   { members, place, page }: MemberList,
 ): Output<typeof contract.listMembers> => ({
   data: members.map((member) => ({
-    ...presentMembers(member),
+    ...memberResource(member),
     links: { self: selfUrl(publicUrl, member.id) },
   })),
   meta: presentPage(page, place),

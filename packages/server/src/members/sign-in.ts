@@ -5,15 +5,15 @@ import { emailOf } from "../lib/email-address.ts";
 import type { Database, Trx } from "../storage/storage.ts";
 import { cameSecond, isUniqueViolation } from "../storage/unique-violation.ts";
 import { type Member, memberOf } from "./member.ts";
-import { presentMembers } from "./resource.ts";
+import { memberResource } from "./resource.ts";
 
 /** What an identity provider has said of a person. */
 type ForeignIdentity = { issuer: string; subject: string; email: string; emailVerified: boolean };
 type Through = {
   id: string;
-  storeId: string;
+  store_id: string;
   /** What the provider was called before, whose people were carried over. */
-  formerIssuers: readonly { issuer: string }[];
+  former_issuers: readonly { issuer: string }[];
 };
 type MemberReason = Extract<SignOnReason, "member_unknown" | "member_email_unverified" | "member_bound">;
 
@@ -26,7 +26,7 @@ export async function foreseeMember(
   const known = await db
     .selectFrom("members")
     .select("id")
-    .where("store_id", "=", through.storeId)
+    .where("store_id", "=", through.store_id)
     .where("profile_id", "=", through.id)
     .where("issuer", "in", issuersOf(through, identity))
     .where("subject", "=", identity.subject)
@@ -35,14 +35,14 @@ export async function foreseeMember(
 }
 
 /** Its own comes first: who was left behind under another, and came back, is whom they are under this one. */
-const issuersOf = ({ formerIssuers }: Through, { issuer }: ForeignIdentity): string[] => [
+const issuersOf = ({ former_issuers: formerIssuers }: Through, { issuer }: ForeignIdentity): string[] => [
   ...new Set([issuer, ...formerIssuers.map((former) => former.issuer)]),
 ];
 
 /** For an identity that is bound to no member. An unverified address gets the same answer whether or not a member has it. */
 async function whyNot(
   db: Database,
-  { storeId }: Through,
+  { store_id: storeId }: Through,
   identity: ForeignIdentity,
 ): Promise<MemberReason | undefined> {
   if (!identity.emailVerified) return "member_email_unverified";
@@ -71,10 +71,10 @@ export async function settleMember(
   if (known) return known;
   const bound = identity.emailVerified && (await bind(trx, deps, through, identity));
   if (bound) {
-    const { storeId, id, name } = bound;
+    const { store_id: storeId, id, name } = bound;
     const by = { storeId, actor: { type: "member", id, name }, requestId } as const;
     const changes = { status: { before: "invited", after: "active" } };
-    const resource = presentMembers(bound);
+    const resource = memberResource(bound);
     await noteEvents(trx, deps, by, [
       { type: "member.updated", subject: id, personId: id, resource, changes },
     ]);
@@ -95,7 +95,7 @@ async function welcome(
     const row = await trx
       .updateTable("members")
       .set({ last_signed_in_at: clock.now() })
-      .where("store_id", "=", through.storeId)
+      .where("store_id", "=", through.store_id)
       .where("profile_id", "=", through.id)
       .where("issuer", "=", issuer)
       .where("subject", "=", identity.subject)
@@ -116,7 +116,7 @@ async function bind(
   const row = await trx
     .updateTable("members")
     .set({ profile_id: through.id, issuer, subject, last_signed_in_at: clock.now() })
-    .where("store_id", "=", through.storeId)
+    .where("store_id", "=", through.store_id)
     .where("email_key", "=", emailOf(identity).key)
     .where("subject", "is", null)
     .returningAll()

@@ -29,10 +29,10 @@ export type Document = Record<string, unknown>;
 export type DocumentReason = EgressReason | "redirected" | "status_not_200" | JsonRefusal;
 
 /** One document of an identity provider, or why there is none. */
-type Fetched = { document: Document; elapsedMs: number; dateMs: number | undefined } | Unread;
+type Fetched = { document: Document; elapsedMs: number; dateMs: number | undefined } | DocumentFailure;
 
 /** `status` is null when there was no answer. */
-export type Unread = { reason: DocumentReason; status: number | null };
+export type DocumentFailure = { reason: DocumentReason; status: number | null };
 
 export type Send = (request: IdpRequest) => Promise<EgressAnswer>;
 

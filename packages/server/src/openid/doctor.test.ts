@@ -11,7 +11,7 @@ import {
 } from "../egress/egress-message.ts";
 import type { DocumentReason } from "./discovery.ts";
 import { examine } from "./doctor.ts";
-import { whyUnread } from "./document-failure.ts";
+import { explainDocumentFailure } from "./document-failure.ts";
 
 const ISSUER = "https://idp.example";
 const DISCOVERY_URL = `${ISSUER}/.well-known/openid-configuration`;
@@ -225,7 +225,7 @@ describe("a provider that cannot be read", () => {
     ["tls_unknown_authority", "NODE_EXTRA_CA_CERTS="],
     ["tls_name", "another host name"],
   ])("because of %s is told what the operator can do: %s", (reason, remedy) => {
-    expect(whyUnread({ reason, status: null }, DISCOVERY_URL)).toContain(remedy);
+    expect(explainDocumentFailure({ reason, status: null }, DISCOVERY_URL)).toContain(remedy);
   });
 
   test.each<[EgressReason, RegExp | null]>([
@@ -288,7 +288,7 @@ describe("a provider that cannot be read", () => {
     expect(report.checks.filter(({ status }) => status !== "unknown").map(({ id }) => id)).toEqual(["R5"]);
     expect(report.checks[4]).toMatchObject({
       status: "not_met",
-      evidence: expect.stringContaining(whyUnread({ reason, status }, DISCOVERY_URL)),
+      evidence: expect.stringContaining(explainDocumentFailure({ reason, status }, DISCOVERY_URL)),
     });
     expect(JSON.stringify(report)).not.toContain("upstream text");
     expect(asked).toBe(1);

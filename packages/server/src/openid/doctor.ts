@@ -3,6 +3,7 @@ import { limits } from "../contract/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import { show } from "../lib/show.ts";
 import {
+  type DocumentFailure,
   fetchDiscovery,
   fetchDocument,
   hostsOf,
@@ -13,9 +14,8 @@ import {
   textsOf,
   toDiscoveryUrl,
   toMetadata,
-  type Unread,
 } from "./discovery.ts";
-import { hasRemedy, whyUnread } from "./document-failure.ts";
+import { explainDocumentFailure, hasRemedy } from "./document-failure.ts";
 import { readKeys, type SigningKey } from "./keys.ts";
 import { attentionTo, inItsWords, recognise } from "./recognise.ts";
 import { CHECK_ADDRESS, type Check, judge, judgeUnread } from "./requirements.ts";
@@ -32,7 +32,7 @@ export type Report = {
   answerMs: number | null;
   clockOffsetSeconds: number | null;
   /** Why its discovery document could not be read. */
-  unreachable: Unread | null;
+  unreachable: DocumentFailure | null;
   /** What to go on with; only when no requirement is missed. */
   metadata: Metadata | null;
   keys: SigningKey[];
@@ -52,7 +52,7 @@ export async function examine(deps: Deps, discoveryUrl: string): Promise<Report>
       issuer: null,
       hosts: [],
       checks: judgeUnread(
-        `${toDiscoveryUrl(discoveryUrl)} could not be read: ${whyUnread(found, discoveryUrl)}.`,
+        `${toDiscoveryUrl(discoveryUrl)} could not be read: ${explainDocumentFailure(found, discoveryUrl)}.`,
         hasRemedy(found) ? null : CHECK_ADDRESS,
       ),
       warnings: [],

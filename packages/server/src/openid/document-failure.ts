@@ -1,5 +1,5 @@
 import { limits } from "../contract/limits.ts";
-import type { DocumentReason, Unread } from "./discovery.ts";
+import type { DocumentFailure, DocumentReason } from "./discovery.ts";
 
 const reasons: Record<DocumentReason, string> = {
   resting: "it failed several times in a row and is left alone for a moment",
@@ -36,10 +36,11 @@ const isBarred = (reason: DocumentReason): boolean =>
   reason === "address_not_allowed" || reason === "host_not_public";
 
 /** Whether the sentence below says what to do. Then the address is right, and what could be wrong with it would only mislead. */
-export const hasRemedy = ({ reason }: Unread): boolean => isBarred(reason) || remedies[reason] !== undefined;
+export const hasRemedy = ({ reason }: DocumentFailure): boolean =>
+  isBarred(reason) || remedies[reason] !== undefined;
 
 /** Why a document was not read, in one sentence without its full stop. Nothing that the other side said is in it. */
-export function whyUnread({ reason, status }: Unread, url?: string): string {
+export function explainDocumentFailure({ reason, status }: DocumentFailure, url?: string): string {
   const said = status === null ? "" : ` (HTTP status ${status})`;
   const remedy = isBarred(reason) ? allow(url) : remedies[reason];
   return `${reasons[reason]}${said}${remedy === undefined ? "" : `; ${remedy}`}`;

@@ -58,13 +58,13 @@ async function request(
     redirect_uri: grant.idpRedirectUri,
     code_verifier: grant.idpVerifier,
   });
-  const credentials = toBasic(profile.clientId, clientSecret);
+  const credentials = toBasic(profile.client_id, clientSecret);
   const secrets = [clientSecret, grant.idpCode, grant.idpVerifier];
   try {
     const answer = await calls.aboutCodes.send(profile.id, {
       kind: "token",
       url: metadata.tokenEndpoint,
-      storeId: profile.storeId,
+      storeId: profile.store_id,
       method: "POST",
       headers: {
         Authorization: `Basic ${credentials}`,
@@ -112,7 +112,7 @@ const ENCODED: SignOnCheck = {
 };
 
 /** A space does not count: decoders of either kind read it. */
-const isEncoded = ({ clientId }: Profile, clientSecret: string): boolean =>
+const isEncoded = ({ client_id: clientId }: Profile, clientSecret: string): boolean =>
   [clientId, clientSecret].some((text) => formEncoded(text).replaceAll("%20", " ") !== text);
 
 /** A space as `%20`: decoders of forms read it as they read `+`, and decoders of percent signs alone would keep the `+`. */

@@ -203,7 +203,7 @@ function readCompact(token: unknown, types: readonly string[]): Compact | Findin
  */
 export function judgeClaims(
   { clock }: { clock: Clock },
-  { clientId }: Profile,
+  { client_id: clientId }: Profile,
   { issuer }: Metadata,
   { iss, aud, azp, exp, iat, nbf }: Document,
   { mayLackExp = false } = {},

@@ -18,7 +18,7 @@ let metadata: Metadata;
 let storage: Storage;
 let directory: Directory;
 const clock = handClock();
-const profile = { id: "profile", storeId: "store", clientId: "the-store", metadata: null } as Profile;
+const profile = { id: "profile", store_id: "store", client_id: "the-store", metadata: null } as Profile;
 
 beforeAll(async () => {
   idp = await startHostileIdp();
@@ -42,7 +42,7 @@ beforeEach(() => {
 const fetched = (accessToken = "at", of = metadata) =>
   fetchUserinfo(
     { calls, directory, clock },
-    { ...profile, discoveryUrl: idp.discoveryUrl },
+    { ...profile, discovery_url: idp.discoveryUrl },
     of,
     accessToken,
     "subject",

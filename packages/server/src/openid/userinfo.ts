@@ -40,7 +40,7 @@ export async function fetchUserinfo(
     const answer = await deps.calls.send(profile.id, {
       kind: "userinfo",
       url,
-      storeId: profile.storeId,
+      storeId: profile.store_id,
       headers: { Authorization: `Bearer ${accessToken}`, Accept: "application/json, application/jwt" },
       maxBytes: limits.idpAnswerBytes,
     });
@@ -85,7 +85,7 @@ async function readSigned(
   const signed = await verifySignature(deps, profile, trusted, token, ["jwt"]);
   if ("failed" in signed) return unusable(signed);
   const { iss, aud, exp } = signed.payload;
-  const { clientId } = profile;
+  const { client_id: clientId } = profile;
   const compared = [
     {
       passed: iss === undefined || iss === metadata.issuer,

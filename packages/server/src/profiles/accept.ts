@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { show } from "../lib/show.ts";
 import type { Metadata } from "../openid/discovery.ts";
 import { examine, type Report } from "../openid/doctor.ts";
-import { whyUnread } from "../openid/document-failure.ts";
+import { explainDocumentFailure } from "../openid/document-failure.ts";
 import { inItsWords } from "../openid/recognise.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Calls } from "./calls.ts";
@@ -46,7 +46,7 @@ export async function acceptDocument(
   if (unreachable) {
     throw new Problem("idp_unreachable", {
       source: { pointer: "/data/discovery_url" },
-      detail: `The identity provider could not be asked: ${whyUnread(unreachable)}.`,
+      detail: `The identity provider could not be asked: ${explainDocumentFailure(unreachable)}.`,
       meta: { reason: unreachable.reason },
     });
   }
@@ -67,7 +67,7 @@ export async function checkProfile(
   key: ProfileKey,
 ): Promise<{ profile: Profile; report: Report }> {
   const before = await getProfile(deps, key);
-  await deps.discoveryTries.take(before.storeId);
+  await deps.discoveryTries.take(before.store_id);
   const report = await deps.directory.check(before);
   const profile = await getProfile(deps, key);
   const checks = await withLiveEvidence(deps.storage.db, profile, report.checks);

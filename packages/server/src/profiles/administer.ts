@@ -41,21 +41,21 @@ type Deps = AskDeps & { storage: Storage; keyring: Keyring };
 
 export type NewProfile = ProfileChange & {
   name: string;
-  discoveryUrl: string;
-  clientId: string;
+  discovery_url: string;
+  client_id: string;
 };
 
 export type ProfileChange = MoveChoice & {
   name?: string | undefined;
-  discoveryUrl?: string | undefined;
-  clientId?: string | undefined;
-  clientSecret?: string | undefined;
+  discovery_url?: string | undefined;
+  client_id?: string | undefined;
+  client_secret?: string | undefined;
   /** `null` takes it away. */
-  clientSecretNext?: string | null | undefined;
+  client_secret_next?: string | null | undefined;
   enabled?: boolean | undefined;
   flow?: Flow | undefined;
   provisioning?: Provisioning | undefined;
-  propagateLogout?: boolean | undefined;
+  propagate_logout?: boolean | undefined;
 };
 
 export async function createProfile(
@@ -67,7 +67,7 @@ export async function createProfile(
   const { storeId } = by;
   const { purpose } = await getRealm(deps, storeId, realmId);
   const key = { storeId, realmId, profileId: newId() };
-  const { discoveryUrl, enabled = true } = given;
+  const { discovery_url: discoveryUrl, enabled = true } = given;
   const found = await acceptDocument(deps, { storeId, discoveryUrl, enabled });
   const now = deps.clock.now();
   await changeProfile(deps, by, key, given, (trx) =>
@@ -80,15 +80,15 @@ export async function createProfile(
         purpose,
         name: given.name,
         discovery_url: discoveryUrl,
-        client_id: given.clientId,
-        sealed_client_secret: sealSecret(deps, key.profileId, given.clientSecret ?? ""),
-        sealed_client_secret_next: given.clientSecretNext
-          ? sealSecret(deps, key.profileId, given.clientSecretNext)
+        client_id: given.client_id,
+        sealed_client_secret: sealSecret(deps, key.profileId, given.client_secret ?? ""),
+        sealed_client_secret_next: given.client_secret_next
+          ? sealSecret(deps, key.profileId, given.client_secret_next)
           : null,
         enabled: enabled ? 1 : 0,
         flow: given.flow ?? "brokered",
         provisioning: given.provisioning ?? "create",
-        propagate_logout: given.propagateLogout ? 1 : 0,
+        propagate_logout: given.propagate_logout ? 1 : 0,
         ...columnsOfFound(found, now),
         former_profile_ids: "[]",
         created_at: now,
@@ -112,25 +112,25 @@ export async function updateProfile(
   basedOn?: readonly string[],
 ): Promise<ProfileView> {
   const before = await getProfile(deps, key);
-  if (basedOn && !basedOn.includes(toIso(before.updatedAt))) throw new Problem("profile_changed");
-  const isMoved = isAnother(change.discoveryUrl, before.discoveryUrl);
-  const isElsewhere = isMoved || isAnother(change.clientId, before.clientId);
+  if (basedOn && !basedOn.includes(toIso(before.updated_at))) throw new Problem("profile_changed");
+  const isMoved = isAnother(change.discovery_url, before.discovery_url);
+  const isElsewhere = isMoved || isAnother(change.client_id, before.client_id);
   const { enabled = before.enabled } = change;
   // A secret is never sent to a place that it was not entered for, and without one nobody can sign on.
-  if (change.clientSecret === undefined && (hasSecret(before) ? isElsewhere : enabled))
+  if (change.client_secret === undefined && (hasSecret(before) ? isElsewhere : enabled))
     throw new Problem("client_secret_required", { source: { pointer: "/data/client_secret" } });
   // A rename works while the provider is down; what depends on the provider does not.
   const mustAsk = isElsewhere || (change.enabled === true && (!before.enabled || !before.metadata));
   const found = mustAsk ? await askAgain(deps, before, change) : undefined;
   const documents = found ? documentsOf(before, found, isMoved, deps.clock.now()) : {};
-  const isRenamed = isMoved && isAnotherIssuer(before, found?.metadata, change.discoveryUrl);
+  const isRenamed = isMoved && isAnotherIssuer(before, found?.metadata, change.discovery_url);
   await changeProfile(deps, by, key, { ...change, isRenamed }, async (trx) => {
     const move = isRenamed
       ? await columnsOfMove(trx, before, found?.metadata?.issuer ?? null, change)
       : columnsOfClient(before, change);
     const columns = { ...columnsOf(deps, key, change, isElsewhere), ...documents, ...move };
     const dependsOnRead = basedOn !== undefined || OF_THE_PROVIDER.some((name) => name in columns);
-    const condition = dependsOnRead ? { updated_at: before.updatedAt } : {};
+    const condition = dependsOnRead ? { updated_at: before.updated_at } : {};
     if (await writeColumns(trx, deps, key, columns, condition)) return;
     throw new Problem((await findProfile(trx, key)) ? "profile_changed" : "profile_not_found");
   });
@@ -153,8 +153,8 @@ const OF_THE_PROVIDER = [
 const askAgain = (
   deps: Deps,
   before: Profile,
-  { discoveryUrl = before.discoveryUrl, enabled = before.enabled }: ProfileChange,
-): Promise<Accepted> => acceptDocument(deps, { storeId: before.storeId, discoveryUrl, enabled });
+  { discovery_url: discoveryUrl = before.discovery_url, enabled = before.enabled }: ProfileChange,
+): Promise<Accepted> => acceptDocument(deps, { storeId: before.store_id, discoveryUrl, enabled });
 
 /** Only another discovery URL makes us go by another document: what else the provider has changed waits for approval. */
 function documentsOf(before: Profile, found: Accepted, isMoved: boolean, now: number): Partial<Row> {
@@ -185,9 +185,17 @@ function columnsOf(
   change: ProfileChange,
   isElsewhere: boolean,
 ): Partial<Row> {
-  const { name, discoveryUrl, clientId, clientSecret, clientSecretNext, enabled, flow, provisioning } =
-    change;
-  const { propagateLogout } = change;
+  const {
+    name,
+    discovery_url: discoveryUrl,
+    client_id: clientId,
+    client_secret: clientSecret,
+    client_secret_next: clientSecretNext,
+    enabled,
+    flow,
+    provisioning,
+  } = change;
+  const { propagate_logout: propagateLogout } = change;
   return {
     ...(name !== undefined && { name }),
     ...(provisioning !== undefined && { provisioning }),
@@ -221,7 +229,7 @@ export async function removeProfile(
   by: By,
   profile: Profile,
 ): Promise<void> {
-  const key = { storeId: profile.storeId, realmId: profile.realmId, profileId: profile.id };
+  const key = { storeId: profile.store_id, realmId: profile.realm_id, profileId: profile.id };
   await rememberFormer(trx, profile);
   await trx
     .deleteFrom("oidc_profiles")

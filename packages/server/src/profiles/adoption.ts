@@ -13,7 +13,7 @@ import type { FormerIssuer, Profile } from "./profile.ts";
 export type Adoptable = { profileId: string; identities: number };
 
 /** The profile that takes over, as far as it matters whose identities are its own. */
-type Heir = FormerIssuer & { id: string; storeId: string; realmId: string };
+type Heir = FormerIssuer & { id: string; store_id: string; realm_id: string };
 
 type Former = { ids: readonly string[]; issuers: readonly FormerIssuer[] };
 
@@ -45,11 +45,11 @@ export async function listAdoptable(db: Database, heir: Heir): Promise<Adoptable
 
 /** Under the lock on the store, so that no two profiles take over the same one. What that one had taken over comes along. */
 export async function adoptIdentities(trx: Trx, heir: Heir, formerProfileId: string): Promise<void> {
-  const deleted = await readFormer(trx, "deleted_profiles", heir.storeId, formerProfileId);
+  const deleted = await readFormer(trx, "deleted_profiles", heir.store_id, formerProfileId);
   const leftBehind = await listLeftBehind(trx, heir, await listSpeakers(trx, heir), formerProfileId, deleted);
   if (leftBehind.length === 0)
     throw new Problem("adoption_impossible", { source: { pointer: "/data/adopt_identities_of" } });
-  const former = await readFormer(trx, "oidc_profiles", heir.storeId, heir.id);
+  const former = await readFormer(trx, "oidc_profiles", heir.store_id, heir.id);
   const issuers = deleted.issuers
     .reduce(withIssuer, [...former.issuers])
     .filter((one) => !isNamed(one, heir));
@@ -59,7 +59,7 @@ export async function adoptIdentities(trx: Trx, heir: Heir, formerProfileId: str
       former_profile_ids: JSON.stringify([...former.ids, ...leftBehind.map(({ profileId }) => profileId)]),
       former_issuers: JSON.stringify(issuers),
     })
-    .where("store_id", "=", heir.storeId)
+    .where("store_id", "=", heir.store_id)
     .where("id", "=", heir.id)
     .execute();
 }
@@ -93,11 +93,21 @@ async function listLeftBehind(
   return left;
 }
 
-type Deleted = Pick<Profile, "id" | "storeId" | "clientId" | "metadata" | "formerIds" | "formerIssuers">;
+type Deleted = Pick<
+  Profile,
+  "id" | "store_id" | "client_id" | "metadata" | "former_profile_ids" | "former_issuers"
+>;
 
 /** What a profile had taken over when it is deleted, or was called before, with what it was called in the end. */
 export async function rememberFormer(trx: Trx, deleted: Deleted): Promise<void> {
-  const { id, storeId, clientId, metadata, formerIds, formerIssuers } = deleted;
+  const {
+    id,
+    store_id: storeId,
+    client_id: clientId,
+    metadata,
+    former_profile_ids: formerIds,
+    former_issuers: formerIssuers,
+  } = deleted;
   if (formerIds.length === 0 && formerIssuers.length === 0) return;
   const issuers = metadata ? withIssuer(formerIssuers, { issuer: metadata.issuer, clientId }) : formerIssuers;
   await trx
@@ -116,7 +126,7 @@ async function listDeletedAs(db: Database, heir: Heir): Promise<(Former & { id: 
   const rows = await db
     .selectFrom("deleted_profiles")
     .select(["id", "former_profile_ids", "former_issuers"])
-    .where("store_id", "=", heir.storeId)
+    .where("store_id", "=", heir.store_id)
     .orderBy("id", "desc")
     .limit(atMost(REMEMBERED))
     .execute();
@@ -154,7 +164,10 @@ type Speaker = { id: string; ids: readonly string[]; clientIds: readonly string[
 const speaksFor = ({ id, ids, clientIds }: Speaker, profileId: string, names: readonly FormerIssuer[]) =>
   id === profileId || (ids.includes(profileId) && names.some(({ clientId }) => clientIds.includes(clientId)));
 
-async function listSpeakers(db: Database, { storeId, realmId }: Heir): Promise<Speaker[]> {
+async function listSpeakers(
+  db: Database,
+  { store_id: storeId, realm_id: realmId }: Heir,
+): Promise<Speaker[]> {
   const rows = await db
     .selectFrom("oidc_profiles")
     .select(["id", "client_id", "former_profile_ids", "former_issuers"])
@@ -167,7 +180,7 @@ async function listSpeakers(db: Database, { storeId, realmId }: Heir): Promise<S
   });
 }
 
-const identitiesOf = (db: Database, { storeId, realmId, issuer, clientId }: Heir) =>
+const identitiesOf = (db: Database, { store_id: storeId, realm_id: realmId, issuer, clientId }: Heir) =>
   db
     .selectFrom("customer_identities")
     .where("store_id", "=", storeId)

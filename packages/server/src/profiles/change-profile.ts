@@ -1,7 +1,7 @@
 import { Problem } from "../contract/problem.ts";
 import { changesOf } from "../events/changes.ts";
 import type { By } from "../events/event.ts";
-import { type Happening, noteEvents } from "../events/note.ts";
+import { type EventDraft, noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { findRealm, type Realm } from "../realms/realm.ts";
 import { getSettings, listDirectProfiles } from "../realms/settings.ts";
@@ -12,7 +12,7 @@ import { changeStore } from "../stores/store.ts";
 import { adoptIdentities } from "./adoption.ts";
 import type { Calls } from "./calls.ts";
 import { isSame } from "./drift.ts";
-import { driftHappening, profileHappening, shown } from "./events.ts";
+import { driftEvent, profileEvent, shown } from "./events.ts";
 import { findProfile, type Profile, type ProfileKey } from "./profile.ts";
 
 export type Row = Tables["oidc_profiles"];
@@ -30,7 +30,7 @@ export async function changeProfile(
   change: Change,
   write: (trx: Trx, before: Profile | undefined) => Promise<unknown>,
 ): Promise<void> {
-  const { adoptIdentitiesOf } = change;
+  const { adopt_identities_of: adoptIdentitiesOf } = change;
   await changeStore(deps, key.storeId, async (trx) => {
     const realm = await findRealm(trx, key.storeId, key.realmId);
     if (!realm) throw new Problem("realm_not_found");
@@ -42,8 +42,9 @@ export async function changeProfile(
     // An own id beside another issuer was a choice between carrying over and leaving behind, which has been written.
     const isChoice = change.isRenamed && adoptIdentitiesOf === profile.id;
     const issuer = profile.metadata?.issuer ?? "";
-    if (adoptIdentitiesOf && !isChoice) await adoptIdentities(trx, { ...profile, issuer }, adoptIdentitiesOf);
-    await noteEvents(trx, deps, by, happenings(deps, change, before, profile));
+    if (adoptIdentitiesOf && !isChoice)
+      await adoptIdentities(trx, { ...profile, issuer, clientId: profile.client_id }, adoptIdentitiesOf);
+    await noteEvents(trx, deps, by, profileEvents(deps, change, before, profile));
   });
 }
 
@@ -52,28 +53,33 @@ type Change = {
   isApproval?: true;
   /** The issuer is another. */
   isRenamed?: boolean;
-  adoptIdentitiesOf?: string | null | undefined;
-  clientSecret?: string | undefined;
-  clientSecretNext?: string | null | undefined;
+  adopt_identities_of?: string | null | undefined;
+  client_secret?: string | undefined;
+  client_secret_next?: string | null | undefined;
 };
 
-function happenings(deps: Deps, change: Change, before: Profile | undefined, after: Profile): Happening[] {
-  if (!before) return [profileHappening(deps, "oidc_profile.created", after)];
+function profileEvents(
+  deps: Deps,
+  change: Change,
+  before: Profile | undefined,
+  after: Profile,
+): EventDraft[] {
+  if (!before) return [profileEvent(deps, "oidc_profile.created", after)];
   const changes = {
     ...changesOf(shown(deps, before), shown(deps, after), [
-      ...(change.clientSecret === undefined ? [] : ["client_secret"]),
-      ...(change.clientSecretNext === undefined ? [] : ["client_secret_next"]),
+      ...(change.client_secret === undefined ? [] : ["client_secret"]),
+      ...(change.client_secret_next === undefined ? [] : ["client_secret_next"]),
     ]),
-    ...(change.adoptIdentitiesOf && {
-      adopt_identities_of: { before: null, after: change.adoptIdentitiesOf },
+    ...(change.adopt_identities_of && {
+      adopt_identities_of: { before: null, after: change.adopt_identities_of },
     }),
   };
-  const happened: Happening[] = [];
-  if (change.isApproval) happened.push(driftHappening(deps, "oidc_profile.drift_approved", before, after));
+  const happened: EventDraft[] = [];
+  if (change.isApproval) happened.push(driftEvent(deps, "oidc_profile.drift_approved", before, after));
   if (Object.keys(changes).length > 0)
-    happened.push({ ...profileHappening(deps, "oidc_profile.updated", after), changes });
+    happened.push({ ...profileEvent(deps, "oidc_profile.updated", after), changes });
   if (after.pending && (!before.pending || !isSame(before.pending.metadata, after.pending.metadata)))
-    happened.push(driftHappening(deps, "oidc_profile.drift_detected", before, after));
+    happened.push(driftEvent(deps, "oidc_profile.drift_detected", before, after));
   return happened;
 }
 
@@ -97,7 +103,7 @@ export async function writeColumns(
 }
 
 async function refuseBrokenRules(trx: Trx, profile: Profile, realm: Realm): Promise<void> {
-  const { id, storeId, realmId, clientId } = profile;
+  const { id, store_id: storeId, realm_id: realmId, client_id: clientId } = profile;
   if (!profile.enabled || profile.flow !== "direct") return;
   if (realm.purpose === "members")
     throw new Problem("members_profile_direct", { source: { pointer: "/data/flow" } });
@@ -108,6 +114,6 @@ async function refuseBrokenRules(trx: Trx, profile: Profile, realm: Realm): Prom
   if (direct.some((other) => other.id !== id))
     throw new Problem("direct_profile_exists", { source: { pointer: "/data/flow" } });
   const settings = await getSettings({ storage: { db: trx } }, storeId);
-  if (settings.clientId !== clientId)
+  if (settings.client_id !== clientId)
     throw new Problem("direct_client_id_mismatch", { source: { pointer: "/data/client_id" } });
 }

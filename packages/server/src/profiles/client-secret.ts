@@ -10,8 +10,9 @@ export const sealSecret = ({ keyring }: { keyring: Keyring }, profileId: string,
   seal(keyring, PURPOSE, profileId, secret);
 
 /** A profile that is not enabled may be without one, which is kept as an empty one: the release before can read that, too. */
-export const hasSecret = ({ sealedClientSecret }: Pick<Profile, "sealedClientSecret">): boolean =>
-  !isSealedEmpty(sealedClientSecret);
+export const hasSecret = ({
+  sealed_client_secret: sealedClientSecret,
+}: Pick<Profile, "sealed_client_secret">): boolean => !isSealedEmpty(sealedClientSecret);
 
 /** What to try at the identity provider, in order: the one in use, and the one that may have replaced it. */
 export type Secrets = { current: string; next: string | undefined };
@@ -23,9 +24,9 @@ export function openSecrets({ keyring }: { keyring: Keyring }, profile: Profile)
       throw new Error("a client secret was sealed with a master key that is not here");
     return secret;
   };
-  const { sealedClientSecretNext } = profile;
+  const { sealed_client_secret_next: sealedClientSecretNext } = profile;
   return {
-    current: open(profile.sealedClientSecret),
+    current: open(profile.sealed_client_secret),
     next: sealedClientSecretNext ? open(sealedClientSecretNext) : undefined,
   };
 }

@@ -1,7 +1,7 @@
 import { originsFor } from "../lib/allowed-origins.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createSingleFlight } from "../lib/single-flight.ts";
-import type { Metadata, Send, Unread } from "../openid/discovery.ts";
+import type { DocumentFailure, Metadata, Send } from "../openid/discovery.ts";
 import { examine, fetchKeys, type Report } from "../openid/doctor.ts";
 import { type SigningKey, selectKey } from "../openid/keys.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -27,7 +27,7 @@ export type Directory = {
   /** Examines it for an administrator, and keeps what was found as any reading does: a drift is the same drift, whoever finds it. */
   check(profile: Profile): Promise<Report>;
   /** Why its document could not be read the last time, if it could not. */
-  unreadOf(profile: Profile): Unread | undefined;
+  unreadOf(profile: Profile): DocumentFailure | undefined;
   /** The key that a token's header means. One that is not known makes us look again, but not more than every ten seconds. */
   keyFor(profile: Profile, kid: unknown, algorithm: string, by?: BroughtBy): Promise<SigningKey | undefined>;
   /** Its keys could not be read when they were last asked for, or never were. */
@@ -60,7 +60,7 @@ type Entry = {
   keysReadAtMs: number;
   areKeysUnread: boolean;
   failedAtMs: number;
-  unread: Unread | undefined;
+  unread: DocumentFailure | undefined;
   rereadAtMs: Record<BroughtBy, number>;
   once: ReturnType<typeof createSingleFlight<void>>;
 };
@@ -79,7 +79,7 @@ export function createDirectory(deps: Deps): Directory {
   let keysKept = 0;
   const ageOf = (atMs: number) => clock.monotonicMs() - atMs;
   const sendTo =
-    ({ id, storeId }: Profile): Send =>
+    ({ id, store_id: storeId }: Profile): Send =>
     (request) =>
       calls.send(id, { ...request, storeId });
 
@@ -90,12 +90,12 @@ export function createDirectory(deps: Deps): Directory {
       known.metadata = profile.metadata ?? known.metadata;
       return known;
     }
-    if (known && known.discoveryUrl !== profile.discoveryUrl) calls.forgetAlone(profile.id);
+    if (known && known.discoveryUrl !== profile.discovery_url) calls.forgetAlone(profile.id);
     if (known) forget(profile.id, known);
     else if (entries.size >= MAX_ENTRIES) forget(...(entries.entries().next().value as [string, Entry]));
     const never = Number.NEGATIVE_INFINITY;
     const entry: Entry = {
-      discoveryUrl: profile.discoveryUrl,
+      discoveryUrl: profile.discovery_url,
       metadata: profile.metadata,
       keys: [],
       readAtMs: never,
@@ -141,8 +141,8 @@ export function createDirectory(deps: Deps): Directory {
   }
 
   function ask(profile: Profile): Promise<Report> {
-    const allowedOrigins = originsFor(deps.allowedOrigins, { purpose: "idp", storeId: profile.storeId });
-    return examine({ send: sendTo(profile), clock, allowedOrigins }, profile.discoveryUrl);
+    const allowedOrigins = originsFor(deps.allowedOrigins, { purpose: "idp", storeId: profile.store_id });
+    return examine({ send: sendTo(profile), clock, allowedOrigins }, profile.discovery_url);
   }
 
   const read = async (profile: Profile, entry: Entry): Promise<void> =>
@@ -167,7 +167,7 @@ export function createDirectory(deps: Deps): Directory {
       !isSame(profile.metadata, metadata);
     if (isNews && Object.keys(columns).length > 0)
       await saveDocuments(deps, profile, { ...columns, read_at: clock.now() });
-    else if (clock.now() - (profile.readAt ?? 0) > NOTED_EVERY_MS) await noteReading(deps, profile);
+    else if (clock.now() - (profile.read_at ?? 0) > NOTED_EVERY_MS) await noteReading(deps, profile);
     entry.readAtMs = clock.monotonicMs();
     if (entry.metadata && hasDrifted(entry.metadata, metadata)) {
       // The provider answers, so what an administrator has seen stays in use, keys included: those of the new document may
@@ -248,5 +248,5 @@ export function createDirectory(deps: Deps): Directory {
 
 /** A profile without a document says nothing against one that was read meanwhile. */
 const isStillOf = ({ discoveryUrl, metadata }: Entry, profile: Profile): boolean =>
-  discoveryUrl === profile.discoveryUrl &&
+  discoveryUrl === profile.discovery_url &&
   (profile.metadata === null || (metadata !== null && !hasDrifted(metadata, profile.metadata)));

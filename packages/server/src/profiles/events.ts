@@ -1,9 +1,9 @@
 import type { EventType } from "../events/event.ts";
-import type { Happening } from "../events/note.ts";
+import type { EventDraft } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Calls } from "./calls.ts";
 import type { Profile } from "./profile.ts";
-import { presentMembers, presentPending } from "./resource.ts";
+import { presentPending, profileResource } from "./resource.ts";
 
 /** What happens to a profile, as the log tells it. */
 
@@ -12,21 +12,21 @@ type ProfileEvent = Extract<EventType, `oidc_profile.${string}`>;
 
 /** As the back office sees it. */
 export const shown = (deps: Deps, profile: Profile) =>
-  presentMembers(deps, { grant: "client_credentials" }, profile);
+  profileResource(deps, { grant: "client_credentials" }, profile);
 
-export const profileHappening = (deps: Deps, type: ProfileEvent, profile: Profile): Happening => ({
+export const profileEvent = (deps: Deps, type: ProfileEvent, profile: Profile): EventDraft => ({
   type,
   subject: profile.id,
   resource: shown(deps, profile),
 });
 
 /** With the document that waits, or waited, for an administrator: each of its members that is another than before. */
-export const driftHappening = (
+export const driftEvent = (
   deps: Deps,
   type: "oidc_profile.drift_detected" | "oidc_profile.drift_approved",
   before: Profile,
   after: Profile,
-): Happening => {
+): EventDraft => {
   const pending = presentPending(type === "oidc_profile.drift_approved" ? before : after);
   const moved = after.issuerFound && {
     member: "issuer",
@@ -35,5 +35,5 @@ export const driftHappening = (
   };
   const found = pending?.changes ?? (moved ? [moved] : []);
   const members = found.map(({ member, ...change }) => [member, change]);
-  return { ...profileHappening(deps, type, after), changes: Object.fromEntries(members) };
+  return { ...profileEvent(deps, type, after), changes: Object.fromEntries(members) };
 };

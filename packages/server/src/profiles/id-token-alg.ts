@@ -16,7 +16,7 @@ type Deps = { storage: Storage; clock: Clock; calls: Pick<Calls, "healthOf"> };
 
 /** Called with each ID token that was accepted, and writes at the first, and where the provider has changed its algorithm. */
 export async function noteAlgorithm(deps: Deps, profile: Profile, algorithm: string): Promise<void> {
-  if (profile.idTokenAlg !== algorithm) await saveDocuments(deps, profile, { id_token_alg: algorithm });
+  if (profile.id_token_alg !== algorithm) await saveDocuments(deps, profile, { id_token_alg: algorithm });
 }
 
 /** As it was noted; where nothing was noted yet, as the record of the latest sign-on has it: sessions from before the column count. */
@@ -24,7 +24,7 @@ export async function algorithmSeen(
   { storage }: Pick<Deps, "storage">,
   profile: Profile,
 ): Promise<string | null> {
-  if (profile.idTokenAlg) return profile.idTokenAlg;
+  if (profile.id_token_alg) return profile.id_token_alg;
   const checks: SignOnCheck[] = await findLatestAccepted(storage.db, profile);
   return checks.find(({ check }) => check === "id_token.alg")?.found ?? null;
 }

@@ -14,7 +14,7 @@ import type { FormerIssuer, Profile } from "./profile.ts";
  */
 export type MoveChoice = {
   /** The profile's own id: carried over. Null: left behind. */
-  adoptIdentitiesOf?: string | null | undefined;
+  adopt_identities_of?: string | null | undefined;
   /** The profile's name, so that nobody carries over by accident. */
   confirm?: string | undefined;
 };
@@ -27,13 +27,17 @@ export async function columnsOfMove(
   trx: Trx,
   profile: Profile,
   issuerAfter: string | null,
-  { adoptIdentitiesOf, confirm, clientId = profile.clientId }: MoveChoice & NewClient,
+  {
+    adopt_identities_of: adoptIdentitiesOf,
+    confirm,
+    client_id: clientId = profile.client_id,
+  }: MoveChoice & NewClient,
 ): Promise<{ former_issuers?: string }> {
   const before = issuerBefore(profile);
   if (before === undefined) return {};
   const former = profile.metadata
-    ? withIssuer(profile.formerIssuers, { issuer: before, clientId: profile.clientId })
-    : profile.formerIssuers;
+    ? withIssuer(profile.former_issuers, { issuer: before, clientId: profile.client_id })
+    : profile.former_issuers;
   const identities = await countIdentities(trx, profile, former);
   if (identities === 0) return {};
   if (adoptIdentitiesOf === null) return { former_issuers: "[]" };
@@ -50,19 +54,22 @@ export async function columnsOfMove(
 }
 
 /** What the provider was called last. A profile that leads to one which could not be read yet still has the people of before. */
-export const issuerBefore = ({ metadata, formerIssuers }: Profile): string | undefined =>
+export const issuerBefore = ({ metadata, former_issuers: formerIssuers }: Profile): string | undefined =>
   metadata?.issuer ?? formerIssuers.at(-1)?.issuer;
 
-type NewClient = { clientId?: string | undefined };
+type NewClient = { client_id?: string | undefined };
 
 /**
  * Under another client of the same issuer a profile goes on with its own people. Those that it has taken over, or that another one
  * takes over from it, are looked for by client (customers/identities/linked.ts), so the one that they came with is kept.
  */
-export function columnsOfClient(profile: Profile, { clientId }: NewClient): { former_issuers?: string } {
+export function columnsOfClient(
+  profile: Profile,
+  { client_id: clientId }: NewClient,
+): { former_issuers?: string } {
   const issuer = profile.metadata?.issuer;
-  if (issuer === undefined || clientId === undefined || clientId === profile.clientId) return {};
-  const former = withIssuer(profile.formerIssuers, { issuer, clientId: profile.clientId });
+  if (issuer === undefined || clientId === undefined || clientId === profile.client_id) return {};
+  const former = withIssuer(profile.former_issuers, { issuer, clientId: profile.client_id });
   return { former_issuers: JSON.stringify(former) };
 }
 
@@ -75,15 +82,15 @@ export const withIssuer = (known: readonly FormerIssuer[], added: FormerIssuer):
 async function countIdentities(trx: Trx, profile: Profile, former: readonly FormerIssuer[]): Promise<number> {
   let total = 0;
   for (const issuer of new Set(former.map((one) => one.issuer)))
-    for (const id of [profile.id, ...profile.formerIds])
-      total += await countUnder(trx, { storeId: profile.storeId, id }, issuer);
+    for (const id of [profile.id, ...profile.former_profile_ids])
+      total += await countUnder(trx, { store_id: profile.store_id, id }, issuer);
   return Math.min(total, COUNTED);
 }
 
 /** Customers' identities, or, of a profile of the members' realm, the members that it has bound. */
 async function countUnder(
   trx: Trx,
-  { storeId, id }: Pick<Profile, "storeId" | "id">,
+  { store_id: storeId, id }: Pick<Profile, "store_id" | "id">,
   issuer: string,
 ): Promise<number> {
   const customers = trx

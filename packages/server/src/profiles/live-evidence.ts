@@ -57,9 +57,9 @@ export async function withLiveEvidence(
   checks: readonly Check[],
 ): Promise<Check[]> {
   const latest = await findLatest.all(db, {
-    storeId: profile.storeId,
+    storeId: profile.store_id,
     profileId: profile.id,
-    since: profile.updatedAt,
+    since: profile.updated_at,
   });
   const worked = latest.find(({ outcome }) => WORKED.has(outcome));
   const isWithoutNonce =
@@ -86,7 +86,7 @@ export async function withLiveEvidence(
 
 /** The checks of the latest sign-on that worked since the profile was last changed. */
 export async function findLatestAccepted(db: Database, profile: Profile): Promise<SignOnCheck[]> {
-  const { storeId, id: profileId, updatedAt: since } = profile;
+  const { store_id: storeId, id: profileId, updated_at: since } = profile;
   const latest = await findLatest.all(db, { storeId, profileId, since });
   const worked = latest.find(({ outcome }) => WORKED.has(outcome));
   return worked ? checksOf(db, profile, worked) : [];
@@ -119,7 +119,11 @@ async function cameWithoutNonce(db: Database, profile: Profile, worked: { id: st
 }
 
 /** Read of one sign-on alone: they are the larger part of a record. */
-async function checksOf(db: Database, { storeId }: Profile, { id }: { id: string }): Promise<SignOnCheck[]> {
+async function checksOf(
+  db: Database,
+  { store_id: storeId }: Profile,
+  { id }: { id: string },
+): Promise<SignOnCheck[]> {
   const row = await db
     .selectFrom("sign_ons")
     .select("checks")

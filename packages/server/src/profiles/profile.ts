@@ -15,38 +15,38 @@ import { type Adoptable, listAdoptable } from "./adoption.ts";
 /** An identity provider as a store has configured it for a realm. */
 export type Profile = {
   id: string;
-  storeId: string;
-  realmId: string;
+  store_id: string;
+  realm_id: string;
   name: string;
-  discoveryUrl: string;
-  clientId: string;
-  sealedClientSecret: string;
-  sealedClientSecretNext: string | null;
+  discovery_url: string;
+  client_id: string;
+  sealed_client_secret: string;
+  sealed_client_secret_next: string | null;
   enabled: boolean;
   flow: Flow;
   provisioning: Provisioning;
   /** Who signs out here is sent on to the provider. */
-  propagateLogout: boolean;
+  propagate_logout: boolean;
   /** What we go by: the last document that was accepted. Null: none was read yet. */
   metadata: Metadata | null;
   /** A document with another issuer or other hosts, which waits for an administrator. */
   pending: { metadata: Metadata; since: number } | null;
   /** Deleted profiles whose identities count as this one's. */
-  formerIds: readonly string[];
+  former_profile_ids: readonly string[];
   /** What the provider was called before it moved, where its people were carried over. */
-  formerIssuers: readonly FormerIssuer[];
+  former_issuers: readonly FormerIssuer[];
   /** Another issuer than the approved one, which its document names. */
   issuerFound: { issuer: string; since: number } | null;
   /** When its document was last read, to within hours. */
-  readAt: number | null;
+  read_at: number | null;
   /** What the log was last told of its health. */
-  toldHealth: string | null;
+  told_health: string | null;
   /** The algorithm of the latest ID token that was accepted. Null: there was none yet. */
-  idTokenAlg: string | null;
+  id_token_alg: string | null;
   /** The latest logout token that it has signed and we have refused. */
-  refusedLogout: { at: number; reason: string } | null;
-  createdAt: number;
-  updatedAt: number;
+  refused_logout: { at: number; reason: string } | null;
+  created_at: number;
+  updated_at: number;
 };
 
 export type FormerIssuer = { issuer: string; clientId: string };
@@ -55,24 +55,24 @@ export type Provisioning = "create" | "existing";
 
 export const formerOf = (
   row: Pick<Tables["oidc_profiles"], "former_profile_ids" | "former_issuers">,
-): Pick<Profile, "formerIds" | "formerIssuers"> => ({
-  formerIds: JSON.parse(row.former_profile_ids),
-  formerIssuers: JSON.parse(row.former_issuers ?? "[]"),
+): Pick<Profile, "former_profile_ids" | "former_issuers"> => ({
+  former_profile_ids: JSON.parse(row.former_profile_ids),
+  former_issuers: JSON.parse(row.former_issuers ?? "[]"),
 });
 
 export const profileOf = (row: Tables["oidc_profiles"]): Profile => ({
   id: row.id,
-  storeId: row.store_id,
-  realmId: row.realm_id,
+  store_id: row.store_id,
+  realm_id: row.realm_id,
   name: row.name,
-  discoveryUrl: row.discovery_url,
-  clientId: row.client_id,
-  sealedClientSecret: row.sealed_client_secret,
-  sealedClientSecretNext: row.sealed_client_secret_next,
+  discovery_url: row.discovery_url,
+  client_id: row.client_id,
+  sealed_client_secret: row.sealed_client_secret,
+  sealed_client_secret_next: row.sealed_client_secret_next,
   enabled: row.enabled === 1,
   flow: row.flow as Flow,
   provisioning: row.provisioning as Provisioning,
-  propagateLogout: row.propagate_logout === 1,
+  propagate_logout: row.propagate_logout === 1,
   metadata: row.metadata === null ? null : storedMetadata(row.metadata),
   pending:
     row.pending_metadata === null
@@ -81,12 +81,12 @@ export const profileOf = (row: Tables["oidc_profiles"]): Profile => ({
   ...formerOf(row),
   issuerFound:
     row.issuer_found === null ? null : { issuer: row.issuer_found, since: row.issuer_found_at ?? 0 },
-  readAt: row.read_at,
-  toldHealth: row.told_health,
-  idTokenAlg: row.id_token_alg,
-  refusedLogout: row.refused_logout === null ? null : JSON.parse(row.refused_logout),
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
+  read_at: row.read_at,
+  told_health: row.told_health,
+  id_token_alg: row.id_token_alg,
+  refused_logout: row.refused_logout === null ? null : JSON.parse(row.refused_logout),
+  created_at: row.created_at,
+  updated_at: row.updated_at,
 });
 
 /** Which profile of which realm of which store: every query names all three. */
@@ -96,6 +96,17 @@ export const profileKey = (caller: { storeId: string }, ids: { realm: string; id
   storeId: caller.storeId,
   realmId: ids.realm,
   profileId: ids.id,
+});
+
+/** The key of a profile that was read. */
+export const keyOf = ({
+  store_id,
+  realm_id,
+  id,
+}: Pick<Profile, "store_id" | "realm_id" | "id">): ProfileKey => ({
+  storeId: store_id,
+  realmId: realm_id,
+  profileId: id,
 });
 
 export async function findProfile(db: Database, key: ProfileKey): Promise<Profile | undefined> {
@@ -153,7 +164,10 @@ export async function viewProfile(
   const profile = await getProfile(deps, key, reader);
   const issuer = profile.metadata?.issuer;
   if (!isBackOffice(reader) || issuer === undefined) return profile;
-  return { ...profile, adoptable: await listAdoptable(deps.storage.db, { ...profile, issuer }) };
+  return {
+    ...profile,
+    adoptable: await listAdoptable(deps.storage.db, { ...profile, issuer, clientId: profile.client_id }),
+  };
 }
 
 export type ProfileList = { profiles: Profile[]; place: Place; page: Page; realmId: string };

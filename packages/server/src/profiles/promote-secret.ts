@@ -9,14 +9,14 @@ import type { Storage } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
 import type { Calls } from "./calls.ts";
 import { openSecrets, type Secrets, sealSecret } from "./client-secret.ts";
-import { profileHappening } from "./events.ts";
+import { profileEvent } from "./events.ts";
 import { findProfile, type Profile } from "./profile.ts";
 
 type Deps = { storage: Storage; clock: Clock; keyring: Keyring; calls: Pick<Calls, "healthOf"> };
 
 /** The next secret has worked: it is the secret now. Only if both are still what was tried. */
 export async function promoteNextSecret(deps: Deps, profile: Profile, tried: Secrets): Promise<void> {
-  const { id, storeId, realmId } = profile;
+  const { id, store_id: storeId, realm_id: realmId } = profile;
   await changeStore(deps, storeId, async (trx) => {
     const key = { storeId, realmId, profileId: id };
     const now = await findProfile(trx, key);
@@ -36,7 +36,7 @@ export async function promoteNextSecret(deps: Deps, profile: Profile, tried: Sec
     const after = await findProfile(trx, key);
     if (!after) return;
     const changes = { ...changesOf({}, {}, ["client_secret", "client_secret_next"]) };
-    const happened = { ...profileHappening(deps, "oidc_profile.updated", after), changes };
+    const happened = { ...profileEvent(deps, "oidc_profile.updated", after), changes };
     await noteEvents(trx, deps, byService(storeId), [happened]);
   });
 }

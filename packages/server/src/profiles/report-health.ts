@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Storage } from "../storage/storage.ts";
 import { touchStore } from "../stores/store.ts";
 import type { Calls } from "./calls.ts";
-import { profileHappening } from "./events.ts";
+import { profileEvent } from "./events.ts";
 import type { HealthStatus } from "./health.ts";
 import { profileOf } from "./profile.ts";
 
@@ -17,7 +17,7 @@ const AT_ONCE = 50;
  * Puts into the log that an identity provider is not well, or well again. Every instance has its own view, and the profile's row
  * has what was told last: of several that see the same, the first tells it. Nothing told yet counts as up. True: there are more.
  */
-export async function tellHealth(deps: Deps): Promise<boolean> {
+export async function reportHealth(deps: Deps): Promise<boolean> {
   const untold = deps.calls.untold();
   for (const { profileId, status } of untold.slice(0, AT_ONCE)) {
     await tell(deps, profileId, status);
@@ -46,7 +46,7 @@ async function tell(deps: Deps, profileId: string, status: HealthStatus): Promis
       .returningAll()
       .executeTakeFirst();
     if (!told) return undefined;
-    const happening = profileHappening(deps, "oidc_profile.health_changed", profileOf(told));
+    const happening = profileEvent(deps, "oidc_profile.health_changed", profileOf(told));
     const changes = { health: { before, after: status } };
     await noteEvents(trx, deps, byService(row.store_id), [{ ...happening, changes }]);
     return row.store_id;

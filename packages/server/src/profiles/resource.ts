@@ -21,7 +21,7 @@ type Where = { publicUrl: string; calls: Pick<Calls, "healthOf">; clock: Clock }
 type Reader = Pick<Caller, "grant">;
 type Answer = Output<typeof contract.getProfile>;
 
-export const presentMembers = (
+export const profileResource = (
   { calls, clock }: Pick<Where, "calls" | "clock">,
   reader: Reader,
   profile: Profile,
@@ -31,12 +31,12 @@ export const presentMembers = (
     id: profile.id,
     type: "oidc-profile",
     name: profile.name,
-    discovery_url: profile.discoveryUrl,
-    client_id: profile.clientId,
+    discovery_url: profile.discovery_url,
+    client_id: profile.client_id,
     enabled: profile.enabled,
     flow: profile.flow,
     provisioning: profile.provisioning,
-    propagate_logout: profile.propagateLogout,
+    propagate_logout: profile.propagate_logout,
     meta: {
       issuer: profile.metadata?.issuer ?? null,
       endpoint_hosts: profile.metadata ? [...hostsOf(profile.metadata)] : [],
@@ -44,24 +44,26 @@ export const presentMembers = (
       // An implicit token is public: what only administrators may see is left out.
       ...(isBackOffice(reader) && {
         has_client_secret: hasSecret(profile),
-        has_next_client_secret: profile.sealedClientSecretNext !== null,
+        has_next_client_secret: profile.sealed_client_secret_next !== null,
         pending_change: presentPending(profile),
         issuer_found: presentIssuerFound(profile),
         refused_logout: presentRefusedLogout(profile),
         former_issuers: presentFormerIssuers(profile),
       }),
-      created_at: toIso(profile.createdAt),
-      updated_at: toIso(profile.updatedAt),
+      created_at: toIso(profile.created_at),
+      updated_at: toIso(profile.updated_at),
     },
   };
 };
 
 /** Once each, however many clients it had there; the issuer of now may be among them, with another client. */
-const presentFormerIssuers = ({ formerIssuers, metadata }: Profile): string[] => [
+const presentFormerIssuers = ({ former_issuers: formerIssuers, metadata }: Profile): string[] => [
   ...new Set(formerIssuers.map(({ issuer }) => issuer).filter((issuer) => issuer !== metadata?.issuer)),
 ];
 
-function presentRefusedLogout({ refusedLogout }: Profile): Answer["data"]["meta"]["refused_logout"] {
+function presentRefusedLogout({
+  refused_logout: refusedLogout,
+}: Profile): Answer["data"]["meta"]["refused_logout"] {
   if (!refusedLogout) return null;
   const reason = refusedLogout.reason as SignOnReason;
   const { means, remedy } = signOnReasonEntry(reason);
@@ -82,7 +84,7 @@ const presentIssuerFound = ({ issuerFound }: Profile): Found["issuer_found"] =>
 
 /** The link has a query already, so that clients can append with `&` whatever the flow is. */
 export function presentLinks({ publicUrl }: Where, profile: Profile): Answer["links"] {
-  const { storeId, realmId, id } = profile;
+  const { store_id: storeId, realm_id: realmId, id } = profile;
   const signOn = issuerOf({ publicUrl }, storeId, realmId);
   return {
     self: `${publicUrl}/v2/authentication-realms/${realmId}/oidc-profiles/${id}`,
@@ -102,7 +104,7 @@ function directLink({ id, metadata }: Profile): string | null {
 }
 
 export function presentProfile(where: Where, reader: Reader, profile: ProfileView): Answer {
-  const { meta, ...members } = presentMembers(where, reader, profile);
+  const { meta, ...members } = profileResource(where, reader, profile);
   const adoptable = profile.adoptable?.map(({ profileId, identities }) => ({
     profile_id: profileId,
     identities,
@@ -127,7 +129,7 @@ export const presentProfileList = (
   { profiles, place, page, realmId }: ProfileList,
 ): Output<typeof contract.listProfiles> => ({
   data: profiles.map((profile) => ({
-    ...presentMembers(where, reader, profile),
+    ...profileResource(where, reader, profile),
     links: presentLinks(where, profile),
   })),
   meta: presentPage(page, place),
@@ -185,20 +187,20 @@ export const toNewProfile = (body: Input<typeof contract.createProfile>["body"])
 
 export const toProfileChange = ({ data }: Input<typeof contract.updateProfile>["body"]): ProfileChange => ({
   name: data.name,
-  discoveryUrl: data.discovery_url,
-  clientId: data.client_id,
-  clientSecret: data.client_secret,
-  clientSecretNext: data.client_secret_next,
+  discovery_url: data.discovery_url,
+  client_id: data.client_id,
+  client_secret: data.client_secret,
+  client_secret_next: data.client_secret_next,
   enabled: data.enabled,
   flow: data.flow,
   provisioning: data.provisioning,
-  propagateLogout: data.propagate_logout,
-  adoptIdentitiesOf: data.adopt_identities_of,
+  propagate_logout: data.propagate_logout,
+  adopt_identities_of: data.adopt_identities_of,
   confirm: data.confirm,
 });
 
 export const toApproval = ({ data }: Input<typeof contract.approveDrift>["body"]) => ({
   digest: data.digest,
-  adoptIdentitiesOf: data.adopt_identities_of,
+  adopt_identities_of: data.adopt_identities_of,
   confirm: data.confirm,
 });

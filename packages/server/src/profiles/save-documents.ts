@@ -5,7 +5,7 @@ import type { Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import { touchStore } from "../stores/store.ts";
 import type { Calls } from "./calls.ts";
-import { driftHappening } from "./events.ts";
+import { driftEvent } from "./events.ts";
 import { type Profile, profileOf } from "./profile.ts";
 
 type Documents = Partial<
@@ -31,29 +31,29 @@ export async function saveDocuments(
   columns: Documents,
 ): Promise<void> {
   await deps.storage.transact(async (trx) => {
-    await touchStore(trx, profile.storeId);
+    await touchStore(trx, profile.store_id);
     let saving = trx
       .updateTable("oidc_profiles")
       .set(columns)
-      .where("store_id", "=", profile.storeId)
+      .where("store_id", "=", profile.store_id)
       .where("id", "=", profile.id)
-      .where("discovery_url", "=", profile.discoveryUrl)
+      .where("discovery_url", "=", profile.discovery_url)
       .where("metadata", profile.metadata ? "=" : "is", profile.metadata && JSON.stringify(profile.metadata));
     const { pending_metadata: pending, issuer_found: issuer } = columns;
     if (pending) saving = saving.where("pending_metadata", "is distinct from", pending);
     if (issuer) saving = saving.where("issuer_found", "is distinct from", issuer);
     const row = await saving.returningAll().executeTakeFirst();
     if (!row || !(pending || issuer)) return;
-    const happened = driftHappening(deps, "oidc_profile.drift_detected", profile, profileOf(row));
-    await noteEvents(trx, deps, byService(profile.storeId), [happened]);
+    const happened = driftEvent(deps, "oidc_profile.drift_detected", profile, profileOf(row));
+    await noteEvents(trx, deps, byService(profile.store_id), [happened]);
   });
-  deps.storage.changes.announce(profile.storeId);
+  deps.storage.changes.announce(profile.store_id);
 }
 
 /** That it was read, and was the same. */
 export async function noteReading(
   { storage, clock }: { storage: Storage; clock: Clock },
-  { storeId, id }: Profile,
+  { store_id: storeId, id }: Profile,
 ): Promise<void> {
   await storage.db
     .updateTable("oidc_profiles")

@@ -13,7 +13,7 @@ const KNOWN_FOR_MS = 30 * 3_600_000;
 export function shownHealth(
   calls: Pick<Calls, "healthOf">,
   clock: Clock,
-  { id, enabled, toldHealth, readAt, updatedAt, metadata }: Profile,
+  { id, enabled, told_health: toldHealth, read_at: readAt, updated_at: updatedAt, metadata }: Profile,
 ): { status: HealthStatus | "unknown"; since: number } {
   const toldIll = toldHealth === "down" || toldHealth === "degraded" ? toldHealth : undefined;
   const seen = calls.healthOf(id, enabled && toldIll !== undefined);

@@ -48,12 +48,12 @@ export async function endSession(
   const hint = await readIdTokenHint(deps, realm, text ?? "");
   if (!hint || hint.clientId !== (asked.get("client_id") ?? hint.clientId))
     throw new Problem("logout_hint_invalid");
-  await deleteToken(deps, byCustomer(realm.storeId, hint.customerId, requestId), hint.tokenId);
+  await deleteToken(deps, byCustomer(realm.store_id, hint.customerId, requestId), hint.tokenId);
   // Ended before the address is looked at: whoever wants to sign out is signed out, wherever they go then.
   const goal = readGoal(realm, asked);
-  const key = { storeId: realm.storeId, realmId: realm.id, profileId: hint.profileId };
+  const key = { storeId: realm.store_id, realmId: realm.id, profileId: hint.profileId };
   const profile = await findProfile(deps.storage.db, key);
-  if (profile?.propagateLogout && profile.metadata?.endSessionEndpoint)
+  if (profile?.propagate_logout && profile.metadata?.endSessionEndpoint)
     return { location: toProvider(deps, profile, profile.metadata.endSessionEndpoint, goal) };
   return toGoal(goal);
 }
@@ -66,7 +66,7 @@ function readGoal(realm: Realm, asked: Parameters, meta?: { signed_out: false })
   const uri = asked.get("post_logout_redirect_uri");
   const state = asked.get("state");
   if (uri === undefined) return undefined;
-  const isRegistered = realm.redirectUris.includes(uri) && isAllowedRedirectUri(uri);
+  const isRegistered = realm.redirect_uris.includes(uri) && isAllowedRedirectUri(uri);
   if (!isRegistered || (state?.length ?? 0) > limits.clientStateLength)
     throw new Problem("logout_uri_unregistered", meta && { meta });
   return { uri, state };
@@ -79,10 +79,10 @@ const toGoal = (goal: Goal): BrowserAnswer =>
 
 /** We keep no token of the provider's that could say who it is: it asks the shopper, or knows them by its own cookie. */
 function toProvider(deps: Deps, profile: Profile, endpoint: string, goal: Goal): string {
-  const { storeId, realmId, id: profileId } = profile;
+  const { store_id: storeId, realm_id: realmId, id: profileId } = profile;
   const kept = goal && JSON.stringify({ uriDigest: digest(goal.uri), state: goal.state });
   return withParameters(endpoint, {
-    client_id: profile.clientId,
+    client_id: profile.client_id,
     post_logout_redirect_uri: `${issuerOf(deps, storeId, realmId)}/profiles/${profileId}/signed-out`,
     state: kept && seal(deps.keyring, PURPOSE, contextOf({ storeId, realmId, profileId }), kept),
   });
@@ -96,12 +96,12 @@ export async function signedOut(
 ): Promise<BrowserAnswer> {
   const realm = await getRealm(deps, ids.store, ids.realm);
   cameFrom(shopOf(deps, realm));
-  const place = { storeId: realm.storeId, realmId: realm.id, profileId: ids.profile };
+  const place = { storeId: realm.store_id, realmId: realm.id, profileId: ids.profile };
   if (!(await findProfile(deps.storage.db, place))) throw new Problem("profile_not_found");
   const sealed = readParameters(search).get("state") ?? "";
   const kept = unseal(deps.keyring, PURPOSE, contextOf(place), sealed);
   if (kept === undefined) return toGoal(undefined);
   const { uriDigest, state } = JSON.parse(kept) as { uriDigest: string; state?: string };
-  const uri = realm.redirectUris.find((registered) => digest(registered) === uriDigest);
+  const uri = realm.redirect_uris.find((registered) => digest(registered) === uriDigest);
   return toGoal(uri === undefined ? undefined : { uri, state });
 }

@@ -29,7 +29,7 @@ export const ID_TOKEN_CLAIMS = [
 type IdTokenClaims = Partial<Record<(typeof ID_TOKEN_CLAIMS)[number], unknown>>;
 
 /** Of a sign-on that has asked for the scope `email`. */
-export const emailClaims = (scopes: readonly string[], { email, emailVerified }: Customer) =>
+export const emailClaims = (scopes: readonly string[], { email, email_verified: emailVerified }: Customer) =>
   scopes.includes("email") ? { email, email_verified: emailVerified } : {};
 
 /** Who the customer is here, which may be with another address than the one that the identity provider has. */

@@ -26,7 +26,7 @@ export async function describeRealm(
   const realm = await getCustomerRealm(deps, ids.store, ids.realm);
   // A library that has read this checks an ID token next: by then there is a key of each kind.
   await deps.signingKeys.prepare().catch(() => {});
-  const issuer = issuerOf(deps, realm.storeId, realm.id);
+  const issuer = issuerOf(deps, realm.store_id, realm.id);
   return {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
@@ -72,7 +72,7 @@ export async function redeemForClient(
   if (body.code_verifier === undefined && !isStandard)
     throw new Problem("member_missing", { source: { pointer: "/code_verifier" } });
   const grant = {
-    storeId: realm.storeId,
+    storeId: realm.store_id,
     clientCode: body.code,
     clientRedirectUri: body.redirect_uri,
     clientVerifier: body.code_verifier,
@@ -81,9 +81,9 @@ export async function redeemForClient(
     requestId,
     from: { source, userAgent },
   };
-  const signer = await deps.signingKeys.forIdTokens(realm.idTokenAlgorithm);
+  const signer = await deps.signingKeys.forIdTokens(realm.id_token_signed_response_alg);
   return redeem(deps, grant, async (trx, redeemed) => {
-    const customer = await findCustomer(trx, realm.storeId, redeemed.token.customerId);
+    const customer = await findCustomer(trx, realm.store_id, redeemed.token.customerId);
     if (!customer) throw new Error("a token was made for nobody");
     return {
       access_token: redeemed.token.token,
@@ -98,7 +98,7 @@ export async function redeemForClient(
 /** The public client of the settings, which has no secret, or an application key of the store, with its own. */
 export async function knowClient(
   deps: ClientDeps,
-  { storeId }: Realm,
+  { store_id: storeId }: Realm,
   credentials: Credentials,
 ): Promise<{ clientId: string; key?: Awaited<ReturnType<typeof authenticateClient>> }> {
   const { clientId, clientSecret } = credentials;
@@ -108,7 +108,7 @@ export async function knowClient(
   if (clientSecret === undefined || !isKey) {
     const settings = await getSettings(deps, storeId);
     // A secret of the public client is one that a library insisted on: there is none to compare it with.
-    if (clientId === settings.clientId) return { clientId };
+    if (clientId === settings.client_id) return { clientId };
     if (!isKey) throw new Problem("sign_on_client_unknown");
   }
   const key = await authenticateClient(deps, credentials);

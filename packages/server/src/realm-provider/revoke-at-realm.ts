@@ -20,7 +20,7 @@ export async function revokeAtRealm(
   { authorization, body, requestId }: RevocationRequest,
 ): Promise<Record<string, never>> {
   const realm = await getCustomerRealm(deps, ids.store, ids.realm);
-  const { storeId } = realm;
+  const { store_id: storeId } = realm;
   const { clientId, key } = await knowClient(deps, realm, readCredentials(authorization, body));
   const found = await findLiving(deps, storeId, body.token);
   if (found?.clientId !== clientId || found.issuer !== issuerOf(deps, storeId, realm.id)) return {};

@@ -21,7 +21,7 @@ import type { Storage } from "../storage/storage.ts";
 type Deps = { publicUrl: string; storage: Storage; clock: Clock; keyring: Keyring };
 
 const PURPOSE = "sign-out";
-const contextOf = ({ storeId, id }: Realm): string => `${storeId}/${id}/question`;
+const contextOf = ({ store_id: storeId, id }: Realm): string => `${storeId}/${id}/question`;
 
 /** Beside what `end-session.ts` reads of every request. */
 const SENT_AGAIN = ["post_logout_redirect_uri", "state", "client_id", "ui_locales"];
@@ -47,7 +47,7 @@ export async function askToSignOut(
   const query = again.map((pair) => pair.join("=")).join("&");
   const journey = [deps.publicUrl, asked.get("post_logout_redirect_uri") ?? ""];
   const question = {
-    action: `${issuerOf(deps, realm.storeId, realm.id)}/end-session${query && `?${query}`}`,
+    action: `${issuerOf(deps, realm.store_id, realm.id)}/end-session${query && `?${query}`}`,
     confirmation: seal(deps.keyring, PURPOSE, contextOf(realm), kept),
     httpOrigins: journey.filter((url) => url.startsWith("http:")).map((url) => new URL(url).origin),
   };
@@ -68,7 +68,11 @@ function isConfirmed(
   return !isOver && isSameBrowser(deps, { browserDigest }, request);
 }
 
-async function isClientOf({ storage }: Deps, { storeId }: Realm, clientId: string): Promise<boolean> {
+async function isClientOf(
+  { storage }: Deps,
+  { store_id: storeId }: Realm,
+  clientId: string,
+): Promise<boolean> {
   const settings = await getSettings({ storage }, storeId);
-  return clientId === settings.clientId || (await findClient(storage.db, clientId))?.storeId === storeId;
+  return clientId === settings.client_id || (await findClient(storage.db, clientId))?.storeId === storeId;
 }

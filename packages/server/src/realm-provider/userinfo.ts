@@ -17,7 +17,7 @@ export async function readUserinfo(
   ids: { store: string; realm: string },
   authorization: string | undefined,
 ): Promise<Output<typeof contract.userinfo>> {
-  const { storeId, id: realmId } = await getRealm(deps, ids.store, ids.realm);
+  const { store_id: storeId, id: realmId } = await getRealm(deps, ids.store, ids.realm);
   if (authorization === undefined) throw new Problem("token_missing");
   const text = readBearer(authorization, MAX_TOKEN_LENGTH);
   const found = text === undefined ? undefined : await findLiving(deps, storeId, text);

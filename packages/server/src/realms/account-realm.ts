@@ -10,23 +10,23 @@ export function accountRealmOf(storeId: string): Realm {
   const createdAt = timeOfId(storeId);
   return {
     id: storeId,
-    storeId,
+    store_id: storeId,
     name: "Accounts",
     purpose: "customers",
-    redirectUris: [],
-    duplicateEmailPolicy: "allowed",
-    idTokenAlgorithm: "RS256",
-    profileUpdates: "always",
-    homeUrl: null,
-    logoUrl: null,
-    accentColor: null,
-    createdAt,
-    updatedAt: createdAt,
+    redirect_uris: [],
+    duplicate_email_policy: "allowed",
+    id_token_signed_response_alg: "RS256",
+    profile_updates: "always",
+    home_url: null,
+    logo_url: null,
+    accent_color: null,
+    created_at: createdAt,
+    updated_at: createdAt,
   };
 }
 
 /** The client id is the customers' because clients expect one. */
 export const accountSettingsOf = (settings: AuthenticationSettings): AuthenticationSettings => ({
   ...settings,
-  realmId: accountRealmOf(settings.storeId).id,
+  realm_id: accountRealmOf(settings.store_id).id,
 });

@@ -18,24 +18,24 @@ import { isUniqueViolation } from "../storage/unique-violation.ts";
 import { changeStore } from "../stores/store.ts";
 import { accountRealmOf } from "./account-realm.ts";
 import { faultOfRedirectUri, faultOfShownUrl } from "./redirect-uri.ts";
-import { presentMembers } from "./resource.ts";
+import { realmResource } from "./resource.ts";
 
 /** A way in: where people may be sent back to, and what to do when two customers have one e-mail. */
 export type Realm = {
   id: string;
-  storeId: string;
+  store_id: string;
   name: string;
   purpose: Purpose;
-  redirectUris: string[];
-  duplicateEmailPolicy: DuplicateEmailPolicy;
-  idTokenAlgorithm: SigningAlgorithm;
-  profileUpdates: ProfileUpdates;
+  redirect_uris: string[];
+  duplicate_email_policy: DuplicateEmailPolicy;
+  id_token_signed_response_alg: SigningAlgorithm;
+  profile_updates: ProfileUpdates;
   /** What our own pages show of the shop, beside the name. */
-  homeUrl: string | null;
-  logoUrl: string | null;
-  accentColor: string | null;
-  createdAt: number;
-  updatedAt: number;
+  home_url: string | null;
+  logo_url: string | null;
+  accent_color: string | null;
+  created_at: number;
+  updated_at: number;
 };
 
 /** Who signs in there. It never changes: what a code of the realm is worth follows from it. */
@@ -49,13 +49,13 @@ type ProfileUpdates = "always" | "first";
 export type RealmChange = {
   purpose?: Purpose | undefined;
   name?: string | undefined;
-  redirectUris?: string[] | undefined;
-  duplicateEmailPolicy?: DuplicateEmailPolicy | undefined;
-  idTokenAlgorithm?: SigningAlgorithm | undefined;
-  profileUpdates?: ProfileUpdates | undefined;
-  homeUrl?: string | null | undefined;
-  logoUrl?: string | null | undefined;
-  accentColor?: string | null | undefined;
+  redirect_uris?: string[] | undefined;
+  duplicate_email_policy?: DuplicateEmailPolicy | undefined;
+  id_token_signed_response_alg?: SigningAlgorithm | undefined;
+  profile_updates?: ProfileUpdates | undefined;
+  home_url?: string | null | undefined;
+  logo_url?: string | null | undefined;
+  accent_color?: string | null | undefined;
 };
 
 type Deps = { storage: Storage; clock: Clock };
@@ -63,25 +63,25 @@ type Deps = { storage: Storage; clock: Clock };
 /** What it says of people who come through an identity provider. */
 export const rulesOf = (
   row: Pick<Tables["authentication_realms"], "duplicate_email_policy" | "profile_updates">,
-): Pick<Realm, "duplicateEmailPolicy" | "profileUpdates"> => ({
-  duplicateEmailPolicy: row.duplicate_email_policy as DuplicateEmailPolicy,
-  profileUpdates: (row.profile_updates ?? "always") as ProfileUpdates,
+): Pick<Realm, "duplicate_email_policy" | "profile_updates"> => ({
+  duplicate_email_policy: row.duplicate_email_policy as DuplicateEmailPolicy,
+  profile_updates: (row.profile_updates ?? "always") as ProfileUpdates,
 });
 
 export const realmOf = (row: Tables["authentication_realms"]): Realm => ({
   id: row.id,
-  storeId: row.store_id,
+  store_id: row.store_id,
   name: row.name,
   purpose: row.purpose as Purpose,
-  redirectUris: JSON.parse(row.redirect_uris),
+  redirect_uris: JSON.parse(row.redirect_uris),
   ...rulesOf(row),
   // A realm of before there was a choice goes on as it was.
-  idTokenAlgorithm: (row.id_token_signed_response_alg ?? "ES256") as SigningAlgorithm,
-  homeUrl: row.home_url,
-  logoUrl: row.logo_url,
-  accentColor: row.accent_color,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
+  id_token_signed_response_alg: (row.id_token_signed_response_alg ?? "ES256") as SigningAlgorithm,
+  home_url: row.home_url,
+  logo_url: row.logo_url,
+  accent_color: row.accent_color,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
 });
 
 export async function findRealm(db: Database, storeId: string, realmId: string): Promise<Realm | undefined> {
@@ -164,20 +164,20 @@ export async function insertRealm(
     id: newId(),
     store_id: by.storeId,
     name: change.name,
-    redirect_uris: JSON.stringify(change.redirectUris ?? []),
-    duplicate_email_policy: change.duplicateEmailPolicy ?? "allowed",
+    redirect_uris: JSON.stringify(change.redirect_uris ?? []),
+    duplicate_email_policy: change.duplicate_email_policy ?? "allowed",
     purpose: change.purpose ?? "customers",
-    id_token_signed_response_alg: change.idTokenAlgorithm ?? "RS256",
-    profile_updates: change.profileUpdates ?? null,
-    home_url: change.homeUrl ?? null,
-    logo_url: change.logoUrl ?? null,
-    accent_color: change.accentColor ?? null,
+    id_token_signed_response_alg: change.id_token_signed_response_alg ?? "RS256",
+    profile_updates: change.profile_updates ?? null,
+    home_url: change.home_url ?? null,
+    logo_url: change.logo_url ?? null,
+    accent_color: change.accent_color ?? null,
     created_at: now,
     updated_at: now,
   };
   await trx.insertInto("authentication_realms").values(row).execute();
   const realm = realmOf(row);
-  const resource = presentMembers(realm);
+  const resource = realmResource(realm);
   await noteEvents(trx, { clock }, by, [
     { type: "authentication_realm.created", subject: realm.id, resource },
   ]);
@@ -193,9 +193,11 @@ export async function createRealm(
   refuseBadAddresses(deps, change);
   const isForMembers = change.purpose === "members";
   const usual = isForMembers ? [`${deps.publicUrl}/console/signed-in`] : [];
-  const { redirectUris = usual } = change;
+  const { redirect_uris: redirectUris = usual } = change;
   try {
-    return await deps.storage.transact((trx) => insertRealm(trx, deps, by, { ...change, redirectUris }));
+    return await deps.storage.transact((trx) =>
+      insertRealm(trx, deps, by, { ...change, redirect_uris: redirectUris }),
+    );
   } catch (error) {
     if (!isForMembers || !isUniqueViolation(error)) throw error;
     throw new Problem("members_realm_exists", { source: { pointer: "/data/purpose" } });
@@ -213,7 +215,7 @@ export async function updateRealm(
   const updated = await changeStore(deps, by.storeId, async (trx) => {
     const before = await findRealm(trx, by.storeId, realmId);
     if (!before) throw new Problem("realm_not_found");
-    if (basedOn && !basedOn.includes(toIso(before.updatedAt))) throw new Problem("realm_changed");
+    if (basedOn && !basedOn.includes(toIso(before.updated_at))) throw new Problem("realm_changed");
     // Read and written under the store's lock: two that add to the list at once are both in it afterwards.
     const change = typeof given === "function" ? given(before) : given;
     refuseBadAddresses(deps, change);
@@ -223,17 +225,17 @@ export async function updateRealm(
       .updateTable("authentication_realms")
       .set({
         ...(change.name !== undefined && { name: change.name }),
-        ...(change.redirectUris !== undefined && { redirect_uris: JSON.stringify(change.redirectUris) }),
-        ...(change.duplicateEmailPolicy !== undefined && {
-          duplicate_email_policy: change.duplicateEmailPolicy,
+        ...(change.redirect_uris !== undefined && { redirect_uris: JSON.stringify(change.redirect_uris) }),
+        ...(change.duplicate_email_policy !== undefined && {
+          duplicate_email_policy: change.duplicate_email_policy,
         }),
-        ...(change.idTokenAlgorithm !== undefined && {
-          id_token_signed_response_alg: change.idTokenAlgorithm,
+        ...(change.id_token_signed_response_alg !== undefined && {
+          id_token_signed_response_alg: change.id_token_signed_response_alg,
         }),
-        ...(change.profileUpdates !== undefined && { profile_updates: change.profileUpdates }),
-        ...(change.homeUrl !== undefined && { home_url: change.homeUrl }),
-        ...(change.logoUrl !== undefined && { logo_url: change.logoUrl }),
-        ...(change.accentColor !== undefined && { accent_color: change.accentColor }),
+        ...(change.profile_updates !== undefined && { profile_updates: change.profile_updates }),
+        ...(change.home_url !== undefined && { home_url: change.home_url }),
+        ...(change.logo_url !== undefined && { logo_url: change.logo_url }),
+        ...(change.accent_color !== undefined && { accent_color: change.accent_color }),
         updated_at: laterThan("updated_at", deps.clock.now()),
       })
       .where("store_id", "=", by.storeId)
@@ -241,8 +243,8 @@ export async function updateRealm(
       .returningAll()
       .executeTakeFirstOrThrow();
     const realm = realmOf(row);
-    const resource = presentMembers(realm);
-    const changes = changesOf(presentMembers(before), resource);
+    const resource = realmResource(realm);
+    const changes = changesOf(realmResource(before), resource);
     const happened = { type: "authentication_realm.updated", subject: realmId, resource } as const;
     if (changes) await noteEvents(trx, deps, by, [{ ...happened, changes }]);
     return realm;
@@ -278,7 +280,7 @@ export async function deleteRealm(deps: Deps, by: By, realmId: string): Promise<
 /** All that are wrong at once. */
 function refuseBadAddresses(
   deps: { publicUrl: string },
-  { redirectUris = [], homeUrl, logoUrl }: RealmChange,
+  { redirect_uris: redirectUris = [], home_url: homeUrl, logo_url: logoUrl }: RealmChange,
 ): void {
   const unregistrable = redirectUris.map((uri, index) =>
     faultOf("redirect_uri_invalid", faultOfRedirectUri(uri), "redirect_uris", index),

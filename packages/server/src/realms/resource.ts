@@ -13,7 +13,7 @@ const realmUrl = (publicUrl: string, realmId: string): string =>
 
 export const presentSettingsMembers = (
   { publicUrl }: Where,
-  { storeId, clientId, realmId }: AuthenticationSettings,
+  { store_id: storeId, client_id: clientId, realm_id: realmId }: AuthenticationSettings,
 ): Output<typeof contract.getAuthenticationSettings>["data"] => ({
   id: storeId,
   type: "customer-authentication-settings",
@@ -58,28 +58,28 @@ export const presentSettingsAs = <T extends string>(
 export const toSettingsChange = ({
   data,
 }: Input<typeof contract.updateAuthenticationSettings>["body"]): SettingsChange => ({
-  clientId: data.client_id,
-  realmId: data.realm_id,
+  client_id: data.client_id,
+  realm_id: data.realm_id,
 });
 
-export const presentMembers = (realm: Realm): Output<typeof contract.getRealm>["data"] => ({
+export const realmResource = (realm: Realm): Output<typeof contract.getRealm>["data"] => ({
   id: realm.id,
   type: "authentication-realm",
   name: realm.name,
   purpose: realm.purpose,
-  redirect_uris: realm.redirectUris,
-  duplicate_email_policy: realm.duplicateEmailPolicy,
-  id_token_signed_response_alg: realm.idTokenAlgorithm,
-  profile_updates: realm.profileUpdates,
-  home_url: realm.homeUrl,
-  logo_url: realm.logoUrl,
-  accent_color: realm.accentColor,
-  relationships: { origin: { data: { id: realm.storeId, type: "customer-authentication-settings" } } },
-  meta: { created_at: toIso(realm.createdAt), updated_at: toIso(realm.updatedAt) },
+  redirect_uris: realm.redirect_uris,
+  duplicate_email_policy: realm.duplicate_email_policy,
+  id_token_signed_response_alg: realm.id_token_signed_response_alg,
+  profile_updates: realm.profile_updates,
+  home_url: realm.home_url,
+  logo_url: realm.logo_url,
+  accent_color: realm.accent_color,
+  relationships: { origin: { data: { id: realm.store_id, type: "customer-authentication-settings" } } },
+  meta: { created_at: toIso(realm.created_at), updated_at: toIso(realm.updated_at) },
 });
 
 export const presentRealm = ({ publicUrl }: Where, realm: Realm): Output<typeof contract.getRealm> => ({
-  data: presentMembers(realm),
+  data: realmResource(realm),
   links: { self: realmUrl(publicUrl, realm.id) },
 });
 
@@ -87,7 +87,7 @@ export const presentRealmList = (
   { publicUrl }: Where,
   { realms, place, page }: RealmList,
 ): Output<typeof contract.listRealms> => ({
-  data: realms.map((realm) => ({ ...presentMembers(realm), links: { self: realmUrl(publicUrl, realm.id) } })),
+  data: realms.map((realm) => ({ ...realmResource(realm), links: { self: realmUrl(publicUrl, realm.id) } })),
   meta: presentPage(page, place),
   links: presentPageLinks(`${publicUrl}/v2/authentication-realms`, page, place),
 });
@@ -96,11 +96,11 @@ export const toRealmChange = <T extends Input<typeof contract.updateRealm>["body
   ({
     name: data.name,
     purpose: data.purpose,
-    redirectUris: data.redirect_uris,
-    duplicateEmailPolicy: data.duplicate_email_policy,
-    idTokenAlgorithm: data.id_token_signed_response_alg,
-    profileUpdates: data.profile_updates,
-    homeUrl: data.home_url,
-    logoUrl: data.logo_url,
-    accentColor: data.accent_color,
+    redirect_uris: data.redirect_uris,
+    duplicate_email_policy: data.duplicate_email_policy,
+    id_token_signed_response_alg: data.id_token_signed_response_alg,
+    profile_updates: data.profile_updates,
+    home_url: data.home_url,
+    logo_url: data.logo_url,
+    accent_color: data.accent_color,
   }) as RealmChange & { name: T["data"]["name"] };

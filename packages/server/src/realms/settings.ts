@@ -13,8 +13,8 @@ import { findRealm } from "./realm.ts";
 import { presentSettingsMembers } from "./resource.ts";
 
 /** Which realm a store's customers sign in to, and the client id that its storefronts use for that. */
-export type AuthenticationSettings = { storeId: string; clientId: string; realmId: string };
-export type SettingsChange = { clientId?: string | undefined; realmId?: string | undefined };
+export type AuthenticationSettings = { store_id: string; client_id: string; realm_id: string };
+export type SettingsChange = { client_id?: string | undefined; realm_id?: string | undefined };
 
 export const FIRST_CLIENT_ID = "customers";
 
@@ -25,7 +25,7 @@ export async function insertSettings(
   { clock }: { clock: Clock },
   settings: AuthenticationSettings,
 ): Promise<void> {
-  const { storeId, clientId, realmId } = settings;
+  const { store_id: storeId, client_id: clientId, realm_id: realmId } = settings;
   const row = { store_id: storeId, client_id: clientId, realm_id: realmId, updated_at: clock.now() };
   await trx.insertInto("customer_authentication_settings").values(row).execute();
 }
@@ -36,7 +36,7 @@ export async function getSettings(
 ): Promise<AuthenticationSettings> {
   const row = await findSettings.first(storage.db, { storeId });
   if (!row) throw new Problem("token_invalid");
-  return { storeId, clientId: row.client_id, realmId: row.realm_id };
+  return { store_id: storeId, client_id: row.client_id, realm_id: row.realm_id };
 }
 
 /**
@@ -74,8 +74,8 @@ export async function updateSettings(
   const { storeId } = by;
   await changeStore(deps, storeId, async (trx) => {
     const current = await getSettings({ storage: { db: trx } }, storeId);
-    const clientId = change.clientId ?? current.clientId;
-    const realmId = change.realmId ?? current.realmId;
+    const clientId = change.client_id ?? current.client_id;
+    const realmId = change.realm_id ?? current.realm_id;
     // A realm never changes its purpose, so what was looked at here stays so.
     const realm = await findRealm(trx, storeId, realmId);
     if (realm?.purpose !== "customers")
@@ -87,7 +87,11 @@ export async function updateSettings(
       .where("store_id", "=", storeId)
       .execute();
     const { relationships: _, ...before } = presentSettingsMembers(deps, current);
-    const { relationships, ...after } = presentSettingsMembers(deps, { storeId, clientId, realmId });
+    const { relationships, ...after } = presentSettingsMembers(deps, {
+      store_id: storeId,
+      client_id: clientId,
+      realm_id: realmId,
+    });
     const changes = changesOf(before, after);
     const resource = { ...after, relationships };
     const updated = { type: "customer_authentication_settings.updated", subject: storeId, resource } as const;

@@ -17,9 +17,9 @@ export function shopOf(deps: { publicUrl: string }, realm: Realm): Shop {
   const usualHome = isForMembers ? (consoleUrlOf(deps.publicUrl) ?? null) : null;
   return {
     name: realm.name === FIRST_REALM_NAME ? null : realm.name.replaceAll(DIRECTIONS, "").trim() || null,
-    homeUrl: showable(realm.homeUrl) ?? usualHome,
-    logoUrl: showable(realm.logoUrl),
-    accentColor: realm.accentColor,
+    homeUrl: showable(realm.home_url) ?? usualHome,
+    logoUrl: showable(realm.logo_url),
+    accentColor: realm.accent_color,
     isForMembers,
   };
 }

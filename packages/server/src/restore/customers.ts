@@ -1,5 +1,5 @@
-import { customerHappening, fromRow } from "../customers/customer.ts";
-import { presentMembers } from "../customers/resource.ts";
+import { customerEvent, fromRow } from "../customers/customer.ts";
+import { customerResource } from "../customers/resource.ts";
 import { thinOutTokens } from "../customers/tokens/thin-out-tokens.ts";
 import { changesOf } from "../events/changes.ts";
 import { byOperator } from "../events/event.ts";
@@ -104,10 +104,10 @@ async function carryChange(trx: Trx, deps: Deps, { id, store_id, columns }: Chan
     .execute();
   const is = fromRow(await rows.executeTakeFirstOrThrow());
   const secrets = columns.password_hash === undefined ? [] : ["password"];
-  const changes = changesOf(presentMembers(was), presentMembers(is), secrets);
+  const changes = changesOf(customerResource(was), customerResource(is), secrets);
   if (changes)
     await noteEvents(trx, deps, byOperator(store_id), [
-      { ...customerHappening("customer.updated", is), changes },
+      { ...customerEvent("customer.updated", is), changes },
     ]);
 }
 

@@ -1,6 +1,6 @@
 import { getApplicationKey } from "../application-keys/application-key.ts";
 import { noteKey } from "../application-keys/note-key.ts";
-import { presentMembers } from "../application-keys/resource.ts";
+import { applicationKeyResource } from "../application-keys/resource.ts";
 import { changesOf } from "../events/changes.ts";
 import { byOperator } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
@@ -119,7 +119,7 @@ async function carryRights(deps: Deps, replaced: Replaced, ids: readonly string[
         .where("id", "=", id)
         .execute();
       const after = await read();
-      const changes = changesOf(presentMembers(before), presentMembers(after));
+      const changes = changesOf(applicationKeyResource(before), applicationKeyResource(after));
       await noteKey(trx, deps, byOperator(store_id), "application_key.updated", after, changes);
     });
   }

@@ -3,7 +3,7 @@ import { byOperator } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { findMember, memberOf } from "../members/member.ts";
-import { presentMembers } from "../members/resource.ts";
+import { memberResource } from "../members/resource.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -89,9 +89,9 @@ async function carryChange(
     .executeTakeFirst();
   if (!was || !row) return;
   const is = memberOf(row);
-  const resource = presentMembers(is);
+  const resource = memberResource(is);
   const changes = {
-    ...changesOf(presentMembers(was), resource),
+    ...changesOf(memberResource(was), resource),
     ...(was.status !== is.status && { status: { before: was.status, after: is.status } }),
   };
   await noteEvents(trx, deps, byOperator(storeId), [

@@ -4,10 +4,10 @@ import { byOperator } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { removeProfile } from "../profiles/administer.ts";
-import { profileHappening, shown } from "../profiles/events.ts";
+import { profileEvent, shown } from "../profiles/events.ts";
 import { profileOf } from "../profiles/profile.ts";
 import { deleteRealm, realmOf } from "../realms/realm.ts";
-import { presentMembers } from "../realms/resource.ts";
+import { realmResource } from "../realms/resource.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -128,7 +128,7 @@ async function changeProfile(
   const changes = changesOf(shown(seen, before), shown(seen, after), secrets);
   if (changes)
     await noteEvents(trx, deps, byOperator(store_id), [
-      { ...profileHappening(seen, "oidc_profile.updated", after), changes },
+      { ...profileEvent(seen, "oidc_profile.updated", after), changes },
     ]);
 }
 
@@ -191,14 +191,14 @@ async function changeRealm(
     .selectAll()
     .where("store_id", "=", store_id)
     .where("id", "=", id);
-  const before = presentMembers(realmOf(await row.executeTakeFirstOrThrow()));
+  const before = realmResource(realmOf(await row.executeTakeFirstOrThrow()));
   await trx
     .updateTable("authentication_realms")
     .set({ ...columns, updated_at: laterThan("updated_at", deps.clock.now()) })
     .where("store_id", "=", store_id)
     .where("id", "=", id)
     .execute();
-  const resource = presentMembers(realmOf(await row.executeTakeFirstOrThrow()));
+  const resource = realmResource(realmOf(await row.executeTakeFirstOrThrow()));
   const changes = changesOf(before, resource);
   if (changes)
     await noteEvents(trx, deps, byOperator(store_id), [

@@ -118,7 +118,7 @@ function inWords(
   return Object.hasOwn(problems, reason) ? problemEntry(reason as ProblemCode) : undefined;
 }
 
-export function presentMembers(row: Row): Members {
+export function signOnResource(row: Row): Members {
   const checks: SignOnCheck[] = JSON.parse(row.checks);
   const words = inWords(row.reason, checks);
   return {
@@ -152,7 +152,7 @@ export function presentMembers(row: Row): Members {
  * provider said may name one, or be a stranger's words in the redirect: it stays in the record.
  */
 export function presentForLog(row: Row): object {
-  const { browser: _, operating_system: _too, network: _also, ...rest } = presentMembers(row);
+  const { browser: _, operating_system: _too, network: _also, ...rest } = signOnResource(row);
   const { idp_answer: answer } = rest;
   return {
     ...rest,
@@ -165,7 +165,7 @@ export function presentForLog(row: Row): object {
 const MADE_UP: ReadonlySet<string | null> = new Set(["sign_on_client_unknown", "redirect_uri_unregistered"]);
 
 export const presentSignOn = (where: Where, row: Row): Output<typeof contract.getSignOn> => ({
-  data: presentMembers(row),
+  data: signOnResource(row),
   links: { self: selfUrl(where, row.id) },
 });
 
@@ -173,7 +173,7 @@ export const presentSignOnList = (
   where: Where,
   { rows, place, page, conditions, sort }: SignOnList,
 ): Output<typeof contract.listSignOns> => ({
-  data: rows.map((row) => ({ ...presentMembers(row), links: { self: selfUrl(where, row.id) } })),
+  data: rows.map((row) => ({ ...signOnResource(row), links: { self: selfUrl(where, row.id) } })),
   meta: presentPage(page, place),
   links: presentPageLinks(`${where.publicUrl}/v2/sign-ons`, page, place, toListParameters(conditions, sort)),
 });

@@ -25,12 +25,12 @@ import { passedOn, readWanted, type Wanted } from "./authorization-request.ts";
 import { chooseProfile, offerChoice } from "./choose-provider.ts";
 import { redirectProblemsTo, refuseWithPage, signOnProblem, startTrail, type Trail } from "./exits.ts";
 import { idpRequest, knowBrowser } from "./idp-request.ts";
-import { type KnownPlaces, recallPlace, type SignOnPlace } from "./sign-on-path.ts";
+import { type KnownPaths, recallPath, type SignOnPath } from "./sign-on-path.ts";
 
 type Deps = {
   publicUrl: string;
   storage: Storage;
-  knownPlaces: KnownPlaces;
+  knownPlaces: KnownPaths;
   clock: Clock;
   keyring: Keyring;
   directory: Directory;
@@ -48,7 +48,7 @@ export async function authorize(deps: Deps, ids: Ids, request: BrowserRequest): 
   const asked = readParameters(request.search);
   const profileId = asked.get("profile")?.toLowerCase();
   const path = { storeId: ids.store, realmId: ids.realm };
-  const place = await recallPlace(deps, { ...path, profileId: toId(profileId) });
+  const place = await recallPath(deps, { ...path, profileId: toId(profileId) });
   if (!place) throw new Problem("realm_not_found");
   const { realm } = place;
   request.cameFrom(shopOf(deps, realm));
@@ -95,7 +95,7 @@ type TrustedClient = {
 /** Nothing may be sent to a redirect URI before the client is ours and the URI one of its own, byte for byte. */
 async function trustClient(
   { storage: { db } }: Deps,
-  { realm, clientId: publicClientId }: SignOnPlace,
+  { realm, clientId: publicClientId }: SignOnPath,
   asked: Parameters,
 ): Promise<TrustedClient | Problem> {
   const clientId = asked.isRepeated("client_id") ? undefined : asked.get("client_id");
@@ -104,12 +104,12 @@ async function trustClient(
   // Members' codes are for the console alone: an application key could trade none.
   const mayBeKey = realm.purpose === "customers";
   const key = isConfidential && mayBeKey ? await findClient(db, clientId) : undefined;
-  if (isConfidential && key?.storeId !== realm.storeId) return new Problem("sign_on_client_unknown");
+  if (isConfidential && key?.storeId !== realm.store_id) return new Problem("sign_on_client_unknown");
   const clientRedirectUri = asked.get("redirect_uri");
   const isRegistered =
     clientRedirectUri !== undefined &&
     !asked.isRepeated("redirect_uri") &&
-    realm.redirectUris.includes(clientRedirectUri) &&
+    realm.redirect_uris.includes(clientRedirectUri) &&
     isAllowedRedirectUri(clientRedirectUri);
   if (!isRegistered) return new Problem("redirect_uri_unregistered");
   const clientState = asked.isRepeated("state") ? undefined : asked.get("state");
@@ -164,7 +164,7 @@ async function sendToIdp(
     ...(client.hintedCustomerId !== undefined && { hintedCustomerId: client.hintedCustomerId }),
     ...keptLocales(asked.get("ui_locales")),
   };
-  const place = { storeId: profile.storeId, realmId: profile.realmId, profileId: profile.id };
+  const place = { storeId: profile.store_id, realmId: profile.realm_id, profileId: profile.id };
   const idpState = sealAttempt(deps.keyring, place, attempt);
   // It comes back in our own URL, beside the provider's code.
   if (idpState.length > MAX_IDP_STATE_LENGTH) throw signOnProblem("state_missing");

@@ -25,12 +25,12 @@ import {
   timed,
 } from "./exits.ts";
 import { foreseeUnwelcome, identifyShopper, isHinted, isSameBrowser } from "./returned-shopper.ts";
-import { type KnownPlaces, recallPlace } from "./sign-on-path.ts";
+import { type KnownPaths, recallPath } from "./sign-on-path.ts";
 import { finishTest, openTestAttempt } from "./test-sign-on.ts";
 
 type Deps = AskDeps & {
   publicUrl: string;
-  knownPlaces: KnownPlaces;
+  knownPlaces: KnownPaths;
   recorder: Recorder;
   recordLimiter: RecordLimiter;
   codeSeconds: number;
@@ -45,7 +45,7 @@ type Ids = { store: string; realm: string; profile: string };
 export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
   const answered = readParameters(request.search);
   const place: Place = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
-  const found = await recallPlace(deps, place);
+  const found = await recallPath(deps, place);
   if (!found) throw new Problem("realm_not_found");
   const { realm, profile, endedBefore } = found;
   request.cameFrom(shopOf(deps, realm));
@@ -70,7 +70,7 @@ export async function callback(deps: Deps, ids: Ids, request: BrowserRequest): P
   if (isOver(deps, attempt, endedBefore)) return refusePage("attempt_expired");
   if (!isSameBrowser(deps, attempt, request)) return refusePage("browser_changed");
   // The URI is still registered, or there is nowhere to go back to.
-  const clientRedirectUri = realm.redirectUris.find((uri) => digest(uri) === attempt.clientRedirectDigest);
+  const clientRedirectUri = realm.redirect_uris.find((uri) => digest(uri) === attempt.clientRedirectDigest);
   if (clientRedirectUri === undefined) return refusePage("redirect_uri_unregistered");
 
   const client = { clientRedirectUri, clientState: attempt.clientState };

@@ -8,18 +8,18 @@ import type { Realm } from "../realms/realm.ts";
 import type { Storage } from "../storage/storage.ts";
 import { sentAgain } from "./authorization-request.ts";
 import { signOnProblem } from "./exits.ts";
-import type { SignOnPlace } from "./sign-on-path.ts";
+import type { SignOnPath } from "./sign-on-path.ts";
 
 /** Which identity provider a shopper goes to: the one that the storefront names, or the one that the shopper chooses. */
 
 /** The profile that was named, or the only one there is, or several to choose from. */
 export async function chooseProfile(
   { storage: { db } }: { storage: Storage },
-  { realm, profile }: SignOnPlace,
+  { realm, profile }: SignOnPath,
   profileId: string | undefined,
 ): Promise<Profile | Profile[]> {
   if (profileId === undefined) {
-    const enabled = await listBrokered(db, realm.storeId, realm.id);
+    const enabled = await listBrokered(db, realm.store_id, realm.id);
     if (enabled.length === 0) throw signOnProblem("profile_none");
     return enabled.length === 1 ? (enabled[0] as Profile) : enabled;
   }
@@ -37,7 +37,7 @@ export function offerChoice(
   profiles: readonly Profile[],
   { asked, scope }: { asked: Parameters; scope: string },
 ): BrowserAnswer {
-  const action = `${issuerOf(deps, realm.storeId, realm.id)}/authorize?${sentAgain(asked, scope)}`;
+  const action = `${issuerOf(deps, realm.store_id, realm.id)}/authorize?${sentAgain(asked, scope)}`;
   // A request that came by POST may be longer than an address.
   if (action.length > limits.urlBytes) throw signOnProblem("state_missing");
   const options = profiles.map(({ id, name }) => ({
@@ -52,5 +52,5 @@ export function offerChoice(
   return { choice: { action, options, httpOrigins: [...httpOrigins] } };
 }
 
-const endpointOf = ({ metadata, discoveryUrl }: Profile): string =>
+const endpointOf = ({ metadata, discovery_url: discoveryUrl }: Profile): string =>
   metadata?.authorizationEndpoint ?? discoveryUrl;

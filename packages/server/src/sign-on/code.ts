@@ -170,17 +170,17 @@ export async function hasRecord(
 /** The direct flow has no attempt of ours: an identity provider's code is claimed by its hash, and redeemed once. */
 export async function claimDirectCode(
   { storage, clock }: Deps,
-  profile: Pick<Profile, "id" | "storeId" | "realmId" | "clientId">,
+  profile: Pick<Profile, "id" | "store_id" | "realm_id" | "client_id">,
   claim: { id: string; codeHash: string; codeChallenge: string; grant: { clientRedirectUri: string } },
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await storage.db
     .insertInto("sign_on_attempts")
     .values({
       id: claim.id,
-      store_id: profile.storeId,
-      realm_id: profile.realmId,
+      store_id: profile.store_id,
+      realm_id: profile.realm_id,
       profile_id: profile.id,
-      client_id: profile.clientId,
+      client_id: profile.client_id,
       client_redirect_uri: claim.grant.clientRedirectUri,
       code_challenge: claim.codeChallenge,
       code_hash: claim.codeHash,
@@ -192,7 +192,7 @@ export async function claimDirectCode(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-type OfStore = Pick<Profile, "storeId">;
+type OfStore = Pick<Place, "storeId">;
 
 /** In the transaction that makes the token. */
 export async function settleDirectCode(

@@ -9,7 +9,7 @@ import type { By } from "../events/event.ts";
 import { newId } from "../lib/ids.ts";
 import { hashSecret } from "../lib/secrets.ts";
 import type { Identity } from "../openid/identify.ts";
-import type { Profile } from "../profiles/profile.ts";
+import { keyOf, type Profile } from "../profiles/profile.ts";
 import type { Realm } from "../realms/realm.ts";
 import { getSettings, listDirectProfiles } from "../realms/settings.ts";
 import type { RecordLimiter } from "../sign-on-records/record-limiter.ts";
@@ -20,11 +20,11 @@ import { challengeOf } from "./attempt.ts";
 import { unavailable } from "./authorize.ts";
 import type { ClientGrant } from "./client-grant.ts";
 import { claimDirectCode, failAttempt, forgetDirectCode, settleDirectCode } from "./code.ts";
-import { cameWith, isEndedForGood } from "./ended-sessions.ts";
+import { idpSessionOf, isEndedForGood } from "./ended-sessions.ts";
 import { isRecorded, reasonOf, recordOf, signOnProblem, startTrail, type Trail, timed } from "./exits.ts";
 import type { RedeemDeps } from "./redeem.ts";
 import { noteUnusable, whyNot } from "./replay.ts";
-import { findPlace } from "./sign-on-path.ts";
+import { findPath } from "./sign-on-path.ts";
 
 /**
  * The direct flow, the other reading of the contract: the storefront sent the shopper straight to the identity provider,
@@ -41,9 +41,9 @@ export async function findDirectPlace(
   { storage: { db } }: Pick<DirectDeps, "storage">,
   storeId: string,
 ): Promise<DirectPlace | undefined> {
-  const { realmId } = await getSettings({ storage: { db } }, storeId);
+  const { realm_id: realmId } = await getSettings({ storage: { db } }, storeId);
   const [direct] = await listDirectProfiles(db, storeId, realmId);
-  const place = direct && (await findPlace(db, { storeId, realmId, profileId: direct.id }));
+  const place = direct && (await findPath(db, { storeId, realmId, profileId: direct.id }));
   return place?.profile && { profile: place.profile, realm: place.realm };
 }
 
@@ -53,18 +53,18 @@ export async function redeemDirect(
   grant: DirectGrant,
   onIssued: (trx: Trx, token: IssuedToken) => Promise<void>,
 ): Promise<IssuedToken> {
-  if (!realm.redirectUris.includes(grant.clientRedirectUri))
+  if (!realm.redirect_uris.includes(grant.clientRedirectUri))
     throw new Problem("redirect_uri_mismatch", { detail: "The redirect URI is not one of the realm's." });
   const signer = await deps.signingKeys.current();
   const { from, requestId } = grant;
-  const trail = startTrail(newId(), profile, { ...from, startedAt: deps.clock.now(), requestId });
+  const trail = startTrail(newId(), keyOf(profile), { ...from, startedAt: deps.clock.now(), requestId });
   trail.profile = profile;
   trail.facts.redirectUri = grant.clientRedirectUri;
   deps.traces?.join("direct", trail.id);
   const codeHash = hashSecret(`${profile.id} ${grant.clientCode}`);
   const codeChallenge = challengeOf(grant.clientVerifier);
   if (!(await claimDirectCode(deps, profile, { id: trail.id, codeHash, codeChallenge, grant }))) {
-    if (!(await untilSettled(deps, profile.storeId, codeHash))) {
+    if (!(await untilSettled(deps, profile.store_id, codeHash))) {
       deps.recorder.count("failed", "idp_unavailable");
       throw idpAway();
     }
@@ -76,25 +76,25 @@ export async function redeemDirect(
   }
   try {
     const identity = await identifyShopper(deps, profile, grant, trail);
-    const digests = await digestsOf(deps.emailDigests, profile.storeId, identity);
+    const digests = await digestsOf(deps.emailDigests, profile.store_id, identity);
     const token = await deps.storage.transact(async (trx) => {
-      const place = { ...profile, profileId: profile.id };
-      if (await isEndedForGood(trx, deps, cameWith(place, identity, trail.startedAt)))
+      const place = keyOf(profile);
+      if (await isEndedForGood(trx, deps, idpSessionOf(place, identity, trail.startedAt)))
         throw signOnProblem("session_ended");
       const held = await holdIdentity(trx, deps, place, identity);
-      const current = await findPlace(trx, place);
+      const current = await findPath(trx, place);
       const isSameIssuer = current?.profile?.metadata?.issuer === identity.issuer;
       if (!current?.profile?.enabled || current.profile.flow !== "direct" || !isSameIssuer)
         throw signOnProblem("profile_disabled");
-      const returned = { storeId: profile.storeId, since: trail.startedAt };
+      const returned = { storeId: profile.store_id, since: trail.startedAt };
       const wasErased = await isErasedSince(trx, { ...returned, ...digests });
       const found = { profile: current.profile, realm: current.realm, wasErased };
       const settled = await settleIdentity(trx, deps, found, identity, held);
       if ("reason" in settled) throw signOnProblem(settled.reason);
       const granted = {
-        storeId: profile.storeId,
-        realmId: profile.realmId,
-        clientId: profile.clientId,
+        storeId: profile.store_id,
+        realmId: profile.realm_id,
+        clientId: profile.client_id,
         customerId: settled.customerId,
         mechanism: "oidc",
         from,
@@ -107,7 +107,7 @@ export async function redeemDirect(
       } as const;
       const { happened } = settled;
       const issued = await issueToken(trx, deps, signer, granted, { by: grant.by, happened });
-      await settleDirectCode(trx, deps, profile, trail.id, issued.id);
+      await settleDirectCode(trx, deps, place, trail.id, issued.id);
       await onIssued(trx, issued);
       return issued;
     });
@@ -161,7 +161,7 @@ async function refuse(deps: DirectDeps, profile: Profile, trail: Trail, error: u
   const reason = reasonOf(error);
   const isAway = signOnReasonEntry(reason).error === "temporarily_unavailable";
   const end = isAway ? forgetDirectCode : failAttempt;
-  await end(deps, profile, trail.id).catch(() => {});
+  await end(deps, keyOf(profile), trail.id).catch(() => {});
   deps.recorder.count("failed", reason);
   const isNoted = await isRecorded(deps, trail);
   if (isNoted) deps.recorder.note({ ...recordOf(trail), outcome: "failed", reason, error: null });

@@ -47,13 +47,13 @@ export async function noteEnded(
 }
 
 /** Who came back, with which session, and when. */
-export type Came = OfProfile & { subject: string; idpSession: string; since: number };
+export type IdpSession = OfProfile & { subject: string; idpSession: string; since: number };
 
-export const cameWith = (
+export const idpSessionOf = (
   place: OfProfile,
   { subject, idpSession }: { subject: string; idpSession: string | null },
   since: number,
-): Came => ({
+): IdpSession => ({
   storeId: place.storeId,
   profileId: place.profileId,
   subject,
@@ -65,7 +65,7 @@ export const cameWith = (
  * 1 if that session has ended since. By the same names as `isOf` in logout.ts, from the other side. Two looks, because PostgreSQL
  * does not go along the key for either half of an "or".
  */
-export const hasEnded = (came: Came): RawBuilder<0 | 1> => {
+export const endedSince = (came: IdpSession): RawBuilder<0 | 1> => {
   const { subject, idpSession } = came;
   const bySubject = sql`subject = ${subject} and (idp_session in (${idpSession}, ${NOTHING}) or ${idpSession} = ${NOTHING})`;
   const bySession = sql`subject = ${NOTHING} and idp_session = ${idpSession}`;
@@ -74,13 +74,16 @@ export const hasEnded = (came: Came): RawBuilder<0 | 1> => {
 
 const NOTHING = sql.lit(UNNAMED);
 
-const isThere = ({ storeId, profileId, since }: Came, named: RawBuilder<unknown>): RawBuilder<unknown> =>
+const isThere = (
+  { storeId, profileId, since }: IdpSession,
+  named: RawBuilder<unknown>,
+): RawBuilder<unknown> =>
   sql`exists (
     select 1 from ended_idp_sessions
     where store_id = ${storeId} and profile_id = ${profileId} and ${named} and ended_at >= ${since}
   )`;
 
-const readEnded = statement((db, came: Came) => db.selectNoFrom(hasEnded(came).as("has_ended")));
+const readEnded = statement((db, came: IdpSession) => db.selectNoFrom(endedSince(came).as("has_ended")));
 
 /**
  * For a token that comes of no code: in the transaction that makes it, which ends before anything of the session is taken back,
@@ -89,7 +92,7 @@ const readEnded = statement((db, came: Came) => db.selectNoFrom(hasEnded(came).a
 export async function isEndedForGood(
   trx: Trx,
   { storage }: Pick<Deps, "storage">,
-  came: Came,
+  came: IdpSession,
 ): Promise<boolean> {
   await holdBeside(trx, storage, nameOf(came));
   return (await readEnded.first(trx, came))?.has_ended === 1;

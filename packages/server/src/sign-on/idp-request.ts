@@ -55,7 +55,7 @@ export function idpRequest(
   return withParameters(metadata.authorizationEndpoint, {
     scope,
     response_type: "code",
-    client_id: profile.clientId,
+    client_id: profile.client_id,
     redirect_uri: callbackUrl(deps, profile),
     state: idpState,
     nonce: idpNonce,
@@ -67,5 +67,5 @@ export function idpRequest(
 /** What the store registers at its identity provider: one address for each profile, so that no two can be mixed up. */
 export const callbackUrl = (
   deps: { publicUrl: string },
-  { storeId, realmId, id }: Pick<Profile, "storeId" | "realmId" | "id">,
+  { store_id: storeId, realm_id: realmId, id }: Pick<Profile, "store_id" | "realm_id" | "id">,
 ): string => `${issuerOf(deps, storeId, realmId)}/profiles/${id}/callback`;

@@ -72,7 +72,7 @@ async function withPassword(
   remember: Remember<Answer>,
 ): Promise<IssuedToken> {
   const customer = await signInWithPassword(deps, caller, source, data, isGone);
-  const { clientId, realmId } = await getSettings(deps, caller.storeId);
+  const { client_id: clientId, realm_id: realmId } = await getSettings(deps, caller.storeId);
   const signer = await deps.signingKeys.current();
   return deps.storage.transact(async (trx) => {
     // A new password ends all sessions; one that was begun with the old password must not slip in behind it.

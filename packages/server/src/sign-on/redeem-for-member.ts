@@ -44,7 +44,7 @@ export async function redeemForMember(
     async work(trx, { attempt, identity, place: { profile } }) {
       const member = await settleMember(trx, deps, profile, identity, requestId);
       if ("reason" in member) return member;
-      const given = { grant: "member", storeId: member.storeId, holderId: member.id } as const;
+      const given = { grant: "member", storeId: member.store_id, holderId: member.id } as const;
       return { customerId: null, answer: writeAnswer(deps, { ...given, tokenId: attempt.token_id }) };
     },
   });

@@ -1,7 +1,7 @@
 import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { ProblemCode } from "../contract/problems.ts";
-import { tokenHappening } from "../customers/tokens/customer-token.ts";
+import { customerTokenEvent } from "../customers/tokens/customer-token.ts";
 import { byService } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import { referenceOf } from "../sign-on-records/reference.ts";
@@ -108,7 +108,7 @@ async function takeBackFromCustomer(
   };
   await noteEvents(trx, deps, by ?? byService(attempt.store_id, requestId), [
     replayed,
-    tokenHappening("customer_token.revoked", revoked),
+    customerTokenEvent("customer_token.revoked", revoked),
   ]);
   return { customerId };
 }

@@ -9,7 +9,7 @@ import type { Tables } from "../storage/tables.ts";
 import type { Place } from "./attempt.ts";
 
 /** What the database says of the path that a sign-on begins under and comes back to. */
-export type SignOnPlace = {
+export type SignOnPath = {
   realm: Realm;
   /** The client id of the store's storefronts, or of the console. */
   clientId: string | undefined;
@@ -18,28 +18,28 @@ export type SignOnPlace = {
   profile: Profile | undefined;
 };
 
-export type KnownPlaces = GroupCache<SignOnPlace | undefined>;
+export type KnownPaths = GroupCache<SignOnPath | undefined>;
 
 const MAX_KNOWN = 2000;
 
 /** A place without a profile is not kept: made-up profile ids would fill the cache. */
-export const createKnownPlaces = ({ storage }: { storage: Storage }): KnownPlaces =>
+export const createKnownPaths = ({ storage }: { storage: Storage }): KnownPaths =>
   createStoreCache({ storage }, MAX_KNOWN, (place) => place?.profile !== undefined);
 
 /**
  * As it was when the store last changed: here that is known at once, in another process within a second. What was switched off since
  * is found by the redeem, which asks the database.
  */
-export function recallPlace(
-  { storage, knownPlaces }: { storage: Storage; knownPlaces: KnownPlaces },
+export function recallPath(
+  { storage, knownPlaces }: { storage: Storage; knownPlaces: KnownPaths },
   place: Place,
-): Promise<SignOnPlace | undefined> {
-  const load = () => findPlace(storage.db, place);
+): Promise<SignOnPath | undefined> {
+  const load = () => findPath(storage.db, place);
   return knownPlaces.getOrLoad(place.storeId, `${place.realmId} ${place.profileId}`, load);
 }
 
 /** One statement, because every leg of a sign-on asks all of it. Undefined: there is no such realm. */
-export async function findPlace(db: Database, place: Place): Promise<SignOnPlace | undefined> {
+export async function findPath(db: Database, place: Place): Promise<SignOnPath | undefined> {
   const row = await readPlace.first(db, place);
   if (!row) return undefined;
   return {

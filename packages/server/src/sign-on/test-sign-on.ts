@@ -23,7 +23,7 @@ import { claimAttempt, failAttempt } from "./code.ts";
 import { type PageCode, reasonOf, recordOf, signOnProblem, startTrail, type Trail } from "./exits.ts";
 import { idpRequest, knowBrowser } from "./idp-request.ts";
 import { foreseeUnwelcome, identifyShopper, isSameBrowser } from "./returned-shopper.ts";
-import { findPlace, type SignOnPlace } from "./sign-on-path.ts";
+import { findPath, type SignOnPath } from "./sign-on-path.ts";
 
 /**
  * A sign-on by an administrator, to see what a provider sends. It goes the way of every other, up to the person; then it ends on a page of
@@ -63,7 +63,7 @@ type Ids = { store: string; realm: string; profile: string };
 
 export async function beginTest(deps: Deps, ids: Ids, request: BrowserRequest): Promise<BrowserAnswer> {
   const place: Place = { storeId: ids.store, realmId: ids.realm, profileId: ids.profile };
-  const found = await findPlace(deps.storage.db, place);
+  const found = await findPath(deps.storage.db, place);
   if (!found) throw new Problem("realm_not_found");
   if (!found.profile) throw new Problem("profile_not_found");
   const asked = readParameters(request.search);
@@ -105,7 +105,7 @@ export function openTestAttempt(
 
 type Returning = {
   place: Place;
-  found: SignOnPlace;
+  found: SignOnPath;
   attempt: TestAttempt;
   idpState: string;
   answered: Parameters;
@@ -147,7 +147,7 @@ const claim = (deps: Deps, place: Place, id: string): Promise<boolean> =>
 
 function trailOf(
   place: Place,
-  { profile }: SignOnPlace,
+  { profile }: SignOnPath,
   request: BrowserRequest,
   { id, startedAt }: Pick<Attempt, "id" | "startedAt">,
 ): Trail {
@@ -157,7 +157,7 @@ function trailOf(
 }
 
 /** Also one that is not enabled yet: that is when it should be tested. */
-function testable({ profile }: SignOnPlace): Profile {
+function testable({ profile }: SignOnPath): Profile {
   if (!profile || profile.flow === "direct") throw signOnProblem("profile_disabled");
   return profile;
 }

@@ -17,7 +17,7 @@ import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Place } from "./attempt.ts";
 import { type AttemptRow, type ClientGrant, findByCode, mismatchOf } from "./client-grant.ts";
 import { returnedAt } from "./code.ts";
-import { type Came, cameWith, hasEnded } from "./ended-sessions.ts";
+import { endedSince, type IdpSession, idpSessionOf } from "./ended-sessions.ts";
 import { signOnProblem } from "./exits.ts";
 import { noteUnusable, recordHead, type WhyNot, whyNot, withReference } from "./replay.ts";
 
@@ -34,10 +34,17 @@ type BurntAttempt = AttemptRow & { token_id: string };
 
 /** Of a realm and a profile that are there and may be used, what decides who somebody is. */
 type UsablePlace = {
-  realm: Pick<Realm, "duplicateEmailPolicy" | "profileUpdates">;
+  realm: Pick<Realm, "duplicate_email_policy" | "profile_updates">;
   profile: Pick<
     Profile,
-    "id" | "storeId" | "realmId" | "name" | "clientId" | "provisioning" | "formerIds" | "formerIssuers"
+    | "id"
+    | "store_id"
+    | "realm_id"
+    | "name"
+    | "client_id"
+    | "provisioning"
+    | "former_profile_ids"
+    | "former_issuers"
   >;
   /** The provider has ended the session since the shopper came back. */
   isEnded: boolean;
@@ -107,10 +114,10 @@ async function findUsable(
     realm: rulesOf(row),
     profile: {
       id: profileId,
-      storeId,
-      realmId,
+      store_id: storeId,
+      realm_id: realmId,
       name: row.name,
-      clientId: row.client_id,
+      client_id: row.client_id,
       provisioning: row.provisioning as Profile["provisioning"],
       ...formerOf(row),
     },
@@ -119,7 +126,7 @@ async function findUsable(
   };
 }
 
-type Usable = Came & Returned & Pick<Place, "realmId"> & Pick<Identity, "issuer">;
+type Usable = IdpSession & Returned & Pick<Place, "realmId"> & Pick<Identity, "issuer">;
 
 /** Still the one of the issuer that has spoken: a profile may have been pointed elsewhere since. */
 const selectUsable = (db: Database, of: Usable, issuer: RawBuilder<string>) =>
@@ -136,7 +143,7 @@ const selectUsable = (db: Database, of: Usable, issuer: RawBuilder<string>) =>
       "profile.former_issuers",
       "realm.duplicate_email_policy",
       "realm.profile_updates",
-      hasEnded(of).as("has_ended"),
+      endedSince(of).as("has_ended"),
       wasErased(of).as("was_erased"),
     ])
     .where("profile.store_id", "=", of.storeId)
@@ -178,7 +185,7 @@ async function burnCode<A>(
   const digests = await digestsOf(deps.emailDigests, storeId, identity);
   const burning = await burn.firstWithNext(trx, { id, storeId, tokenId, now });
   const asked = await askAlong(trx, at, identity);
-  const came = { ...cameWith(at, identity, returnedAt(issued)), issuer: identity.issuer, ...digests };
+  const came = { ...idpSessionOf(at, identity, returnedAt(issued)), issuer: identity.issuer, ...digests };
   const place = await findUsable(trx, deps, at, came);
   if (!(await burning.row)) return undefined;
   const attempt = { ...issued, state: "exchanged", exchanged_at: now, token_id: tokenId } as const;

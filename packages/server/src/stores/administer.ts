@@ -5,16 +5,16 @@ import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
-import { presentMembers } from "./resource.ts";
+import { storeResource } from "./resource.ts";
 import { changeStore, findStore, type Store, type StoreLimits } from "./store.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
-export type StoreChange = { name?: string | undefined; rateLimit?: number | undefined };
+export type StoreChange = { name?: string | undefined; rate_limit?: number | undefined };
 type OperatorChange = StoreChange & {
-  maxRateLimit?: number | undefined;
-  signUpsPerNetwork?: number | undefined;
-  signUpsPerHour?: number | undefined;
+  max_rate_limit?: number | undefined;
+  sign_ups_per_network?: number | undefined;
+  sign_ups_per_hour?: number | undefined;
 };
 
 /** A store that went away between two steps of one request: the token that named it is dead, too. */
@@ -33,19 +33,19 @@ export async function getStoreById(deps: Deps, storeId: string, wantedId: string
 
 /** By an administrator of the store: its limit goes up to the operator's ceiling. */
 export const updateStore = (deps: Deps, by: By, change: StoreChange): Promise<Store> =>
-  writeStore(deps, by, change, ({ maxRateLimit }) => maxRateLimit);
+  writeStore(deps, by, change, ({ max_rate_limit: maxRateLimit }) => maxRateLimit);
 
 /** By the operator, who sets the ceiling. A limit above it raises it, unless another ceiling is named. */
 export const updateStoreAsOperator = (
   deps: Deps,
   by: By,
-  { maxRateLimit, ...change }: OperatorChange,
+  { max_rate_limit: maxRateLimit, ...change }: OperatorChange,
 ): Promise<Store> =>
   writeStore(
     deps,
     by,
     change,
-    (store) => maxRateLimit ?? Math.max(store.maxRateLimit, change.rateLimit ?? 0),
+    (store) => maxRateLimit ?? Math.max(store.max_rate_limit, change.rate_limit ?? 0),
   );
 
 async function writeStore(
@@ -56,10 +56,10 @@ async function writeStore(
 ): Promise<Store> {
   const { storeId } = by;
   await changeStore(deps, storeId, async (trx, store) => {
-    const rateLimit = change.rateLimit ?? store.rateLimit;
+    const rateLimit = change.rate_limit ?? store.rate_limit;
     const maxRateLimit = ceilingOf(store);
     refuseAboveCeiling(rateLimit, maxRateLimit);
-    if (rateLimit < store.rateLimit) refuseBelowReserved(rateLimit, store.totalReserved);
+    if (rateLimit < store.rate_limit) refuseBelowReserved(rateLimit, store.total_reserved_rate_limit);
     const before = await findStore({ db: trx }, storeId);
     await trx
       .updateTable("stores")
@@ -67,8 +67,10 @@ async function writeStore(
         ...(change.name !== undefined && { name: change.name }),
         rate_limit: rateLimit,
         max_rate_limit: maxRateLimit,
-        ...(change.signUpsPerNetwork !== undefined && { sign_ups_per_network: change.signUpsPerNetwork }),
-        ...(change.signUpsPerHour !== undefined && { sign_ups_per_hour: change.signUpsPerHour }),
+        ...(change.sign_ups_per_network !== undefined && {
+          sign_ups_per_network: change.sign_ups_per_network,
+        }),
+        ...(change.sign_ups_per_hour !== undefined && { sign_ups_per_hour: change.sign_ups_per_hour }),
         updated_at: laterThan("updated_at", deps.clock.now()),
       })
       .where("id", "=", storeId)
@@ -82,14 +84,14 @@ async function writeStore(
 async function noteUpdate(trx: Trx, deps: Deps, by: By, before: Store, after: Store): Promise<void> {
   // What only the operator sets is in `meta` or not in the resource at all; it is changed all the same.
   const shown = (store: Store) => ({
-    ...presentMembers(store),
-    max_rate_limit: store.maxRateLimit,
+    ...storeResource(store),
+    max_rate_limit: store.max_rate_limit,
     sign_ups_per_network: store.signUps.perNetwork,
     sign_ups_per_hour: store.signUps.perHour,
   });
   const changes = changesOf(shown(before), shown(after));
   if (!changes) return;
-  const resource = presentMembers(after);
+  const resource = storeResource(after);
   await noteEvents(trx, deps, by, [{ type: "store.updated", subject: after.id, resource, changes }]);
 }
 

@@ -5,17 +5,17 @@ import { inForceBy } from "../rate-limit/in-force.ts";
 import type { StoreChange } from "./administer.ts";
 import type { Store } from "./store.ts";
 
-export const presentMembers = (store: Store): Output<typeof contract.getStore>["data"] => ({
+export const storeResource = (store: Store): Output<typeof contract.getStore>["data"] => ({
   id: store.id,
   type: "store",
   name: store.name,
-  rate_limit: store.rateLimit,
+  rate_limit: store.rate_limit,
   meta: {
-    max_rate_limit: store.maxRateLimit,
-    total_reserved_rate_limit: store.totalReserved,
+    max_rate_limit: store.max_rate_limit,
+    total_reserved_rate_limit: store.total_reserved_rate_limit,
     sign_ups_per_network: store.signUps.perNetwork,
     sign_ups_per_hour: store.signUps.perHour,
-    timestamps: { created_at: toIso(store.createdAt), updated_at: toIso(store.updatedAt) },
+    timestamps: { created_at: toIso(store.created_at), updated_at: toIso(store.updated_at) },
   },
 });
 
@@ -23,7 +23,7 @@ export const presentStore = (
   { publicUrl }: { publicUrl: string },
   store: Store,
 ): Output<typeof contract.getStore> => ({
-  data: presentMembers(store),
+  data: storeResource(store),
   links: { self: `${publicUrl}/v2/store` },
 });
 
@@ -37,5 +37,5 @@ export const presentChangedStore = (
 
 export const toStoreChange = ({ data }: Input<typeof contract.updateStore>["body"]): StoreChange => ({
   name: data.name,
-  rateLimit: data.rate_limit,
+  rate_limit: data.rate_limit,
 });

@@ -10,14 +10,14 @@ import type { Tables } from "../storage/tables.ts";
 export type Store = {
   id: string;
   name: string;
-  rateLimit: number;
+  rate_limit: number;
   /** The operator's ceiling for the limit, which the store's administrators cannot pass. */
-  maxRateLimit: number;
+  max_rate_limit: number;
   /** What its keys have reserved together: a running total, which triggers on the keys' table keep. */
-  totalReserved: number;
+  total_reserved_rate_limit: number;
   signUps: SignUpLimits;
-  createdAt: number;
-  updatedAt: number;
+  created_at: number;
+  updated_at: number;
   /** Somebody has begun to delete it: it has no keys any more, and takes none. */
   isBeingDeleted: boolean;
 };
@@ -25,7 +25,7 @@ export type Store = {
 /** How many customers may be created with public tokens in an hour. */
 export type SignUpLimits = { perNetwork: number; perHour: number };
 
-export type StoreLimits = Pick<Store, "rateLimit" | "maxRateLimit" | "totalReserved">;
+export type StoreLimits = Pick<Store, "rate_limit" | "max_rate_limit" | "total_reserved_rate_limit">;
 
 export const DEFAULT_RATE_LIMIT = 100;
 
@@ -35,9 +35,9 @@ type Row = Tables["stores"];
 const limitsOf = (
   row: Pick<Row, "rate_limit" | "max_rate_limit" | "total_reserved_rate_limit">,
 ): StoreLimits => ({
-  rateLimit: row.rate_limit,
-  maxRateLimit: Math.max(row.rate_limit, row.max_rate_limit ?? 0),
-  totalReserved: row.total_reserved_rate_limit,
+  rate_limit: row.rate_limit,
+  max_rate_limit: Math.max(row.rate_limit, row.max_rate_limit ?? 0),
+  total_reserved_rate_limit: row.total_reserved_rate_limit,
 });
 
 /** Null where the operator has set nothing, or the release before has made the store. */
@@ -51,24 +51,30 @@ const fromRow = (row: Row): Store => ({
   name: row.name,
   ...limitsOf(row),
   signUps: signUpsOf(row),
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
   isBeingDeleted: row.deleted_at !== null,
 });
 
 /** Without a ceiling of its own, the limit at creation is the ceiling. */
 export type WantedStore = {
   name: string;
-  rateLimit: number;
-  maxRateLimit?: number | undefined;
-  signUpsPerNetwork?: number | undefined;
-  signUpsPerHour?: number | undefined;
+  rate_limit: number;
+  max_rate_limit?: number | undefined;
+  sign_ups_per_network?: number | undefined;
+  sign_ups_per_hour?: number | undefined;
 };
 
 export async function insertStore(
   trx: Trx,
   { clock }: { clock: Clock },
-  { name, rateLimit, maxRateLimit = rateLimit, signUpsPerNetwork, signUpsPerHour }: WantedStore,
+  {
+    name,
+    rate_limit: rateLimit,
+    max_rate_limit: maxRateLimit = rateLimit,
+    sign_ups_per_network: signUpsPerNetwork,
+    sign_ups_per_hour: signUpsPerHour,
+  }: WantedStore,
 ): Promise<Store> {
   const now = clock.now();
   const row = {

@@ -89,7 +89,7 @@ describe.each(engines)("a stranger with a public token, on $name", ({ isHere, cr
   });
 
   test(`429 after ${OF_STORE} sign-ups in an hour of one store, from however many networks`, async () => {
-    await updateStoreAsOperator(latchkey, byOperator(store.store.id), { signUpsPerHour: 50 });
+    await updateStoreAsOperator(latchkey, byOperator(store.store.id), { sign_ups_per_hour: 50 });
     for (let at = 0; at < 50; at++) expect((await signUp(`203.0.113.${at}`)).status).toBe(201);
     const refused = await signUp("203.0.113.99");
     expect([refused.code, refused.body.errors[0].meta.bucket]).toEqual(["sign_ups_exceeded", "store"]);
@@ -100,7 +100,7 @@ describe.each(engines)("a stranger with a public token, on $name", ({ isHere, cr
 
   test("the operator's limits hold from the next sign-up on", async () => {
     const set = (perNetwork: number) =>
-      updateStoreAsOperator(latchkey, byOperator(store.store.id), { signUpsPerNetwork: perNetwork });
+      updateStoreAsOperator(latchkey, byOperator(store.store.id), { sign_ups_per_network: perNetwork });
     await set(2);
     const statuses = [];
     for (let at = 0; at < 3; at++) statuses.push((await signUp("203.0.113.9")).status);
@@ -110,7 +110,7 @@ describe.each(engines)("a stranger with a public token, on $name", ({ isHere, cr
   });
 
   test("a malformed sign-up does not count, one with a taken address does, and the back office never", async () => {
-    await updateStoreAsOperator(latchkey, byOperator(store.store.id), { signUpsPerNetwork: 2 });
+    await updateStoreAsOperator(latchkey, byOperator(store.store.id), { sign_ups_per_network: 2 });
     for (let at = 0; at < 5; at++) expect((await signUp("203.0.113.9", { name: "" })).status).toBe(400);
     const mine = { email: newEmail(), password: PASSWORD };
     expect((await signUp("203.0.113.9", mine)).status).toBe(201);
@@ -121,7 +121,7 @@ describe.each(engines)("a stranger with a public token, on $name", ({ isHere, cr
   });
 
   test("a sign-up that failed on the side of the service does not count", async () => {
-    await updateStoreAsOperator(latchkey, byOperator(store.store.id), { signUpsPerNetwork: 2 });
+    await updateStoreAsOperator(latchkey, byOperator(store.store.id), { sign_ups_per_network: 2 });
     const { transact } = latchkey.storage;
     latchkey.storage.transact = () => Promise.reject(new Error("the disk is full"));
     for (let at = 0; at < 5; at++) expect((await signUp("203.0.113.9")).status).toBe(500);

@@ -34,7 +34,7 @@ const data = (type: string, members: object = {}) => ({ json: { data: { type, ..
 describe("a new store", () => {
   test("begins its log with its first key and realm, by the operator", async () => {
     const { storage, clock, app } = f.latchkey;
-    const made = await createStore({ storage, clock }, { name: "New", rateLimit: 10 });
+    const made = await createStore({ storage, clock }, { name: "New", rate_limit: 10 });
     await app.tidy();
     const rows = await storage.db
       .selectFrom("events")
@@ -100,7 +100,7 @@ describe("the store", () => {
     expect(own.data.resource).toEqual((await f.store.call(getStore)).body.data);
     expect(await happened(() => f.store.call(updateStore, data("store", { name: "Renamed" })))).toEqual([]);
     const [operators] = await happened(() =>
-      updateStoreAsOperator(f.latchkey, byOperator(f.store.store.id), { maxRateLimit: 200_000 }),
+      updateStoreAsOperator(f.latchkey, byOperator(f.store.store.id), { max_rate_limit: 200_000 }),
     );
     expect(operators.data.changes).toEqual({ max_rate_limit: { before: 100_000, after: 200_000 } });
     expect(operators.data.actor.type).toBe("operator");

@@ -405,7 +405,7 @@ describe("changing", () => {
     };
     const publicWrites = createPublicWrites({ clock, signUpLimitsOf });
     const deps = { storage, clock, publicWrites, passwords: { ...createPasswords({ clock }), hash } };
-    expect((await customers.updateCustomer(deps, callerOf(), id, { password: "x" })).passwordHash).toBe(
+    expect((await customers.updateCustomer(deps, callerOf(), id, { password: "x" })).password_hash).toBe(
       "hash",
     );
   });

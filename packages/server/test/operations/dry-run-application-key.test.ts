@@ -142,7 +142,7 @@ test("a busy hour is played a few seconds at a time, and other requests have the
     turning = setImmediate(onTurn);
   };
   let turning = setImmediate(onTurn);
-  await playHour(deps, store.store.id, store.key.id, { name: "Tried", reservedRateLimit: 1 });
+  await playHour(deps, store.store.id, store.key.id, { name: "Tried", reserved_rate_limit: 1 });
   clearImmediate(turning);
   // 40,000 entries are read, and then played, two thousand at a time.
   expect(turns).toBeGreaterThanOrEqual(38);

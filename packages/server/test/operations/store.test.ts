@@ -63,10 +63,10 @@ test("422 for a limit above the operator's ceiling, which is the limit at creati
 });
 
 test.each([
-  ["a ceiling of its own", { maxRateLimit: 300 }, [100, 300]],
-  ["a limit above the ceiling raises it, too", { rateLimit: 400 }, [400, 400]],
-  ["a lower limit leaves the ceiling", { rateLimit: 50 }, [50, 100]],
-  ["a ceiling and a limit below it", { rateLimit: 20, maxRateLimit: 30 }, [20, 30]],
+  ["a ceiling of its own", { max_rate_limit: 300 }, [100, 300]],
+  ["a limit above the ceiling raises it, too", { rate_limit: 400 }, [400, 400]],
+  ["a lower limit leaves the ceiling", { rate_limit: 50 }, [50, 100]],
+  ["a ceiling and a limit below it", { rate_limit: 20, max_rate_limit: 30 }, [20, 30]],
   ["a name alone", { name: "Shop" }, [100, 100]],
 ])("the operator sets the ceiling: %s", async (_, change, [rateLimit, maxRateLimit]) => {
   const made = await latchkey.createStore(100);
@@ -77,7 +77,7 @@ test.each([
 
 test("the operator's ceiling is not put below the limit: what to do is said", async () => {
   const made = await latchkey.createStore(100);
-  for (const change of [{ maxRateLimit: 99 }, { rateLimit: 50, maxRateLimit: 49 }])
+  for (const change of [{ max_rate_limit: 99 }, { rate_limit: 50, max_rate_limit: 49 }])
     await expect(updateStoreAsOperator(latchkey, byOperator(made.store.id), change)).rejects.toThrow(
       expect.objectContaining({ code: "store_limit_above_ceiling" }),
     );

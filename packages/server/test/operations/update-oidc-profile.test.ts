@@ -56,8 +56,8 @@ const place = (provider: HostileIdp, name: string) => ({
 const storedPlace = async () => {
   const profile = await row();
   return {
-    discovery_url: profile.discoveryUrl,
-    client_id: profile.clientId,
+    discovery_url: profile.discovery_url,
+    client_id: profile.client_id,
     client_secret: openSecrets(f.latchkey, profile).current,
   };
 };

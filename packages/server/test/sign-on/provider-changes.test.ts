@@ -109,7 +109,7 @@ describe("of what was read while others were at work", () => {
     "a document %s is told by the first instance that has found it, and of this profile alone",
     async (_, found) => {
       const before = await profile();
-      const other = await f.addProfile({ name: "Of the same provider", discovery_url: before.discoveryUrl });
+      const other = await f.addProfile({ name: "Of the same provider", discovery_url: before.discovery_url });
       for (let instance = 0; instance < 3; instance++) await save(before, found(before));
       await f.latchkey.app.tidy();
       const { body } = await f.store.call(listEvents, { query: "types=oidc_profile.drift_detected" });

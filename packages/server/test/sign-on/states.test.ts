@@ -146,7 +146,12 @@ describe("failing an attempt", () => {
 });
 
 describe("a code of the direct flow", () => {
-  const profile = () => ({ ...place(), id: f.profileId, clientId: "customers" });
+  const profile = () => ({
+    store_id: place().storeId,
+    realm_id: place().realmId,
+    id: f.profileId,
+    client_id: "customers",
+  });
   const claimCode = async (codeHash = newCredential("lkac")) => {
     const claim = { id: newId(), codeHash, codeChallenge: "c", grant: { clientRedirectUri: SHOP } };
     return { ...claim, isFirst: await claimDirectCode(deps(), profile(), claim) };
@@ -162,16 +167,16 @@ describe("a code of the direct flow", () => {
     const { id } = await claimCode();
     await f.latchkey.storage.db
       .transaction()
-      .execute((trx) => settleDirectCode(trx, deps(), profile(), id, newId()));
-    await forgetDirectCode(deps(), profile(), id);
-    await failAttempt(deps(), profile(), id);
+      .execute((trx) => settleDirectCode(trx, deps(), place(), id, newId()));
+    await forgetDirectCode(deps(), place(), id);
+    await failAttempt(deps(), place(), id);
     expect(await stateOf(id)).toBe("exchanged");
   });
 
   test("that failed is not forgotten: it cannot be brought again", async () => {
     const { id, codeHash } = await claimCode();
-    await failAttempt(deps(), profile(), id);
-    await forgetDirectCode(deps(), profile(), id);
+    await failAttempt(deps(), place(), id);
+    await forgetDirectCode(deps(), place(), id);
     expect(await stateOf(id)).toBe("failed");
     expect((await claimCode(codeHash)).isFirst).toBe(false);
   });
@@ -180,7 +185,7 @@ describe("a code of the direct flow", () => {
     const { id, codeHash } = await claimCode();
     await forgetDirectCode(deps(), { storeId: newId() }, id);
     expect(await stateOf(id)).toBe("returned");
-    await forgetDirectCode(deps(), profile(), id);
+    await forgetDirectCode(deps(), place(), id);
     expect((await claimCode(codeHash)).isFirst).toBe(true);
   });
 });

@@ -233,7 +233,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
       const deps = { storage: operator, clock: f.latchkey.clock };
       const by = byOperator(f.store.store.id);
       const change = (openid_client: "pkce" | "standard") =>
-        updateApplicationKey(deps, by, f.store.key.id, { name: "First key", openidClient: openid_client });
+        updateApplicationKey(deps, by, f.store.key.id, { name: "First key", openid_client: openid_client });
       await change("standard");
       await backUp("application_keys");
       await backUp("application_key_secrets");

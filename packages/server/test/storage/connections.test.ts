@@ -45,7 +45,7 @@ describe("connections to PostgreSQL", () => {
   /** As often as a busy machine needs: nothing is late on purpose yet. */
   const newStore = async (storage: Storage): Promise<NewStore> => {
     await until(async () => (await failure(storage.ping())) === undefined);
-    return createStore({ storage, clock }, { name: "Shop", rateLimit: 100 });
+    return createStore({ storage, clock }, { name: "Shop", rate_limit: 100 });
   };
   const rename = (storage: Storage, storeId: string, name: string) =>
     storage.db.updateTable("stores").set({ name }).where("id", "=", storeId).execute();

@@ -39,7 +39,7 @@ describe.each(engines)("the log of events on $name", (engine) => {
 
   /** A store with an empty log. */
   async function newStore(): Promise<string> {
-    const { store } = await createStore({ storage, clock }, { name: "s", rateLimit: 1 });
+    const { store } = await createStore({ storage, clock }, { name: "s", rate_limit: 1 });
     await storage.db.deleteFrom("event_outbox").execute();
     return store.id;
   }

@@ -26,7 +26,7 @@ test.skipIf(!postgresEngine.isHere)(
       typeof storage,
       typeof storage,
     ];
-    const { store } = await createStore({ storage, clock }, { name: "Shop", rateLimit: 100 });
+    const { store } = await createStore({ storage, clock }, { name: "Shop", rate_limit: 100 });
     const [begun, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const dumped = dumping.db.transaction().execute(async (trx) => {
       await trx.selectFrom("stores").select("id").execute();

@@ -73,8 +73,8 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
 
   const ready = () => migrate({ storage, clock });
   const newStore = async () =>
-    (await createStore({ storage, clock }, { name: "Shop", rateLimit: RATE_LIMIT })).store.id;
-  const totalOf = async (storeId: string) => (await findStore(storage, storeId))?.totalReserved;
+    (await createStore({ storage, clock }, { name: "Shop", rate_limit: RATE_LIMIT })).store.id;
+  const totalOf = async (storeId: string) => (await findStore(storage, storeId))?.total_reserved_rate_limit;
 
   test("of a store from before the migration is the sum of its keys", async () => {
     await migrate(
@@ -121,7 +121,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
           } else if (what === "create") {
             const made = createApplicationKey(deps, byOperator(storeId), {
               name: "n",
-              reservedRateLimit: reserved,
+              reserved_rate_limit: reserved,
             });
             await made.then(
               ({ key }) => expect(keys.push(key.id) > 0 && fits).toBe(true),
@@ -138,10 +138,10 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
           } else {
             const put = updateApplicationKey(deps, byOperator(storeId), keyId, {
               name: "n",
-              reservedRateLimit: reserved,
+              reserved_rate_limit: reserved,
             });
             await put.then(
-              (key) => expect([key.reservedRateLimit, fits]).toEqual([reserved, true]),
+              (key) => expect([key.reserved_rate_limit, fits]).toEqual([reserved, true]),
               ({ code }) => expect([code, fits]).toEqual(["reservation_exceeds_store_limit", false]),
             );
           }

@@ -68,7 +68,7 @@ describe.each(engines)("storage on $name", (engine) => {
     opened.push(storage);
     return storage;
   };
-  const newStore = (storage: Storage) => createStore({ storage, clock }, { name: "Shop", rateLimit: 100 });
+  const newStore = (storage: Storage) => createStore({ storage, clock }, { name: "Shop", rate_limit: 100 });
 
   beforeEach(async ({ skip }) => {
     if (!engine.isHere) skip("this engine is not installed");
@@ -102,8 +102,8 @@ describe.each(engines)("storage on $name", (engine) => {
       const id = await insertOldStore(storage);
       await migrate({ storage, clock });
       const settings = await getSettings({ storage }, id);
-      expect(settings.clientId).toBe("customers");
-      expect(await findRealm(storage.db, id, settings.realmId)).toMatchObject({ name: "Customers" });
+      expect(settings.client_id).toBe("customers");
+      expect(await findRealm(storage.db, id, settings.realm_id)).toMatchObject({ name: "Customers" });
     });
 
     test("give stores of before their limit as the ceiling for it", async () => {

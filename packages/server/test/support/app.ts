@@ -65,7 +65,7 @@ export async function createTestApp(options: Options = {}): Promise<TestApp> {
     keyring,
     logLines,
     async createStore(rateLimit = 1000) {
-      const made = await createStore({ storage, clock }, { name: "Test store", rateLimit });
+      const made = await createStore({ storage, clock }, { name: "Test store", rate_limit: rateLimit });
       const token = (grant: Grant = "client_credentials") => getToken(app, made, grant);
       const own = await token();
       return {

@@ -117,7 +117,7 @@ async function rotateAll(deps: Deps): Promise<NewSecret[]> {
   const secrets: NewSecret[] = [];
   for (const { id, store_id } of keys) {
     const { key, clientSecret } = await rotateSecret(deps, byOperator(store_id), id, 0);
-    secrets.push({ store_id, application_key_id: id, client_id: key.clientId, client_secret: clientSecret });
+    secrets.push({ store_id, application_key_id: id, client_id: key.client_id, client_secret: clientSecret });
   }
   return secrets;
 }

@@ -9,7 +9,7 @@ import {
   type KeyWithSecret,
   listApplicationKeys,
 } from "../../application-keys/application-key.ts";
-import { presentMembers } from "../../application-keys/resource.ts";
+import { applicationKeyResource } from "../../application-keys/resource.ts";
 import { rotateSecret } from "../../application-keys/secret.ts";
 import { limits } from "../../contract/limits.ts";
 import { byOperator } from "../../events/event.ts";
@@ -49,15 +49,15 @@ export async function list(given: FromStore & PageGiven): Promise<void> {
     {
       name: "application_keys",
       rows: keys,
-      present: presentMembers,
+      present: applicationKeyResource,
       head: ["id", "name", "client id", "role", "reserved/s", "last used"],
       toCells: (key) => [
         key.id,
         key.name,
-        key.clientId,
+        key.client_id,
         key.role,
-        key.reservedRateLimit,
-        whenUsed(key.lastUsedAt),
+        key.reserved_rate_limit,
+        whenUsed(key.last_used_at),
       ],
       empty: `this store has no keys; \`latchkey key create --store ${storeId} --name <name>\` makes one`,
       next: place.next?.after,
@@ -118,7 +118,7 @@ export async function remove({
 const whenUsed = (lastUsedAt: number | null): string => (lastUsedAt === null ? "never" : toIso(lastUsedAt));
 
 function print(key: ApplicationKey, json: boolean): void {
-  if (json) console.log(JSON.stringify({ application_key: presentMembers(key) }));
+  if (json) console.log(JSON.stringify({ application_key: applicationKeyResource(key) }));
   else printKey(key);
 }
 
@@ -126,13 +126,13 @@ const printKey = (key: ApplicationKey): void =>
   printMembers({
     id: key.id,
     name: key.name,
-    "client id": key.clientId,
+    "client id": key.client_id,
     role: key.role,
-    "openid client": key.openidClient,
-    reserved: `${key.reservedRateLimit} requests per second`,
-    "last used": whenUsed(key.lastUsedAt),
-    created: toIso(key.createdAt),
-    updated: toIso(key.updatedAt),
+    "openid client": key.openid_client,
+    reserved: `${key.reserved_rate_limit} requests per second`,
+    "last used": whenUsed(key.last_used_at),
+    created: toIso(key.created_at),
+    updated: toIso(key.updated_at),
     ...Object.fromEntries(
       key.secrets.map(({ createdAt, lastUsedAt, expiresAt }, index) => [
         `secret ${index + 1}`,
@@ -143,11 +143,13 @@ const printKey = (key: ApplicationKey): void =>
 
 function printWithSecret({ key, clientSecret }: KeyWithSecret, { json }: Json): void {
   if (json) {
-    console.log(JSON.stringify({ application_key: { ...presentMembers(key), client_secret: clientSecret } }));
+    console.log(
+      JSON.stringify({ application_key: { ...applicationKeyResource(key), client_secret: clientSecret } }),
+    );
     return;
   }
-  console.log(`key            ${key.id}  ${key.name}, ${key.role}, ${key.reservedRateLimit} requests per second reserved
-client id      ${key.clientId}
+  console.log(`key            ${key.id}  ${key.name}, ${key.role}, ${key.reserved_rate_limit} requests per second reserved
+client id      ${key.client_id}
 client secret  ${clientSecret}
 
 The secret is not shown again.`);

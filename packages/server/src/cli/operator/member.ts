@@ -7,7 +7,7 @@ import { parseEmail } from "../../lib/email-address.ts";
 import { usageFault } from "../../lib/operator-fault.ts";
 import { createMember, deleteMember } from "../../members/administer.ts";
 import { getMember, listMembers } from "../../members/member.ts";
-import { presentMembers } from "../../members/resource.ts";
+import { memberResource } from "../../members/resource.ts";
 import { listBrokered } from "../../profiles/profile.ts";
 import { createRealm, findMembersRealm, type Realm } from "../../realms/realm.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -36,7 +36,7 @@ export async function add(given: New): Promise<void> {
     };
   });
   if (given.json) {
-    console.log(JSON.stringify({ member: presentMembers(made.created), realm: { id: made.realm.id } }));
+    console.log(JSON.stringify({ member: memberResource(made.created), realm: { id: made.realm.id } }));
     return;
   }
   console.log(`member  ${made.created.id}  ${made.created.email}, ${role}
@@ -46,7 +46,7 @@ ${made.hasProfile ? signInStep(publicUrl, made.realm) : profileStep(publicUrl, m
 }
 
 /** As the screen Members shows it. The console alone does not know which store's people it is asked by. */
-function findSignInAddress(publicUrl: string, { storeId, id }: Realm): string | undefined {
+function findSignInAddress(publicUrl: string, { store_id: storeId, id }: Realm): string | undefined {
   const consoleUrl = consoleUrlOf(publicUrl);
   return consoleUrl && `${consoleUrl}sign-in?store=${storeId}&realm=${id}`;
 }
@@ -106,9 +106,9 @@ export async function list(given: Json & PageGiven & { store: string | undefined
     {
       name: "members",
       rows: members,
-      present: presentMembers,
+      present: memberResource,
       head: ["id", "e-mail", "name", "role", "status", "last signed in"],
-      toCells: ({ id, email, name, role, status, lastSignedInAt }) => [
+      toCells: ({ id, email, name, role, status, last_signed_in_at: lastSignedInAt }) => [
         id,
         email,
         name,
@@ -129,7 +129,7 @@ export async function show({
   json,
 }: Json & { store: string | undefined; argument: string }): Promise<void> {
   const member = await fromStore(store, (deps, storeId) => getMember(deps, storeId, argument));
-  const shown = presentMembers(member);
+  const shown = memberResource(member);
   if (json) return console.log(JSON.stringify({ member: shown }));
   printMembers({
     id: member.id,
@@ -137,7 +137,7 @@ export async function show({
     name: member.name,
     role: member.role,
     status: member.status,
-    "last signed in": member.lastSignedInAt === null ? "never" : toIso(member.lastSignedInAt),
+    "last signed in": member.last_signed_in_at === null ? "never" : toIso(member.last_signed_in_at),
   });
 }
 

@@ -12,7 +12,7 @@ export async function list(given: FromStore & PageGiven & { realm: string | unde
   const page = readPageGiven(given);
   const where = { ...readOpenConfig(process.env), clock: steadyClock() };
   const { profiles, place, realmId } = await fromStore(given.store, async (deps, storeId) => {
-    const realmId = given.realm ?? (await getSettings(deps, storeId)).realmId;
+    const realmId = given.realm ?? (await getSettings(deps, storeId)).realm_id;
     return refuseInWords(listProfiles(deps, { storeId, grant: "client_credentials" }, realmId, page));
   });
   printList(
@@ -21,7 +21,7 @@ export async function list(given: FromStore & PageGiven & { realm: string | unde
       rows: profiles,
       present: (profile) => presentAtRest(where, profile),
       head: ["id", "name", "enabled", "flow", "discovery"],
-      toCells: ({ id, name, enabled, flow, discoveryUrl }) => [
+      toCells: ({ id, name, enabled, flow, discovery_url: discoveryUrl }) => [
         id,
         name,
         enabled ? "yes" : "no",
@@ -47,7 +47,7 @@ export async function show({ argument, store, json }: FromStore & { argument: st
   printMembers({
     id: shown.id,
     name: shown.name,
-    realm: profile.realmId,
+    realm: profile.realm_id,
     enabled: shown.enabled ? "yes" : "no",
     flow: shown.flow,
     provisioning: shown.provisioning,

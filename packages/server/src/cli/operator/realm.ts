@@ -5,7 +5,7 @@ import { toIso } from "../../lib/clock.ts";
 import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
 import { getRealm, listRealms, type Realm, updateRealm } from "../../realms/realm.ts";
 import { faultOfRedirectUri } from "../../realms/redirect-uri.ts";
-import { presentMembers } from "../../realms/resource.ts";
+import { realmResource } from "../../realms/resource.ts";
 import { getSettings } from "../../realms/settings.ts";
 import { quoted } from "../options.ts";
 import { fromStore } from "./require-store.ts";
@@ -22,9 +22,9 @@ export async function list(given: FromStore & PageGiven): Promise<void> {
     {
       name: "authentication_realms",
       rows: realms,
-      present: presentMembers,
+      present: realmResource,
       head: ["id", "name", "duplicate e-mail", "redirect URIs"],
-      toCells: (realm) => [realm.id, realm.name, realm.duplicateEmailPolicy, realm.redirectUris.length],
+      toCells: (realm) => [realm.id, realm.name, realm.duplicate_email_policy, realm.redirect_uris.length],
       empty: "this store has no realms; POST /v2/authentication-realms makes one",
       next: place.next?.after,
     },
@@ -44,33 +44,38 @@ export async function allow({ argument: uri, store, realm, json }: Allowed): Pro
   if (fault !== undefined) throw usageFault(`${quoted(uri)} cannot be a redirect URI: ${fault}`);
   const publicUrl = readPublicUrl(process.env);
   const changed = await fromStore(store, async (deps, storeId) => {
-    const realmId = realm ?? (await getSettings(deps, storeId)).realmId;
-    return updateRealm({ ...deps, publicUrl }, byOperator(storeId), realmId, ({ redirectUris }) => {
-      if (redirectUris.includes(uri)) return {};
-      if (redirectUris.length >= limits.redirectUris)
-        throw operatorFault(
-          `the realm ${realmId} has ${limits.redirectUris} redirect URIs, which is the most; PUT /v2/authentication-realms/${realmId} replaces the list`,
-        );
-      return { redirectUris: [...redirectUris, uri] };
-    });
+    const realmId = realm ?? (await getSettings(deps, storeId)).realm_id;
+    return updateRealm(
+      { ...deps, publicUrl },
+      byOperator(storeId),
+      realmId,
+      ({ redirect_uris: redirectUris }) => {
+        if (redirectUris.includes(uri)) return {};
+        if (redirectUris.length >= limits.redirectUris)
+          throw operatorFault(
+            `the realm ${realmId} has ${limits.redirectUris} redirect URIs, which is the most; PUT /v2/authentication-realms/${realmId} replaces the list`,
+          );
+        return { redirect_uris: [...redirectUris, uri] };
+      },
+    );
   });
   print(changed, json);
 }
 
 function print(realm: Realm, json: boolean): void {
   if (json) {
-    console.log(JSON.stringify({ authentication_realm: presentMembers(realm) }));
+    console.log(JSON.stringify({ authentication_realm: realmResource(realm) }));
     return;
   }
   printMembers({
     id: realm.id,
     name: realm.name,
-    "duplicate e-mail": realm.duplicateEmailPolicy,
-    created: toIso(realm.createdAt),
-    updated: toIso(realm.updatedAt),
-    ...(realm.homeUrl && { "shop's page": realm.homeUrl }),
-    ...(realm.logoUrl && { logo: realm.logoUrl }),
-    ...(realm.accentColor && { colour: realm.accentColor }),
-    "redirect URIs": realm.redirectUris.join("\n") || "none: no storefront can sign on",
+    "duplicate e-mail": realm.duplicate_email_policy,
+    created: toIso(realm.created_at),
+    updated: toIso(realm.updated_at),
+    ...(realm.home_url && { "shop's page": realm.home_url }),
+    ...(realm.logo_url && { logo: realm.logo_url }),
+    ...(realm.accent_color && { colour: realm.accent_color }),
+    "redirect URIs": realm.redirect_uris.join("\n") || "none: no storefront can sign on",
   });
 }

@@ -4,7 +4,7 @@ import { toIso } from "../../lib/clock.ts";
 import type { Condition } from "../../lib/condition.ts";
 import { isId } from "../../lib/ids.ts";
 import { usageFault } from "../../lib/operator-fault.ts";
-import { listSignOns, presentMembers } from "../../sign-on-records/list.ts";
+import { listSignOns, signOnResource } from "../../sign-on-records/list.ts";
 import { readReference } from "../../sign-on-records/reference.ts";
 import { ifGiven, quoted, readChoice } from "../options.ts";
 import { formatTable } from "../table.ts";
@@ -24,7 +24,7 @@ export async function list(given: FromStore & PageGiven & Narrowed): Promise<voi
   printList(
     {
       name: "sign_ons",
-      rows: rows.map(presentMembers),
+      rows: rows.map(signOnResource),
       present: (record) => record,
       head: ["reference", "started", "outcome", "reason", "provider"],
       toCells: ({ reference, meta, outcome, reason, profile_name }) => [
@@ -95,7 +95,7 @@ export async function show({ argument, store, json }: FromStore & { argument: st
     reference === undefined ? { field: "id", value: argument } : { field: "reference", value: reference },
     store,
   );
-  const record = presentMembers(found.row);
+  const record = signOnResource(found.row);
   const { id, name } = found.store;
   if (json) return console.log(JSON.stringify({ sign_on: record, store: { id, name } }));
   printMembers({

@@ -1,5 +1,5 @@
 import { getApplicationKey } from "../../application-keys/application-key.ts";
-import { presentMembers as presentKey } from "../../application-keys/resource.ts";
+import { applicationKeyResource as presentKey } from "../../application-keys/resource.ts";
 import { limits } from "../../contract/limits.ts";
 import { createStore } from "../../create-store.ts";
 import { deleteStore } from "../../delete-store.ts";
@@ -8,7 +8,7 @@ import { toIso } from "../../lib/clock.ts";
 import { isId } from "../../lib/ids.ts";
 import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
 import { updateStoreAsOperator } from "../../stores/administer.ts";
-import { presentMembers } from "../../stores/resource.ts";
+import { storeResource } from "../../stores/resource.ts";
 import { findStoreOfOperator, listStores, type Store } from "../../stores/store.ts";
 import { ifGiven, readName, readWhole } from "../options.ts";
 import { createProgress } from "../progress.ts";
@@ -36,7 +36,12 @@ export async function createOne(
   const signUps = readSignUps(given);
   const { store, key, secret } = await withStorage(
     async (deps) => {
-      const { store, key } = await createStore(deps, { name, rateLimit, maxRateLimit, ...signUps });
+      const { store, key } = await createStore(deps, {
+        name,
+        rate_limit: rateLimit,
+        max_rate_limit: maxRateLimit,
+        ...signUps,
+      });
       const { id, clientSecret } = key;
       return { store, key: await getApplicationKey(deps, store.id, id), secret: clientSecret };
     },
@@ -47,8 +52,8 @@ export async function createOne(
     console.log(JSON.stringify({ store: toJson(store), application_key }));
     return;
   }
-  console.log(`store          ${store.id}  ${store.name}, ${store.rateLimit} requests per second
-client id      ${key.clientId}
+  console.log(`store          ${store.id}  ${store.name}, ${store.rate_limit} requests per second
+client id      ${key.client_id}
 client secret  ${secret}
 
 The secret is not shown again.`);
@@ -69,12 +74,12 @@ export async function show({ argument, json }: Json & { argument: string }): Pro
   printMembers({
     id: store.id,
     name: store.name,
-    limit: `${store.rateLimit} requests per second`,
-    reserved: `${store.totalReserved} by its keys`,
-    "at most": `${store.maxRateLimit}, if its administrators raise the limit`,
+    limit: `${store.rate_limit} requests per second`,
+    reserved: `${store.total_reserved_rate_limit} by its keys`,
+    "at most": `${store.max_rate_limit}, if its administrators raise the limit`,
     "sign-ups": `${store.signUps.perNetwork} in an hour from one network, ${store.signUps.perHour} in all, with public tokens`,
-    created: toIso(store.createdAt),
-    updated: toIso(store.updatedAt),
+    created: toIso(store.created_at),
+    updated: toIso(store.updated_at),
   });
 }
 
@@ -91,7 +96,7 @@ export async function update(given: Json & Limits & { id: string; name: string |
       "nothing to change: say --name, --rate-limit, --max-rate-limit, --sign-ups-per-network or --sign-ups-per-hour",
     );
   const updated = await withStorage(async (deps) => {
-    const { rateLimit } = await requireStore(deps, id);
+    const { rate_limit: rateLimit } = await requireStore(deps, id);
     const { maxRateLimit } = change;
     if (change.rateLimit === undefined && maxRateLimit !== undefined && maxRateLimit < rateLimit)
       throw operatorFault(`the store's limit is ${rateLimit}, above ${maxRateLimit}: lower --rate-limit too`);
@@ -123,7 +128,7 @@ function readSignUps(given: Limits) {
 }
 
 const toJson = (store: Store) => ({
-  ...presentMembers(store),
+  ...storeResource(store),
   ...(store.isBeingDeleted && { being_deleted: true }),
 });
 
@@ -137,9 +142,9 @@ const printStores = (rows: Store[], given: Json & Pick<PageGiven, "after">, next
       toCells: (store) => [
         store.id,
         store.isBeingDeleted ? `${store.name} (being deleted: run store delete again)` : store.name,
-        store.rateLimit,
-        store.maxRateLimit,
-        store.totalReserved,
+        store.rate_limit,
+        store.max_rate_limit,
+        store.total_reserved_rate_limit,
       ],
       empty: NO_STORES,
       next,

@@ -26,7 +26,7 @@ export async function makeKeys(deps: Deps, storeId: string, part: number, made: 
   for (const { name, reserved } of wanted) {
     const created = await createApplicationKey(deps, byOperator(storeId), {
       name: toFullName(name),
-      reservedRateLimit: reserved,
+      reserved_rate_limit: reserved,
     });
     made.push({ name, reserved, created });
   }

@@ -32,7 +32,7 @@ export async function proveLimits(given: Given): Promise<void> {
     await requireStore(deps, storeId);
     await deleteLeftKeys(deps, storeId);
     const store = await requireStore(deps, storeId);
-    const free = store.rateLimit - store.totalReserved;
+    const free = store.rate_limit - store.total_reserved_rate_limit;
     if (free < PARTS)
       throw operatorFault(
         `the proof needs ${PARTS} unreserved requests per second, and the store has ${free}`,
@@ -51,7 +51,7 @@ export async function proveLimits(given: Given): Promise<void> {
         interrupted.signal,
       );
       if (interrupted.signal.aborted) throw operatorFault(INTERRUPTED);
-      report(proof, seconds, store.rateLimit, json);
+      report(proof, seconds, store.rate_limit, json);
     } finally {
       const ids = keys.map(({ created }) => created.key.id);
       const left = await deleteKeys(deps, storeId, ids);
@@ -112,7 +112,7 @@ async function getToken(url: string, { created }: Made, grant: Grant, signal: Ab
   const { key, clientSecret } = created;
   const body = new URLSearchParams({
     grant_type: grant,
-    client_id: key.clientId,
+    client_id: key.client_id,
     ...(grant === "client_credentials" && { client_secret: clientSecret }),
   });
   const within = AbortSignal.any([signal, AbortSignal.timeout(ANSWERS_WITHIN_MS)]);

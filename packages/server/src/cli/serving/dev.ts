@@ -194,9 +194,9 @@ async function firstStore(
   if (kept && (await findStore(deps.storage, kept.storeId))) return kept;
   const { store, key } = await createStore(deps, {
     name: "Practice store",
-    rateLimit: DEFAULT_RATE_LIMIT,
+    rate_limit: DEFAULT_RATE_LIMIT,
     // All of a developer's shoppers, and tests, come from one address.
-    signUpsPerNetwork: limits.signUpsPerHour,
+    sign_ups_per_network: limits.signUpsPerHour,
   });
   const made = { storeId: store.id, keyId: key.id, clientId: key.clientId, clientSecret: key.clientSecret };
   keep(file, JSON.stringify(made, null, 2));

@@ -1,5 +1,5 @@
 import { changesOf } from "../../events/changes.ts";
-import type { Happening } from "../../events/note.ts";
+import type { EventDraft } from "../../events/note.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { emailOf } from "../../lib/email-address.ts";
 import type { Realm } from "../../realms/realm.ts";
@@ -9,12 +9,12 @@ import { laterThan } from "../../storage/later-than.ts";
 import type { Storage, Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
 import { cameSecond, isUniqueViolation } from "../../storage/unique-violation.ts";
-import { customerHappening, fromRow } from "../customer.ts";
-import { presentMembers } from "../resource.ts";
+import { customerEvent, fromRow } from "../customer.ts";
+import { customerResource } from "../resource.ts";
 
 type Row = Tables["customers"];
 type Said = { email: string; emailVerified: boolean; name: string | null };
-type Rules = Pick<Realm, "duplicateEmailPolicy">;
+type Rules = Pick<Realm, "duplicate_email_policy">;
 type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
 
 /** Name and e-mail of a known customer become what the provider says now. Undefined: they are already. */
@@ -24,7 +24,7 @@ export async function followProvider(
   realm: Rules,
   said: Said,
   known: Row,
-): Promise<Happening | undefined> {
+): Promise<EventDraft | undefined> {
   const changed = await emailAfter(trx, deps, realm, said, known);
   // Whose name nobody has said is called by their address (identity.ts): by the one that they have now.
   const standIn = known.name === known.email ? changed.email : undefined;
@@ -46,8 +46,8 @@ export async function followProvider(
   // The customer was changed since it was read, maybe proven: what follows from that, the next try sees.
   if (!row) throw cameSecond(undefined);
   const [before, after] = [fromRow(known), fromRow(row)];
-  const changes = changesOf(presentMembers(before), presentMembers(after));
-  return changes && { ...customerHappening("customer.updated", after), changes };
+  const changes = changesOf(customerResource(before), customerResource(after));
+  return changes && { ...customerEvent("customer.updated", after), changes };
 }
 
 /**
@@ -59,7 +59,7 @@ export async function followProvider(
 async function emailAfter(
   trx: Trx,
   deps: Deps,
-  { duplicateEmailPolicy }: Rules,
+  { duplicate_email_policy: duplicateEmailPolicy }: Rules,
   said: Said,
   known: Row,
 ): Promise<Partial<Row>> {

@@ -1,4 +1,4 @@
-import type { Happening } from "../../events/note.ts";
+import type { EventDraft } from "../../events/note.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type EmailAddress, emailOf } from "../../lib/email-address.ts";
 import { newId } from "../../lib/ids.ts";
@@ -7,13 +7,13 @@ import { atMost } from "../../storage/at-most.ts";
 import { statement } from "../../storage/statement.ts";
 import type { Database, Storage, Trx } from "../../storage/storage.ts";
 import type { Tables } from "../../storage/tables.ts";
-import { type Customer, customerHappening, insertCustomer } from "../customer.ts";
+import { type Customer, customerEvent, insertCustomer } from "../customer.ts";
 import { followProvider } from "./follow-provider.ts";
 import { asksForProven, type LinkPolicy, type LinkReason, link, refusesNobody } from "./link.ts";
 import { type ForeignIdentity, findFormer, type Held, linkedTo, type Own, type Through } from "./linked.ts";
 
 /** What a realm decides of it. */
-type Rules = Pick<Realm, "duplicateEmailPolicy" | "profileUpdates">;
+type Rules = Pick<Realm, "duplicate_email_policy" | "profile_updates">;
 
 type Deps = { clock: Clock; storage: Pick<Storage, "engine"> };
 
@@ -40,13 +40,16 @@ export async function foreseeRefusal(
   return decision.action === "refuse" ? decision.reason : undefined;
 }
 
-const policyOf = ({ provisioning }: Through, { duplicateEmailPolicy }: Rules): LinkPolicy => ({
+const policyOf = (
+  { provisioning }: Through,
+  { duplicate_email_policy: duplicateEmailPolicy }: Rules,
+): LinkPolicy => ({
   duplicateEmail: duplicateEmailPolicy,
   provisioning,
 });
 
 /** `happened`: what the transaction has changed to come to this, for whoever notes it. */
-type Settled = { customerId: string; happened: readonly Happening[] };
+type Settled = { customerId: string; happened: readonly EventDraft[] };
 
 /** The customer that an identity which was held belongs to, linked or made if need be. */
 export async function settleIdentity(
@@ -68,12 +71,12 @@ export async function settleIdentity(
   if (decision.action === "refuse") return { reason: decision.reason };
   // If that customer was deleted a moment ago, the decision is made again, without it.
   const isFound = decision.action !== "create";
-  if (isFound && !(await holdCustomer(trx, deps, through.storeId, decision.customerId)))
+  if (isFound && !(await holdCustomer(trx, deps, through.store_id, decision.customerId)))
     return settleIdentity(trx, deps, place, identity, held);
   const made = isFound ? undefined : await createCustomer(trx, deps, through, identity, email);
   const customerId = isFound ? decision.customerId : (made as Customer).id;
   const linked = await insertIdentity(trx, deps, through, identity, customerId);
-  return { customerId, happened: [...(made ? [customerHappening("customer.created", made)] : []), linked] };
+  return { customerId, happened: [...(made ? [customerEvent("customer.created", made)] : []), linked] };
 }
 
 async function settleKnown(
@@ -84,7 +87,7 @@ async function settleKnown(
   known: Tables["customers"],
 ): Promise<Settled> {
   const changed =
-    realm.profileUpdates === "always" && (await followProvider(trx, deps, realm, identity, known));
+    realm.profile_updates === "always" && (await followProvider(trx, deps, realm, identity, known));
   return { customerId: known.id, happened: changed ? [changed] : [] };
 }
 
@@ -109,7 +112,7 @@ async function findProven(db: Database, through: Through, email: EmailAddress): 
   const proven = await db
     .selectFrom("customers")
     .select("id")
-    .where("store_id", "=", through.storeId)
+    .where("store_id", "=", through.store_id)
     .where("email_key", "=", email.key)
     .where("email_verified", "=", 1)
     .where(({ eb, or, exists, selectFrom }) =>
@@ -118,8 +121,8 @@ async function findProven(db: Database, through: Through, email: EmailAddress): 
         exists(
           selectFrom("customer_identities as known")
             .select("known.id")
-            .where("known.store_id", "=", through.storeId)
-            .where("known.realm_id", "=", through.realmId)
+            .where("known.store_id", "=", through.store_id)
+            .where("known.realm_id", "=", through.realm_id)
             .whereRef("known.customer_id", "=", "customers.id"),
         ),
       ]),
@@ -132,7 +135,7 @@ async function findProven(db: Database, through: Through, email: EmailAddress): 
 const createCustomer = (
   trx: Trx,
   deps: { clock: Clock },
-  { storeId }: Through,
+  { store_id: storeId }: Through,
   { name, emailVerified }: ForeignIdentity,
   email: EmailAddress,
 ): Promise<Customer> =>
@@ -148,10 +151,10 @@ const createCustomer = (
 async function insertIdentity(
   trx: Trx,
   { clock }: { clock: Clock },
-  { id: profileId, storeId, realmId, clientId }: Through,
+  { id: profileId, store_id: storeId, realm_id: realmId, client_id: clientId }: Through,
   { issuer, subject }: ForeignIdentity,
   customerId: string,
-): Promise<Happening> {
+): Promise<EventDraft> {
   const id = newId();
   const createdAt = clock.now();
   const identity = { id, storeId, realmId, profileId, issuer, clientId, subject, customerId, createdAt };

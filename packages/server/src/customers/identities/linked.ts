@@ -22,14 +22,14 @@ export type ForeignIdentity = {
 /** The profile that it came through, as far as it matters who a person is. */
 export type Through = {
   id: string;
-  storeId: string;
-  realmId: string;
-  clientId: string;
+  store_id: string;
+  realm_id: string;
+  client_id: string;
   provisioning: "create" | "existing";
   /** Deleted profiles whose identities count as this one's. */
-  formerIds: readonly string[];
+  former_profile_ids: readonly string[];
   /** What the provider was called before, with the client that we were there. */
-  formerIssuers: readonly { issuer: string; clientId: string }[];
+  former_issuers: readonly { issuer: string; clientId: string }[];
 };
 
 /** Whom an identity is linked to by its own profile and issuer. */
@@ -69,7 +69,7 @@ export async function findFormer(
   through: Through,
   identity: ForeignIdentity,
 ): Promise<Tables["customers"] | undefined> {
-  if (through.formerIds.length === 0 && through.formerIssuers.length === 0) return undefined;
+  if (through.former_profile_ids.length === 0 && through.former_issuers.length === 0) return undefined;
   return withCustomer(linkedTo(trx, through, identity), engine).executeTakeFirst();
 }
 
@@ -111,13 +111,13 @@ const findOwn = {
  * client only.
  */
 export const linkedTo = (db: Database, through: Through, { issuer, subject }: ForeignIdentity) => {
-  const { formerIssuers: former } = through;
+  const { former_issuers: former } = through;
   const issuers = [...new Set([issuer, ...former.map((one) => one.issuer)])];
-  const clientIds = [...new Set([through.clientId, ...former.map((one) => one.clientId)])];
+  const clientIds = [...new Set([through.client_id, ...former.map((one) => one.clientId)])];
   return db
     .selectFrom("customer_identities as identity")
-    .where("identity.store_id", "=", through.storeId)
-    .where("identity.profile_id", "in", [through.id, ...through.formerIds])
+    .where("identity.store_id", "=", through.store_id)
+    .where("identity.profile_id", "in", [through.id, ...through.former_profile_ids])
     .where(({ eb, or }) =>
       or([eb("identity.profile_id", "=", through.id), eb("identity.client_id", "in", clientIds)]),
     )

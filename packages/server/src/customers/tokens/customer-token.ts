@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Caller } from "../../contract/caller.ts";
 import { Problem } from "../../contract/problem.ts";
 import { type By, byCaller } from "../../events/event.ts";
-import { type Happening, noteEvents } from "../../events/note.ts";
+import { type EventDraft, noteEvents } from "../../events/note.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Page, Place } from "../../lib/condition.ts";
 import { newId } from "../../lib/ids.ts";
@@ -54,10 +54,10 @@ type IssueDeps = { publicUrl: string; clock: Clock; customerTokenSeconds: number
 const TYPE = "at+jwt";
 export const AMR: Record<Mechanism, string> = { password: "pwd", oidc: "fed" };
 
-export const tokenHappening = (
+export const customerTokenEvent = (
   type: "customer_token.created" | "customer_token.revoked",
   token: Tables["customer_tokens"],
-): Happening => ({ type, subject: token.id, personId: token.customer_id, resource: presentToken(token) });
+): EventDraft => ({ type, subject: token.id, personId: token.customer_id, resource: presentToken(token) });
 
 /**
  * Runs inside the transaction that settled the customer, and notes what happened there with the token that came of it. The
@@ -68,7 +68,7 @@ export async function issueToken(
   deps: IssueDeps,
   signer: Signer,
   grant: TokenGrant,
-  { by, happened = [] }: { by: By; happened?: readonly Happening[] },
+  { by, happened = [] }: { by: By; happened?: readonly EventDraft[] },
 ): Promise<IssuedToken> {
   const { storeId, customerId, mechanism, through } = grant;
   const issuedAt = Math.floor(deps.clock.now() / 1000) * 1000;
@@ -88,7 +88,7 @@ export async function issueToken(
     expires_at: expiresAt,
   };
   await insertToken.later(trx, row);
-  await noteEvents(trx, deps, by, [...happened, tokenHappening("customer_token.created", row)]);
+  await noteEvents(trx, deps, by, [...happened, customerTokenEvent("customer_token.created", row)]);
   const token = signJws(signer, TYPE, {
     iss: issuerOf(deps, storeId, grant.realmId),
     sub: customerId,
@@ -246,7 +246,7 @@ export const noteRevoked = (
     trx,
     deps,
     by,
-    tokens.map((token) => tokenHappening("customer_token.revoked", token)),
+    tokens.map((token) => customerTokenEvent("customer_token.revoked", token)),
   );
 
 /** By id alone, without asking whose it is: for callers that have verified the token itself. */

@@ -18,7 +18,7 @@ export async function readIdTokenHint(
   const jws = await deps.signingKeys.readSigned(text);
   if (!jws || jws.typ !== ID_TOKEN_TYPE) return undefined;
   const { iss, aud, sub, sid, profile_id: profileId } = jws.claims;
-  if (iss !== issuerOf(deps, realm.storeId, realm.id)) return undefined;
+  if (iss !== issuerOf(deps, realm.store_id, realm.id)) return undefined;
   if (typeof aud !== "string" || typeof sub !== "string" || typeof sid !== "string" || !isId(sid))
     return undefined;
   return {
