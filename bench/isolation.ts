@@ -9,7 +9,7 @@ import { createKeyring } from "../packages/server/src/lib/keyring.ts";
 import { createProfile } from "../packages/server/src/profiles/administer.ts";
 import { createCalls } from "../packages/server/src/profiles/calls.ts";
 import { createDiscoveryTries } from "../packages/server/src/profiles/discovery-tries.ts";
-import { updateRealm } from "../packages/server/src/realms/realm.ts";
+import { updateRealm } from "../packages/server/src/realms/administer.ts";
 import { getSettings } from "../packages/server/src/realms/settings.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
 import { type HostileIdp, startHostileIdp } from "../packages/server/test/support/hostile-idp.ts";

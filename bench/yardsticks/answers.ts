@@ -1,11 +1,11 @@
-import { presentKey } from "../../packages/server/src/application-keys/resource.ts";
+import { keyAnswer as answerOfKey } from "../../packages/server/src/application-keys/resource.ts";
 import { fromRow as customerOf } from "../../packages/server/src/customers/customer.ts";
 import { presentCustomer } from "../../packages/server/src/customers/resource.ts";
 import { steadyClock } from "../../packages/server/src/lib/clock.ts";
 import type { Metadata } from "../../packages/server/src/openid/discovery.ts";
 import { profileOf } from "../../packages/server/src/profiles/profile.ts";
 import { presentProfileList } from "../../packages/server/src/profiles/resource.ts";
-import { presentSettings } from "../../packages/server/src/realms/resource.ts";
+import { settingsAnswer as answerOfSettings } from "../../packages/server/src/realms/settings-resource.ts";
 import type { Tables } from "../../packages/server/src/storage/tables.ts";
 
 /** What a yardstick answers: by the functions that Latchkey presents it with, so that it is the same to the letter. */
@@ -13,7 +13,7 @@ import type { Tables } from "../../packages/server/src/storage/tables.ts";
 type Where = { publicUrl: string };
 
 export const settingsAnswer = (where: Where, row: Tables["customer_authentication_settings"]) =>
-  presentSettings(where, { store_id: row.store_id, client_id: row.client_id, realm_id: row.realm_id });
+  answerOfSettings(where, { store_id: row.store_id, client_id: row.client_id, realm_id: row.realm_id });
 
 const READER = { grant: "implicit" } as const;
 const PAGE = { limit: 25, offset: 0 };
@@ -49,7 +49,7 @@ type KeyRow = Tables["application_keys"] & {
 };
 
 export const keyAnswer = (where: Where, row: KeyRow) =>
-  presentKey(where, {
+  answerOfKey(where, {
     id: row.id,
     store_id: row.store_id,
     name: row.name,
@@ -60,7 +60,9 @@ export const keyAnswer = (where: Where, row: KeyRow) =>
     last_used_at: row.last_used_at,
     created_at: row.created_at,
     updated_at: row.updated_at,
-    secrets: [{ createdAt: row.secret_created_at, lastUsedAt: row.secret_last_used_at, expiresAt: null }],
+    secrets: [
+      { created_at: row.secret_created_at, last_used_at: row.secret_last_used_at, expires_at: null },
+    ],
   });
 
 export const customerAnswer = (where: Where, row: Tables["customers"]) =>

@@ -3,7 +3,7 @@ import { getApplicationKey } from "./application-keys/application-key.ts";
 import { noteKey } from "./application-keys/note-key.ts";
 import { byOperator } from "./events/event.ts";
 import type { Clock } from "./lib/clock.ts";
-import { insertRealm } from "./realms/realm.ts";
+import { insertRealm } from "./realms/administer.ts";
 import { FIRST_CLIENT_ID, insertSettings } from "./realms/settings.ts";
 import { FIRST_REALM_NAME } from "./realms/shop.ts";
 import type { Storage } from "./storage/storage.ts";
@@ -19,7 +19,7 @@ export function createStore(
   return storage.transact(async (trx) => {
     const store = await insertStore(trx, { clock }, wanted);
     const by = byOperator(store.id);
-    const key = await insertApplicationKey(trx, { clock }, store.id, { name: "First key", reserved: 0 });
+    const key = await insertApplicationKey(trx, { clock }, store.id, { name: "First key" });
     const shown = await getApplicationKey({ storage: { db: trx }, clock }, store.id, key.id);
     await noteKey(trx, { clock }, by, "application_key.created", shown);
     const realm = await insertRealm(trx, { clock }, by, { name: FIRST_REALM_NAME });

@@ -6,9 +6,8 @@ import {
   deleteApplicationKey,
   updateApplicationKey,
 } from "./application-keys/administer.ts";
-import { getApplicationKey, listApplicationKeys } from "./application-keys/application-key.ts";
 import { dryRun } from "./application-keys/dry-run.ts";
-import * as show from "./application-keys/resource.ts";
+import { listApplicationKeys, showApplicationKey } from "./application-keys/resource.ts";
 import { rotateSecret } from "./application-keys/secret.ts";
 import { readUsage } from "./application-keys/usage.ts";
 import * as token from "./contract/access-tokens.ts";
@@ -82,18 +81,10 @@ import { endSession, signedOut } from "./realm-provider/end-session.ts";
 import { describeRealm, redeemForClient } from "./realm-provider/provider.ts";
 import { revokeAtRealm } from "./realm-provider/revoke-at-realm.ts";
 import { readUserinfo } from "./realm-provider/userinfo.ts";
-import { accountSettingsOf } from "./realms/account-realm.ts";
-import { createRealm, deleteRealm, getVisibleRealm, listRealms, updateRealm } from "./realms/realm.ts";
-import {
-  presentRealm,
-  presentRealmList,
-  presentSettings,
-  presentSettingsAs,
-  toRealmChange,
-  toSettingsChange,
-  writeSettings,
-} from "./realms/resource.ts";
-import { getSettingsById, readSettings, updateSettings } from "./realms/settings.ts";
+import { createRealm, deleteRealm, updateRealm } from "./realms/administer.ts";
+import { listRealms, showRealm } from "./realms/resource.ts";
+import * as settings from "./realms/settings-resource.ts";
+import { updateSettings } from "./realms/update-settings.ts";
 import { authorize } from "./sign-on/authorize.ts";
 import { callback } from "./sign-on/callback.ts";
 import { issueCustomerToken } from "./sign-on/issue-customer-token.ts";
@@ -101,8 +92,8 @@ import { redeemForMember } from "./sign-on/redeem-for-member.ts";
 import { beginTest, offerTest } from "./sign-on/test-sign-on.ts";
 import { getSignOn, listSignOns, presentSignOn, presentSignOnList } from "./sign-on-records/list.ts";
 import { readStatistics } from "./sign-on-records/read-statistics.ts";
-import { getStore, getStoreById, updateStore } from "./stores/administer.ts";
-import { presentChangedStore, presentStore, toStoreChange } from "./stores/resource.ts";
+import { updateStore } from "./stores/administer.ts";
+import { showStore, showStoreById } from "./stores/resource.ts";
 
 /** The switchboard: every operation of the contract, and what does it. */
 // biome-ignore format: one operation a line
@@ -143,13 +134,13 @@ export const routes = (app: Deps): Route[] => [
   on(record.getSignOnStatistics, ({ caller, query }) => readStatistics(app, caller.storeId, query)),
   on(record.getSignOn,         async ({ caller, ids }) => presentSignOn(app, await getSignOn(app, caller.storeId, ids.id))),
 
-  on(key.listApplicationKeys,  async ({ caller, query }) => show.presentKeyList(app, await listApplicationKeys(app, caller.storeId, toPage(query), query.filter))),
-  on(key.createApplicationKey, async ({ caller, body }) => show.presentNewKey(app, await createApplicationKey(app, byCaller(caller), show.toKeyChange(body)))),
-  on(key.getApplicationKey,    async ({ caller, ids }) => show.presentKey(app, await getApplicationKey(app, caller.storeId, ids.id))),
-  on(key.updateApplicationKey, async ({ caller, ids, body }) => show.presentChangedKey(app, await updateApplicationKey(app, byCaller(caller), ids.id, show.toKeyChange(body)))),
+  on(key.listApplicationKeys,  ({ caller, query }) => listApplicationKeys(app, caller.storeId, toPage(query), query.filter)),
+  on(key.createApplicationKey, ({ caller, body }) => createApplicationKey(app, byCaller(caller), body.data)),
+  on(key.getApplicationKey,    ({ caller, ids }) => showApplicationKey(app, caller.storeId, ids.id)),
+  on(key.updateApplicationKey, ({ caller, ids, body }) => updateApplicationKey(app, byCaller(caller), ids.id, body.data)),
   on(key.deleteApplicationKey, ({ caller, ids }) => deleteApplicationKey(app, byCaller(caller), ids.id)),
-  on(key.rotateApplicationKey, async ({ caller, ids, body }) => show.presentKeyWithSecret(app, await rotateSecret(app, byCaller(caller), ids.id, body?.data.grace_seconds))),
-  on(key.dryRunApplicationKey, async ({ caller, ids, body }) => show.presentForesight(app, await dryRun(app, caller.storeId, ids.id, show.toKeyChange(body)))),
+  on(key.rotateApplicationKey, ({ caller, ids, body }) => rotateSecret(app, byCaller(caller), ids.id, body?.data.grace_seconds)),
+  on(key.dryRunApplicationKey, ({ caller, ids, body }) => dryRun(app, caller.storeId, ids.id, body.data)),
 
   on(member.getMe,             ({ caller }) => describeCaller(app, caller)),
   on(member.listMembers,       async ({ caller, query }) => presentMemberList(app, await listMembers(app, caller.storeId, toPage(query)))),
@@ -174,20 +165,20 @@ export const routes = (app: Deps): Route[] => [
   on(delivery.replayEvents,               async ({ caller, ids, body }) => hook.presentIntegration(app, caller, await replayEvents(app, caller.storeId, ids.id, body.data))),
   on(delivery.testIntegration,            ({ caller, ids }) => testIntegration(app, caller, ids.id)),
 
-  on(store.getStore,           async ({ caller }) => presentStore(app, await getStore(app, caller.storeId))),
-  on(store.getStoreById,       async ({ caller, ids }) => presentStore(app, await getStoreById(app, caller.storeId, ids.id))),
-  on(store.getStoreUsage,      async ({ caller, query }) => show.presentUsage(app, await readUsage(app, caller.storeId, query.seconds))),
-  on(store.updateStore,        async ({ caller, body }) => presentChangedStore(app, await updateStore(app, byCaller(caller), toStoreChange(body)))),
+  on(store.getStore,           ({ caller }) => showStore(app, caller.storeId)),
+  on(store.getStoreById,       ({ caller, ids }) => showStoreById(app, caller.storeId, ids.id)),
+  on(store.getStoreUsage,      ({ caller, query }) => readUsage(app, caller.storeId, query.seconds)),
+  on(store.updateStore,        ({ caller, body }) => updateStore(app, byCaller(caller), body.data)),
 
-  on(realm.getAuthenticationSettings,    async ({ caller }) => writeSettings(app, await readSettings(app, caller))),
-  on(realm.getAuthenticationSettingsById, async ({ caller, ids }) => presentSettings(app, await getSettingsById(app, caller.storeId, ids.id))),
-  on(realm.getStoreSettings,   async ({ caller }) => presentSettingsAs(app, await readSettings(app, caller), "settings", "/v2/settings")),
-  on(realm.getAccountAuthenticationSettings, async ({ caller }) => presentSettingsAs(app, accountSettingsOf(await readSettings(app, caller)), "account_authentication_settings", "/v2/settings/account-authentication")),
-  on(realm.updateAuthenticationSettings, async ({ caller, body }) => presentSettings(app, await updateSettings(app, byCaller(caller), toSettingsChange(body)))),
-  on(realm.listRealms,         async ({ caller, query }) => presentRealmList(app, await listRealms(app, caller, toPage(query)))),
-  on(realm.createRealm,        async ({ caller, body }) => presentRealm(app, await createRealm(app, byCaller(caller), toRealmChange(body)))),
-  on(realm.getRealm,           async ({ caller, ids }) => presentRealm(app, await getVisibleRealm(app, caller, ids.id))),
-  on(realm.updateRealm,        async ({ caller, ids, body, ifMatch }) => presentRealm(app, await updateRealm(app, byCaller(caller), ids.id, toRealmChange(body), ifMatch))),
+  on(realm.getAuthenticationSettings,     ({ caller }) => settings.showSettings(app, caller)),
+  on(realm.getAuthenticationSettingsById, ({ caller, ids }) => settings.showSettingsById(app, caller.storeId, ids.id)),
+  on(realm.getStoreSettings,              ({ caller }) => settings.showStoreSettings(app, caller)),
+  on(realm.getAccountAuthenticationSettings, ({ caller }) => settings.showAccountSettings(app, caller)),
+  on(realm.updateAuthenticationSettings,  ({ caller, body }) => updateSettings(app, byCaller(caller), body)),
+  on(realm.listRealms,         ({ caller, query }) => listRealms(app, caller, toPage(query))),
+  on(realm.createRealm,        ({ caller, body }) => createRealm(app, byCaller(caller), body.data)),
+  on(realm.getRealm,           ({ caller, ids }) => showRealm(app, caller, ids.id)),
+  on(realm.updateRealm,        ({ caller, ids, body, ifMatch }) => updateRealm(app, byCaller(caller), ids.id, body.data, ifMatch)),
   on(realm.deleteRealm,        ({ caller, ids }) => deleteRealm(app, byCaller(caller), ids.id)),
 
   on(profile.listProfiles,     async ({ caller, ids, query }) => writeProfileList(app, caller, await readProfiles(app, caller, ids.realm, toPage(query)))),

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createApplicationKey } from "../src/application-keys/administer.ts";
-import { listApplicationKeys } from "../src/application-keys/application-key.ts";
+import { listApplicationKeys } from "../src/application-keys/resource.ts";
 import { deleteKeys, deleteLeftKeys } from "../src/cli/remote/proof-keys.ts";
 import { agentFor, runProvers } from "../src/cli/remote/provers.ts";
 import { byOperator } from "../src/events/event.ts";
@@ -21,9 +21,9 @@ beforeAll(async () => {
 afterAll(() => latchkey.close());
 
 const make = async (name: string) =>
-  (await createApplicationKey(latchkey, byOperator(storeId), { name, reserved_rate_limit: 1 })).key.id;
+  (await createApplicationKey(latchkey, byOperator(storeId), { name, reserved_rate_limit: 1 })).data.id;
 const names = async () =>
-  (await listApplicationKeys(latchkey, storeId, { limit: 100, offset: 0 })).keys.map(({ name }) => name);
+  (await listApplicationKeys(latchkey, storeId, { limit: 100, offset: 0 })).data.map(({ name }) => name);
 
 test("one that somebody has deleted meanwhile does not keep the others", async () => {
   const keys = [await make("one"), await make("two"), await make("three")];
@@ -41,7 +41,7 @@ test("one that cannot be deleted is named, and the others are deleted", async ()
       ++times === 1 ? Promise.reject(new Error("database is locked")) : latchkey.storage.transact(work),
   };
   const { clock } = latchkey;
-  expect(await deleteKeys({ storage, clock }, storeId, keys)).toEqual([keys[0]]);
+  expect(await deleteKeys({ storage, clock, publicUrl: "" }, storeId, keys)).toEqual([keys[0]]);
   expect(await names()).toEqual(["First key", "one"]);
 });
 

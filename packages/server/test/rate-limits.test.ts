@@ -208,15 +208,10 @@ test("changing a reservation to and fro mints nothing: the limit holds", async (
   let served = 0;
   for (let i = 0; i < 20; i++) {
     const data = { type: "application_key", name: "n", reserved_rate_limit: i % 2 === 0 ? 40 : 0 };
-    await updateKey(
-      { storage: latchkey.storage, clock: latchkey.clock },
-      byOperator(store.store.id),
-      key.id,
-      {
-        name: data.name,
-        reserved_rate_limit: data.reserved_rate_limit,
-      },
-    );
+    await updateKey(latchkey, byOperator(store.store.id), key.id, {
+      name: data.name,
+      reserved_rate_limit: data.reserved_rate_limit,
+    });
     served += await countServed(key.token, 100);
   }
   expect(served).toBeLessThanOrEqual(60 + 48 + 2);

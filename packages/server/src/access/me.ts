@@ -4,7 +4,7 @@ import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Storage } from "../storage/storage.ts";
-import { getStore } from "../stores/administer.ts";
+import { getStore } from "../stores/store.ts";
 
 /** What the caller is told of itself: key or member, store, and role. */
 export async function describeCaller(

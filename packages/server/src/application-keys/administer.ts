@@ -1,80 +1,69 @@
-import { sql } from "kysely";
-import type { OpenidClient } from "../contract/openid-client.ts";
+import type * as contract from "../contract/application-keys.ts";
+import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
-import type { Role } from "../contract/roles.ts";
 import { changesOf } from "../events/changes.ts";
 import type { By } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { newCredential } from "../lib/secrets.ts";
-import { fits, mostReservable } from "../rate-limit/plan.ts";
+import { inForceBy } from "../rate-limit/in-force.ts";
 import { laterThan } from "../storage/later-than.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
 import { changeStore } from "../stores/store.ts";
-import { type ApplicationKey, getApplicationKey, type KeyWithSecret } from "./application-key.ts";
+import { type ApplicationKey, getApplicationKey } from "./application-key.ts";
 import { noteKey } from "./note-key.ts";
-import { applicationKeyResource } from "./resource.ts";
+import { refuseOverLimit } from "./refuse-over-limit.ts";
+import {
+  applicationKeyResource,
+  type KeyChange,
+  keyAnswer,
+  keyWithSecretAnswer,
+  toColumns,
+} from "./resource.ts";
 import { insertSecret } from "./secret.ts";
 
-type Deps = { storage: Storage; clock: Clock };
+type Deps = { storage: Storage; clock: Clock; publicUrl: string };
 
-export type KeyChange = {
-  name: string;
-  reserved_rate_limit?: number | undefined;
-  role?: Role | undefined;
-  openid_client?: OpenidClient | undefined;
-};
-
-export async function createApplicationKey(deps: Deps, by: By, change: KeyChange): Promise<KeyWithSecret> {
+export async function createApplicationKey(
+  deps: Deps,
+  by: By,
+  data: KeyChange & { name: string },
+): Promise<Output<typeof contract.createApplicationKey>> {
   const { storeId } = by;
-  const created = await changeStore(
-    deps,
-    storeId,
-    async (trx, { rate_limit: rateLimit, total_reserved_rate_limit: totalReserved }) => {
-      const reserved = change.reserved_rate_limit ?? 0;
-      refuseOverLimit(rateLimit, totalReserved, reserved);
-      const { id, clientSecret } = await insertApplicationKey(trx, deps, storeId, {
-        name: change.name,
-        reserved,
-        role: change.role,
-        openid_client: change.openid_client,
-      });
-      const key = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, id);
-      await noteKey(trx, deps, by, "application_key.created", key);
-      return { key, clientSecret };
-    },
-  );
+  const created = await changeStore(deps, storeId, async (trx, store) => {
+    refuseOverLimit(store.rate_limit, store.total_reserved_rate_limit, data.reserved_rate_limit ?? 0);
+    const { id, clientSecret } = await insertApplicationKey(trx, deps, storeId, data);
+    const key = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, id);
+    await noteKey(trx, deps, by, "application_key.created", key);
+    return keyWithSecretAnswer(deps, key, clientSecret);
+  });
   if (!created) throw new Problem("token_invalid");
-  return created;
+  return { ...created, meta: { effective_by: inForceBy(deps) } };
 }
+
+const NEW_KEY = { reserved_rate_limit: 0, role: "administrator", openid_client: "pkce" };
 
 /** Inserts key and secret without a check: the caller has made sure that the reservation fits. */
 export async function insertApplicationKey(
   trx: Trx,
   { clock }: { clock: Clock },
   storeId: string,
-  {
-    name,
-    reserved,
-    role = "administrator",
-    openid_client: openidClient = "pkce",
-  }: Pick<KeyChange, "name" | "role" | "openid_client"> & { reserved: number },
+  data: KeyChange & { name: string },
 ): Promise<{ id: string; clientId: string; clientSecret: string }> {
   const now = clock.now();
   const key = { id: newId(), clientId: newCredential("lkid") };
   await trx
     .insertInto("application_keys")
     .values({
+      ...NEW_KEY,
+      name: data.name,
+      ...toColumns(data),
       id: key.id,
       store_id: storeId,
-      name,
       client_id: key.clientId,
-      reserved_rate_limit: reserved,
-      role,
-      openid_client: openidClient,
-      last_used_at: null,
       created_at: now,
       updated_at: now,
     })
@@ -87,75 +76,58 @@ export async function updateApplicationKey(
   deps: Deps,
   by: By,
   keyId: string,
-  {
-    reserved_rate_limit: reserved,
-    role,
-    openid_client: openidClient,
-    ...given
-  }: Omit<KeyChange, "name"> & { name?: string | undefined },
-): Promise<ApplicationKey> {
+  data: KeyChange,
+): Promise<Output<typeof contract.updateApplicationKey>> {
   const { storeId } = by;
-  const updated = await changeStore(
-    deps,
-    storeId,
-    async (trx, { rate_limit: rateLimit, total_reserved_rate_limit: totalReserved }) => {
-      // With the new reservation in the place of its own, the total is within the limit.
-      const atLeast = reserved === undefined ? 0 : totalReserved + reserved - rateLimit;
-      const before = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, keyId);
-      const { name = before.name } = given;
-      const kept = { reserved: reserved ?? null, role: role ?? null, openidClient: openidClient ?? null };
-      const change = { storeId, keyId, name, ...kept, atLeast, now: deps.clock.now() };
-      const changed = await changeKey.first(trx, change);
-      if (!changed) refuseOverLimit(rateLimit, totalReserved - before.reserved_rate_limit, reserved ?? 0);
-      const key = {
-        ...before,
-        name,
-        ...(changed && {
-          reservedRateLimit: changed.reserved,
-          role: changed.role as Role,
-          openidClient: changed.openid_client as OpenidClient,
-          updatedAt: changed.at,
-        }),
-      };
-      const changes = changesOf(applicationKeyResource(before), applicationKeyResource(key));
-      if (changes) await noteKey(trx, deps, by, "application_key.updated", key, changes);
-      return key;
-    },
-  );
+  const updated = await changeStore(deps, storeId, async (trx, store) => {
+    const { rate_limit, total_reserved_rate_limit: totalReserved } = store;
+    const reserved = data.reserved_rate_limit;
+    // With the new reservation in the place of the old one, the total is within the limit.
+    const atLeast = reserved === undefined ? 0 : totalReserved + reserved - rate_limit;
+    const before = await getApplicationKey({ storage: { db: trx }, clock: deps.clock }, storeId, keyId);
+    const wanted = { ...before, ...toColumns(data) };
+    const changed = await changeKey.first(trx, { ...wanted, atLeast, now: deps.clock.now() });
+    if (!changed) refuseOverLimit(rate_limit, totalReserved - before.reserved_rate_limit, reserved ?? 0);
+    const key = { ...before, ...(changed && { ...wanted, ...changed }) } as ApplicationKey;
+    const changes = changesOf(applicationKeyResource(before), applicationKeyResource(key));
+    if (changes) await noteKey(trx, deps, by, "application_key.updated", key, changes);
+    return key;
+  });
   if (!updated) throw new Problem("application_key_not_found");
-  return updated;
+  return { ...keyAnswer(deps, updated), meta: { effective_by: inForceBy(deps) } };
 }
 
-type Change = Pick<KeyChange, "name"> & {
-  storeId: string;
-  keyId: string;
-  /** `null`: as it was. */
-  reserved: number | null;
-  role: Role | null;
-  openidClient: OpenidClient | null;
-  /** What the key must have reserved until now. */
+type Change = Pick<
+  Tables["application_keys"],
+  "store_id" | "id" | "name" | "reserved_rate_limit" | "role" | "openid_client"
+> & {
+  /** The key's reservation must be at least this now, so that the new reservation fits. */
   atLeast: number;
   now: number;
 };
 
-/** All of it changes together, if the reservation fits: a request that is refused leaves nothing behind. */
+/** One statement writes every column, if the reservation fits. A refused request changes nothing. */
 const changeKey = statement((db, change: Change) =>
   db
     .updateTable("application_keys")
     .set({
       name: change.name,
-      reserved_rate_limit: sql<number>`coalesce(cast(${change.reserved} as integer), reserved_rate_limit)`,
-      role: sql<string>`coalesce(cast(${change.role} as text), role)`,
-      openid_client: sql<string>`coalesce(cast(${change.openidClient} as text), openid_client)`,
+      reserved_rate_limit: change.reserved_rate_limit,
+      role: change.role,
+      openid_client: change.openid_client,
       updated_at: laterThan("updated_at", change.now),
     })
-    .where("store_id", "=", change.storeId)
-    .where("id", "=", change.keyId)
+    .where("store_id", "=", change.store_id)
+    .where("id", "=", change.id)
     .where("reserved_rate_limit", ">=", change.atLeast)
-    .returning(["reserved_rate_limit as reserved", "role", "openid_client", "updated_at as at"]),
+    .returning("updated_at"),
 );
 
-export async function deleteApplicationKey(deps: Deps, by: By, keyId: string): Promise<undefined> {
+export async function deleteApplicationKey(
+  deps: Pick<Deps, "storage" | "clock">,
+  by: By,
+  keyId: string,
+): Promise<undefined> {
   const deleted = await changeStore(deps, by.storeId, async (trx) => {
     const row = await trx
       .deleteFrom("application_keys")
@@ -168,14 +140,4 @@ export async function deleteApplicationKey(deps: Deps, by: By, keyId: string): P
     return row;
   });
   if (!deleted) throw new Problem("application_key_not_found");
-}
-
-export function refuseOverLimit(rateLimit: number, reservedByOthers: number, reserved: number): void {
-  if (fits(rateLimit, reservedByOthers, reserved)) return;
-  const most = mostReservable(rateLimit, reservedByOthers);
-  throw new Problem("reservation_exceeds_store_limit", {
-    source: { pointer: "/data/reserved_rate_limit" },
-    detail: `The store's limit is ${rateLimit} requests per second and other keys have reserved ${reservedByOthers}: this key can have at most ${most}.`,
-    meta: { rate_limit: rateLimit, reserved_by_others: reservedByOthers, most_reservable: most },
-  });
 }

@@ -4,37 +4,27 @@ import type { OpenidClient } from "../contract/openid-client.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Role } from "../contract/roles.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Condition, Page, Place } from "../lib/condition.ts";
-import { readPage } from "../storage/lists/page.ts";
 import { statement } from "../storage/statement.ts";
-import type { Database, Storage } from "../storage/storage.ts";
+import type { Database } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { getStore } from "../stores/administer.ts";
-import type { Store } from "../stores/store.ts";
 
 /** The credentials of one of a store's programs, with its reserved share of the store's rate limit. */
-export type ApplicationKey = {
-  id: string;
-  store_id: string;
-  name: string;
-  client_id: string;
-  reserved_rate_limit: number;
+export type ApplicationKey = Omit<Tables["application_keys"], keyof Parsed> &
+  Parsed & {
+    /** The secrets that work now, newest first. */
+    secrets: SecretTimes[];
+  };
+
+type Parsed = {
   /** The role of its `client_credentials` tokens. */
   role: Role;
   /** Whether its sign-ons need PKCE (`pkce`) or not (`standard`). */
   openid_client: OpenidClient;
-  last_used_at: number | null;
-  created_at: number;
-  updated_at: number;
-  /** Those that work now, newest first. */
-  secrets: { createdAt: number; lastUsedAt: number | null; expiresAt: number | null }[];
 };
 
-/** The secret is known when it is made, and to nobody afterwards. */
-export type KeyWithSecret = { key: ApplicationKey; clientSecret: string };
+type SecretTimes = Pick<Tables["application_key_secrets"], "created_at" | "last_used_at" | "expires_at">;
 
-type Deps = { storage: Storage; clock: Clock };
-/** Takes a transaction too, so that a change reads its own result back before the next change can follow. */
+/** A transaction can stand in for the database, so that a change reads its own result before the next change begins. */
 type ReadDeps = { storage: { db: Database }; clock: Clock };
 
 export async function getApplicationKey(
@@ -45,7 +35,7 @@ export async function getApplicationKey(
   const rows = await findKeyWithSecrets.all(storage.db, { storeId, keyId, now: clock.now() });
   const [row] = rows;
   if (!row) throw new Problem("application_key_not_found");
-  return fromRow(row, rows.filter(hasSecret).map(toSecret));
+  return keyOf(row, secretsIn(rows));
 }
 
 /** One row for each secret that works now, newest first; one without a secret where there is none. */
@@ -76,38 +66,16 @@ type SecretColumns = {
   secret_expires_at: number | null;
 };
 
-type WithSecret = SecretColumns & { secret_created_at: number };
-
-const hasSecret = <Row extends SecretColumns>(row: Row): row is Row & WithSecret =>
-  row.secret_created_at !== null;
-
-const toSecret = (row: WithSecret): ApplicationKey["secrets"][number] => ({
-  createdAt: row.secret_created_at,
-  lastUsedAt: row.secret_last_used_at,
-  expiresAt: row.secret_expires_at,
-});
-
-export type KeyList = {
-  keys: ApplicationKey[];
-  place: Place;
-  page: Page;
-  conditions: readonly Condition[];
-  store: Store;
-};
-
-/** One page, oldest first, with how many there are in all, and the store whose limit they share. */
-export async function listApplicationKeys(
-  deps: Deps,
-  storeId: string,
-  page: Page,
-  conditions: readonly Condition[] = [],
-): Promise<KeyList> {
-  const { storage, clock } = deps;
-  const of = { store_id: storeId };
-  const { rows, place } = await readPage(storage, "application_keys", of, page, { conditions });
-  const store = await getStore(deps, storeId);
-  return { keys: await withSecrets(storage.db, storeId, rows, clock.now()), place, page, conditions, store };
-}
+const secretsIn = (rows: readonly SecretColumns[]): SecretTimes[] =>
+  rows.flatMap((row) =>
+    row.secret_created_at === null
+      ? []
+      : {
+          created_at: row.secret_created_at,
+          last_used_at: row.secret_last_used_at,
+          expires_at: row.secret_expires_at,
+        },
+  );
 
 /** What the planner needs of a key. */
 export type PlannedKey = { keyId: string; name: string; reserved: number; createdAt: number };
@@ -155,49 +123,33 @@ export async function findPlannedKeys(
   return found;
 }
 
-async function withSecrets(
-  db: Database,
+/** The keys of one page, each with its secrets. */
+export async function withSecrets(
+  { storage, clock }: ReadDeps,
   storeId: string,
-  rows: Tables["application_keys"][],
-  now: number,
+  rows: readonly Tables["application_keys"][],
 ): Promise<ApplicationKey[]> {
   if (rows.length === 0) return [];
-  const secrets = await db
+  const secrets = await storage.db
     .selectFrom("application_key_secrets")
-    .selectAll()
+    .select(["application_key_id", "created_at", "last_used_at", "expires_at"])
     .where("store_id", "=", storeId)
     .where(
       "application_key_id",
       "in",
       rows.map((row) => row.id),
     )
-    .where((eb) => eb.or([eb("expires_at", "is", null), eb("expires_at", ">", now)]))
+    .where((eb) => eb.or([eb("expires_at", "is", null), eb("expires_at", ">", clock.now())]))
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
     .execute();
   const byKey = Map.groupBy(secrets, (secret) => secret.application_key_id);
-  return rows.map((row) =>
-    fromRow(
-      row,
-      (byKey.get(row.id) ?? []).map((secret) => ({
-        createdAt: secret.created_at,
-        lastUsedAt: secret.last_used_at,
-        expiresAt: secret.expires_at,
-      })),
-    ),
-  );
+  return rows.map((row) => keyOf(row, byKey.get(row.id) ?? []));
 }
 
-const fromRow = (row: Tables["application_keys"], secrets: ApplicationKey["secrets"]): ApplicationKey => ({
-  id: row.id,
-  store_id: row.store_id,
-  name: row.name,
-  client_id: row.client_id,
-  reserved_rate_limit: row.reserved_rate_limit,
+const keyOf = (row: Tables["application_keys"], secrets: SecretTimes[]): ApplicationKey => ({
+  ...row,
   role: row.role as Role,
   openid_client: row.openid_client as OpenidClient,
-  last_used_at: row.last_used_at,
-  created_at: row.created_at,
-  updated_at: row.updated_at,
   secrets,
 });

@@ -1,26 +1,18 @@
+import type * as contract from "../contract/application-keys.ts";
+import type { Output } from "../contract/operation.ts";
 import { Problem } from "../contract/problem.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, toIso } from "../lib/clock.ts";
 import { createPauses } from "../lib/pauses.ts";
-import { refusedIn } from "../rate-limit/foresee.ts";
+import { refusedIn as refusedInSecond } from "../rate-limit/foresee.ts";
 import type { Limiter } from "../rate-limit/limiter.ts";
 import { type Plan, plan } from "../rate-limit/plan.ts";
 import { USE_LOG_SECONDS, type UseLog } from "../rate-limit/use-log.ts";
 import type { Storage } from "../storage/storage.ts";
-import { type KeyChange, refuseOverLimit } from "./administer.ts";
 import { findPlannedKeys, listPlan, type PlannedKey } from "./application-key.ts";
+import { refuseOverLimit } from "./refuse-over-limit.ts";
+import { type KeyChange, keyUrl } from "./resource.ts";
 
-type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog };
-
-type Change = { before: number; after: number };
-
-export type Foresight = {
-  keyId: string;
-  fromMs: number;
-  toMs: number;
-  seconds: number;
-  shared: Change;
-  keys: { id: string; name: string; reserved: Change; asked: number; refused: Change }[];
-};
+type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog; publicUrl: string };
 
 /** Plays the last hour against the limits as they are and as the change would make them. Changes nothing. */
 export async function dryRun(
@@ -28,7 +20,7 @@ export async function dryRun(
   storeId: string,
   keyId: string,
   change: KeyChange,
-): Promise<Foresight> {
+): Promise<Output<typeof contract.dryRunApplicationKey>> {
   const planned = await listPlan(deps.storage, storeId, keyId);
   const own = planned.find((key) => key.keyId === keyId);
   if (!own) throw new Problem("application_key_not_found");
@@ -46,22 +38,23 @@ export async function dryRun(
   const isPlanned = new Set(before.map((key) => key.keyId));
   const others = [...played.asked.keys()].filter((id) => !isPlanned.has(id));
   const keys = [...before, ...(await findPlannedKeys(deps.storage, storeId, others))];
+  const observedTo = deps.clock.now();
+  const observedFrom = observedTo - (played.thisSecond - played.oldestSecond) * 1000;
+  const refusedIn = (plan: "before" | "after", id: string) => played.refused[plan].get(id) ?? 0;
   return {
-    keyId,
-    fromMs: deps.clock.now() - (played.thisSecond - played.oldestSecond) * 1000,
-    toMs: deps.clock.now(),
-    seconds: played.seconds,
-    shared: { before: plans.before.shared, after: plans.after.shared },
-    keys: keys.sort(byAge).map((key) => ({
-      id: key.keyId,
-      name: key.name,
-      reserved: { before: key.reserved, after: key.keyId === keyId ? reserved : key.reserved },
-      asked: played.asked.get(key.keyId) ?? 0,
-      refused: {
-        before: played.refused.before.get(key.keyId) ?? 0,
-        after: played.refused.after.get(key.keyId) ?? 0,
-      },
-    })),
+    data: {
+      type: "application_key_dry_run",
+      observed: { from: toIso(observedFrom), to: toIso(observedTo), seconds: played.seconds },
+      shared_rate_limit: { before: plans.before.shared, after: plans.after.shared },
+      keys: keys.sort(byAge).map((key) => ({
+        id: key.keyId,
+        name: key.name,
+        reserved_rate_limit: { before: key.reserved, after: key.keyId === keyId ? reserved : key.reserved },
+        asked: played.asked.get(key.keyId) ?? 0,
+        refused: { before: refusedIn("before", key.keyId), after: refusedIn("after", key.keyId) },
+      })),
+    },
+    links: { self: keyUrl(deps, keyId) },
   };
 }
 
@@ -89,7 +82,7 @@ async function play({ clock, limiter, useLog }: Deps, storeId: string, plans: { 
     await pause(ofSecond.size);
     for (const [keyId, count] of ofSecond) add(total, keyId, count);
     for (const when of ["before", "after"] as const) {
-      for (const { keyId, refused: count } of refusedIn(ofSecond, plans[when]))
+      for (const { keyId, refused: count } of refusedInSecond(ofSecond, plans[when]))
         add(refused[when], keyId, count);
     }
   }

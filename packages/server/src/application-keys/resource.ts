@@ -1,25 +1,32 @@
 import type * as contract from "../contract/application-keys.ts";
 import type { Input, Output } from "../contract/operation.ts";
-import { presentPage, presentPageLinks, toListParameters } from "../contract/paging.ts";
-import type { getStoreUsage } from "../contract/store.ts";
+import { pageOf } from "../contract/paging.ts";
 import { type Clock, toIso, toIsoOrNull } from "../lib/clock.ts";
-import { inForceBy } from "../rate-limit/in-force.ts";
-import type { KeyChange } from "./administer.ts";
-import type { ApplicationKey, KeyList, KeyWithSecret } from "./application-key.ts";
-import type { Foresight } from "./dry-run.ts";
-import type { Usage } from "./usage.ts";
+import type { Condition, Page } from "../lib/condition.ts";
+import { type Given, given } from "../lib/given.ts";
+import { readPage } from "../storage/lists/page.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import { getStore } from "../stores/store.ts";
+import { type ApplicationKey, getApplicationKey, withSecrets } from "./application-key.ts";
+
+/** The members of a key that a request can write. */
+export type KeyChange = Omit<Writable, "type" | "name"> & { name?: string | undefined };
+type Writable = Input<typeof contract.updateApplicationKey>["body"]["data"];
 
 type Where = { publicUrl: string };
-type Writable = Input<typeof contract.updateApplicationKey>["body"];
 
-export const toKeyChange = ({ data }: Writable): KeyChange => ({
-  name: data.name,
-  reserved_rate_limit: data.reserved_rate_limit,
-  role: data.role,
-  openid_client: data.openid_client,
-});
+const URL_PATH = "/v2/application-keys";
 
-const selfUrl = (publicUrl: string, keyId: string): string => `${publicUrl}/v2/application-keys/${keyId}`;
+export const keyUrl = ({ publicUrl }: Where, keyId: string): string => `${publicUrl}${URL_PATH}/${keyId}`;
+
+export const toColumns = (data: KeyChange): Given<Tables["application_keys"]> =>
+  given({
+    name: data.name,
+    reserved_rate_limit: data.reserved_rate_limit,
+    role: data.role,
+    openid_client: data.openid_client,
+  });
 
 export const applicationKeyResource = (
   key: ApplicationKey,
@@ -38,90 +45,44 @@ export const applicationKeyResource = (
       updated_at: toIso(key.updated_at),
     },
     secrets: key.secrets.map((secret) => ({
-      created_at: toIso(secret.createdAt),
-      last_used_at: toIsoOrNull(secret.lastUsedAt),
-      expires_at: toIsoOrNull(secret.expiresAt),
+      created_at: toIso(secret.created_at),
+      last_used_at: toIsoOrNull(secret.last_used_at),
+      expires_at: toIsoOrNull(secret.expires_at),
     })),
   },
 });
 
-export const presentKey = (
-  { publicUrl }: Where,
-  key: ApplicationKey,
-): Output<typeof contract.getApplicationKey> => ({
+export const keyAnswer = (where: Where, key: ApplicationKey): Output<typeof contract.getApplicationKey> => ({
   data: applicationKeyResource(key),
-  links: { self: selfUrl(publicUrl, key.id) },
+  links: { self: keyUrl(where, key.id) },
 });
 
-/** After a change: also by when the new reservation is in force. */
-export const presentChangedKey = (
-  app: Where & { clock: Clock },
+/** The one answer that has the client secret. */
+export const keyWithSecretAnswer = (
+  where: Where,
   key: ApplicationKey,
-): Output<typeof contract.updateApplicationKey> => ({
-  ...presentKey(app, key),
-  meta: { effective_by: inForceBy(app) },
-});
-
-export const presentKeyWithSecret = (
-  { publicUrl }: Where,
-  { key, clientSecret }: KeyWithSecret,
+  client_secret: string,
 ): Output<typeof contract.rotateApplicationKey> => ({
-  data: { ...applicationKeyResource(key), client_secret: clientSecret },
-  links: { self: selfUrl(publicUrl, key.id) },
+  data: { ...applicationKeyResource(key), client_secret },
+  links: { self: keyUrl(where, key.id) },
 });
 
-export const presentNewKey = (
-  app: Where & { clock: Clock },
-  created: KeyWithSecret,
-): Output<typeof contract.createApplicationKey> => ({
-  ...presentKeyWithSecret(app, created),
-  meta: { effective_by: inForceBy(app) },
-});
+type Deps = Where & { storage: Storage; clock: Clock };
 
-export const presentKeyList = (
-  { publicUrl }: Where,
-  { keys, place, page, conditions, store }: KeyList,
-): Output<typeof contract.listApplicationKeys> => ({
-  data: keys.map((key) => ({ ...applicationKeyResource(key), links: { self: selfUrl(publicUrl, key.id) } })),
-  meta: {
-    ...presentPage(page, place),
-    total_reserved_rate_limit: store.total_reserved_rate_limit,
-    rate_limit: store.rate_limit,
-  },
-  links: presentPageLinks(`${publicUrl}/v2/application-keys`, page, place, toListParameters(conditions)),
-});
+export const showApplicationKey = async (deps: Deps, storeId: string, keyId: string) =>
+  keyAnswer(deps, await getApplicationKey(deps, storeId, keyId));
 
-export const presentForesight = (
-  { publicUrl }: Where,
-  foresight: Foresight,
-): Output<typeof contract.dryRunApplicationKey> => ({
-  data: {
-    type: "application_key_dry_run",
-    observed: { from: toIso(foresight.fromMs), to: toIso(foresight.toMs), seconds: foresight.seconds },
-    shared_rate_limit: foresight.shared,
-    keys: foresight.keys.map(({ reserved, ...key }) => ({ ...key, reserved_rate_limit: reserved })),
-  },
-  links: { self: selfUrl(publicUrl, foresight.keyId) },
-});
-
-export const presentUsage = (
-  { publicUrl }: Where,
-  { fromMs, toMs, rateLimit, shared, keys, others }: Usage,
-): Output<typeof getStoreUsage> => ({
-  data: {
-    type: "store-usage",
-    from: toIso(fromMs),
-    to: toIso(toMs),
-    rate_limit: rateLimit,
-    shared_pool: shared,
-    keys: keys.map(({ keyId, name, reserved, asked, refused }) => ({
-      id: keyId,
-      name,
-      reserved_rate_limit: reserved,
-      asked,
-      refused,
-    })),
-    ...(others && { other_keys: others }),
-  },
-  links: { self: `${publicUrl}/v2/store/usage` },
-});
+/** One page of keys, oldest first, with the store whose limit they share. */
+export async function listApplicationKeys(
+  deps: Deps,
+  storeId: string,
+  page: Page,
+  conditions: readonly Condition[] = [],
+): Promise<Output<typeof contract.listApplicationKeys>> {
+  const of = { store_id: storeId };
+  const { rows, place } = await readPage(deps.storage, "application_keys", of, page, { conditions });
+  const { rate_limit, total_reserved_rate_limit } = await getStore(deps, storeId);
+  const keys = (await withSecrets(deps, storeId, rows)).map(applicationKeyResource);
+  const { meta, ...list } = pageOf(`${deps.publicUrl}${URL_PATH}`, keys, { page, place, conditions });
+  return { ...list, meta: { ...meta, total_reserved_rate_limit, rate_limit } };
+}

@@ -8,14 +8,15 @@ import { atMost } from "../storage/at-most.ts";
 import { statement } from "../storage/statement.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import { changeStore } from "../stores/store.ts";
-import { getApplicationKey, type KeyWithSecret } from "./application-key.ts";
+import { getApplicationKey } from "./application-key.ts";
 import { noteKey } from "./note-key.ts";
+import { keyWithSecretAnswer } from "./resource.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
 const DEFAULT_GRACE_SECONDS = 86_400;
 
-/** Secrets that are over are remembered, so that their holder hears "rotated" and not "wrong"; but not without end. */
+/** Secrets that are over are remembered, so that a program with an old secret is answered "rotated" and not "wrong". The newest ten are kept. */
 const REMEMBERED_PER_KEY = 10;
 
 export async function insertSecret(
@@ -42,11 +43,11 @@ export async function insertSecret(
 
 /** A new secret beside the old ones, none of which lives longer than the grace given now. */
 export async function rotateSecret(
-  deps: Deps,
+  deps: Deps & { publicUrl: string },
   by: By,
   keyId: string,
   graceSeconds = DEFAULT_GRACE_SECONDS,
-): Promise<KeyWithSecret> {
+) {
   const { storeId } = by;
   const rotated = await changeStore(deps, storeId, async (trx) => {
     const now = deps.clock.now();
@@ -65,7 +66,7 @@ export async function rotateSecret(
     const key = await getApplicationKey(read, storeId, keyId);
     if (key.secrets.length > limits.liveSecrets) throw new Problem("too_many_live_secrets");
     await noteKey(trx, deps, by, "application_key.rotated", key);
-    return { key, clientSecret };
+    return keyWithSecretAnswer(deps, key, clientSecret);
   });
   if (!rotated) throw new Problem("application_key_not_found");
   return rotated;

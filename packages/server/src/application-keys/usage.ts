@@ -1,25 +1,18 @@
-import type { Clock } from "../lib/clock.ts";
+import type { Output } from "../contract/operation.ts";
+import type * as contract from "../contract/store.ts";
+import { type Clock, toIso } from "../lib/clock.ts";
 import { createPauses } from "../lib/pauses.ts";
 import type { Limiter } from "../rate-limit/limiter.ts";
 import type { UseLog } from "../rate-limit/use-log.ts";
 import type { Storage } from "../storage/storage.ts";
-import { getStore } from "../stores/administer.ts";
+import { getStore } from "../stores/store.ts";
 import { findPlannedKeys, listReservingKeys, type PlannedKey } from "./application-key.ts";
 
-type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog };
+type Deps = { storage: Storage; clock: Clock; limiter: Limiter; useLog: UseLog; publicUrl: string };
+type Answer = Output<typeof contract.getStoreUsage>;
 
 /** For each second, the oldest first. */
 type Figures = { asked: number[]; refused: number[] };
-
-export type Usage = {
-  fromMs: number;
-  toMs: number;
-  rateLimit: number;
-  shared: number;
-  keys: (PlannedKey & Figures)[];
-  /** What the keys that are not shown did, taken together. */
-  others: (Figures & { count: number }) | undefined;
-};
 
 /** An instance adds a second to the shared log when it is over, within one more. */
 const BEHIND_SECONDS = 1;
@@ -30,13 +23,13 @@ const MAX_FIGURES = 100_000;
  * What a store's keys asked for and were refused, second by second, up to the last one that all instances have told of. The
  * log is read twice: for who asked most, and then for their figures, so that memory is held for those alone who are shown.
  */
-export async function readUsage(deps: Deps, storeId: string, seconds: number): Promise<Usage> {
+export async function readUsage(deps: Deps, storeId: string, seconds: number): Promise<Answer> {
   const { searches } = deps.storage;
   searches.refuseCrowd(storeId);
   return searches.inTurn(storeId, () => read(deps, storeId, seconds));
 }
 
-async function read(deps: Deps, storeId: string, seconds: number): Promise<Usage> {
+async function read(deps: Deps, storeId: string, seconds: number): Promise<Answer> {
   const { rate_limit: rateLimit, total_reserved_rate_limit: totalReserved } = await getStore(deps, storeId);
   await deps.limiter.settle(storeId);
   const nowMs = deps.clock.monotonicMs();
@@ -52,13 +45,23 @@ async function read(deps: Deps, storeId: string, seconds: number): Promise<Usage
     figures.refused[place] = (figures.refused[place] as number) + refused;
   });
   const toMs = deps.clock.now() - (nowMs - endSecond * 1000);
+  const others = keys.length > shown.length && { count: keys.length - shown.length, ...rest };
   return {
-    fromMs: toMs - seconds * 1000,
-    toMs,
-    rateLimit,
-    shared: rateLimit - totalReserved,
-    keys: shown.map((key) => ({ ...key, ...(figuresOf.get(key.keyId) ?? rest) })),
-    others: keys.length > shown.length ? { count: keys.length - shown.length, ...rest } : undefined,
+    data: {
+      type: "store-usage",
+      from: toIso(toMs - seconds * 1000),
+      to: toIso(toMs),
+      rate_limit: rateLimit,
+      shared_pool: rateLimit - totalReserved,
+      keys: shown.map(({ keyId, name, reserved }) => ({
+        id: keyId,
+        name,
+        reserved_rate_limit: reserved,
+        ...(figuresOf.get(keyId) ?? rest),
+      })),
+      ...(others && { other_keys: others }),
+    },
+    links: { self: `${deps.publicUrl}/v2/store/usage` },
   };
 }
 

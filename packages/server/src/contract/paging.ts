@@ -22,6 +22,20 @@ export function presentPage({ limit }: Page, { offset, total, isAtLeast }: Place
   };
 }
 
+/** How a page was asked for, and where it is in its list. */
+type PageRead = { page: Page; place: Place; conditions?: readonly Condition[]; sort?: Sort | undefined };
+
+/** One page of a list: each item with the address of its own, and the links to the pages around it. */
+export const pageOf = <T extends { id: string }>(
+  listUrl: string,
+  items: readonly T[],
+  { page, place, conditions = [], sort }: PageRead,
+) => ({
+  data: items.map((item) => ({ ...item, links: { self: `${listUrl}/${item.id}` } })),
+  meta: presentPage(page, place),
+  links: presentPageLinks(listUrl, page, place, toListParameters(conditions, sort)),
+});
+
 /** What a list was narrowed and ordered by, as it is asked for: so that its links stay within the same list. */
 export function toListParameters(conditions: readonly Condition[], sort?: Sort): Record<string, string> {
   const filter = conditions.map(({ operator, field, value }) => {

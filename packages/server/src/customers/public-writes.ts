@@ -25,7 +25,7 @@ type Person = { storeId: string; customerId: string };
 type Deps = {
   clock: Clock;
   valkey?: Valkey | undefined;
-  signUpLimitsOf(storeId: string): Promise<{ perNetwork: number; perHour: number }>;
+  signUpLimitsOf(storeId: string): Promise<{ sign_ups_per_network: number; sign_ups_per_hour: number }>;
 };
 
 export function createPublicWrites({ clock, valkey, signUpLimitsOf }: Deps): PublicWrites {
@@ -33,12 +33,12 @@ export function createPublicWrites({ clock, valkey, signUpLimitsOf }: Deps): Pub
 
   return {
     async signUp({ storeId, source }, work) {
-      const { perNetwork, perHour } = await signUpLimitsOf(storeId);
+      const { sign_ups_per_network, sign_ups_per_hour } = await signUpLimitsOf(storeId);
       // Hashed, so that no address is kept in Valkey for an hour.
       const ofNetwork = `sign-ups:${hashSecret(source).slice(0, 32)}`;
       const counters = [
-        { key: ofNetwork, most: perNetwork },
-        { key: "sign-ups", most: perHour },
+        { key: ofNetwork, most: sign_ups_per_network },
+        { key: "sign-ups", most: sign_ups_per_hour },
       ];
       const use = await cap.take(storeId, counters);
       if ("retryAfterSeconds" in use)

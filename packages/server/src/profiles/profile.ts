@@ -4,7 +4,7 @@ import { Problem } from "../contract/problem.ts";
 import type { GroupCache } from "../lib/cache.ts";
 import type { Page, Place } from "../lib/condition.ts";
 import { type Metadata, storedMetadata } from "../openid/discovery.ts";
-import { getVisibleRealm, type Reader } from "../realms/realm.ts";
+import { getVisibleRealm, type Reader } from "../realms/account-realm.ts";
 import { atMost } from "../storage/at-most.ts";
 import { readPage } from "../storage/lists/page.ts";
 import { statement } from "../storage/statement.ts";

@@ -1,10 +1,12 @@
+import type { Caller } from "../contract/caller.ts";
+import { isBackOffice } from "../contract/permissions.ts";
 import { timeOfId } from "../lib/ids.ts";
-import type { Realm } from "./realm.ts";
-import type { AuthenticationSettings } from "./settings.ts";
+import type { Storage } from "../storage/storage.ts";
+import { getCustomerRealm, getRealm, type Realm } from "./realm.ts";
 
 /**
- * The realm in the account authentication settings. Latchkey has no accounts, so this realm has no row and no identity provider: clients that
- * list the providers of both settings then offer customers' sign-on alone. It has the store's id, which no other realm can have.
+ * The realm in the account authentication settings. Latchkey has no accounts, so this realm has no row and no identity provider. Its id
+ * is the store's id, which no other realm has. Clients that list the providers of both settings then offer the customers' sign-on only.
  */
 export function accountRealmOf(storeId: string): Realm {
   const createdAt = timeOfId(storeId);
@@ -25,8 +27,15 @@ export function accountRealmOf(storeId: string): Realm {
   };
 }
 
-/** The client id is the customers' because clients expect one. */
-export const accountSettingsOf = (settings: AuthenticationSettings): AuthenticationSettings => ({
-  ...settings,
-  realm_id: accountRealmOf(settings.store_id).id,
-});
+export type Reader = Pick<Caller, "storeId" | "grant">;
+
+/** Public tokens cannot read the realm for members. Every caller can read the realm for accounts, which has no row. */
+export async function getVisibleRealm(
+  deps: { storage: Storage },
+  caller: Reader,
+  realmId: string,
+): Promise<Realm> {
+  if (realmId === caller.storeId) return accountRealmOf(caller.storeId);
+  if (!isBackOffice(caller)) return getCustomerRealm(deps, caller.storeId, realmId);
+  return getRealm(deps, caller.storeId, realmId);
+}

@@ -1,87 +1,62 @@
-import type { Caller } from "../contract/caller.ts";
-import { isBackOffice } from "../contract/permissions.ts";
-import { type Fault, Problem } from "../contract/problem.ts";
-import type { ProblemCode } from "../contract/problems.ts";
-import { changesOf } from "../events/changes.ts";
-import type { By } from "../events/event.ts";
-import { noteEvents } from "../events/note.ts";
-import { type Clock, toIso } from "../lib/clock.ts";
-import type { Page, Place } from "../lib/condition.ts";
-import { newId } from "../lib/ids.ts";
+import { Problem } from "../contract/problem.ts";
 import type { SigningAlgorithm } from "../lib/jws.ts";
-import { laterThan } from "../storage/later-than.ts";
-import { readPage } from "../storage/lists/page.ts";
 import { statement } from "../storage/statement.ts";
-import type { Database, Storage, Trx } from "../storage/storage.ts";
+import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
-import { isUniqueViolation } from "../storage/unique-violation.ts";
-import { changeStore } from "../stores/store.ts";
-import { accountRealmOf } from "./account-realm.ts";
-import { faultOfRedirectUri, faultOfShownUrl } from "./redirect-uri.ts";
-import { realmResource } from "./resource.ts";
 
-/** A way in: where people may be sent back to, and what to do when two customers have one e-mail. */
-export type Realm = {
-  id: string;
-  store_id: string;
-  name: string;
+/** A realm is one way to sign in: its redirect URIs, its signing algorithm, its rule for two customers with one e-mail. */
+export type Realm = Omit<Tables["authentication_realms"], keyof Parsed> & Parsed;
+
+type Parsed = {
   purpose: Purpose;
   redirect_uris: string[];
   duplicate_email_policy: DuplicateEmailPolicy;
   id_token_signed_response_alg: SigningAlgorithm;
   profile_updates: ProfileUpdates;
-  /** What our own pages show of the shop, beside the name. */
-  home_url: string | null;
-  logo_url: string | null;
-  accent_color: string | null;
-  created_at: number;
-  updated_at: number;
 };
 
-/** Who signs in there. It never changes: what a code of the realm is worth follows from it. */
+/** Who signs in there. It never changes, because a code of the realm is worth a customer token or a member's access token. */
 export type Purpose = "customers" | "members";
 
 export type DuplicateEmailPolicy = "allowed" | "api_only" | "disallowed";
 
-/** Whether name and e-mail of a customer follow the identity provider at each sign-on, or are taken over at the first alone. */
+/** Whether a customer's name and e-mail follow the identity provider at each sign-on, or are copied at the first sign-on only. */
 type ProfileUpdates = "always" | "first";
 
-export type RealmChange = {
-  purpose?: Purpose | undefined;
-  name?: string | undefined;
-  redirect_uris?: string[] | undefined;
-  duplicate_email_policy?: DuplicateEmailPolicy | undefined;
-  id_token_signed_response_alg?: SigningAlgorithm | undefined;
-  profile_updates?: ProfileUpdates | undefined;
-  home_url?: string | null | undefined;
-  logo_url?: string | null | undefined;
-  accent_color?: string | null | undefined;
-};
+/** The columns of a realm, for statements that join it. */
+export const REALM_COLUMNS = [
+  "id",
+  "store_id",
+  "name",
+  "purpose",
+  "redirect_uris",
+  "duplicate_email_policy",
+  "id_token_signed_response_alg",
+  "profile_updates",
+  "home_url",
+  "logo_url",
+  "accent_color",
+  "created_at",
+  "updated_at",
+] as const satisfies (keyof Realm)[];
 
-type Deps = { storage: Storage; clock: Clock };
+/** The realm's rules for people who come through an identity provider. */
+export type RealmRules = Pick<Realm, "duplicate_email_policy" | "profile_updates">;
 
-/** What it says of people who come through an identity provider. */
 export const rulesOf = (
   row: Pick<Tables["authentication_realms"], "duplicate_email_policy" | "profile_updates">,
-): Pick<Realm, "duplicate_email_policy" | "profile_updates"> => ({
+): RealmRules => ({
   duplicate_email_policy: row.duplicate_email_policy as DuplicateEmailPolicy,
   profile_updates: (row.profile_updates ?? "always") as ProfileUpdates,
 });
 
 export const realmOf = (row: Tables["authentication_realms"]): Realm => ({
-  id: row.id,
-  store_id: row.store_id,
-  name: row.name,
+  ...row,
+  ...rulesOf(row),
   purpose: row.purpose as Purpose,
   redirect_uris: JSON.parse(row.redirect_uris),
-  ...rulesOf(row),
-  // A realm of before there was a choice goes on as it was.
+  // Realms that are older than this column signed with ES256, and continue to.
   id_token_signed_response_alg: (row.id_token_signed_response_alg ?? "ES256") as SigningAlgorithm,
-  home_url: row.home_url,
-  logo_url: row.logo_url,
-  accent_color: row.accent_color,
-  created_at: row.created_at,
-  updated_at: row.updated_at,
 });
 
 export async function findRealm(db: Database, storeId: string, realmId: string): Promise<Realm | undefined> {
@@ -107,20 +82,7 @@ export async function getRealm(
   return realm;
 }
 
-/** What public tokens may read: the members' realm is not there for them. The realm for accounts, which has no row, is there for all. */
-export async function getVisibleRealm(
-  deps: { storage: Storage },
-  caller: Reader,
-  realmId: string,
-): Promise<Realm> {
-  if (realmId === caller.storeId) return accountRealmOf(caller.storeId);
-  if (!isBackOffice(caller)) return getCustomerRealm(deps, caller.storeId, realmId);
-  return getRealm(deps, caller.storeId, realmId);
-}
-
-export type Reader = Pick<Caller, "storeId" | "grant">;
-
-/** A realm as an OpenID provider, which only one for customers is. */
+/** A realm as an OpenID provider. A realm for members is not one. */
 export async function getCustomerRealm(
   deps: { storage: Storage },
   storeId: string,
@@ -139,162 +101,4 @@ export async function findMembersRealm(db: Database, storeId: string): Promise<R
     .where("purpose", "=", "members")
     .executeTakeFirst();
   return row && realmOf(row);
-}
-
-export type RealmList = { realms: Realm[]; place: Place; page: Page };
-
-export async function listRealms(
-  { storage }: { storage: Storage },
-  caller: Reader,
-  page: Page,
-): Promise<RealmList> {
-  const of = { store_id: caller.storeId, ...(!isBackOffice(caller) && { purpose: "customers" }) };
-  const { rows, place } = await readPage(storage, "authentication_realms", of, page);
-  return { realms: rows.map(realmOf), place, page };
-}
-
-export async function insertRealm(
-  trx: Trx,
-  { clock }: { clock: Clock },
-  by: By,
-  change: RealmChange & { name: string },
-): Promise<Realm> {
-  const now = clock.now();
-  const row = {
-    id: newId(),
-    store_id: by.storeId,
-    name: change.name,
-    redirect_uris: JSON.stringify(change.redirect_uris ?? []),
-    duplicate_email_policy: change.duplicate_email_policy ?? "allowed",
-    purpose: change.purpose ?? "customers",
-    id_token_signed_response_alg: change.id_token_signed_response_alg ?? "RS256",
-    profile_updates: change.profile_updates ?? null,
-    home_url: change.home_url ?? null,
-    logo_url: change.logo_url ?? null,
-    accent_color: change.accent_color ?? null,
-    created_at: now,
-    updated_at: now,
-  };
-  await trx.insertInto("authentication_realms").values(row).execute();
-  const realm = realmOf(row);
-  const resource = realmResource(realm);
-  await noteEvents(trx, { clock }, by, [
-    { type: "authentication_realm.created", subject: realm.id, resource },
-  ]);
-  return realm;
-}
-
-/** Members are sent back to the console, unless the realm says elsewhere. The unique index lets a store have one for them. */
-export async function createRealm(
-  deps: Deps & { publicUrl: string },
-  by: By,
-  change: RealmChange & { name: string },
-): Promise<Realm> {
-  refuseBadAddresses(deps, change);
-  const isForMembers = change.purpose === "members";
-  const usual = isForMembers ? [`${deps.publicUrl}/console/signed-in`] : [];
-  const { redirect_uris: redirectUris = usual } = change;
-  try {
-    return await deps.storage.transact((trx) =>
-      insertRealm(trx, deps, by, { ...change, redirect_uris: redirectUris }),
-    );
-  } catch (error) {
-    if (!isForMembers || !isUniqueViolation(error)) throw error;
-    throw new Problem("members_realm_exists", { source: { pointer: "/data/purpose" } });
-  }
-}
-
-/** `basedOn`: the versions that the caller has seen, if it says so. */
-export async function updateRealm(
-  deps: Deps & { publicUrl: string },
-  by: By,
-  realmId: string,
-  given: RealmChange | ((before: Realm) => RealmChange),
-  basedOn?: readonly string[],
-): Promise<Realm> {
-  const updated = await changeStore(deps, by.storeId, async (trx) => {
-    const before = await findRealm(trx, by.storeId, realmId);
-    if (!before) throw new Problem("realm_not_found");
-    if (basedOn && !basedOn.includes(toIso(before.updated_at))) throw new Problem("realm_changed");
-    // Read and written under the store's lock: two that add to the list at once are both in it afterwards.
-    const change = typeof given === "function" ? given(before) : given;
-    refuseBadAddresses(deps, change);
-    if (change.purpose !== undefined && change.purpose !== before.purpose)
-      throw new Problem("realm_purpose_fixed", { source: { pointer: "/data/purpose" } });
-    const row = await trx
-      .updateTable("authentication_realms")
-      .set({
-        ...(change.name !== undefined && { name: change.name }),
-        ...(change.redirect_uris !== undefined && { redirect_uris: JSON.stringify(change.redirect_uris) }),
-        ...(change.duplicate_email_policy !== undefined && {
-          duplicate_email_policy: change.duplicate_email_policy,
-        }),
-        ...(change.id_token_signed_response_alg !== undefined && {
-          id_token_signed_response_alg: change.id_token_signed_response_alg,
-        }),
-        ...(change.profile_updates !== undefined && { profile_updates: change.profile_updates }),
-        ...(change.home_url !== undefined && { home_url: change.home_url }),
-        ...(change.logo_url !== undefined && { logo_url: change.logo_url }),
-        ...(change.accent_color !== undefined && { accent_color: change.accent_color }),
-        updated_at: laterThan("updated_at", deps.clock.now()),
-      })
-      .where("store_id", "=", by.storeId)
-      .where("id", "=", realmId)
-      .returningAll()
-      .executeTakeFirstOrThrow();
-    const realm = realmOf(row);
-    const resource = realmResource(realm);
-    const changes = changesOf(realmResource(before), resource);
-    const happened = { type: "authentication_realm.updated", subject: realmId, resource } as const;
-    if (changes) await noteEvents(trx, deps, by, [{ ...happened, changes }]);
-    return realm;
-  });
-  if (!updated) throw new Problem("realm_not_found");
-  return updated;
-}
-
-/** Holds the store's lock, as making a profile and changing the settings do: the realm cannot come into use meanwhile. */
-export async function deleteRealm(deps: Deps, by: By, realmId: string): Promise<undefined> {
-  const { storeId } = by;
-  await changeStore(deps, storeId, async (trx) => {
-    const uses = (table: "customer_authentication_settings" | "oidc_profiles") =>
-      trx
-        .selectFrom(table)
-        .select("realm_id")
-        .where("store_id", "=", storeId)
-        .where("realm_id", "=", realmId)
-        .executeTakeFirst();
-    if (await uses("customer_authentication_settings")) throw new Problem("realm_in_use");
-    if (await uses("oidc_profiles")) throw new Problem("realm_has_profiles");
-    const { numDeletedRows } = await trx
-      .deleteFrom("authentication_realms")
-      .where("store_id", "=", storeId)
-      .where("id", "=", realmId)
-      .executeTakeFirst();
-    if (numDeletedRows === 0n) throw new Problem("realm_not_found");
-    const resource = { type: "authentication-realm", id: realmId };
-    await noteEvents(trx, deps, by, [{ type: "authentication_realm.deleted", subject: realmId, resource }]);
-  });
-}
-
-/** All that are wrong at once. */
-function refuseBadAddresses(
-  deps: { publicUrl: string },
-  { redirect_uris: redirectUris = [], home_url: homeUrl, logo_url: logoUrl }: RealmChange,
-): void {
-  const unregistrable = redirectUris.map((uri, index) =>
-    faultOf("redirect_uri_invalid", faultOfRedirectUri(uri), "redirect_uris", index),
-  );
-  const unshowable = Object.entries({ home_url: homeUrl, logo_url: logoUrl }).map(([member, url]) =>
-    faultOf("shown_url_invalid", url == null ? undefined : faultOfShownUrl(deps, url), member),
-  );
-  const [first, ...others] = [...unregistrable, ...unshowable].flat();
-  if (first) throw Problem.of([first, ...others]);
-}
-
-function faultOf(code: ProblemCode, fault: string | undefined, member: string, index?: number): Fault[] {
-  if (fault === undefined) return [];
-  const [named, pointer] =
-    index === undefined ? [member, member] : [`${member}[${index}]`, `${member}/${index}`];
-  return [{ code, detail: `\`${named}\`: ${fault}.`, source: { pointer: `/data/${pointer}` } }];
 }

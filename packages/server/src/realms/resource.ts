@@ -1,66 +1,36 @@
 import type { Input, Output } from "../contract/operation.ts";
-import { presentPage, presentPageLinks } from "../contract/paging.ts";
+import { pageOf } from "../contract/paging.ts";
+import { isBackOffice } from "../contract/permissions.ts";
 import type * as contract from "../contract/realms.ts";
 import { toIso } from "../lib/clock.ts";
-import { createKeptText } from "../lib/kept-text.ts";
-import type { Realm, RealmChange, RealmList } from "./realm.ts";
-import type { AuthenticationSettings, SettingsChange } from "./settings.ts";
+import type { Page } from "../lib/condition.ts";
+import { type Given, given } from "../lib/given.ts";
+import { readPage } from "../storage/lists/page.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Tables } from "../storage/tables.ts";
+import { getVisibleRealm, type Reader } from "./account-realm.ts";
+import { type Realm, realmOf } from "./realm.ts";
 
-type Where = { publicUrl: string };
+/** The members of a realm that a request can write. */
+export type RealmChange = Omit<Input<typeof contract.updateRealm>["body"]["data"], "type">;
 
-const realmUrl = (publicUrl: string, realmId: string): string =>
-  `${publicUrl}/v2/authentication-realms/${realmId}`;
+const URL_PATH = "/v2/authentication-realms";
 
-export const presentSettingsMembers = (
-  { publicUrl }: Where,
-  { store_id: storeId, client_id: clientId, realm_id: realmId }: AuthenticationSettings,
-): Output<typeof contract.getAuthenticationSettings>["data"] => ({
-  id: storeId,
-  type: "customer-authentication-settings",
-  client_id: clientId,
-  realm_id: realmId,
-  meta: { client_id: clientId },
-  relationships: {
-    "authentication-realm": {
-      data: { id: realmId, type: "authentication-realm", links: { self: realmUrl(publicUrl, realmId) } },
-    },
-  },
-});
+export const realmUrl = ({ publicUrl }: { publicUrl: string }, realmId: string): string =>
+  `${publicUrl}${URL_PATH}/${realmId}`;
 
-export const presentSettings = (
-  where: Where,
-  settings: AuthenticationSettings,
-): Output<typeof contract.getAuthenticationSettings> => ({
-  data: presentSettingsMembers(where, settings),
-  links: { self: `${where.publicUrl}/v2/customer-authentication-settings` },
-});
-
-const settingsText = createKeptText<AuthenticationSettings>();
-
-/** As text: settings that come from memory were written before. */
-export const writeSettings = (where: Where, settings: AuthenticationSettings): string =>
-  settingsText(settings, "", () => presentSettings(where, settings));
-
-/** The same in the shape that some clients of this API family read. */
-export const presentSettingsAs = <T extends string>(
-  where: Where,
-  settings: AuthenticationSettings,
-  type: T,
-  path: string,
-) => {
-  const { id, meta, relationships } = presentSettingsMembers(where, settings);
-  return {
-    data: { id, type, meta, relationships: { authentication_realm: relationships["authentication-realm"] } },
-    links: { self: `${where.publicUrl}${path}` },
-  };
-};
-
-export const toSettingsChange = ({
-  data,
-}: Input<typeof contract.updateAuthenticationSettings>["body"]): SettingsChange => ({
-  client_id: data.client_id,
-  realm_id: data.realm_id,
-});
+/** The columns that a request writes. `purpose` is missing, because it is set once, when the realm is created. */
+export const toColumns = (data: RealmChange): Given<Tables["authentication_realms"]> =>
+  given({
+    name: data.name,
+    redirect_uris: data.redirect_uris && JSON.stringify(data.redirect_uris),
+    duplicate_email_policy: data.duplicate_email_policy,
+    id_token_signed_response_alg: data.id_token_signed_response_alg,
+    profile_updates: data.profile_updates,
+    home_url: data.home_url,
+    logo_url: data.logo_url,
+    accent_color: data.accent_color,
+  });
 
 export const realmResource = (realm: Realm): Output<typeof contract.getRealm>["data"] => ({
   id: realm.id,
@@ -78,29 +48,23 @@ export const realmResource = (realm: Realm): Output<typeof contract.getRealm>["d
   meta: { created_at: toIso(realm.created_at), updated_at: toIso(realm.updated_at) },
 });
 
-export const presentRealm = ({ publicUrl }: Where, realm: Realm): Output<typeof contract.getRealm> => ({
+export const realmAnswer = (deps: { publicUrl: string }, realm: Realm): Output<typeof contract.getRealm> => ({
   data: realmResource(realm),
-  links: { self: realmUrl(publicUrl, realm.id) },
+  links: { self: realmUrl(deps, realm.id) },
 });
 
-export const presentRealmList = (
-  { publicUrl }: Where,
-  { realms, place, page }: RealmList,
-): Output<typeof contract.listRealms> => ({
-  data: realms.map((realm) => ({ ...realmResource(realm), links: { self: realmUrl(publicUrl, realm.id) } })),
-  meta: presentPage(page, place),
-  links: presentPageLinks(`${publicUrl}/v2/authentication-realms`, page, place),
-});
+type Deps = { storage: Storage; publicUrl: string };
 
-export const toRealmChange = <T extends Input<typeof contract.updateRealm>["body"]>({ data }: T) =>
-  ({
-    name: data.name,
-    purpose: data.purpose,
-    redirect_uris: data.redirect_uris,
-    duplicate_email_policy: data.duplicate_email_policy,
-    id_token_signed_response_alg: data.id_token_signed_response_alg,
-    profile_updates: data.profile_updates,
-    home_url: data.home_url,
-    logo_url: data.logo_url,
-    accent_color: data.accent_color,
-  }) as RealmChange & { name: T["data"]["name"] };
+export const showRealm = async (deps: Deps, caller: Reader, realmId: string) =>
+  realmAnswer(deps, await getVisibleRealm(deps, caller, realmId));
+
+export async function listRealms(
+  { storage, publicUrl }: Deps,
+  caller: Reader,
+  page: Page,
+): Promise<Output<typeof contract.listRealms>> {
+  const of = { store_id: caller.storeId, ...(!isBackOffice(caller) && { purpose: "customers" }) };
+  const { rows, place } = await readPage(storage, "authentication_realms", of, page);
+  const data = rows.map((row) => realmResource(realmOf(row)));
+  return pageOf(`${publicUrl}${URL_PATH}`, data, { page, place });
+}

@@ -1,7 +1,7 @@
 import { MEMBERS_CLIENT_ID } from "../contract/access-tokens.ts";
 import type { GroupCache } from "../lib/cache.ts";
 import { type Profile, profileOf } from "../profiles/profile.ts";
-import { type Realm, realmOf } from "../realms/realm.ts";
+import { REALM_COLUMNS, type Realm, realmOf } from "../realms/realm.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import { createStoreCache } from "../storage/store-cache.ts";
@@ -43,26 +43,18 @@ export async function findPath(db: Database, place: Place): Promise<SignOnPath |
   const row = await readPlace.first(db, place);
   if (!row) return undefined;
   return {
-    realm: realmOf({
-      id: place.realmId,
-      store_id: place.storeId,
-      name: row.realm_name,
-      redirect_uris: row.redirect_uris,
-      duplicate_email_policy: row.duplicate_email_policy,
-      purpose: row.purpose,
-      id_token_signed_response_alg: row.id_token_signed_response_alg,
-      profile_updates: row.profile_updates,
-      home_url: row.home_url,
-      logo_url: row.logo_url,
-      accent_color: row.accent_color,
-      created_at: row.realm_created_at,
-      updated_at: row.realm_updated_at,
-    }),
-    clientId: row.purpose === "members" ? MEMBERS_CLIENT_ID : (row.settings_client_id ?? undefined),
+    realm: realmOf(realmColumnsOf(row)),
+    clientId: row.realm_purpose === "members" ? MEMBERS_CLIENT_ID : (row.settings_client_id ?? undefined),
     endedBefore: row.tokens_from ?? 0,
     profile: row.id === null ? undefined : profileOf(row as Tables["oidc_profiles"]),
   };
 }
+
+type RealmRow = Tables["authentication_realms"];
+
+/** The columns of the joined realm, without the prefix that keeps them apart from the profile's. */
+const realmColumnsOf = (row: Record<`realm_${keyof RealmRow}`, unknown>): RealmRow =>
+  Object.fromEntries(REALM_COLUMNS.map((name) => [name, row[`realm_${name}`]])) as RealmRow;
 
 const readPlace = statement((db, at: Place) =>
   db
@@ -77,17 +69,7 @@ const readPlace = statement((db, at: Place) =>
     )
     .selectAll("profile")
     .select([
-      "realm.name as realm_name",
-      "realm.redirect_uris",
-      "realm.duplicate_email_policy",
-      "realm.purpose",
-      "realm.id_token_signed_response_alg",
-      "realm.profile_updates",
-      "realm.home_url",
-      "realm.logo_url",
-      "realm.accent_color",
-      "realm.created_at as realm_created_at",
-      "realm.updated_at as realm_updated_at",
+      ...REALM_COLUMNS.map((name) => `realm.${name} as realm_${name}` as const),
       "settings.client_id as settings_client_id",
       "store.tokens_from",
     ])

@@ -1,11 +1,17 @@
 import type { Input, Output } from "../contract/operation.ts";
+import { Problem } from "../contract/problem.ts";
 import type * as contract from "../contract/store.ts";
-import { type Clock, toIso } from "../lib/clock.ts";
-import { inForceBy } from "../rate-limit/in-force.ts";
-import type { StoreChange } from "./administer.ts";
-import type { Store } from "./store.ts";
+import { toIso } from "../lib/clock.ts";
+import type { Storage } from "../storage/storage.ts";
+import { getStore, type Store } from "./store.ts";
 
-export const storeResource = (store: Store): Output<typeof contract.getStore>["data"] => ({
+/** The members of a store that its administrators can write. */
+export type StoreChange = Partial<Omit<Input<typeof contract.updateStore>["body"]["data"], "type">>;
+
+type Answer = Output<typeof contract.getStore>;
+type Deps = { storage: Storage; publicUrl: string };
+
+export const storeResource = (store: Store): Answer["data"] => ({
   id: store.id,
   type: "store",
   name: store.name,
@@ -13,29 +19,23 @@ export const storeResource = (store: Store): Output<typeof contract.getStore>["d
   meta: {
     max_rate_limit: store.max_rate_limit,
     total_reserved_rate_limit: store.total_reserved_rate_limit,
-    sign_ups_per_network: store.signUps.perNetwork,
-    sign_ups_per_hour: store.signUps.perHour,
+    sign_ups_per_network: store.sign_ups_per_network,
+    sign_ups_per_hour: store.sign_ups_per_hour,
     timestamps: { created_at: toIso(store.created_at), updated_at: toIso(store.updated_at) },
   },
 });
 
-export const presentStore = (
-  { publicUrl }: { publicUrl: string },
-  store: Store,
-): Output<typeof contract.getStore> => ({
+export const storeAnswer = ({ publicUrl }: Pick<Deps, "publicUrl">, store: Store): Answer => ({
   data: storeResource(store),
   links: { self: `${publicUrl}/v2/store` },
 });
 
-export const presentChangedStore = (
-  app: { publicUrl: string; clock: Clock },
-  store: Store,
-): Output<typeof contract.updateStore> => ({
-  ...presentStore(app, store),
-  meta: { effective_by: inForceBy(app) },
-});
+export const showStore = async (deps: Deps, storeId: string) =>
+  storeAnswer(deps, await getStore(deps, storeId));
 
-export const toStoreChange = ({ data }: Input<typeof contract.updateStore>["body"]): StoreChange => ({
-  name: data.name,
-  rate_limit: data.rate_limit,
-});
+/** The caller's own store. Every other id is answered as unknown, whether such a store exists or not. */
+export async function showStoreById(deps: Deps, storeId: string, wantedId: string): Promise<Answer> {
+  const answer = await showStore(deps, storeId);
+  if (wantedId !== storeId) throw new Problem("store_not_found");
+  return answer;
+}

@@ -1,21 +1,13 @@
-import { Problem } from "../contract/problem.ts";
 import type { Storage } from "../storage/storage.ts";
 import { createStoreCache } from "../storage/store-cache.ts";
-import { findStore, type SignUpLimits } from "./store.ts";
+import { getStore, type Store } from "./store.ts";
+
+type SignUpLimits = Pick<Store, "sign_ups_per_network" | "sign_ups_per_hour">;
 
 const MAX_STORES = 5000;
 
-/** From memory: a refused sign-up reads no database. What the operator changes is known within a second. */
-export function createSignUpLimits({
-  storage,
-}: {
-  storage: Storage;
-}): (storeId: string) => Promise<SignUpLimits> {
-  const cache = createStoreCache<SignUpLimits>({ storage }, MAX_STORES);
-  return (storeId) =>
-    cache.getOrLoad(storeId, "sign-ups", async () => {
-      const store = await findStore(storage, storeId);
-      if (!store) throw new Problem("token_invalid");
-      return store.signUps;
-    });
+/** Read from memory, so a refused sign-up reads no database. A change by the operator counts within one second. */
+export function createSignUpLimits(deps: { storage: Storage }): (storeId: string) => Promise<SignUpLimits> {
+  const cache = createStoreCache<SignUpLimits>(deps, MAX_STORES);
+  return (storeId) => cache.getOrLoad(storeId, "sign-ups", () => getStore(deps, storeId));
 }

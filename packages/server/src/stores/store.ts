@@ -1,98 +1,70 @@
 import { limits } from "../contract/limits.ts";
+import { Problem } from "../contract/problem.ts";
 import type { Clock } from "../lib/clock.ts";
+import { given } from "../lib/given.ts";
 import { newId } from "../lib/ids.ts";
 import { atMost } from "../storage/at-most.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 
-/** A store is a tenant: everything else belongs to one, and every query names it. */
-export type Store = {
-  id: string;
-  name: string;
-  rate_limit: number;
-  /** The operator's ceiling for the limit, which the store's administrators cannot pass. */
-  max_rate_limit: number;
-  /** What its keys have reserved together: a running total, which triggers on the keys' table keep. */
-  total_reserved_rate_limit: number;
-  signUps: SignUpLimits;
-  created_at: number;
-  updated_at: number;
-  /** Somebody has begun to delete it: it has no keys any more, and takes none. */
-  isBeingDeleted: boolean;
-};
+/** A store is a tenant: everything else belongs to a store, and every query names it. */
+export type Store = Omit<Tables["stores"], keyof Filled> & Filled;
 
-/** How many customers may be created with public tokens in an hour. */
-export type SignUpLimits = { perNetwork: number; perHour: number };
+/** Columns that the release before leaves null, with the value that counts then. */
+type Filled = {
+  /** The operator's ceiling for `rate_limit`. */
+  max_rate_limit: number;
+  /** How many customers public tokens can create in an hour, from one network and in all. */
+  sign_ups_per_network: number;
+  sign_ups_per_hour: number;
+};
 
 export type StoreLimits = Pick<Store, "rate_limit" | "max_rate_limit" | "total_reserved_rate_limit">;
 
+/** A store that is being deleted has no keys, and gets no new ones. */
+export const isBeingDeleted = ({ deleted_at }: Pick<Store, "deleted_at">): boolean => deleted_at !== null;
+
 export const DEFAULT_RATE_LIMIT = 100;
 
-type Row = Tables["stores"];
-
-/** `max_rate_limit` is null where the release before has made the store or changed its limit: then the limit itself is the ceiling. */
-const limitsOf = (
-  row: Pick<Row, "rate_limit" | "max_rate_limit" | "total_reserved_rate_limit">,
-): StoreLimits => ({
-  rate_limit: row.rate_limit,
+const limitsOf = <Row extends Pick<Tables["stores"], keyof StoreLimits>>(row: Row) => ({
+  ...row,
   max_rate_limit: Math.max(row.rate_limit, row.max_rate_limit ?? 0),
-  total_reserved_rate_limit: row.total_reserved_rate_limit,
 });
 
-/** Null where the operator has set nothing, or the release before has made the store. */
-const signUpsOf = (row: Row): SignUpLimits => ({
-  perNetwork: row.sign_ups_per_network ?? limits.signUpsPerNetwork,
-  perHour: row.sign_ups_per_hour ?? limits.signUpsPerHour,
-});
-
-const fromRow = (row: Row): Store => ({
-  id: row.id,
-  name: row.name,
+const storeOf = (row: Tables["stores"]): Store => ({
   ...limitsOf(row),
-  signUps: signUpsOf(row),
-  created_at: row.created_at,
-  updated_at: row.updated_at,
-  isBeingDeleted: row.deleted_at !== null,
+  sign_ups_per_network: row.sign_ups_per_network ?? limits.signUpsPerNetwork,
+  sign_ups_per_hour: row.sign_ups_per_hour ?? limits.signUpsPerHour,
 });
 
 /** Without a ceiling of its own, the limit at creation is the ceiling. */
-export type WantedStore = {
-  name: string;
-  rate_limit: number;
-  max_rate_limit?: number | undefined;
-  sign_ups_per_network?: number | undefined;
-  sign_ups_per_hour?: number | undefined;
+export type WantedStore = Pick<Store, "name" | "rate_limit"> & {
+  [Name in keyof Filled]?: number | undefined;
 };
 
 export async function insertStore(
   trx: Trx,
   { clock }: { clock: Clock },
-  {
-    name,
-    rate_limit: rateLimit,
-    max_rate_limit: maxRateLimit = rateLimit,
-    sign_ups_per_network: signUpsPerNetwork,
-    sign_ups_per_hour: signUpsPerHour,
-  }: WantedStore,
+  wanted: WantedStore,
 ): Promise<Store> {
   const now = clock.now();
-  const row = {
-    id: newId(),
-    name,
-    rate_limit: rateLimit,
-    max_rate_limit: maxRateLimit,
-    revision: 0,
-    created_at: now,
-    updated_at: now,
-    deleted_at: null,
-    tokens_from: null,
-    total_reserved_rate_limit: 0,
-    sign_ups_per_network: signUpsPerNetwork ?? null,
-    sign_ups_per_hour: signUpsPerHour ?? null,
-  };
-  await trx.insertInto("stores").values(row).execute();
-  return fromRow(row);
+  const row = await trx
+    .insertInto("stores")
+    .values({
+      max_rate_limit: wanted.rate_limit,
+      ...given(wanted),
+      name: wanted.name,
+      rate_limit: wanted.rate_limit,
+      id: newId(),
+      revision: 0,
+      total_reserved_rate_limit: 0,
+      created_at: now,
+      updated_at: now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return storeOf(row);
 }
 
 /** A store that is being deleted is no longer found. */
@@ -103,16 +75,23 @@ export async function findStore({ db }: { db: Database }, storeId: string): Prom
     .where("id", "=", storeId)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
-  return row && fromRow(row);
+  return row && storeOf(row);
 }
 
-/** Also one that is being deleted. */
+/** A store that went away between two steps of one request: the token that named it is no longer valid either. */
+export async function getStore({ storage }: { storage: Storage }, storeId: string): Promise<Store> {
+  const store = await findStore(storage, storeId);
+  if (!store) throw new Problem("token_invalid");
+  return store;
+}
+
+/** Also finds a store that is being deleted. */
 export async function findStoreOfOperator(
   { db }: { db: Database },
   storeId: string,
 ): Promise<Store | undefined> {
   const row = await db.selectFrom("stores").selectAll().where("id", "=", storeId).executeTakeFirst();
-  return row && fromRow(row);
+  return row && storeOf(row);
 }
 
 /**
@@ -130,7 +109,7 @@ export async function listStores(
     .orderBy("id")
     .limit(atMost(limit))
     .execute();
-  return rows.map(fromRow);
+  return rows.map(storeOf);
 }
 
 /**

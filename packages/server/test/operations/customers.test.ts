@@ -25,7 +25,7 @@ const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 const PASSWORD = "correct horse";
 
 /** What the sign-ups of a store are bounded by has a test of its own (attacks/public-sign-up.test.ts). */
-const signUpLimitsOf = async () => ({ perNetwork: 1000, perHour: 1000 });
+const signUpLimitsOf = async () => ({ sign_ups_per_network: 1000, sign_ups_per_hour: 1000 });
 
 let latchkey: TestApp;
 let store: TestStore;

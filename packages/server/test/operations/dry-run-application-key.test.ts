@@ -115,10 +115,17 @@ test("200 although the store's limit and a reservation rise together while it is
     },
   });
   const useLog = createUseLog();
-  const deps = { storage: { ...storage, db }, clock, useLog, limiter: createLimiter({ clock, useLog }) };
-  const change = { name: "Tried", reservedRateLimit: 1 };
-  const { shared } = await playHour(deps, store.store.id, store.key.id, change);
-  expect(shared).toEqual({ before: 60, after: 99 });
+  const { publicUrl } = latchkey;
+  const deps = {
+    publicUrl,
+    storage: { ...storage, db },
+    clock,
+    useLog,
+    limiter: createLimiter({ clock, useLog }),
+  };
+  const change = { name: "Tried", reserved_rate_limit: 1 };
+  const { data: played } = await playHour(deps, store.store.id, store.key.id, change);
+  expect(played.shared_rate_limit).toEqual({ before: 60, after: 99 });
 });
 
 test("many keys that asked are looked up some hundred at a time, and other requests have their turn in between", async () => {
@@ -130,9 +137,9 @@ test("many keys that asked are looked up some hundred at a time, and other reque
 });
 
 test("a busy hour is played a few seconds at a time, and other requests have their turn in between", async () => {
-  const { storage, clock } = latchkey;
+  const { storage, clock, publicUrl } = latchkey;
   const useLog = createUseLog();
-  const deps = { storage, clock, useLog, limiter: createLimiter({ clock, useLog }) };
+  const deps = { publicUrl, storage, clock, useLog, limiter: createLimiter({ clock, useLog }) };
   const second = Math.floor(clock.monotonicMs() / 1000);
   for (let ago = 1; ago <= 40; ago++)
     for (let at = 0; at < 1000; at++) useLog.add(store.store.id, `key ${at}`, second - ago, 1);

@@ -64,7 +64,7 @@ test.each([
   ["the log of use", (deps: Reading) => readUsage(deps, store.store.id, 60)],
   ["a dry run", (deps: Reading) => dryRun(deps, store.store.id, store.key.id, { name: "First key" })],
 ])("%s reads for one at a time of a store, and refuses whom twenty are before", async (_, read) => {
-  const { storage, clock } = latchkey;
+  const { storage, clock, publicUrl } = latchkey;
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   let [reading, most] = [0, 0];
   const useLog = {
@@ -76,7 +76,7 @@ test.each([
       reading--;
     },
   };
-  const deps = { storage, clock, useLog, limiter: createLimiter({ clock, useLog }) };
+  const deps = { publicUrl, storage, clock, useLog, limiter: createLimiter({ clock, useLog }) };
   const all = Promise.allSettled(Array.from({ length: 30 }, () => read(deps)));
   // Whoever is refused is told at once, and not after those who wait.
   const refused = await read(deps).catch((error) => error);

@@ -128,15 +128,15 @@ describe.each(engines)("after a restore on $name", (engine) => {
 
   test("401 for a secret that was rotated out and in its grace; the newest one works", async () => {
     const { clock } = f.latchkey;
-    const { clientSecret } = await rotateSecret(
-      { storage: operator, clock },
+    const { data: rotated } = await rotateSecret(
+      { storage: operator, clock, publicUrl: "" },
       byOperator(f.store.store.id),
       f.store.key.id,
     );
     expect((await secretOf(f.store.key.clientSecret)).status).toBe(200);
     expect((await end()).secrets).toBe(1);
     expect((await secretOf(f.store.key.clientSecret)).code).toBe("secret_rotated");
-    expect((await secretOf(clientSecret)).status).toBe(200);
+    expect((await secretOf(rotated.client_secret)).status).toBe(200);
   });
 
   test("the limits of the backup are in force, also where those of the replaced database were known, which had changed more often", async () => {
@@ -213,7 +213,11 @@ describe.each(engines)("after a restore on $name", (engine) => {
 
     test("secrets that were rotated since are as there, the new one included", async () => {
       const { clock } = f.latchkey;
-      await rotateSecret({ storage: operator, clock }, byOperator(f.store.store.id), f.store.key.id);
+      await rotateSecret(
+        { storage: operator, clock, publicUrl: "" },
+        byOperator(f.store.store.id),
+        f.store.key.id,
+      );
       expect(await secrets(restored)).not.toEqual(await secrets(operator));
       const carried = await carry();
       expect(carried).toEqual({ ...NOTHING, rotatedKeys: 1 });
@@ -230,7 +234,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     });
 
     test("a key that was made a pkce client again since stays so", async () => {
-      const deps = { storage: operator, clock: f.latchkey.clock };
+      const deps = { storage: operator, clock: f.latchkey.clock, publicUrl: "" };
       const by = byOperator(f.store.store.id);
       const change = (openid_client: "pkce" | "standard") =>
         updateApplicationKey(deps, by, f.store.key.id, { name: "First key", openid_client: openid_client });
@@ -245,7 +249,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
 
     test("members who were removed since stay so; roles are as there, and whom a member was bound to", async () => {
       const { clock } = f.latchkey;
-      const deps = { storage: operator, clock };
+      const deps = { storage: operator, clock, publicUrl: "" };
       const by = byOperator(f.store.store.id);
       const invite = async (name: string) => {
         const email = { shown: `${name}@shop.example`, key: `${name}@shop.example` };
@@ -265,7 +269,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     });
 
     test("an invitation that was sent to another address since the backup stays so, whoever had that address then", async () => {
-      const deps = { storage: operator, clock: f.latchkey.clock };
+      const deps = { storage: operator, clock: f.latchkey.clock, publicUrl: "" };
       const by = byOperator(f.store.store.id);
       const addressOf = (name: string) => ({ shown: `${name}@Shop.example`, key: `${name}@shop.example` });
       const invite = async (name: string) =>
@@ -314,14 +318,14 @@ describe.each(engines)("after a restore on $name", (engine) => {
     });
 
     test("each thing that is carried over leaves one event, by the operator (wire 16)", async () => {
-      const deps = { storage: operator, clock: f.latchkey.clock };
+      const deps = { storage: operator, clock: f.latchkey.clock, publicUrl: "" };
       const by = byOperator(f.store.store.id);
       const invite = async (name: string) => {
         const email = { shown: `${name}@shop.example`, key: `${name}@shop.example` };
         return (await createMember(deps, by, { email, role: "administrator" })).id;
       };
       const [gone, changed, bound] = [await invite("gone"), await invite("changed"), await invite("bound")];
-      const doomed = (await createApplicationKey(deps, by, { name: "Doomed" })).key.id;
+      const doomed = (await createApplicationKey(deps, by, { name: "Doomed" })).data.id;
       const ada = { type: "customer", name: "Ada", email: "ada@shop.example", password: "of before" };
       const customer = (await f.store.call(createCustomer, { json: { data: ada } })).body.data.id;
       for (const table of ["application_keys", "application_key_secrets", "customers", "members"] as const)

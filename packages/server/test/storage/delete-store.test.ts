@@ -8,7 +8,7 @@ import { createStore } from "../../src/create-store.ts";
 import { deleteStore } from "../../src/delete-store.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { listStores } from "../../src/stores/store.ts";
+import { isBeingDeleted, listStores } from "../../src/stores/store.ts";
 import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
 import { call } from "../support/call.ts";
 import { handClock } from "../support/clock.ts";
@@ -119,7 +119,7 @@ describe.each(engines)("deleting a store on $name", (engine) => {
     expect(left).toBeLessThan(1000 * TABLES_OF_A_CUSTOMER);
     const shown = (await listStores(latchkey.storage, { limit: 100 })).map((store) => [
       store.id,
-      store.isBeingDeleted,
+      isBeingDeleted(store),
     ]);
     expect(shown).toEqual([
       [doomed.store.id, true],

@@ -108,7 +108,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
         const storeId = await newStore();
         const other = await newStore();
-        const deps = { storage, clock };
+        const deps = { storage, clock, publicUrl: "" };
         const keys: string[] = [];
         for (const { what, byBefore, place, reserved } of steps) {
           const keyId = keys[place % keys.length] ?? "";
@@ -124,7 +124,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
               reserved_rate_limit: reserved,
             });
             await made.then(
-              ({ key }) => expect(keys.push(key.id) > 0 && fits).toBe(true),
+              ({ data }) => expect(keys.push(data.id) > 0 && fits).toBe(true),
               ({ code }) => expect([code, fits]).toEqual(["reservation_exceeds_store_limit", false]),
             );
           } else if (keys.length === 0) continue;
@@ -141,7 +141,7 @@ describe.each(engines)("the total of reservations on $name", (engine) => {
               reserved_rate_limit: reserved,
             });
             await put.then(
-              (key) => expect([key.reserved_rate_limit, fits]).toEqual([reserved, true]),
+              ({ data }) => expect([data.reserved_rate_limit, fits]).toEqual([reserved, true]),
               ({ code }) => expect([code, fits]).toEqual(["reservation_exceeds_store_limit", false]),
             );
           }

@@ -111,7 +111,7 @@ describe.each(engines)("storage on $name", (engine) => {
       await migrate({ storage, clock }, migrations.slice(0, 1));
       const id = await insertOldStore(storage);
       await migrate({ storage, clock });
-      expect(await findStore(storage, id)).toMatchObject({ rateLimit: 10, maxRateLimit: 10 });
+      expect(await findStore(storage, id)).toMatchObject({ rate_limit: 10, max_rate_limit: 10 });
     });
 
     test("make the tables that the types describe, with the same columns on either engine", async () => {
@@ -383,7 +383,9 @@ describe.each(engines)("storage on $name", (engine) => {
       const { store, key } = await newStore(storage);
       const heard: (string | undefined)[] = [];
       storage.changes.listen((storeId) => heard.push(storeId));
-      await updateApplicationKey({ storage, clock }, byOperator(store.id), key.id, { name: "x" });
+      await updateApplicationKey({ storage, clock, publicUrl: "" }, byOperator(store.id), key.id, {
+        name: "x",
+      });
       expect(heard).toContain(store.id);
     });
 
@@ -391,7 +393,9 @@ describe.each(engines)("storage on $name", (engine) => {
       const [here, there] = [await open(), await open()];
       const { store, key } = await newStore(there);
       const change = () =>
-        updateApplicationKey({ storage: there, clock }, byOperator(store.id), key.id, { name: "x" });
+        updateApplicationKey({ storage: there, clock, publicUrl: "" }, byOperator(store.id), key.id, {
+          name: "x",
+        });
       let heard = 0;
       here.changes.listen(() => heard++);
       // Once it has heard anything at all, it is listening.

@@ -22,6 +22,7 @@ export type TestApp<C extends Clock = ReturnType<typeof handClock>> = {
   storage: Storage;
   clock: C;
   keyring: Keyring;
+  publicUrl: string;
   logLines: Record<string, unknown>[];
   /** A store with its first key, and tokens for it. */
   createStore(rateLimit?: number): Promise<TestStore>;
@@ -59,6 +60,7 @@ export async function createTestApp(options: Options = {}): Promise<TestApp> {
   watchLog(app, logLines);
 
   return {
+    publicUrl: PUBLIC_URL,
     app,
     storage,
     clock,

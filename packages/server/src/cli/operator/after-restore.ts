@@ -22,7 +22,7 @@ import {
   findWhatMayBeBack,
   mayBeBackAsJson,
 } from "./restored.ts";
-import { withStorage } from "./with-storage.ts";
+import { type CommandDeps, withStorage } from "./with-storage.ts";
 
 type Given = { replaced: string | undefined; "rotate-secrets": boolean; yes: boolean; json: boolean };
 
@@ -105,7 +105,7 @@ async function isSameServersDatabase(one: Storage, other: Storage): Promise<bool
 
 type NewSecret = { store_id: string; application_key_id: string; client_id: string; client_secret: string };
 
-async function rotateAll(deps: Deps): Promise<NewSecret[]> {
+async function rotateAll(deps: CommandDeps): Promise<NewSecret[]> {
   // Keys of a store that is being deleted are dead, and nobody can change them any more.
   const keys = await deps.storage.db
     .selectFrom("application_keys")
@@ -116,8 +116,9 @@ async function rotateAll(deps: Deps): Promise<NewSecret[]> {
     .execute();
   const secrets: NewSecret[] = [];
   for (const { id, store_id } of keys) {
-    const { key, clientSecret } = await rotateSecret(deps, byOperator(store_id), id, 0);
-    secrets.push({ store_id, application_key_id: id, client_id: key.client_id, client_secret: clientSecret });
+    const { data } = await rotateSecret(deps, byOperator(store_id), id, 0);
+    const { client_id, client_secret } = data;
+    secrets.push({ store_id, application_key_id: id, client_id, client_secret });
   }
   return secrets;
 }

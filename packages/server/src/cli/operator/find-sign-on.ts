@@ -1,7 +1,7 @@
 import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
 import { findSignOns, type SignOnName } from "../../sign-on-records/list.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { listStores, type Store } from "../../stores/store.ts";
+import { isBeingDeleted, listStores, type Store } from "../../stores/store.ts";
 import { NO_STORES, requireStore } from "./require-store.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -42,7 +42,7 @@ async function findInAll(deps: Deps, named: SignOnName): Promise<Found[]> {
 
 /** At most one of each store: the newest. */
 async function findIn(deps: Deps, stores: readonly Store[], named: SignOnName): Promise<Found[]> {
-  const kept = stores.filter(({ isBeingDeleted }) => !isBeingDeleted);
+  const kept = stores.filter((store) => !isBeingDeleted(store));
   if (kept.length === 0) return [];
   const rows = await findSignOns(
     deps,

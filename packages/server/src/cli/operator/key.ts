@@ -3,22 +3,23 @@ import {
   deleteApplicationKey,
   updateApplicationKey,
 } from "../../application-keys/administer.ts";
-import {
-  type ApplicationKey,
-  getApplicationKey,
-  type KeyWithSecret,
-  listApplicationKeys,
-} from "../../application-keys/application-key.ts";
-import { applicationKeyResource } from "../../application-keys/resource.ts";
+import { getApplicationKey } from "../../application-keys/application-key.ts";
+import { listApplicationKeys, showApplicationKey } from "../../application-keys/resource.ts";
 import { rotateSecret } from "../../application-keys/secret.ts";
 import { limits } from "../../contract/limits.ts";
 import { byOperator } from "../../events/event.ts";
-import { toIso } from "../../lib/clock.ts";
 import { usageFault } from "../../lib/operator-fault.ts";
 import { ifGiven, readName, readOpenidClient, readRole, readWhole } from "../options.ts";
 import { confirm } from "./confirm.ts";
 import { fromStore } from "./require-store.ts";
-import { type PageGiven, printList, printMembers, readPageGiven, refuseInWords } from "./show-list.ts";
+import {
+  type PageGiven,
+  printList,
+  printMembers,
+  readPageGiven,
+  refuseInWords,
+  rowsOf,
+} from "./show-list.ts";
 
 type Json = { json: boolean };
 type OfStore = Json & { store: string };
@@ -29,27 +30,26 @@ export async function create(
 ): Promise<void> {
   const change = {
     name: readName(given.name),
-    reservedRateLimit: readWhole(given.reserve, "--reserve", 0),
+    reserved_rate_limit: readWhole(given.reserve, "--reserve", 0),
     role: readRole(given.role),
-    openidClient: readOpenidClient(given["openid-client"]),
+    openid_client: readOpenidClient(given["openid-client"]),
   };
   const created = await fromStore(given.store, (deps, storeId) =>
     createApplicationKey(deps, byOperator(storeId), change),
   );
-  printWithSecret(created, given);
+  printWithSecret(created.data, given);
 }
 
 export async function list(given: FromStore & PageGiven): Promise<void> {
   const page = readPageGiven(given);
-  const { keys, place, storeId } = await fromStore(given.store, async (deps, storeId) => ({
-    ...(await refuseInWords(listApplicationKeys(deps, storeId, page))),
+  const { answer, storeId } = await fromStore(given.store, async (deps, storeId) => ({
+    answer: await refuseInWords(listApplicationKeys(deps, storeId, page)),
     storeId,
   }));
   printList(
     {
       name: "application_keys",
-      rows: keys,
-      present: applicationKeyResource,
+      ...rowsOf(answer),
       head: ["id", "name", "client id", "role", "reserved/s", "last used"],
       toCells: (key) => [
         key.id,
@@ -57,17 +57,17 @@ export async function list(given: FromStore & PageGiven): Promise<void> {
         key.client_id,
         key.role,
         key.reserved_rate_limit,
-        whenUsed(key.last_used_at),
+        key.meta.timestamps.last_used_at ?? "never",
       ],
       empty: `this store has no keys; \`latchkey key create --store ${storeId} --name <name>\` makes one`,
-      next: place.next?.after,
     },
     given,
   );
 }
 
 export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
-  print(await fromStore(store, (deps, storeId) => getApplicationKey(deps, storeId, argument)), json);
+  const { data } = await fromStore(store, (deps, storeId) => showApplicationKey(deps, storeId, argument));
+  print(data, json);
 }
 
 type Change = OfStore & { id: string } & Record<
@@ -78,16 +78,16 @@ type Change = OfStore & { id: string } & Record<
 export async function update(given: Change): Promise<void> {
   const change = {
     name: ifGiven(given.name, readName),
-    reservedRateLimit: ifGiven(given.reserve, (text) => readWhole(text, "--reserve", 0)),
+    reserved_rate_limit: ifGiven(given.reserve, (text) => readWhole(text, "--reserve", 0)),
     role: ifGiven(given.role, readRole),
-    openidClient: ifGiven(given["openid-client"], readOpenidClient),
+    openid_client: ifGiven(given["openid-client"], readOpenidClient),
   };
   if (Object.values(change).every((value) => value === undefined))
     throw usageFault("nothing to change: say --name, --reserve, --role or --openid-client");
   const updated = await fromStore(given.store, (deps, storeId) =>
     updateApplicationKey(deps, byOperator(storeId), given.id, change),
   );
-  print(updated, given.json);
+  print(updated.data, given.json);
 }
 
 export async function rotate(given: OfStore & { id: string; "grace-seconds": string }): Promise<void> {
@@ -95,7 +95,7 @@ export async function rotate(given: OfStore & { id: string; "grace-seconds": str
   const rotated = await fromStore(given.store, (deps, storeId) =>
     rotateSecret(deps, byOperator(storeId), given.id, seconds),
   );
-  printWithSecret(rotated, given);
+  printWithSecret(rotated.data, given);
 }
 
 export async function remove({
@@ -115,14 +115,14 @@ export async function remove({
   console.log(json ? JSON.stringify({ deleted: id }) : `deleted ${id}`);
 }
 
-const whenUsed = (lastUsedAt: number | null): string => (lastUsedAt === null ? "never" : toIso(lastUsedAt));
+type Key = Awaited<ReturnType<typeof showApplicationKey>>["data"];
 
-function print(key: ApplicationKey, json: boolean): void {
-  if (json) console.log(JSON.stringify({ application_key: applicationKeyResource(key) }));
+function print(key: Key, json: boolean): void {
+  if (json) console.log(JSON.stringify({ application_key: key }));
   else printKey(key);
 }
 
-const printKey = (key: ApplicationKey): void =>
+const printKey = (key: Key): void =>
   printMembers({
     id: key.id,
     name: key.name,
@@ -130,27 +130,25 @@ const printKey = (key: ApplicationKey): void =>
     role: key.role,
     "openid client": key.openid_client,
     reserved: `${key.reserved_rate_limit} requests per second`,
-    "last used": whenUsed(key.last_used_at),
-    created: toIso(key.created_at),
-    updated: toIso(key.updated_at),
+    "last used": key.meta.timestamps.last_used_at ?? "never",
+    created: key.meta.timestamps.created_at,
+    updated: key.meta.timestamps.updated_at,
     ...Object.fromEntries(
-      key.secrets.map(({ createdAt, lastUsedAt, expiresAt }, index) => [
+      key.meta.secrets.map(({ created_at, last_used_at, expires_at }, index) => [
         `secret ${index + 1}`,
-        `made ${toIso(createdAt)}, last used ${whenUsed(lastUsedAt)}${expiresAt === null ? "" : `, ends ${toIso(expiresAt)}`}`,
+        `made ${created_at}, last used ${last_used_at ?? "never"}${expires_at === null ? "" : `, ends ${expires_at}`}`,
       ]),
     ),
   });
 
-function printWithSecret({ key, clientSecret }: KeyWithSecret, { json }: Json): void {
+function printWithSecret(key: Key & { client_secret: string }, { json }: Json): void {
   if (json) {
-    console.log(
-      JSON.stringify({ application_key: { ...applicationKeyResource(key), client_secret: clientSecret } }),
-    );
+    console.log(JSON.stringify({ application_key: key }));
     return;
   }
   console.log(`key            ${key.id}  ${key.name}, ${key.role}, ${key.reserved_rate_limit} requests per second reserved
 client id      ${key.client_id}
-client secret  ${clientSecret}
+client secret  ${key.client_secret}
 
 The secret is not shown again.`);
 }

@@ -9,7 +9,8 @@ import { createMember, deleteMember } from "../../members/administer.ts";
 import { getMember, listMembers } from "../../members/member.ts";
 import { memberResource } from "../../members/resource.ts";
 import { listBrokered } from "../../profiles/profile.ts";
-import { createRealm, findMembersRealm, type Realm } from "../../realms/realm.ts";
+import { createRealm } from "../../realms/administer.ts";
+import { findMembersRealm, getRealm, type Realm } from "../../realms/realm.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { ifGiven, quoted, readName, readRole } from "../options.ts";
 import { confirm } from "./confirm.ts";
@@ -88,7 +89,8 @@ async function makeRealm(
   const known = await find();
   if (known) return known;
   try {
-    return await createRealm(deps, byOperator(storeId), { name: "Members", purpose: "members" });
+    const { data } = await createRealm(deps, byOperator(storeId), { name: "Members", purpose: "members" });
+    return await getRealm(deps, storeId, data.id);
   } catch (error) {
     const quicker = error instanceof Problem ? await find() : undefined;
     if (quicker) return quicker;
@@ -105,16 +107,15 @@ export async function list(given: Json & PageGiven & { store: string | undefined
   printList(
     {
       name: "members",
-      rows: members,
-      present: memberResource,
+      rows: members.map(memberResource),
       head: ["id", "e-mail", "name", "role", "status", "last signed in"],
-      toCells: ({ id, email, name, role, status, last_signed_in_at: lastSignedInAt }) => [
+      toCells: ({ id, email, name, role, meta }) => [
         id,
         email,
         name,
         role,
-        status,
-        lastSignedInAt === null ? "never" : toIso(lastSignedInAt),
+        meta.status,
+        meta.last_signed_in_at ?? "never",
       ],
       empty: `this store has no members; \`latchkey member add --store ${storeId} --email <address> --role administrator\` makes one`,
       next: place.next?.after,

@@ -18,8 +18,7 @@ export async function list(given: FromStore & PageGiven & { realm: string | unde
   printList(
     {
       name: "oidc_profiles",
-      rows: profiles,
-      present: (profile) => presentAtRest(where, profile),
+      rows: profiles.map((profile) => presentAtRest(where, profile)),
       head: ["id", "name", "enabled", "flow", "discovery"],
       toCells: ({ id, name, enabled, flow, discovery_url: discoveryUrl }) => [
         id,

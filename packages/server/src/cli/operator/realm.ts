@@ -1,39 +1,44 @@
-import { readPublicUrl } from "../../config.ts";
 import { limits } from "../../contract/limits.ts";
 import { byOperator } from "../../events/event.ts";
-import { toIso } from "../../lib/clock.ts";
 import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
-import { getRealm, listRealms, type Realm, updateRealm } from "../../realms/realm.ts";
+import { updateRealm } from "../../realms/administer.ts";
+import { getRealm } from "../../realms/realm.ts";
 import { faultOfRedirectUri } from "../../realms/redirect-uri.ts";
-import { realmResource } from "../../realms/resource.ts";
+import { listRealms, realmResource } from "../../realms/resource.ts";
 import { getSettings } from "../../realms/settings.ts";
 import { quoted } from "../options.ts";
 import { fromStore } from "./require-store.ts";
-import { type PageGiven, printList, printMembers, readPageGiven, refuseInWords } from "./show-list.ts";
+import {
+  type PageGiven,
+  printList,
+  printMembers,
+  readPageGiven,
+  refuseInWords,
+  rowsOf,
+} from "./show-list.ts";
 
 type FromStore = { store: string | undefined; json: boolean };
 
 export async function list(given: FromStore & PageGiven): Promise<void> {
   const page = readPageGiven(given);
-  const { realms, place } = await fromStore(given.store, (deps, storeId) =>
+  const answer = await fromStore(given.store, (deps, storeId) =>
     refuseInWords(listRealms(deps, { storeId, grant: "client_credentials" }, page)),
   );
   printList(
     {
       name: "authentication_realms",
-      rows: realms,
-      present: realmResource,
+      ...rowsOf(answer),
       head: ["id", "name", "duplicate e-mail", "redirect URIs"],
       toCells: (realm) => [realm.id, realm.name, realm.duplicate_email_policy, realm.redirect_uris.length],
       empty: "this store has no realms; POST /v2/authentication-realms makes one",
-      next: place.next?.after,
     },
     given,
   );
 }
 
 export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
-  print(await fromStore(store, (deps, storeId) => getRealm(deps, storeId, argument)), json);
+  const realm = await fromStore(store, (deps, storeId) => getRealm(deps, storeId, argument));
+  print(realmResource(realm), json);
 }
 
 type Allowed = FromStore & { argument: string; realm: string | undefined };
@@ -42,37 +47,31 @@ type Allowed = FromStore & { argument: string; realm: string | undefined };
 export async function allow({ argument: uri, store, realm, json }: Allowed): Promise<void> {
   const fault = faultOfRedirectUri(uri);
   if (fault !== undefined) throw usageFault(`${quoted(uri)} cannot be a redirect URI: ${fault}`);
-  const publicUrl = readPublicUrl(process.env);
-  const changed = await fromStore(store, async (deps, storeId) => {
+  const { data } = await fromStore(store, async (deps, storeId) => {
     const realmId = realm ?? (await getSettings(deps, storeId)).realm_id;
-    return updateRealm(
-      { ...deps, publicUrl },
-      byOperator(storeId),
-      realmId,
-      ({ redirect_uris: redirectUris }) => {
-        if (redirectUris.includes(uri)) return {};
-        if (redirectUris.length >= limits.redirectUris)
-          throw operatorFault(
-            `the realm ${realmId} has ${limits.redirectUris} redirect URIs, which is the most; PUT /v2/authentication-realms/${realmId} replaces the list`,
-          );
-        return { redirect_uris: [...redirectUris, uri] };
-      },
-    );
+    return updateRealm(deps, byOperator(storeId), realmId, ({ redirect_uris }) => {
+      if (redirect_uris.includes(uri)) return {};
+      if (redirect_uris.length >= limits.redirectUris)
+        throw operatorFault(
+          `the realm ${realmId} has ${limits.redirectUris} redirect URIs, which is the most; PUT /v2/authentication-realms/${realmId} replaces the list`,
+        );
+      return { redirect_uris: [...redirect_uris, uri] };
+    });
   });
-  print(changed, json);
+  print(data, json);
 }
 
-function print(realm: Realm, json: boolean): void {
+function print(realm: ReturnType<typeof realmResource>, json: boolean): void {
   if (json) {
-    console.log(JSON.stringify({ authentication_realm: realmResource(realm) }));
+    console.log(JSON.stringify({ authentication_realm: realm }));
     return;
   }
   printMembers({
     id: realm.id,
     name: realm.name,
     "duplicate e-mail": realm.duplicate_email_policy,
-    created: toIso(realm.created_at),
-    updated: toIso(realm.updated_at),
+    created: realm.meta.created_at,
+    updated: realm.meta.updated_at,
     ...(realm.home_url && { "shop's page": realm.home_url }),
     ...(realm.logo_url && { logo: realm.logo_url }),
     ...(realm.accent_color && { colour: realm.accent_color }),

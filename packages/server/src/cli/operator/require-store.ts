@@ -1,17 +1,14 @@
-import type { Clock } from "../../lib/clock.ts";
 import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { findStoreOfOperator, listStores, type Store } from "../../stores/store.ts";
-import { withStorage } from "./with-storage.ts";
+import { findStoreOfOperator, isBeingDeleted, listStores, type Store } from "../../stores/store.ts";
+import { type CommandDeps, withStorage } from "./with-storage.ts";
 
 export const NO_STORES = "there are no stores yet; `latchkey store create --name <name>` makes one";
-
-type Deps = { storage: Storage; clock: Clock };
 
 /** The store that a command names, or why it cannot be worked on. */
 export async function requireStore({ storage }: { storage: Storage }, storeId: string): Promise<Store> {
   const store = await findStoreOfOperator(storage, storeId);
-  if (store && !store.isBeingDeleted) return store;
+  if (store && !isBeingDeleted(store)) return store;
   throw operatorFault(
     store
       ? `the store ${storeId} is being deleted; \`latchkey store delete\` goes on with it`
@@ -22,7 +19,7 @@ export async function requireStore({ storage }: { storage: Storage }, storeId: s
 /** Works on the store that is named; or on the only one there is, where the command lets the name be left out. */
 export const fromStore = <T>(
   storeId: string | undefined,
-  work: (deps: Deps, storeId: string) => Promise<T>,
+  work: (deps: CommandDeps, storeId: string) => Promise<T>,
 ): Promise<T> =>
   withStorage(async (deps) => {
     const id = storeId ?? (await findOnly(deps));
@@ -30,7 +27,7 @@ export const fromStore = <T>(
     return work(deps, id);
   });
 
-async function findOnly({ storage }: Deps): Promise<string> {
+async function findOnly({ storage }: CommandDeps): Promise<string> {
   const [first, second] = await listStores(storage, { limit: 2 });
   if (!first) throw operatorFault(NO_STORES);
   if (second)

@@ -17,26 +17,32 @@ export const readPageGiven = (given: PageGiven): Page => ({
 });
 
 type List<T> = {
-  /** What the rows are called, for programs: "application_keys". */
+  /** The name of the list in JSON: "application_keys". */
   name: string;
   rows: readonly T[];
-  /** As the API shows it. */
-  present(row: T): object;
   head: readonly string[];
   toCells(row: T): readonly (string | number)[];
-  /** What to say where there are none. */
+  /** Printed on standard error when the list has no rows. */
   empty: string;
   next: string | undefined;
 };
 
-/** One part of a list: a table on standard output, and on standard error how to go on; or one object for programs. */
+type PageAnswer<T> = { data: readonly (T & { links: unknown })[]; links: { next: string | null } };
+
+/** The resources of a page without their links, and the cursor of the next page. */
+export const rowsOf = <T>({ data, links }: PageAnswer<T>) => ({
+  rows: data.map(({ links: _, ...resource }) => resource),
+  next: (links.next && new URL(links.next).searchParams.get("page[after]")) ?? undefined,
+});
+
+/** One page: a table on standard output and, on standard error, the option that shows the next page; or one JSON object. */
 export function printList<T>(
   list: List<T>,
   { json, after }: Pick<PageGiven, "after"> & { json: boolean },
 ): void {
   const { name, rows, head, next } = list;
   if (json) {
-    console.log(JSON.stringify({ [name]: rows.map(list.present), next: next ?? null }));
+    console.log(JSON.stringify({ [name]: rows, next: next ?? null }));
     return;
   }
   if (rows.length > 0) console.log(formatTable(head, rows.map(list.toCells)));

@@ -25,7 +25,6 @@ export async function list(given: FromStore & PageGiven & Narrowed): Promise<voi
     {
       name: "sign_ons",
       rows: rows.map(signOnResource),
-      present: (record) => record,
       head: ["reference", "started", "outcome", "reason", "provider"],
       toCells: ({ reference, meta, outcome, reason, profile_name }) => [
         reference,

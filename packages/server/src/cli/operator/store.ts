@@ -9,7 +9,7 @@ import { isId } from "../../lib/ids.ts";
 import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
 import { updateStoreAsOperator } from "../../stores/administer.ts";
 import { storeResource } from "../../stores/resource.ts";
-import { findStoreOfOperator, listStores, type Store } from "../../stores/store.ts";
+import { findStoreOfOperator, isBeingDeleted, listStores, type Store } from "../../stores/store.ts";
 import { ifGiven, readName, readWhole } from "../options.ts";
 import { createProgress } from "../progress.ts";
 import { confirm } from "./confirm.ts";
@@ -77,7 +77,7 @@ export async function show({ argument, json }: Json & { argument: string }): Pro
     limit: `${store.rate_limit} requests per second`,
     reserved: `${store.total_reserved_rate_limit} by its keys`,
     "at most": `${store.max_rate_limit}, if its administrators raise the limit`,
-    "sign-ups": `${store.signUps.perNetwork} in an hour from one network, ${store.signUps.perHour} in all, with public tokens`,
+    "sign-ups": `${store.sign_ups_per_network} in an hour from one network, ${store.sign_ups_per_hour} in all, with public tokens`,
     created: toIso(store.created_at),
     updated: toIso(store.updated_at),
   });
@@ -87,8 +87,8 @@ export async function update(given: Json & Limits & { id: string; name: string |
   const { id } = given;
   const change = {
     name: ifGiven(given.name, readName),
-    rateLimit: ifGiven(given["rate-limit"], (text) => readWhole(text, "--rate-limit", 1)),
-    maxRateLimit: ifGiven(given["max-rate-limit"], (text) => readWhole(text, "--max-rate-limit", 1)),
+    rate_limit: ifGiven(given["rate-limit"], (text) => readWhole(text, "--rate-limit", 1)),
+    max_rate_limit: ifGiven(given["max-rate-limit"], (text) => readWhole(text, "--max-rate-limit", 1)),
     ...readSignUps(given),
   };
   if (Object.values(change).every((value) => value === undefined))
@@ -97,9 +97,9 @@ export async function update(given: Json & Limits & { id: string; name: string |
     );
   const updated = await withStorage(async (deps) => {
     const { rate_limit: rateLimit } = await requireStore(deps, id);
-    const { maxRateLimit } = change;
-    if (change.rateLimit === undefined && maxRateLimit !== undefined && maxRateLimit < rateLimit)
-      throw operatorFault(`the store's limit is ${rateLimit}, above ${maxRateLimit}: lower --rate-limit too`);
+    const { max_rate_limit: ceiling } = change;
+    if (change.rate_limit === undefined && ceiling !== undefined && ceiling < rateLimit)
+      throw operatorFault(`the store's limit is ${rateLimit}, above ${ceiling}: lower --rate-limit too`);
     return updateStoreAsOperator(deps, byOperator(id), change);
   });
   if (given.json) console.log(JSON.stringify({ store: toJson(updated) }));
@@ -124,27 +124,29 @@ export async function remove({ id, yes, json }: Json & { id: string; yes: boolea
 function readSignUps(given: Limits) {
   const read = (option: keyof Limits) =>
     ifGiven(given[option], (text) => readWhole(text, `--${option}`, 1, limits.signUps));
-  return { signUpsPerNetwork: read("sign-ups-per-network"), signUpsPerHour: read("sign-ups-per-hour") };
+  return {
+    sign_ups_per_network: read("sign-ups-per-network"),
+    sign_ups_per_hour: read("sign-ups-per-hour"),
+  };
 }
 
 const toJson = (store: Store) => ({
   ...storeResource(store),
-  ...(store.isBeingDeleted && { being_deleted: true }),
+  ...(isBeingDeleted(store) && { being_deleted: true }),
 });
 
 const printStores = (rows: Store[], given: Json & Pick<PageGiven, "after">, next: string | undefined): void =>
   printList(
     {
       name: "stores",
-      rows,
-      present: toJson,
+      rows: rows.map(toJson),
       head: ["id", "name", "limit/s", "at most/s", "reserved/s"],
-      toCells: (store) => [
-        store.id,
-        store.isBeingDeleted ? `${store.name} (being deleted: run store delete again)` : store.name,
-        store.rate_limit,
-        store.max_rate_limit,
-        store.total_reserved_rate_limit,
+      toCells: ({ id, name, rate_limit, meta, being_deleted }) => [
+        id,
+        being_deleted ? `${name} (being deleted: run store delete again)` : name,
+        rate_limit,
+        meta.max_rate_limit,
+        meta.total_reserved_rate_limit,
       ],
       empty: NO_STORES,
       next,

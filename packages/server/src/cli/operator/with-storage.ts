@@ -1,21 +1,25 @@
-import { DEFAULT_DATABASE_URL, readDatabaseUrl } from "../../config.ts";
+import { DEFAULT_DATABASE_URL, readDatabaseUrl, readPublicUrl } from "../../config.ts";
 import { type Clock, steadyClock } from "../../lib/clock.ts";
 import { operatorFault } from "../../lib/operator-fault.ts";
 import { describeUrl, openStorage } from "../../storage/open.ts";
 import type { Storage } from "../../storage/storage.ts";
+
+/** What a command on the database works with. `publicUrl` begins the links in the answers of the slices. */
+export type CommandDeps = { storage: Storage; clock: Clock; publicUrl: string };
 
 /**
  * Opens the configured database for one command. A service that runs on it sees the change within a second. Only a command
  * that begins something may make a database that is not there: a mistyped path is a fault, and not an empty list.
  */
 export async function withStorage<T>(
-  work: (deps: { storage: Storage; clock: Clock }) => Promise<T>,
+  work: (deps: CommandDeps) => Promise<T>,
   { mayCreate = false } = {},
 ): Promise<T> {
+  const publicUrl = readPublicUrl(process.env);
   const clock = steadyClock();
   const storage = await openStorage({ clock }, chooseDatabase(), { mustExist: !mayCreate });
   try {
-    return await work({ storage, clock });
+    return await work({ storage, clock, publicUrl });
   } finally {
     await storage.close();
   }

@@ -1,5 +1,4 @@
 import { createApplicationKey, deleteApplicationKey } from "../../application-keys/administer.ts";
-import type { KeyWithSecret } from "../../application-keys/application-key.ts";
 import { Problem } from "../../contract/problem.ts";
 import { byOperator } from "../../events/event.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -8,8 +7,12 @@ import type { Storage } from "../../storage/storage.ts";
 
 /** The keys that `prove-limits` makes for itself, and takes away again. */
 
-type Deps = { storage: Storage; clock: Clock };
-export type Made = { name: string; reserved: number; created: KeyWithSecret };
+type Deps = { storage: Storage; clock: Clock; publicUrl: string };
+export type Made = {
+  name: string;
+  reserved: number;
+  created: { id: string; client_id: string; client_secret: string };
+};
 
 export const STEADY_KEYS = 2;
 const STEADY = Array.from({ length: STEADY_KEYS }, (_, index) => `steady ${index + 1}`);
@@ -24,7 +27,7 @@ export async function makeKeys(deps: Deps, storeId: string, part: number, made: 
     ...STEADY.map((name) => ({ name, reserved: part })),
   ];
   for (const { name, reserved } of wanted) {
-    const created = await createApplicationKey(deps, byOperator(storeId), {
+    const { data: created } = await createApplicationKey(deps, byOperator(storeId), {
       name: toFullName(name),
       reserved_rate_limit: reserved,
     });

@@ -53,7 +53,7 @@ export async function proveLimits(given: Given): Promise<void> {
       if (interrupted.signal.aborted) throw operatorFault(INTERRUPTED);
       report(proof, seconds, store.rate_limit, json);
     } finally {
-      const ids = keys.map(({ created }) => created.key.id);
+      const ids = keys.map(({ created }) => created.id);
       const left = await deleteKeys(deps, storeId, ids);
       // Not thrown: what went wrong before is told as well.
       if (left.length > 0) tellLeft(storeId, left);
@@ -109,11 +109,10 @@ const newProver = (
 });
 
 async function getToken(url: string, { created }: Made, grant: Grant, signal: AbortSignal): Promise<string> {
-  const { key, clientSecret } = created;
   const body = new URLSearchParams({
     grant_type: grant,
-    client_id: key.client_id,
-    ...(grant === "client_credentials" && { client_secret: clientSecret }),
+    client_id: created.client_id,
+    ...(grant === "client_credentials" && { client_secret: created.client_secret }),
   });
   const within = AbortSignal.any([signal, AbortSignal.timeout(ANSWERS_WITHIN_MS)]);
   const { status, text } = await ask(`${url}/oauth/access_token`, within, body).catch((cause) => {
