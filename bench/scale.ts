@@ -5,7 +5,7 @@ import * as words from "./words.ts";
 import type { Engine } from "./workloads/workload.ts";
 
 /**
- * The tables of docs/scale.md and the sizing table of docs/operations.md, from what was counted and measured. `npm run scale` writes
+ * The tables of docs/scale.md and the sizing table of docs/several-instances.md, from what was counted and measured. `npm run scale` writes
  * them; a test fails when a page says anything else.
  */
 export type Costs = Record<Engine, Record<string, Cost>>;
@@ -278,7 +278,7 @@ const limiter = ({ limiter: { ways, losses } }: Found): string =>
 
 const PAGES: Record<string, Record<string, (found: Found) => string>> = {
   "docs/scale.md": { "costs on PostgreSQL": onPostgres, "costs on SQLite": onSqlite, traffic, room, limiter },
-  "docs/operations.md": { sizing },
+  "docs/several-instances.md": { sizing },
 };
 
 /** Each page as it should be: what stands between `<!-- name -->` and `<!-- until here -->` is made from the figures. */

@@ -251,8 +251,8 @@ describe("the chart", () => {
     );
     expect(values.trustProxy).toBe("");
     expect(read("helm/latchkey/templates/NOTES.txt")).toMatch(/if not \(\.Values\.trustProxy/);
-    const walked = readFileSync(join(root, "docs/operations.md"), "utf8");
-    expect(walked).toMatch(/helm install .*\n?.*--set ingress\.enabled=true --set trustProxy=/);
+    const page = readFileSync(join(root, "docs/install.md"), "utf8");
+    expect(page).toMatch(/helm install .*\n?.*--set ingress\.enabled=true --set trustProxy=/);
   });
 
   test("says of every value what it is for, or stands below one that says it", () => {
@@ -301,17 +301,19 @@ describe("the unit", () => {
   );
 });
 
-test("docs/operations.md starts and restarts instances of the unit that there is", () => {
-  const page = readFileSync(join(root, "docs/operations.md"), "utf8");
+test("docs/install.md and docs/proxy.md start and restart instances of the unit in deploy/", () => {
+  const page = ["docs/install.md", "docs/proxy.md"]
+    .map((path) => readFileSync(join(root, path), "utf8"))
+    .join("\n");
   const units = [...page.matchAll(/systemctl \w+(?: --[\w-]+)* (latchkey\S*)/g)].map(([, unit]) => unit);
   expect(units.length).toBeGreaterThan(3);
   for (const unit of units) expect(unit).toMatch(/^latchkey@(4000|\$port)$/);
 });
 
-test("docs/operations.md shows the files of deploy/, word for word", () => {
+test("docs/proxy.md shows the files of deploy/, word for word", () => {
   const nginx = read("nginx/latchkey-upstream.conf") + read("nginx/latchkey.conf");
-  expect(shownIn("docs/operations.md", "nginx")).toBe(nginx);
-  expect(shownIn("docs/operations.md", "caddyfile")).toBe(read("caddy/Caddyfile"));
+  expect(shownIn("docs/proxy.md", "nginx")).toBe(nginx);
+  expect(shownIn("docs/proxy.md", "caddyfile")).toBe(read("caddy/Caddyfile"));
 });
 
 test("nginx waits for as long as a sign-on may wait for its provider: for a place, documents, keys, either secret and UserInfo", () => {

@@ -94,19 +94,19 @@ describe.skipIf(!hasCurl)("the commands of", () => {
     expect(output).toContain('"home_url":"https://shop.example/"');
   });
 
-  test("docs/operations.md work as printed", async () => {
-    expect(await run(commandsOf("docs/operations.md"))).toContain("The secret is not shown again.");
+  test("docs/configure.md work as printed", async () => {
+    expect(await run(commandsOf("docs/configure.md"))).toContain("The secret is not shown again.");
   });
 });
 
-test("one instance serves what npm start has made, with the key that docs/operations.md names", async () => {
+test("one instance serves what npm start has made, with the key that docs/install.md names", async () => {
   const own = await newPlace();
   const env = { PORT: own.env.PORT as string };
   const first = await serve({ ...own, env }, ["dev"]);
   await bannerOf(first);
   first.child.kill("SIGINT");
   expect(await first.exited).toBe(0);
-  const page = readFileSync(new URL("../docs/operations.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../docs/install.md", import.meta.url), "utf8");
   const [script = ""] = /export LATCHKEY_MASTER_KEY=[^`]*npx latchkey serve\n/.exec(page) ?? [];
   const typed = script.replace("npx latchkey", `exec "${process.execPath}" "${LATCHKEY}"`);
   const child = spawn("bash", ["-euc", typed], {
@@ -122,8 +122,8 @@ test("one instance serves what npm start has made, with the key that docs/operat
   own.leave();
 });
 
-test("docs/operations.md has the limits towards identity providers, with the figures of today", () => {
-  const page = readFileSync(new URL("../docs/operations.md", import.meta.url), "utf8");
+test("docs/limits.md has the limits towards identity providers, with the figures of today", () => {
+  const page = readFileSync(new URL("../docs/limits.md", import.meta.url), "utf8");
   const inKilobytes = (bytes: number) => `${bytes / 1024} KB`;
   const inSeconds = (ms: number) => `${ms / 1000} seconds`;
   const rows = {
@@ -131,7 +131,7 @@ test("docs/operations.md has the limits towards identity providers, with the fig
     "the keys of an identity provider": `${inKilobytes(limits.keysBytes)}, ${limits.keys} keys`,
     "an identity provider's answer to a code, and of UserInfo": inKilobytes(limits.idpAnswerBytes),
     "a request to an identity provider": `${inSeconds(limits.idpCallMs)}, ${limits.idpConnectMs / 1000} of them to connect`,
-    "between an identity provider's clock and ours": `${limits.clockSkewSeconds} seconds`,
+    "between an identity provider's clock and Latchkey's": `${limits.clockSkewSeconds} seconds`,
     "sign-ons at one identity provider at a time": `${limits.idpInFlight} an instance; others wait for up to ${inSeconds(limits.idpWaitMs)}`,
   };
   for (const [what, limit] of Object.entries(rows)) expect(page).toContain(`| ${what} | ${limit} |`);

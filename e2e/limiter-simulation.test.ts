@@ -94,7 +94,7 @@ test("bench/results has what the simulation gives: run `npm run simulate:limiter
     expect(readFileSync(new URL(`../bench/results/${name}`, import.meta.url), "utf8"), name).toBe(text);
 });
 
-test("docs/scale.md and docs/operations.md say what was counted and measured: run `npm run scale`", () => {
+test("docs/scale.md and docs/several-instances.md say what was counted and measured: run `npm run scale`", () => {
   for (const [path, page] of Object.entries(pages()))
     expect(readFileSync(new URL(`../${path}`, import.meta.url), "utf8"), path).toBe(page);
 });

@@ -26,12 +26,15 @@ import { isHere } from "./gateways.ts";
 import { type HonestIdp, startHonestIdp } from "./honest-idp.ts";
 
 /**
- * The steps of docs/operations.md from nothing to two instances, typed one after the other into one shell. Paths of the machine become
+ * The steps of docs/install.md from nothing to two instances, typed one after the other into one shell. Paths of the machine become
  * paths in a folder, ports become free ones, and `systemctl` and `runuser` stand in for those of a machine with systemd.
  */
 const repository = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
-const page = readFileSync(join(repository, "docs/operations.md"), "utf8");
-const walk = page.slice(page.indexOf("## From nothing to two instances"), page.indexOf("\n## Configuration"));
+const page = readFileSync(join(repository, "docs/install.md"), "utf8");
+const walk = page.slice(
+  page.indexOf("## From nothing to two instances"),
+  page.indexOf("\n## Start the service"),
+);
 const steps = [...walk.matchAll(/^\*\*(\d+)\. ([^*]+?)\.?\*\*/gm)].map((found, index, all) => ({
   number: Number(found[1]),
   title: found[2] as string,

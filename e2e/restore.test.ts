@@ -19,14 +19,14 @@ import { latchkey } from "../packages/server/test/support/command.ts";
 import { postgresEngine } from "../packages/server/test/support/engines.ts";
 import { createStore, getToken, type Made, newPlace, type Place, type Running, serve } from "./running.ts";
 
-/** The runbook of docs/operations.md, walked: its commands are read from there. */
+/** The runbook of docs/back-up-and-restore.md, walked: its commands are read from there. */
 
-const runbook = readFileSync(new URL("../docs/operations.md", import.meta.url), "utf8");
+const runbook = readFileSync(new URL("../docs/back-up-and-restore.md", import.meta.url), "utf8");
 
 /** The command of the runbook that begins so, with its file in our folder. */
 function typed(beginning: string): string[] {
   const line = runbook.split("\n").find((text) => text.startsWith(`npx latchkey ${beginning}`));
-  if (!line) throw new Error(`docs/operations.md does not say: npx latchkey ${beginning}`);
+  if (!line) throw new Error(`docs/back-up-and-restore.md does not say: npx latchkey ${beginning}`);
   return line
     .replace("npx latchkey ", "")
     .split(" ")

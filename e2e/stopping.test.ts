@@ -106,9 +106,9 @@ describe("while it stops", () => {
 });
 
 describe("the start for services", () => {
-  test("that docs/operations.md names is one process, which a signal stops in good order", async () => {
+  test("that docs/install.md names is one process, which a signal stops in good order", async () => {
     const place = await newPlace();
-    const page = readFileSync(`${ROOT}/docs/operations.md`, "utf8");
+    const page = readFileSync(`${ROOT}/docs/install.md`, "utf8");
     const unit = readFileSync(`${ROOT}/deploy/systemd/latchkey@.service`, "utf8");
     const [, shell = "", command = ""] = /^ExecStart=(\S+) -c '(.+)'$/m.exec(unit) ?? [];
     expect(command).toMatch(/serve$/);

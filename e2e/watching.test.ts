@@ -136,8 +136,8 @@ describe("alerts", () => {
       expect(rule.summary).toMatch(/^[A-Z]/);
       expect(rule.description).toMatch(/\.$/);
       const [page, anchor] = rule.runbook.split("#");
-      expect(page).toBe("docs/operations.md");
-      expect(anchorsOf("docs/operations.md")).toContain(anchor);
+      expect(page).toBe("docs/alerts.md");
+      expect(anchorsOf("docs/alerts.md")).toContain(anchor);
     },
   );
 });
@@ -209,8 +209,8 @@ describe("the dashboard", () => {
   });
 });
 
-test("docs/operations.md has a row for every metric of ours, with its type and labels, and no other", () => {
-  const rows = [...read("docs/operations.md").matchAll(/^\| `(latchkey_\w+)` \| (\w+) \|([^|]*)\|/gm)];
+test("docs/watch.md has a row for every metric of ours, with its type and labels, and no other", () => {
+  const rows = [...read("docs/watch.md").matchAll(/^\| `(latchkey_\w+)` \| (\w+) \|([^|]*)\|/gm)];
   const documented = rows
     .filter(([, name = ""]) => hasFleet || !isOfFleet(name))
     .map(([, name, type, labels = ""]) => [

@@ -10,7 +10,7 @@ export const cliPage =
 
 \`npx latchkey <command>\`. \`-h\` or \`--help\` after any command says what is here; \`latchkey --version\` says which release it is.
 
-Configuration comes from the environment ([operations.md](operations.md#configuration)). A variable that begins with \`LATCHKEY_\` and is
+Configuration comes from the environment ([configure.md](configure.md#variables)). A variable that begins with \`LATCHKEY_\` and is
 not known is named on standard error, with the one that was probably meant. Commands work beside the running service, which sees a
 change within a second. A database that is not the default is named on standard error.
 

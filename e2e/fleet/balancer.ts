@@ -2,14 +2,14 @@ import { isHere, shownIn, startNginx } from "../gateways.ts";
 import type { Target } from "./ask.ts";
 import type { Fleet } from "./fleet.ts";
 
-/** nginx in front of a fleet, with the configuration that docs/operations.md shows. */
+/** nginx in front of a fleet, with the configuration that docs/proxy.md shows. */
 export type Balancer = Target & { close(): Promise<void> };
 
 export const hasNginx = isHere("nginx");
 
 /** The page's configuration, with our addresses in place of its own, and without TLS, which e2e/deploy.test.ts tries. */
 function configurationFor({ instances, publicUrl }: Fleet): string {
-  let configuration = shownIn("docs/operations.md", "nginx")
+  let configuration = shownIn("docs/proxy.md", "nginx")
     .replace(/listen 443 ssl;/, `listen 127.0.0.1:${new URL(publicUrl).port};`)
     .replace(/^server \{\n +listen 80;[^}]*\}\n/m, "")
     .replace(/^ *ssl_.*\n/gm, "");

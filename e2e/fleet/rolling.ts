@@ -11,7 +11,7 @@ import { isReady, underLoad } from "./under-load.ts";
 const ROUNDS = Number(process.env.LATCHKEY_FLEET_ROUNDS ?? 1);
 
 describe.skipIf(!canRunFleet || !hasNginx)(
-  "behind nginx, as docs/operations.md configures it",
+  "behind nginx, as docs/proxy.md configures it",
   { timeout: 300_000 },
   () => {
     let fleet: Fleet;
@@ -28,7 +28,7 @@ describe.skipIf(!canRunFleet || !hasNginx)(
       await fleet?.close();
     });
 
-    /** What docs/operations.md does to a machine: nginx sees that it is not ready, and sends nothing there any more. */
+    /** What docs/proxy.md does to a machine: nginx sees that it is not ready, and sends nothing there any more. */
     async function restart(instance: Instance, program?: string): Promise<void> {
       const stopped = instance.stop();
       await until(async () => !(await isReady(instance.url)));

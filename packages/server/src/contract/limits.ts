@@ -1,4 +1,4 @@
-/** The limits that we publish and test. They stand in the OpenAPI document and in docs/operations.md. */
+/** The limits that the OpenAPI document and docs/limits.md publish, and that tests check. */
 export const limits = {
   bodyBytes: 16 * 1024,
   headerBytes: 16 * 1024,

@@ -48,7 +48,7 @@ export const metrics = operation({
   path: "/metrics",
   unlimited: true,
   summary: "Figures for Prometheus",
-  description: "docs/operations.md says what each figure means.",
+  description: "docs/watch.md says what each figure means.",
   access: "public",
   success: { status: 200, description: "Prometheus text", schema: z.string(), mediaType: "text/plain" },
 });

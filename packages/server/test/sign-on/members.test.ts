@@ -403,7 +403,7 @@ describe("who somebody is", () => {
 describe("the members' realm", () => {
   const realmData = (data: object) => ({ json: { data: { type: "authentication-realm", ...data } } });
 
-  test("at another public address lets members come back there once that is registered; customer tokens of the old address are over (docs/operations.md)", async () => {
+  test("at another public address lets members come back there once that is registered; customer tokens of the old address are over (docs/upgrade.md)", async () => {
     const { storage, clock, keyring } = f.latchkey;
     const publicUrl = "https://moved.example";
     const allowedOrigins = [f.idp.origin];

@@ -15,7 +15,7 @@ import { createFederation, SHOP } from "../support/federation.ts";
 import { type PooledDatabase, pooledEngine } from "../support/pgbouncer-server.ts";
 import { quickest, until } from "../support/until.ts";
 
-/** The service behind PgBouncer in transaction mode, configured as docs/operations.md shows it. */
+/** The service behind PgBouncer in transaction mode, configured as docs/several-instances.md shows it. */
 describe("behind PgBouncer", () => {
   const clock = handClock(Date.now());
   let database: PooledDatabase;

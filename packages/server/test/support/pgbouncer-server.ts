@@ -14,13 +14,13 @@ const isHere = program !== undefined && postgresEngine.isHere;
 /** A database of its own, at `url` behind a PgBouncer of its own, and at `directUrl` without. */
 export type PooledDatabase = TestDatabase & { directUrl: string };
 
-/** With the configuration that docs/operations.md shows: only addresses, the folder and the password are ours. */
+/** With the configuration that docs/several-instances.md shows: only addresses, the folder and the password are ours. */
 async function createPooled(): Promise<PooledDatabase> {
   const database = await postgresEngine.create();
   const direct = new URL(database.url);
   const folder = mkdtempSync(join(tmpdir(), "latchkey-pgbouncer-"));
   const port = await freePort();
-  const page = readFileSync(new URL("../../../../docs/operations.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../../../docs/several-instances.md", import.meta.url), "utf8");
   const [, shown = ""] = /```ini\n(\[databases\][\s\S]*?)```/.exec(page) ?? [];
   const configuration = shown
     .replace(
