@@ -38,8 +38,8 @@ const recipes = (): Record<string, string> =>
 function recipeOf({ name, seen, issuer, steps, answers, attention, console }: KnownProvider): string {
   const isRun =
     seen === null
-      ? "from documentation"
-      : `answers: run here, as ${name} ${seen} gave them, and played by the tests; what to enter: from documentation`;
+      ? "from the provider's documentation"
+      : `answers: recorded from ${name} ${seen}, and replayed by tests; what to enter: from the provider's documentation`;
   const needs = Object.entries(attention).map(([id, text]) => `| ${id} | ${text} |`);
   const places = Object.entries(console).map(([topic, place]) => `| ${topic.replace("_", " ")} | ${place} |`);
   return `<!-- Made by \`npm run generate\` from packages/server/src/contract/known-providers.ts. Do not edit. -->
@@ -48,7 +48,7 @@ function recipeOf({ name, seen, issuer, steps, answers, attention, console }: Kn
 
 *${isRun}*
 
-[Connect your own identity provider](../connect-your-identity-provider.md) has the whole way; this page has the words of ${name}.
+[Connect your own identity provider](../connect-your-identity-provider.md) describes every step; this page has the words of ${name}.
 
 Issuer: ${issuer}.
 
@@ -66,9 +66,9 @@ ${answers.map((answer) => `- ${answer}`).join("\n")}
 |---|---|
 ${needs.join("\n")}
 
-The others are met as it comes.
+The other requirements need no settings.
 
-## Where to look when the doctor names something
+## Where to find each setting
 
 | about | where |
 |---|---|

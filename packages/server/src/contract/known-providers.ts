@@ -98,14 +98,14 @@ export const knownProviders: readonly KnownProvider[] = [
       "Token configuration → Add optional claim → ID: `email`. Accept that Microsoft Graph's email permission is turned on.",
     ],
     answers: [
-      "`sub` is another one for each client: a new registration makes everybody a new customer.",
-      "There is no `email_verified`. Addresses count as not proven, so nobody is linked to a customer by e-mail.",
+      "`sub` differs for each client: after a new registration every person is a new customer.",
+      "There is no `email_verified`. Addresses count as not proven, so Latchkey links no person to a customer by e-mail.",
       "UserInfo is on graph.microsoft.com: the doctor notes another host than the issuer's, which is right.",
       "Error descriptions begin with a number such as AADSTS7000215 (wrong secret: often the Secret ID was copied).",
     ],
     attention: {
       R1: "The document of `common`, `organizations` and `consumers` names an issuer with `{tenantid}` in it: use your tenant's own.",
-      R4: "`email` is an optional claim, and absent for people without a mailbox. An address in it may be one that nobody has proven.",
+      R4: "`email` is an optional claim, and absent for people without a mailbox. The address in it may be unproven.",
     },
     console: {
       callback: "App registrations → your app → Authentication → Web → Redirect URIs",
@@ -285,7 +285,7 @@ export const knownProviders: readonly KnownProvider[] = [
     issuer: "what `issuer` says in its configuration, such as https://<host>/dex",
     steps: [
       "In the configuration file, under `staticClients`: `id`, `secret`, `name`, and `redirectURIs` with the profile's `callback-endpoint` link.",
-      "Restart dex. With a connector to another provider, dex passes on what that one says.",
+      "Restart dex. With a connector to another provider, dex passes on that provider's claims.",
     ],
     answers: [
       "The ID token has `email` and `email_verified`; the name with the scope `profile`.",
@@ -421,7 +421,7 @@ export const knownProviders: readonly KnownProvider[] = [
     answers: [
       "`claims_supported` is a fixed list without e-mail: that proves nothing, and is no obstacle.",
       "The e-mail is in UserInfo, not in the ID token; Latchkey asks there.",
-      "A person who refuses comes back with `consent_required`, which the storefront is told as it is.",
+      "A person who refuses comes back with `consent_required`; the storefront gets this code unchanged.",
       "There is no `email_verified` unless you export one.",
       "It announces no back-channel logout (`backchannel_logout_supported: false`), so a person who signs out there stays signed in at the shop until the customer token expires.",
     ],
