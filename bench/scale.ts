@@ -108,7 +108,7 @@ function example(found: Found): string {
   const databaseCores = (100 * signOn.databaseUs + 2000 * read.databaseUs) / 1e6 / BUSY;
   const memory = found.results.memory?.image ?? found.results.memory?.sources;
   return [
-    `Plan with ${BUSY * 100} % of it, so that a second in which twice as many come is no queue. Example: 100 sign-ons and 2,000 small reads a`,
+    `Plan with ${BUSY * 100} % of these figures: then a short peak makes no long queue. Example: 100 sign-ons and 2,000 small reads a`,
     `second are ${few(cores)} cores of instances and ${few(databaseCores)} of PostgreSQL. An instance took ${words.megabytes(memory?.idleBytes ?? 0)} before that run's load and ${words.megabytes(memory?.afterLoadBytes ?? 0)} a minute after it.`,
   ].join("\n");
 }

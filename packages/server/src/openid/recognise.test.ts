@@ -119,7 +119,9 @@ test("each has a recipe, which says whether it was run or read", () => {
       new URL(`../../../../docs/guides/providers/${key}.md`, import.meta.url),
       "utf8",
     );
-    expect(page).toContain(seen === null ? "*from the provider's documentation*" : "*answers: recorded from ");
+    expect(page).toContain(
+      seen === null ? "*from the provider's documentation*" : "*answers: recorded from ",
+    );
     expect(steps.length).toBeGreaterThan(1);
     for (const id of Object.keys(attention)) expect(id).toMatch(/^R[1-9]$/);
   }
