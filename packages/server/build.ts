@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { projectMetadata, withAbsoluteLinks } from "../../scripts/publishing.ts";
 import { buildConsole } from "../console/build.ts";
-import { bundleLibraries, bundleService } from "./bundle.ts";
+import { bundleLibraries } from "./bundle.ts";
 
 /**
  * Writes the package `latchkey` as it is published: the service and its command line, with the practice provider, the demo
@@ -55,7 +55,6 @@ writeJson(join(folder, "package.json"), {
   // The Node that it runs on (ADR 2).
   optionalDependencies,
 });
-await bundleService(folder);
 
 function writeDemo(target: string): void {
   strip(join(root, "packages/demo/src"), join(target, "src"));

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 
 /**
- * Three libraries come as hundreds of small files, and loading those was a third of a start. bundle.ts makes one file of each, named by
- * the version that package.json asks for. Where that is not there, the library is loaded as it was installed (ADR 38).
+ * Loads each of three libraries from one file, which bundle.ts has made. Installed, they are hundreds of small files, and loading
+ * these was a third of a start. Without the bundled file the library is loaded as it was installed (ADR 38).
  */
 export const BUNDLED = ["kysely", "prom-client", "zod"];
 

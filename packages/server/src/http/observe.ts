@@ -1,22 +1,33 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Problem } from "../contract/problem.ts";
 import type { Log } from "../lib/log.ts";
 import type { Answered, InFlight } from "./exchange.ts";
-import { createRequestCounts } from "./request-counts.ts";
 
 /**
- * One log line and two figures for each request. The line is built from a list of fields, not from the request with
- * fields taken out: what is not named here cannot get into the log.
+ * Each request gets one log line, one count and one duration. The log line has the fields named here and no others, so a secret in
+ * a request cannot reach the log.
  */
 type Observer = { onAnswered(answered: Answered): void; inFlight: InFlight; registry: Registry };
 
 export function createObserver({ log }: { log: Log }): Observer {
   const registry = new Registry();
-  // The event loop's delay is sampled by a timer; every 10 ms, as the library would, is most of what an idle process does.
+  // A timer samples the event loop's delay. At the library's default of 10 ms, that timer is most of the work of an idle process.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 });
-  // Of several workers the latest counts: in the library's mean, one that is blocked disappears among those that are not.
+  // Several workers report the highest value: the library's mean would hide one blocked worker among others that are not.
   Object.assign(registry.getSingleMetric("nodejs_eventloop_lag_p99_seconds") ?? {}, { aggregator: "max" });
-  const countRequest = createRequestCounts(registry);
+  const requests = new Counter({
+    name: "latchkey_http_requests_total",
+    help: "Requests answered",
+    labelNames: ["method", "route", "status"],
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: "latchkey_http_request_duration_seconds",
+    help: "Time from the first byte of a request's headers to its answer",
+    labelNames: ["method", "route"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
   const refusals = new Counter({
     name: "latchkey_rate_limit_refusals_total",
     help: "Requests answered 429, by the first bucket that was empty",
@@ -38,13 +49,15 @@ export function createObserver({ log }: { log: Log }): Observer {
     registry,
     inFlight,
     onAnswered(answered) {
-      const { method, route, status, durationMs, caller, problem, failure } = answered;
-      countRequest(knownMethod(method), route, status, durationMs / 1000);
+      const { route, status, durationMs, caller, problem, failure } = answered;
+      const method = knownMethod(answered.method);
+      requests.inc({ method, route, status });
+      durations.observe({ method, route }, durationMs / 1000);
       if (status === 429) refusals.inc({ bucket: bucketOf(problem) });
       const line = {
         event: "request",
         request_id: answered.requestId,
-        method: knownMethod(method),
+        method,
         route,
         status,
         duration_ms: Math.round(durationMs * 100) / 100,
@@ -57,7 +70,7 @@ export function createObserver({ log }: { log: Log }): Observer {
         reference: failure?.reference ?? problem?.faults[0].meta?.reference,
         reason: failure?.reason ?? problem?.faults[0].meta?.reason,
       };
-      // A caller's mistake is no alarm of ours, whatever the parser threw; behind a redirect may stand a fault that is.
+      // A 4xx is the caller's mistake and logged as information, unless the redirect that answered it hides a failure of the service.
       if (status < 500 && failure?.cause === undefined) log.info(line);
       else log.error({ ...line, cause: describeCause(problem?.cause ?? failure?.cause) });
     },
@@ -66,14 +79,14 @@ export function createObserver({ log }: { log: Log }): Observer {
 
 const BUCKETS = ["reserved", "shared", "source", "password", "sign_ups", "own_changes", "discovery"];
 
-/** The limits that are not counted in requests have problems of their own, which name them. */
+/** Limits that do not count requests have a problem code of their own, which names the limit. */
 function bucketOf(problem: Problem | undefined): string {
   if (problem?.code === "sign_in_attempts_exceeded") return "password";
   if (problem?.code === "sign_ups_exceeded") return "sign_ups";
   if (problem?.code === "own_changes_exceeded") return "own_changes";
   if (problem?.code === "discovery_tries_exceeded") return "discovery";
   const { bucket, reserved } = problem?.faults[0].meta ?? {};
-  // Whoever has a reservation was refused by that first, and then by the pool.
+  // A key with a reservation was refused by its reservation first, and then by the shared pool.
   if (bucket === "shared" && Number(reserved) > 0) return "reserved";
   return typeof bucket === "string" ? bucket : "other";
 }
@@ -81,7 +94,7 @@ function bucketOf(problem: Problem | undefined): string {
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]);
 const knownMethod = (method: string): string => (METHODS.has(method) ? method : "other");
 
-/** The kind of an unexpected error and where it was raised. Its message is left out: a driver may quote values in it. */
+/** The class of an unexpected error and where it was thrown. The message is left out, because database drivers quote values in it. */
 export function describeCause(cause: unknown): { name: string; code?: string; at?: string[] } | undefined {
   if (!(cause instanceof Error)) return undefined;
   const { code } = cause as Error & { code?: unknown };
