@@ -14,25 +14,25 @@ import type { Readiness } from "./readiness.ts";
 import { routes } from "./routes.ts";
 import { createTidying, type Tidying } from "./tidy.ts";
 
-/** The composition root. What an operation may need is in deps.ts, what is measured in metrics.ts, what is tidied in tidy.ts. */
+/** The composition root: joins deps.ts, routes.ts, tidy.ts, observe/metrics.ts and the HTTP server. */
 export type App = Tidying & {
   serve: Serve;
-  /** Health and metrics and nothing else, for a port of their own. */
+  /** Serves health and metrics only, for LATCHKEY_OPERATIONS_PORT. */
   serveOperations: Serve;
-  /** The same as `serve`, for who is in this process. */
+  /** The same as `serve`, as a function for callers in this process. */
   fetch: Fetch;
   readiness: Readiness;
-  /** Streams of events have no end of their own: nothing else keeps a connection for longer than a request takes. */
+  /** Ends the event streams, which would otherwise keep their connections open until the drain is over. */
   endStreams(): void;
-  /** No webhook is begun any more; those under way have a moment. */
+  /** Begins no new webhook delivery, and waits at most three seconds for those under way. */
   endDeliveries(): Promise<void>;
-  /** When no webhook is under way. */
+  /** Resolves when no webhook delivery is under way. */
   delivered(): Promise<void>;
-  /** For what is refused before there is a request to route. */
+  /** Logs and counts connections that are refused before a request can be routed. */
   onRefused: OnRefused;
 };
 
-/** The storage is closed by whoever opened it. */
+/** Does not close the storage: the caller opened it, and closes it. */
 export function createApp(options: AppOptions): App {
   const { publicUrl, clock, log, proxies = trustedProxies([]) } = options;
   const { onAnswered, inFlight, registry } = createObserver({ log });

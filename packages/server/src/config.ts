@@ -6,18 +6,18 @@ import { operatorFault, usageFault } from "./lib/operator-fault.ts";
 import { withoutSlashes } from "./lib/slashes.ts";
 import { DEFAULT_CONNECTIONS } from "./storage/storage.ts";
 
-/** The environment, read once and checked as a whole: every fault is reported, not only the first. */
+/** Reads and checks the environment once, and reports every fault together. */
 
 type Environment = Record<string, string | undefined>;
 type Variable<S extends z.ZodType> = {
   name: string;
   meaning: string;
   shape: S;
-  /** Stands in for one that is not set or empty. */
+  /** The value of a variable that is not set or empty. */
   fallback: string | undefined;
-  /** What `latchkey serve --help` says of it. */
+  /** The explanation in `latchkey serve --help`. */
   default: string;
-  /** It is a secret, or has one in it: a fault of it does not show what was given. */
+  /** The value is or contains a secret, so an error does not show it. */
   isSecret?: true;
 };
 
@@ -59,11 +59,11 @@ const publicUrl = z
 
 export const DEFAULT_DATABASE_URL = "sqlite:./data/latchkey.db";
 const isPostgresUrl = (given: string): boolean => /^postgres(ql)?:\/\/./.test(given) && URL.canParse(given);
-/** libpq lets the host behind a user be left out, because `?host=` names the folder of a socket. No parser of URLs does. */
+/** libpq accepts a URL with a user and no host, because `?host=` names the folder of a socket. URL parsers refuse it. */
 const withHost = (given: string): string =>
   given.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=\/)/, "$1localhost");
 
-/** In a password, mostly. The drivers would throw over it. */
+/** Malformed percent-encoding, mostly in a password. The drivers would throw on it. */
 const isDecodable = (given: string): boolean => {
   try {
     decodeURIComponent(given);
@@ -73,11 +73,11 @@ const isDecodable = (given: string): boolean => {
   }
 };
 const UNDECODABLE = { error: "has a % that stands for no character: write it as %25" };
-/** PostgreSQL's driver takes a % that no two digits follow as it is. */
+/** PostgreSQL's driver takes a % without two hexadecimal digits literally. */
 const isDecodableByPostgres = (given: string): boolean =>
   given.startsWith("sqlite:") || isDecodable(given.replaceAll(/%(?![\da-f]{2})/gi, "%25"));
 
-/** SQLite would take `file:` for an address of its own, and put the database under another name than our lock and our mode are for. */
+/** SQLite reads `file:` as a URI, and would open another file than the one that Latchkey locks and protects. */
 const databaseUrl = z
   .string()
   .transform(withHost)
@@ -85,7 +85,7 @@ const databaseUrl = z
     error: "must be sqlite:<path>, sqlite::memory: or postgres://…",
   })
   .refine(isDecodableByPostgres, UNDECODABLE)
-  // As a file with the line ends of Windows leaves it, with no other sign of that.
+  // A carriage return comes from a file with Windows line ends, and is invisible in most output.
   .refine((given) => !given.startsWith("sqlite:") || given === given.trimEnd(), {
     error: "ends with a blank or a carriage return, which would be part of the file's name",
   });
@@ -122,7 +122,7 @@ const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
   error: "must be networks such as 10.0.0.0/8 or fd00::/8, separated by commas",
 });
 
-/** As OTEL_EXPORTER_OTLP_ENDPOINT: the collector's address, behind which its place for traces is known. */
+/** As OTEL_EXPORTER_OTLP_ENDPOINT: the collector's base URL; OTLP defines the path for traces. */
 const otlpUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL such as http://127.0.0.1:4318" })
   .transform((given) => new URL(given))
@@ -138,7 +138,7 @@ const table = {
   host: variable("HOST", z.string(), "127.0.0.1", "address to listen on"),
   port: variable("PORT", port, "4000", "port to listen on"),
   operationsPort: variable("LATCHKEY_OPERATIONS_PORT", port.optional(), undefined, "port for /health and /metrics, which PORT then no longer answers", "none: they are on PORT"),
-  publicUrl: variable("LATCHKEY_PUBLIC_URL", publicUrl, "http://localhost:$PORT", "base of every URL we emit"),
+  publicUrl: variable("LATCHKEY_PUBLIC_URL", publicUrl, "http://localhost:$PORT", "base of every URL that Latchkey writes"),
   databaseUrl: secret(variable("LATCHKEY_DATABASE_URL", databaseUrl, DEFAULT_DATABASE_URL, "sqlite:<path>, sqlite::memory: or postgres://…")),
   valkeyUrls: secret(variable("LATCHKEY_VALKEY_URL", valkeyUrls, "", "redis://… or rediss://…: the Valkey or Redis in which all instances count together; several, comma-separated, for a cluster", "none: each instance counts for itself")),
   databasePool: variable("LATCHKEY_DATABASE_POOL", whole(1, 1000), String(DEFAULT_CONNECTIONS), "connections to PostgreSQL at most, of each process"),
@@ -156,10 +156,10 @@ const table = {
 
 export type Config = { [K in keyof typeof table]: z.output<(typeof table)[K]["shape"]> };
 
-/** What `latchkey serve --help` lists. */
+/** The variables that `latchkey serve --help` lists. */
 export const variables: readonly Variable<z.ZodType>[] = Object.values(table);
 
-/** `findKeptKey`: the file that holds the master key of a database, where one was made for it and only has to be set. */
+/** `findKeptKey` finds the file with the master key that an earlier command has made for a database. */
 export function readConfig(
   env: Environment,
   findKeptKey: (databaseUrl: string) => string | undefined = () => undefined,
@@ -184,7 +184,7 @@ export function readConfig(
   return config as Config;
 }
 
-/** One variable alone: a command that needs no other must not ask for a whole configuration. */
+/** Reads one variable, so that a command does not require the others. */
 function readOne<S extends z.ZodType>(known: Variable<S>, env: Environment): z.output<S> {
   const given = env[known.name] || known.fallback;
   const { data, error } = known.shape.safeParse(given);
@@ -194,7 +194,7 @@ function readOne<S extends z.ZodType>(known: Variable<S>, env: Environment): z.o
 
 const SHOWN = 100;
 
-/** With what was given, so that one sees the slip. What stands before an @ or after a ? in an address is left out. */
+/** Quotes the value, so that a typing error is visible. User information and query of a URL are left out. */
 function faultOf(
   { name, isSecret }: Variable<z.ZodType>,
   given: string | undefined,
@@ -211,11 +211,11 @@ function withoutUser(url: string): string {
   return from >= 0 && to > from ? `${url.slice(0, from)}//…${url.slice(to)}` : url;
 }
 
-/** For commands that seal and open nothing: a master key is not asked for. */
+/** The configuration without a master key, for commands that seal and open nothing. */
 export const readOpenConfig = (env: Environment): Omit<Config, "masterKeys"> =>
   readConfig({ ...env, LATCHKEY_MASTER_KEY: "A".repeat(43) });
 
-/** A database that is named by an option of a command, by the same rule. */
+/** Checks a database URL from a command's option, by the same rule as the variable. */
 export function readDatabaseUrlOf(name: string, given: string): string {
   const { data, error } = databaseUrl.safeParse(given);
   if (error) throw usageFault(faultOf({ ...table.databaseUrl, name }, given, error));

@@ -11,7 +11,7 @@ import { insertStore, type Store, type WantedStore } from "./stores/store.ts";
 
 export type NewStore = { store: Store; key: { id: string; clientId: string; clientSecret: string } };
 
-/** A store that can be used at once: it has its first application key, realm and settings, or there is no store. */
+/** Creates a store with its first application key, realm and settings, in one transaction. */
 export function createStore(
   { storage, clock }: { storage: Storage; clock: Clock },
   wanted: WantedStore,

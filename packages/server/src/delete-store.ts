@@ -5,24 +5,24 @@ import { isUnavailable, type Storage } from "./storage/storage.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
-/** How many rows are gone, and how many there were: unknown when counting them took too long. */
+/** Called with the rows deleted so far, and with their total unless counting it took too long. */
 type OnProgress = (done: number, total: number | undefined) => void;
 
 /**
- * What a store's storefronts and customers come in by. There are few of these, so they go together. Of its programs' keys there
- * may be many: they are dead as soon as the store has its `deleted_at`.
+ * The rows that let storefronts and customers in. They are few, so one transaction deletes them. Application keys may be many; they stop
+ * working when the store gets its `deleted_at`.
  */
 const WAYS_IN = [
   "customer_authentication_settings",
   "oidc_profiles",
   "authentication_realms",
   "integrations",
-  // What waits there to be numbered; what is still noted for the store, the sequencer throws away.
+  // Events not numbered yet. The sequencer discards those that are still noted for the store afterwards.
   "event_outbox",
   "sign_on_tallies",
 ] as const;
 
-/** The rest, children before their parents: the columns that name a row, and the index that its rows go along. */
+/** The other tables, children before parents, each with its key and the index that the deletion walks along. */
 const REST = [
   ["events", ["store_id", "sequence"], ["store_id", "sequence"]],
   ["event_heads", ["store_id"], ["store_id"]],
@@ -53,9 +53,9 @@ const REST = [
 ] as const;
 
 /**
- * Deletes a store of any size. One short transaction takes its ways in: from then on its tokens and keys are dead on
- * every instance within a second, and nothing new is made in it. Then its rows go in batches, beside the running service.
- * Whoever was interrupted does it again, and it goes on. `undefined`: there is no such store.
+ * Deletes a store of any size, beside the running service. One short transaction ends its tokens and keys, on every instance within a
+ * second; then its rows are deleted in batches. An interrupted deletion continues when it is called again. `undefined`: there is no
+ * such store.
  */
 export async function deleteStore(
   deps: Deps,
@@ -68,7 +68,7 @@ export async function deleteStore(
   const total = await countRows(deps, storeId);
   let rows = 0;
   onProgress(rows, total);
-  // A range and not "=": with that, PostgreSQL may go along an index without the store, over the rows of all others.
+  // A range in place of `=`: with `=` PostgreSQL may choose an index without the store and read the rows of all stores.
   const where = sql<SqlBool>`store_id >= ${storeId} and store_id <= ${storeId}`;
   for (const [table, key, along] of REST) {
     await deleteAlong(deps, { table, key, along, where }, (deleted) => {
@@ -76,7 +76,7 @@ export async function deleteStore(
       onProgress(rows, total);
     });
   }
-  // A request that was under way may have left a few more rows: they go with the store's.
+  // Foreign keys delete rows that a request under way has still inserted.
   await db.deleteFrom("stores").where("id", "=", storeId).execute();
   changes.announce(storeId);
   return { rows };
@@ -94,7 +94,7 @@ function closeWaysIn({ storage, clock }: Deps, storeId: string): Promise<boolean
   });
 }
 
-/** For the progress only: counting millions of rows may take longer than a statement may. */
+/** For the progress only. Counting millions of rows may exceed the time limit of a statement. */
 async function countRows({ storage: { db } }: Deps, storeId: string): Promise<number | undefined> {
   let total = 0;
   try {

@@ -43,16 +43,16 @@ import { createStoreCache } from "./storage/store-cache.ts";
 import { createSignUpLimits } from "./stores/sign-up-limits.ts";
 import type { Workers } from "./workers.ts";
 
-/** What the process edge decides: the configuration, and what a test replaces. */
+/** The configuration, and the parts that tests and benchmarks replace. */
 export type AppOptions = {
   publicUrl: string;
   storage: Storage;
   clock: Clock;
   keyring: Keyring;
   log: Log;
-  /** Where instances count together; without it each counts for itself. */
+  /** The counters that instances share. Without a Valkey each instance counts for itself. */
   valkey?: Valkey | undefined;
-  /** Where the log's lines go: how many wait, how many it could not keep. */
+  /** The writer of log lines: how many lines wait, how many it has dropped. */
   lines?: Pick<LineWriter, "waiting" | "dropped">;
   proxies?: TrustedProxies;
   allowedOrigins?: readonly string[];
@@ -66,19 +66,19 @@ export type AppOptions = {
   /** Health and metrics are served by `operations` alone. */
   operationsApart?: boolean;
   random?: () => number;
-  /** Tells an operator's collector where the time goes. */
+  /** Sends spans to the operator's collector. */
   traces?: Traces | undefined;
-  /** Stands in for the places at identity providers: tests wait as long as they need. */
+  /** Replaces the places at identity providers, so that tests can set the waiting time. */
   places?: FairPlaces;
-  /** Stands in for the queue of passwords: tests hold it up. */
+  /** Replaces the password queue, so that tests can block it. */
   passwords?: Passwords;
-  /** Stands in for the making of signing keys: tests have no time for an RSA key each. */
+  /** Replaces the generation of signing keys, because an RSA key per test takes too long. */
   makeKey?: typeof newKey;
-  /** Stands in for the limiter: benchmarks compare with none. */
+  /** Replaces the limiter, so that benchmarks can measure a service without one. */
   limiter?: Limiter;
 };
 
-/** Everything that an operation may need. Each function names the few of these that it uses. */
+/** The dependencies of all operations. Each function declares the few that it uses. */
 export type Deps = {
   publicUrl: string;
   storage: Storage;
@@ -87,10 +87,10 @@ export type Deps = {
   log: Log;
   random: () => number;
   standings: Standings;
-  /** What storefronts are shown. */
+  /** Settings and provider lists for public tokens, from memory. */
   shownSettings: GroupCache<AuthenticationSettings>;
   shownProfiles: GroupCache<ProfileList>;
-  /** Where sign-ons begin and come back to. */
+  /** Realm and profile of each sign-on path, from memory. */
   knownPlaces: KnownPaths;
   limiter: Limiter;
   anonymous: Cap;
@@ -107,9 +107,9 @@ export type Deps = {
   sequencer: Sequencer;
   streams: Streams;
   deliverer: Deliverer;
-  /** For receivers of webhooks: the same guard, with the time that they have. */
+  /** The egress guard with the time limit of webhook receivers. */
   webhookEgress: Egress;
-  /** By store. */
+  /** The number of webhook tests under way, by store. */
   testsUnderWay: Map<string, number>;
   eventDays: number;
   recorder: Recorder;
@@ -123,7 +123,7 @@ export type Deps = {
   readiness: Readiness;
   valkey: Valkey | undefined;
   metricsText(): Promise<string>;
-  /** The document, made when it is first asked for, and then kept. */
+  /** The OpenAPI document as JSON, made at the first request. */
   openapiText(): string;
 };
 
@@ -131,7 +131,7 @@ const PLACES = { places: limits.idpInFlight, waiting: limits.idpWaiting, waitMs:
 
 const MAX_SHOWN = 5000;
 
-/** Builds each of them once. */
+/** Builds each dependency once. */
 export function createDeps(options: AppOptions, registry: Registry): Deps {
   const { publicUrl, clock, keyring, allowedOrigins = [], random = Math.random, traces } = options;
   const { customerTokenSeconds = 86_400, codeSeconds = 60, recordDays = 30, eventDays = 90 } = options;
@@ -225,7 +225,7 @@ export function createDeps(options: AppOptions, registry: Registry): Deps {
   };
 }
 
-/** The same object with one method replaced, so that whatever else it has stays its own. */
+/** The storage with `transact` inside a span. All other members come from the prototype. */
 const tracedStorage = (traces: Traces, storage: Storage): Storage =>
   Object.assign(Object.create(storage) as Storage, {
     transact: <T>(work: (trx: Trx) => Promise<T>, row?: string) =>

@@ -27,9 +27,9 @@ const FINISH_WITHIN_MS = 6000;
 type Prepare = (deps: { storage: Storage; clock: Clock }) => Promise<void>;
 
 type Starting = {
-  /** May put something into the database before the first request comes. */
+  /** Runs before the first request, and can write to the database. */
   prepare?: Prepare;
-  /** This process is one of several, with this number. */
+  /** Set when this process is one of several workers. */
   worker?: { number: number; workers: Workers };
 };
 
@@ -80,7 +80,7 @@ export async function startService(config: Config, { prepare, worker }: Starting
     const pooler = storage.pool?.().isPooler || undefined;
     const { publicUrl: public_url } = config;
     log.info({ event: "ready", public_url, engine: storage.engine, pooler, node: process.version });
-    // Not waited for: the door is open, so whoever starts us may send a signal at once, and it is heard only after the return.
+    // Not awaited: the service is listening, and its caller handles signals only after this function has returned.
     app.readiness.degraded().then(
       (found) => {
         for (const what of found) log.warn({ event: "degraded", what });
@@ -97,7 +97,7 @@ export async function startService(config: Config, { prepare, worker }: Starting
   }
 }
 
-/** The client is loaded where it is used: a start is mostly the loading of files. */
+/** Imports the client only when there is a Valkey, because loading files is most of the time of a start. */
 async function connectValkey(
   urls: readonly string[],
   log: Log,
@@ -124,7 +124,7 @@ async function open({ onRefused }: App, serve: Serve, { host, port, name }: Addr
   return draining;
 }
 
-/** Loaded only where there is a collector: nobody else pays for it. */
+/** Imports the tracing code only when a collector is configured. */
 async function openTraces({ otlpUrl: url }: Config, clock: Clock): Promise<Traces | undefined> {
   if (url === undefined) return undefined;
   const { createTraces } = await import("./traces/traces.ts");
@@ -142,8 +142,9 @@ type Running = {
 };
 
 /**
- * Readiness goes first, so that a balancer looks elsewhere, and every answer asks its client to leave. Then no connection is
- * taken any more, what is under way finishes, and memory is written. Clients that are quiet have twice the time to come.
+ * First `/readyz` answers 503, so that load balancers send requests elsewhere, and every answer carries `Connection: close`. After
+ * `drainMs` the service accepts no connection, finishes the requests under way and writes what is in memory. Idle clients get
+ * `2 * drainMs` before their connection is closed.
  */
 async function stop(running: Running, drainMs: number): Promise<void> {
   const { app, doors, storage, valkey, log, lines, traces } = running;
@@ -152,7 +153,7 @@ async function stop(running: Running, drainMs: number): Promise<void> {
   app.endStreams();
   for (const door of doors) door.begin(2 * drainMs);
   await new Promise((resolve) => setTimeout(resolve, drainMs));
-  // Together: one after the other, slow clients and slow receivers would take more than the ten seconds that there are.
+  // In parallel, because slow clients and then slow webhook receivers would exceed the ten seconds of a stop.
   await Promise.all([...doors.map((door) => door.finish(FINISH_WITHIN_MS)), app.endDeliveries()]);
   await app.stop();
   await valkey?.close();

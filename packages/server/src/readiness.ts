@@ -6,8 +6,8 @@ import { isCrowded, isWriteRefused, type Pool, type Storage } from "./storage/st
 import type { Workers } from "./workers.ts";
 
 /**
- * Identity providers that are not well are told here, and never a reason not to be ready: others are. Neither is what is
- * `degraded`: requests are served, and what is promised of them holds in part.
+ * The answer of a ready instance. Providers that are down, and the notes in `degraded`, are reported and do not make the instance
+ * unready: it still serves requests.
  */
 type Ready = {
   status: "ready";
@@ -15,15 +15,15 @@ type Ready = {
   degraded?: string[];
 };
 
-/** What one process has found out. */
+/** The findings of one process. */
 type Findings = Pick<Ready, "identity_providers"> & { reasons: string[]; degraded: string[] };
 
-/** Whether this instance should be sent requests, and if not, why. */
+/** Decides whether a load balancer should send requests to this instance, and if not, why. */
 export type Readiness = {
   check(): Promise<Ready>;
-  /** From now on: no. The balancer hears it before the last request is served. */
+  /** Makes the instance unready at once, before it serves its last requests. */
   drain(): void;
-  /** What does not hold in full just now, in words for an operator, as this process alone sees it. */
+  /** Notes for the operator about limits and notices that work only in part, as this process sees them. */
   degraded(): Promise<string[]>;
 };
 
@@ -35,7 +35,7 @@ type Deps = {
   clock: Clock;
   calls: Pick<Calls, "count">;
   valkey: Pick<Valkey, "isAway" | "instances" | "eviction"> | undefined;
-  /** Where there are several of us behind one address: any answers for all. */
+  /** The other workers of this instance, for which this one answers as well. */
   workers?: Workers | undefined;
 };
 
@@ -67,7 +67,7 @@ export function createReadiness({ storage, clock, calls, valkey, workers }: Deps
     }
     if (clock.stepMs() !== 0) {
       reasons.push(
-        `the clock of this machine was moved by ${Math.round(clock.stepMs() / 1000)} seconds while we ran`,
+        `the clock of this machine was moved by ${Math.round(clock.stepMs() / 1000)} seconds while the service ran`,
       );
     }
     if (draining) reasons.push(SHUTTING_DOWN);
@@ -78,11 +78,11 @@ export function createReadiness({ storage, clock, calls, valkey, workers }: Deps
   async function lookEverywhere(): Promise<Findings> {
     if (!workers) return look();
     const { answers, workers: count } = await workers.ask("readiness");
-    // None could say in time what it has found: a database that swallows everything takes longer than that to be noticed.
+    // No worker answered in time: a database that accepts statements and never answers takes longer than that to be noticed.
     return joined(answers.length > 0 ? (answers as Findings[]) : [await look()], count);
   }
 
-  /** Anybody may ask, so asking often must not mean asking the database often. */
+  /** Remembers the findings for half a second, because anybody can call `/readyz` and must not load the database with it. */
   function findings(): Promise<Findings> {
     if (!last || clock.monotonicMs() - last.atMs >= REMEMBER_MS) {
       last = { atMs: clock.monotonicMs(), findings: lookEverywhere() };
@@ -111,8 +111,8 @@ export function createReadiness({ storage, clock, calls, valkey, workers }: Deps
 const SHUTTING_DOWN = "the instance is shutting down";
 
 /**
- * Nobody can choose the worker that serves a request, so what keeps one of them from serving is a reason for all. One that does
- * not answer is not: new connections go to the others.
+ * A client cannot choose its worker, so a reason that one worker gives counts for the instance. A silent worker is no reason, because
+ * new connections go to the other workers.
  */
 function joined(findings: readonly Findings[], workers: number): Findings {
   const all = (of: "reasons" | "degraded") => [...new Set(findings.flatMap((found) => found[of]))];
@@ -127,9 +127,9 @@ function joined(findings: readonly Findings[], workers: number): Findings {
 }
 
 /**
- * An instance that has more to do than connections stays ready: taken out of the balancer it would leave its load to the others,
- * which have as much, and so one after the other would go. What is too much is refused, request by request. Somebody who
- * still waits when our own look has had its turn shows that the queue stands, and is not just passing through.
+ * An instance whose database connections are all in use stays ready: without it the other instances would get its load and become
+ * unready too. It refuses single requests instead. A request that still waits after this check had its connection shows that the
+ * queue is not just short-lived.
  */
 function notesOf(pool: Pool | undefined, isTooBusy: boolean): string[] {
   const notes: string[] = [];
@@ -139,7 +139,7 @@ function notesOf(pool: Pool | undefined, isTooBusy: boolean): string[] {
     );
   if (pool?.deafness)
     notes.push(
-      `notices of other instances are not heard, so what is in memory is dropped three times a second: ${pool.deafness}`,
+      `notices of other instances do not arrive, so cached data is dropped three times a second: ${pool.deafness}`,
     );
   return notes;
 }

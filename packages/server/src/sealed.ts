@@ -8,11 +8,11 @@ import { resealSigningKeys } from "./signing-keys/key-rows.ts";
 import { atMost } from "./storage/at-most.ts";
 import type { Storage } from "./storage/storage.ts";
 
-/** What is kept sealed under the master key: client secrets of providers, secrets of webhooks, our signing keys, the key for e-mail addresses. */
+/** All that the master key seals: client secrets of providers, webhook secrets, signing keys, the key of e-mail digests. */
 
 type Deps = { storage: Storage; keyring: Keyring };
 
-/** Seals everything anew with the first master key, so that the others can be taken away. */
+/** Seals everything again with the first master key, so that the other master keys can be removed. */
 export async function resealAll(deps: Deps): Promise<{ resealed: number; kept: number }> {
   const secrets = await resealSecrets(deps);
   const webhooks = await resealWebhookSecrets(deps);
@@ -23,7 +23,7 @@ export async function resealAll(deps: Deps): Promise<{ resealed: number; kept: n
   return { resealed: sum("resealed"), kept: sum("kept") };
 }
 
-/** A service that cannot open what it has would fail at the first sign-on; it refuses to start instead. */
+/** Refuses to start without a master key that a secret needs; otherwise the first sign-on would fail. */
 export async function refuseMissingKeys({ storage: { db }, keyring }: Deps): Promise<void> {
   const ids = new Set<string>();
   const note = (sealed: string | null) => {
@@ -68,7 +68,7 @@ export async function refuseMissingKeys({ storage: { db }, keyring }: Deps): Pro
   }
 }
 
-/** The webhooks of ten thousand stores are more than one statement may take the time for. */
+/** Rows per statement, because ten thousand stores have more webhooks than one statement should read. */
 const PAGE = 5000;
 
 async function eachOf<T extends { id: string }>(

@@ -33,7 +33,7 @@ import type { Storage } from "./storage/storage.ts";
 
 const TIDY_EVERY_MS = 1000;
 const FORGET_EVERY_MS = 60_000;
-/** What other instances say of identity providers is known here within a second. */
+/** How often this instance reads what other instances found out about identity providers. */
 const REFRESH_EVERY_MS = 500;
 
 type Deps = {
@@ -60,11 +60,11 @@ type Deps = {
   eventDays: number;
 };
 
-/** Work that nobody waits for: writes what was noted, forgets what is over. Runs once a second after `start`. */
+/** Background work: writes what memory has collected and deletes expired rows. Runs once a second after `start`. */
 export type Tidying = {
   tidy(): Promise<void>;
   start(): void;
-  /** Waits for the round that is under way, and does a last one. */
+  /** Waits for the round under way, then runs a last round. */
   stop(): Promise<void>;
 };
 
@@ -87,7 +87,7 @@ export function createTidying(deps: Deps): Tidying {
   async function write(): Promise<void> {
     await doAll(log, everySecond);
     if (clock.monotonicMs() - forgotAtMs < FORGET_EVERY_MS) return;
-    // Whoever stops has seconds left, and needs them for what is in memory: what is over can be forgotten after the next start.
+    // A stopping process has seconds left and needs them to write its memory. Expired rows can be deleted after the next start.
     const chores = isStopping || (await isAhead(deps)) ? everyMinute : { ...everyMinute, ...forgetting };
     const isBehind = await doAll(log, chores, () => isStopping);
     if (!isBehind) forgotAtMs = clock.monotonicMs();
@@ -105,7 +105,7 @@ export function createTidying(deps: Deps): Tidying {
       for (const timer of timers) timer.unref();
       deps.sequencer.start();
       deps.deliverer.start();
-      // Nobody waits for it: until it is there, ID tokens are signed with what there is.
+      // Not awaited: until the next signing keys exist, ID tokens are signed with the present ones.
       preparing = doAll(log, { signing_keys: deps.signingKeys.prepare });
     },
     async stop() {
@@ -120,8 +120,9 @@ export function createTidying(deps: Deps): Tidying {
 }
 
 /**
- * What is over by every instance's clock: ours may be as far ahead of the database's as another's is behind it. There a token whose
- * revocation was forgotten would be good again, and a code refused that is not over. One process serves a SQLite.
+ * Sets the clock back by twice the difference that readiness allows, so that a row counts as expired on the clock of every instance.
+ * Otherwise a revocation deleted here would make its token valid on an instance whose clock is behind. One process serves an SQLite
+ * database, so its own clock is enough.
  */
 function bySlowestClock(deps: Deps): Deps {
   const { clock, storage } = deps;
@@ -132,16 +133,16 @@ function bySlowestClock(deps: Deps): Deps {
 const choresOf = (
   deps: Deps,
 ): Record<"whileRunning" | "everySecond" | "everyMinute" | "forgetting", Chores> => ({
-  // Left out of the last round, which `stop` does: it asks identity providers, and there is no time to wait for them.
+  // Not part of the last round in `stop`: probes wait for identity providers, and a stop has no time for that.
   whileRunning: { probes: () => probeProviders(deps) },
   everySecond: {
     last_used: deps.lastUsed.flush,
     records: deps.recorder.flush,
-    // After the records: what they change in the figures is there by then.
+    // After the records, because writing them changes the tallies that this adds up.
     statistics: () => addUpTallies(deps),
     use: deps.useLog.flush,
     health: () => reportHealth(deps),
-    // After those that note something.
+    // After the chores that note events.
     events: deps.sequencer.run,
     webhooks: deps.deliverer.look,
     erasures: createErasing(deps),
@@ -174,8 +175,8 @@ const choresOf = (
 });
 
 /**
- * By a clock that is far ahead of the database's, everything is over that the other instances still need: revocations, codes, the log of
- * events. A database that does not say its time now has none of its rows forgotten now.
+ * A clock far ahead of the database's would delete revocations, codes and events that other instances still need. When the database
+ * does not tell its time, nothing is deleted in this round.
  */
 const isAhead = ({ storage, clock }: Pick<Deps, "storage" | "clock">): Promise<boolean> =>
   storage.ping().then(
@@ -183,7 +184,7 @@ const isAhead = ({ storage, clock }: Pick<Deps, "storage" | "clock">): Promise<b
     () => true,
   );
 
-/** One chore that fails must not keep the others from being done. True: one of them has more to do. */
+/** Runs each chore, also after one has failed. Returns true when a chore has more to do. */
 async function doAll(log: Log, chores: Chores, isEnough = () => false): Promise<boolean> {
   let isBehind = false;
   for (const [chore, work] of Object.entries(chores)) {

@@ -1,11 +1,11 @@
 /**
- * The processes of one instance: a primary that starts them and answers nothing itself, and workers of which any answers for all.
- * They speak over the channel between parent and child, and share nothing else but the listening sockets.
+ * The processes of one instance: a primary that starts the workers and serves no request, and workers that each answer health and
+ * metrics for all. They exchange messages over Node's channel between parent and child, and share only the listening sockets.
  */
 
 type Subject = "readiness" | "metrics";
 
-/** What a worker says to its primary, and what it hears from it. */
+/** Messages between a worker and its primary. */
 export type ToPrimary =
   | { kind: "ready" }
   | { kind: "ask"; id: number; about: Subject }
@@ -16,27 +16,27 @@ export type ToWorker =
   | { kind: "gathered"; id: number; gathered: Gathered };
 
 /**
- * What the workers have answered. Fewer answers than workers: some did not within a second, or are being replaced. What those
- * and the ones that have ended had last answered is in `missing`: their figures that only grow still count.
+ * The answers of all workers. A worker that did not answer within a second, or has ended, is not in `answers`; its last answer is in
+ * `missing`, so that its counters still count.
  */
 export type Gathered = {
   answers: unknown[];
   missing: unknown[];
   workers: number;
   lost: number;
-  /** When the primary was started, in seconds since 1970. */
+  /** Start of the primary, in seconds since 1970. */
   startedAt: number | undefined;
 };
 
-/** The other workers, as one of them sees them. */
+/** The other workers of this instance. */
 export type Workers = {
-  /** Asks all, the asker included. */
+  /** Asks all workers, this one included. */
   ask(about: Subject): Promise<Gathered>;
-  /** How this one answers. */
+  /** Sets the function that answers for this worker. */
   answer(about: Subject, answer: () => Promise<unknown>): void;
 };
 
-/** Longer than the primary waits for the workers: it is not answered when the primary itself stands still. */
+/** Longer than the primary waits for its workers, so a timeout means that the primary itself does not answer. */
 const PRIMARY_WITHIN_MS = 1500;
 
 type Channel = { send(message: ToPrimary): void; onMessage(listener: (message: ToWorker) => void): void };
@@ -50,7 +50,7 @@ export function joinWorkers({ send, onMessage }: Channel, workers: number): Work
     if (message.kind === "gathered") asked.get(message.id)?.(message.gathered);
     if (message.kind !== "question") return;
     const { id, about } = message;
-    // Where this one cannot answer it sends nothing, and the asker counts it among the silent ones.
+    // A worker that cannot answer sends nothing, and the asking worker counts it as silent.
     own
       .get(about)?.()
       .then(

@@ -3,13 +3,14 @@ import type { Database } from "../storage/storage.ts";
 import { type EventRow, PERSONAL_TYPES, type PersonalType } from "./event.ts";
 
 /**
- * Erased events of which no erasure was seen yet. An erasure names its person as its subject. An event about a thing of a person (a
- * customer token) names that thing, and its data, which named the person, is gone: there any erasure that follows has to do.
+ * Counts erased events whose erasure was not seen yet. An erasure names its person as its subject. An event about a
+ * person's customer token names the token, and its data, which named the person, is erased; for such an event any later
+ * erasure counts.
  */
 type Blanks = {
-  /** Each event of the log, in order. */
+  /** Called with each event of the log, in order. */
   see(row: EventRow): void;
-  /** The first number that was erased, and no erasure of that person follows. */
+  /** The first erased number that no erasure of that person follows. */
   firstWithoutErasure(db: Database, storeId: string): Promise<number | undefined>;
 };
 
@@ -37,7 +38,10 @@ export function createBlanks(): Blanks {
   };
 }
 
-/** An erasure blanks events before its own event is numbered. Looked for where it waits first: it moves from there to the log. */
+/**
+ * An erasure blanks events before its own event is numbered. Looks in the outbox first, because the event moves from
+ * there to the log.
+ */
 async function isErasing(
   db: Database,
   storeId: string,

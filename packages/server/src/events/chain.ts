@@ -3,16 +3,16 @@ import { toIso } from "../lib/clock.ts";
 import type { EventRow } from "./event.ts";
 
 /**
- * Each event carries the hash of the one before, so that nobody can take one out, change it or swap two without changing all
- * that follow. The hash covers the data only by its digest, and the digest begins with a random salt: where data and salt are
- * erased, the chain stays whole, and nobody can find out by trying what the data was.
+ * Each event carries the hash of the event before it, so removing, changing or swapping events changes all later
+ * hashes. The hash covers the data through its digest only, and the digest starts with a random salt. When data and
+ * salt are erased, the chain still verifies, and the data cannot be guessed from the digest.
  */
 
-/** SHA-256 over the bytes of the salt and then the canonical form of the data, which is how the data is kept. */
+/** SHA-256 over the salt and the canonical JSON of the data, which is how the data is stored. */
 export const digestOf = (salt: Buffer, data: string): string =>
   digestOnce("sha256", Buffer.concat([salt, Buffer.from(data)]), "base64url");
 
-/** What the hash of an event covers. `verify.ts` compares the other columns with these and with the data. */
+/** The attributes that the hash covers. `verify.ts` compares the other columns with them and with the data. */
 export const HASHED_COLUMNS = [
   "store_id",
   "sequence",
@@ -27,11 +27,16 @@ export const HASHED_COLUMNS = [
 
 export type Hashed = Pick<EventRow, (typeof HASHED_COLUMNS)[number]>;
 
-/** A time that has a written form. SQLite keeps any number in the column; the hash covers whole milliseconds. */
+/**
+ * True for a time that can be written as ISO 8601. SQLite stores any number in the column; the hash covers whole
+ * milliseconds.
+ */
 export const isTime = (time: unknown): time is number =>
   Number.isInteger(time) && !Number.isNaN(new Date(Number(time)).getTime());
 
-/** SHA-256 over the canonical form of all attributes but `hash`, `data` and `salt`: written out, in the order that RFC 8785 asks for. */
+/**
+ * SHA-256 over the canonical JSON of all attributes except `hash`, `data` and `salt`, in the member order of RFC 8785.
+ */
 export const hashOf = (event: Hashed): string =>
   digestOnce(
     "sha256",

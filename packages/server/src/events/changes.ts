@@ -3,12 +3,12 @@ import { canonicalJson } from "../lib/canonical-json.ts";
 type Members = Readonly<Record<string, unknown>>;
 type Change = { before: unknown; after: unknown } | typeof CHANGED;
 
-/** What is said of a secret. */
+/** Stands for the old and the new value of a secret. */
 const CHANGED = "(changed)";
 
 /**
- * Which members an update has changed, as the API shows them; nothing when it changed none. `meta` holds what follows from the
- * others, and times. `secrets`: members that were set and are never shown.
+ * The members that an update has changed, as the API shows them; undefined if it changed none. `meta` is ignored,
+ * because it follows from other members. `secrets` names members that were written and are never shown.
  */
 export function changesOf(
   before: Members,

@@ -9,12 +9,12 @@ import { ERASED } from "./event.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 type Person = { storeId: string; personId: string };
-/** `emailDigest`: that of the address which the person had. `askedAt`: when the first request for it came. */
+/** `emailDigest` is the digest of the person's address. `askedAt` is the time of the first request. */
 export type Erasure = Person & { emailDigest: string | null; askedAt: number };
-/** What the log said of the person, in the transaction that takes it out. */
+/** Runs in the transaction that erases a round of events, with what the log contained about the person. */
 export type OnErased = (trx: Trx, data: readonly string[]) => Promise<void>;
 
-/** Whether the log holds data of this person, or is about to. */
+/** Whether the log or the outbox contains data of this person. */
 export async function isInLog(db: Database, { storeId, personId }: Person): Promise<boolean> {
   const isIn = (table: "events" | "event_outbox") =>
     db
@@ -28,8 +28,8 @@ export async function isInLog(db: Database, { storeId, personId }: Person): Prom
 }
 
 /**
- * Written down before the first event is erased, so that whoever is interrupted goes on. Who asks again may know less than it was
- * begun with, since the customer is gone: what is known of both counts, and is what this returns.
+ * Stored before the first event is erased, so that an interrupted erasure continues. A second request may know less
+ * than the first, because the customer is gone; the function merges both and returns the result.
  */
 export async function beginErasure(
   trx: Trx,
@@ -50,8 +50,8 @@ export async function beginErasure(
 }
 
 /**
- * Replaces what the log says of a person, as much as fits into a round. The hash of an event covers its data by the digest alone, so
- * the chain stays whole, and without the salt nobody can find out by trying what the data was.
+ * Replaces the data of the person's events, at most one round of them. The hash of an event covers its data through the
+ * digest only, so the chain still verifies; without the salt the data cannot be guessed.
  */
 export async function eraseSome(
   deps: Deps,
@@ -59,7 +59,7 @@ export async function eraseSome(
   onErased: OnErased = async () => {},
 ): Promise<{ events: number; isDone: boolean }> {
   const { storage } = deps;
-  // Those that wait first: a row that the sequencer is just taking is waited for, and is in the log when we look there.
+  // The outbox first: if the sequencer is moving a row, this statement waits, and the row is then found in the log.
   const waiting = await storage.transact(async (trx) => {
     const rows = trx
       .selectFrom("event_outbox")
@@ -120,7 +120,7 @@ async function eraseBatch(
   return sequences.length;
 }
 
-/** Nothing is left of it, and nothing can come any more: it need not be noted any longer. */
+/** True when no event of the person is left and none can arrive, so the erasure can be removed from its table. */
 export async function endErasure(
   { storage: { db } }: Pick<Deps, "storage">,
   { storeId, personId }: Person,
@@ -132,19 +132,19 @@ export async function endErasure(
     .execute();
 }
 
-/** Whether records of sign-ons that instances had in memory at the time have been written by now. */
+/** Whether all instances have written the sign-on records that they held in memory when the erasure was requested. */
 export const isLongAgo = ({ clock }: Pick<Deps, "clock">, { askedAt }: Pick<Erasure, "askedAt">): boolean =>
   askedAt <= clock.now() - NOTED_MS;
 
 /**
- * Instances keep records of sign-ons in memory for a second (sign-on-records/record.ts): a round after this time finds those, too, also where
- * it was asked for by the slowest clock and the round goes by the fastest.
+ * Instances hold sign-on records in memory for a second (sign-on-records/record.ts). A round after this time finds them
+ * too, even if the request came from the slowest clock and the round runs on the fastest.
  */
 const NOTED_MS = 5000 + 2 * MAX_CLOCK_DIFFERENCE_MS;
-/** A round goes on with so many: of one that is done, it finds out in two statements that there is nothing more. */
+/** Erasures per round. A finished erasure costs two statements per round until it is removed. */
 const AT_ONCE = 20;
 
-/** A store of which there are some, behind another. */
+/** A store with erasures, after the given store. */
 export const findErasing = async (
   { storage: { db } }: Pick<Deps, "storage">,
   afterStoreId: string,
@@ -159,7 +159,9 @@ export const findErasing = async (
   return found?.store_id;
 };
 
-/** Those of a store that requests have begun and that are not done, or not for long, from behind a person on. */
+/**
+ * The erasures of a store that requests have begun and that are not finished, or not for long, after the given person.
+ */
 export const listErasures = (
   { storage: { db } }: Pick<Deps, "storage">,
   storeId: string,
@@ -180,9 +182,9 @@ export const listErasures = (
     .execute();
 
 /**
- * What receivers of webhooks have answered may repeat what they were sent. After the events: whoever writes an answer from now on sees
- * that its event was erased (integrations/settle.ts). A commit for each integration: one for each delivery would wait for the disk
- * thousands of times.
+ * Answers of webhook receivers may repeat the data that they were sent. They are erased after the events: an answer
+ * written later is checked against the erased event (integrations/settle.ts). One commit per integration, because a
+ * commit per delivery would wait for the disk thousands of times.
  */
 async function eraseAnswersOf(
   storage: Storage,
@@ -212,7 +214,7 @@ async function eraseAnswersOf(
         .select("id")
         .where("store_id", "=", storeId)
         .where("id", "=", id);
-      // Waits for who is just writing an answer, and may have looked at the event before it was erased.
+      // Waits for a transaction that is writing an answer, which may have read the event before it was erased.
       await forChange(storage, rows).execute();
       await eraseAnswers(trx, storeId, await deliveriesIn(trx));
     });
@@ -238,6 +240,6 @@ const eraseAnswer = statement((db, of: { storeId: string; id: string; erased: st
     .where("id", "=", of.id),
 );
 
-/** The attempts of a delivery, without what was answered. */
+/** The attempts of a delivery without the receivers' answers. */
 const withoutAnswers = (attempts: string): string =>
   JSON.stringify((JSON.parse(attempts) as object[]).map((attempt) => ({ ...attempt, answer: null })));

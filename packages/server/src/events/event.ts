@@ -3,8 +3,9 @@ import { toIso } from "../lib/clock.ts";
 import type { Tables } from "../storage/tables.ts";
 
 /**
- * One log of what happened in a store, which is also its audit: who did what to which resource. It is written in the
- * transaction of the change (note.ts), numbered and chained afterwards (sequencer.ts), and read by its numbers.
+ * One log of the changes in a store, which is also its audit log: who did what to which resource. The transaction of
+ * the change writes the event into the outbox (note.ts), the sequencer numbers and chains it, and readers read by
+ * number.
  *
  *     change + outbox row, one commit  ->  sequencer: number, digest, hash  ->  list, stream, verify
  */
@@ -47,8 +48,8 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /**
- * Types whose events can hold a person's data, which an erasure takes out of the log. `person` says where an event names the person: as its
- * subject, or only in its data. `events verify` takes an erased event of any other type for one that somebody has blanked.
+ * Event types that can hold personal data, which an erasure removes. `person` says where the event names the person: as
+ * its subject, or only in its data. `events verify` reports an erased event of any other type as blanked by hand.
  */
 export const PERSONAL_TYPES = {
   "customer.created": { person: "subject", erasedBy: "customer.erased" },
@@ -66,7 +67,7 @@ export type PersonalType = keyof typeof PERSONAL_TYPES;
 
 export const isPersonal = (type: string): type is PersonalType => Object.hasOwn(PERSONAL_TYPES, type);
 
-/** Whose data an event holds, as the event itself says; nothing where it names no person. */
+/** The person whose data an event holds, read from the event itself; undefined if it names no person. */
 export function personOf(
   { type, subject }: { type: string; subject: string },
   resource: { customer_id?: unknown } | undefined,
@@ -81,7 +82,7 @@ type Actor = {
   name: string | null;
 };
 
-/** In whose store, on whose behalf and in which request something is changed. */
+/** The store, the actor and the request of a change. */
 export type By = { storeId: string; actor: Actor; requestId: string | null };
 
 type KnownCaller = Pick<Caller, "storeId" | "grant" | "customer" | "requestId"> & {
@@ -89,9 +90,9 @@ type KnownCaller = Pick<Caller, "storeId" | "grant" | "customer" | "requestId"> 
 };
 
 /**
- * A customer acts through an implicit token; a program or a person of the store is the actor whatever comes beside their token. People are
- * named by the id alone: an erasure cannot take a name out of events about something else, and what a member did must stay in the log when
- * the member is erased.
+ * With an implicit token the customer is the actor. A program or a member is the actor even if the request carries a
+ * customer token as well. People appear by id only: an erasure cannot remove a name from events about other things, and
+ * the log must keep what an erased member did.
  */
 export const byCaller = ({ storeId, holder, grant, customer, requestId }: KnownCaller): By => ({
   storeId,
@@ -102,7 +103,7 @@ export const byCaller = ({ storeId, holder, grant, customer, requestId }: KnownC
   requestId,
 });
 
-/** A program that has shown its secret, where there is no access token. */
+/** A program that authenticated with its client secret, without an access token. */
 export const byKey = (
   storeId: string,
   key: { keyId: string; keyName: string },
@@ -128,26 +129,28 @@ export const byProvider = (
   requestId,
 });
 
-/** The command line. */
+/** The operator, through the command line. */
 export const byOperator = (storeId: string): By => ({
   storeId,
   actor: { type: "operator", id: null, name: null },
   requestId: null,
 });
 
-/** What nobody asked for: something that the service has noticed by itself. */
+/** The service itself, without a request. */
 export const byService = (storeId: string, requestId: string | null = null): By => ({
   storeId,
   actor: { type: "service", id: null, name: null },
   requestId,
 });
 
-/** What stands in the place of a person's data, once they were erased. Kept as JSON, as all data is. */
+/** Replaces a person's data when it is erased. Stored as JSON, like all data. */
 export const ERASED = '"(erased)"';
 
 export type EventRow = Tables["events"];
 
-/** CloudEvents 1.0 JSON: every attribute but `data` is a plain value, so one that is missing is left out. */
+/**
+ * CloudEvents 1.0 as JSON. A missing attribute is left out, because attributes other than `data` must be plain values.
+ */
 export const presentEvent = (row: EventRow) => ({
   specversion: "1.0" as const,
   id: row.id,

@@ -11,9 +11,10 @@ type Data = {
 };
 
 /**
- * An event as a reader with this role is shown it. Members, and the addresses of webhooks, are for administrators: of an event that holds
- * these, other roles are shown the rest, with `withheld`, and without the salt, so that the digest does not tell what was withheld by trying.
- * `hash` covers the digest and not the data, so every reader can check the chain. All that a filter compares is shown to every role.
+ * An event as a reader with this role sees it. Data of members and addresses of webhooks are for administrators. Other
+ * roles get the rest of such an event, with `withheld` and without the salt, so that the digest does not reveal the
+ * data by guessing. `hash` covers only the digest, so every reader can verify the chain. Every role sees the attributes
+ * that a filter compares.
  */
 export function presentEventFor(role: string | null, row: EventRow): Shown {
   const event = presentEvent(row);
@@ -24,12 +25,12 @@ export function presentEventFor(role: string | null, row: EventRow): Shown {
   return { ...others, data: { ...shown, withheld: true } };
 }
 
-/** The data without what is reserved for administrators; nothing where it holds none of that. */
+/** The data without the members reserved for administrators; undefined if it has none of them. */
 function withoutReserved(type: string, data: Data): Data | undefined {
   const { resource, changes, actor } = data;
   const isOfMember = type.startsWith("member.") && (changes || Object.keys(resource).length > 2);
   const shown = isOfMember ? ofMember(data) : withoutAddress(data);
-  // Earlier releases wrote the member's name, or the address of one without a name.
+  // Earlier releases wrote the member's name, or the address of a member without a name.
   const isNamed = actor.type === "member" && actor.name !== null;
   if (isNamed) return { ...(shown ?? data), actor: { ...actor, name: null } };
   return shown;
@@ -41,7 +42,7 @@ const ofMember = ({ resource, actor, request_id }: Data): Data => ({
   request_id,
 });
 
-/** Events of today have no more of a webhook's address than its origin; those from before have all of it. */
+/** Today's events contain only the origin of a webhook's URL. Older events contain the whole URL. */
 function withoutAddress(data: Data): Data | undefined {
   const { resource, changes } = data;
   if (resource.type !== "integration") return undefined;

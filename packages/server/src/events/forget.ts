@@ -13,9 +13,9 @@ type Deps = { storage: Storage; clock: Clock };
 const STORES_AT_ONCE = 20;
 
 /**
- * Takes away what is older than the operator wants, from the beginning of each log. The last event that went leaves its hash in the head, so that
- * the rest still verifies, and what its hash covers, which proves that it was old enough. An event that is old but comes after a younger
- * one, because a clock went wrong, waits for that one. True: there are more.
+ * Deletes events older than `LATCHKEY_EVENT_DAYS` from the beginning of each log. The head keeps the last deleted
+ * event's hash, so that the rest verifies, and the attributes under that hash, which prove its age. An old event behind
+ * a younger one, after a clock error, stays until the younger one is old enough. Returns true when there are more.
  */
 export async function forgetOldEvents(deps: Deps & { eventDays: number }): Promise<boolean> {
   const untilMs = deps.clock.now() - deps.eventDays * 86_400_000;
@@ -61,7 +61,7 @@ function forgetSome({ storage }: Deps, storeId: string, untilMs: number, limit: 
       .where("store_id", "=", storeId)
       .execute();
     if (!last) return 0;
-    // By its ends: for a list of hundreds PostgreSQL may go through all of the store's log instead.
+    // By range: for a list of hundreds PostgreSQL may read the store's whole log.
     await trx
       .deleteFrom("events")
       .where("store_id", "=", storeId)
@@ -73,7 +73,7 @@ function forgetSome({ storage }: Deps, storeId: string, untilMs: number, limit: 
   });
 }
 
-/** What receivers of webhooks have answered goes with its event: by that alone does an erasure find it. */
+/** Answers of webhook receivers are deleted with their event, because an erasure finds them only through the event. */
 async function forgetAnswers(
   trx: Trx,
   storage: Storage,
@@ -81,7 +81,7 @@ async function forgetAnswers(
   { from, to }: { from: number; to: number },
 ): Promise<void> {
   const integrations = trx.selectFrom("integrations").select("id").where("store_id", "=", storeId);
-  // Waits for who is just writing an answer, and may have looked at the event before it was deleted.
+  // Waits for a transaction that is writing an answer, which may have read the event before it was deleted.
   const found = await forChange(storage, integrations).execute();
   if (found.length === 0) return;
   const deliveries = await trx

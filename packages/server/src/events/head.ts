@@ -8,8 +8,9 @@ import type { Tables } from "../storage/tables.ts";
 import { type Hashed, isTime } from "./chain.ts";
 
 /**
- * Both ends of a store's log: the last number and its hash, and the first that is kept, with the hash of the one before. `forgotten_event` is
- * that event without its data: its time shows that it was old enough to be forgotten, and its hash that the time is right.
+ * Both ends of a store's log: the last number with its hash, and the first kept number with the hash before it.
+ * `forgotten_event` is the event before the first, without its data: its time proves that it was old enough to delete,
+ * and its hash proves the time.
  */
 export type Head = Omit<Tables["event_heads"], "store_id" | "oldest_time">;
 
@@ -22,7 +23,7 @@ export const EMPTY: Head = {
   forgotten_event: null,
 };
 
-/** Its store and number are those of the head, whatever else is written there. */
+/** Store and number come from the head, whatever the stored JSON says. */
 export function forgottenEvent(
   { first_sequence, forgotten_event }: Head,
   storeId: string,
@@ -39,7 +40,7 @@ export function forgottenEvent(
 export const writeForgotten = ({ id, type, subject, source, time, digest, previous_hash }: Hashed): string =>
   JSON.stringify({ id, type, subject, source, time, digest, previous_hash });
 
-/** Of a store in which nothing was numbered yet, the ends of an empty log. */
+/** The ends of an empty log, for a store without numbered events. */
 export const readHead = async (db: Database, storeId: string): Promise<Head> =>
   (await findHead.first(db, { storeId })) ?? EMPTY;
 
@@ -61,7 +62,7 @@ export const HEAD_TYPE = "event-head+jwt";
 
 type Deps = { storage: Storage; clock: Clock; signingKeys: { current(): Promise<Signer> } };
 
-/** Signed for a witness outside, who can then tell a rewritten log from ours, too. */
+/** Signs the head for an external witness, who can then detect a log that was rewritten as a whole. */
 export async function signHead(deps: Deps, storeId: string): Promise<Output<typeof contract.getEventHead>> {
   const signer = await deps.signingKeys.current();
   const head = await readHead(deps.storage.db, storeId);

@@ -5,20 +5,23 @@ import { insertRows } from "../storage/insert-rows.ts";
 import type { Database, Trx } from "../storage/storage.ts";
 import type { By, EventType, PersonalType } from "./event.ts";
 
-/** Something that has happened. `resource` is as the API shows it to the back office; of a deletion its type and id. */
+/**
+ * An event before it is numbered. `resource` is the resource as the API shows it to the back office; for a deletion,
+ * its type and id.
+ */
 export type EventDraft = {
   subject: string;
   resource: object;
   changes?: object;
 } & (
   | { type: EventType; personId?: never }
-  /** Whose personal data it holds. */
+  /** The person whose data the event holds. */
   | { type: PersonalType; personId?: string }
 );
 
 /**
- * Writes what a transaction did into the outbox, in the same transaction: one insert, no lock and no number. What is undone
- * leaves nothing, and what is tried again is written by the try that counts.
+ * Writes the events of a transaction into the outbox, in the same transaction: one insert, without lock or number. A
+ * rollback removes them, and a repeated transaction writes them again.
  */
 export async function noteEvents(
   trx: Trx,
@@ -58,7 +61,7 @@ const rowOf = (
 
 const wakes = new WeakMap<object, () => void>();
 
-/** `wake` is called whenever something was noted in this database from this process. It may not be committed yet. */
+/** `wake` is called each time this process notes an event in this database. The event may not be committed yet. */
 export function onNoted(db: Database, wake: () => void): void {
   wakes.set(db.getExecutor().adapter, wake);
 }

@@ -15,7 +15,7 @@ import { type Head, readHead } from "./head.ts";
 
 type Asked = {
   after?: number | undefined;
-  /** As they were asked for: exact types, and `prefix.*`. */
+  /** The types of the request: exact names, and `prefix.*`. */
   types?: readonly string[] | undefined;
   conditions?: readonly Condition[] | undefined;
   limit: number;
@@ -30,16 +30,16 @@ export const toEventQuery = (query: Input<typeof contract.listEvents>["query"]):
 
 type EventPage = { rows: EventRow[]; last: number; next: number | undefined; asked: Asked };
 
-/** How many events a page may look at one by one where only some of them are meant. */
+/** The most events that a page examines one by one when an index does not fit the filter. */
 const LOOKED_AT = 5000;
-/** Each is read as a whole, and may have some 10 KB: so many take SQLite less than 5 ms. */
+/** Each event is read whole and may have 10 KB; SQLite reads this many in less than 5 ms. */
 const SLICE = 200;
-/** Of several types: each gives as many numbers, of which all but so many are thrown away. */
+/** With several types, each type contributes this many numbers, of which the page keeps the first. */
 const SLICE_OF_TYPES = 100;
 
 /**
- * One page in the order of the numbers. What is asked for leads along one index; what else it says is looked at event by event, up to a
- * bound: then the page is short, and the next one goes on.
+ * One page in the order of the numbers. One condition is read along an index; the others are checked event by event, up
+ * to a bound. A page that reaches the bound is short, and the next page continues.
  */
 export async function listEvents(
   { storage: { db, searches } }: { storage: Storage },
@@ -70,12 +70,12 @@ export async function listEvents(
     from = found.at(-1)?.sequence ?? last;
     lookedAt += found.length;
     if (lookedAt >= LOOKED_AT) return end(from);
-    // A page that goes on already is not broken off.
+    // A cursor that continues an earlier page is always accepted.
     if (isFirst) searches.refuseCrowd(storeId);
   }
 }
 
-/** Where to begin. What was forgotten cannot be followed: whoever has come no further must begin anew. */
+/** Where the page begins. Deleted events cannot be followed: a reader whose position was deleted must begin again. */
 export function startAfter({ first_sequence: first }: Head, after: number | undefined): number {
   if (after === undefined) return first - 1;
   if (after + 1 >= first) return after;
@@ -85,7 +85,7 @@ export function startAfter({ first_sequence: first }: Head, after: number | unde
   });
 }
 
-/** The types that are meant, each by its name; undefined: all. */
+/** The types that the filter matches, by name; undefined for all types. */
 function typesOf({ types, conditions = [] }: Asked): Set<string> | undefined {
   const named = types?.flatMap((type) =>
     type.endsWith(".*") ? EVENT_TYPES.filter((known) => known.startsWith(type.slice(0, -1))) : [type],
@@ -123,7 +123,7 @@ const inOrder = (db: Database, { storeId, from, to, limit }: Part & { storeId: s
     .orderBy("sequence")
     .limit(atMost(limit));
 
-/** All events of a store, from one number on. */
+/** All events of a store, from a number on. */
 export const readAfter = statement((db, of: Part & { storeId: string }) => inOrder(db, of));
 
 const bySubject = statement((db, of: Part & { storeId: string; subject: string }) =>
@@ -134,8 +134,8 @@ const byActor = statement((db, of: Part & { storeId: string; actor: string }) =>
 );
 
 /**
- * Each type has its own run of the index: so many numbers of each, and of those the first, are the first of all. The events themselves
- * are read up to the last of these: those of all runs would be a page for each type.
+ * The index has one run for each type. The first numbers of all runs, merged, are the first numbers of the filter; only
+ * those events are then read.
  */
 async function byTypes(
   db: Database,
@@ -156,13 +156,13 @@ async function byTypes(
   const last = numbers.at(-1);
   if (!last) return [];
   const events = await read<EventRow>(sql`*`, last.sequence);
-  // Retention may have taken some away in between: a page that is short for that is not the last one.
+  // Retention may have deleted some in between, so a short page is not always the last page.
   return events.length < numbers.length ? byTypes(db, storeId, types, part) : events;
 }
 
 /**
- * The first number that an event of this time can have. Times may be out of order, but the latest time so far only grows with the
- * numbers: halving finds where it has come to the time that is asked for, and before that no event can have had it.
+ * The first number that an event of this time can have. Times may be out of order, but the maximum time up to a number
+ * only grows, so a binary search finds where it reaches the given time.
  */
 async function findTime(
   db: Database,
@@ -177,7 +177,7 @@ async function findTime(
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const row = await findLatest.first(db, { storeId, sequence: middle });
-    // One that was taken away meanwhile was older than all that are kept.
+    // An event that retention deleted meanwhile was older than all that are kept.
     if ((row?.time ?? 0) < time) low = middle + 1;
     else high = middle;
   }
@@ -192,12 +192,12 @@ const findLatest = statement((db, of: { storeId: string; sequence: number }) =>
     .where("sequence", "=", of.sequence),
 );
 
-/** A change is written within this time of its request's beginning, and numbered within as much again. */
+/** A change is written within this time after its request began, and numbered within the same time again. */
 const REQUEST_MS = 120_000;
-/** Clocks are set back now and then. */
+/** A margin for clocks that were set back. */
 const SET_BACK_MS = 5000;
 
-/** The id of a request says when it began, so only the events around that time are looked at, and no index is kept for it. */
+/** The request id contains its start time, so the search reads only events around that time and needs no index. */
 function timeOfRequest(conditions: readonly Condition[]): Condition[] {
   const asked = conditions.find(({ field }) => field === "request_id");
   if (!asked) return [];
@@ -210,8 +210,8 @@ function timeOfRequest(conditions: readonly Condition[]): Condition[] {
 }
 
 /**
- * Whether what comes from here on was numbered too late to be of the request that is asked for. A few late ones say nothing: the clock of
- * one instance may be minutes ahead of the others'.
+ * Whether events from here on were numbered too late to belong to the request. It takes several, because the clock of
+ * one instance may be minutes ahead of the others.
  */
 function isPast(found: readonly EventRow[], conditions: readonly Condition[]): boolean {
   const [, until] = timeOfRequest(conditions);
@@ -228,7 +228,7 @@ function isMeant(
   return conditions.every(({ field, operator, value }) => {
     if (field === "subject") return row.subject === value;
     if (field === "actor") return row.actor_id === value;
-    // In the canonical form there are no spaces, and a quotation mark within a text is escaped.
+    // Canonical JSON has no spaces and escapes quotation marks, so this text matches only the member itself.
     if (field === "request_id") return row.data.includes(`"request_id":${JSON.stringify(value)}`);
     return field !== "time" || COMPARED[operator as keyof typeof COMPARED](row.time, Number(value));
   });

@@ -14,17 +14,17 @@ import { EMPTY } from "./head.ts";
 import { onNoted } from "./note.ts";
 
 /**
- * Numbers what was noted, store by store, and chains it. One at a time over all instances: whoever has the lock takes rows
- * out of the outbox and puts them into the log in one transaction, so that a crash anywhere loses none and doubles none.
- * Readers see numbers only after that commit, so none can appear behind one that was read, however late its change committed.
+ * Numbers noted events store by store and chains them. One instance at a time: the holder of the lock moves rows from
+ * the outbox to the log in one transaction, so a crash neither loses nor doubles an event. Readers see a number only
+ * after that commit, so no event appears later behind one that was read.
  */
 export type Sequencer = {
-  /** Numbers what there is, unless another instance is at it. */
+  /** Numbers the waiting events, unless another instance is doing so. */
   run(): Promise<void>;
-  /** From now on as soon as something was noted in this process. `run` once a second finds what others have noted. */
+  /** Numbers events as soon as this process has noted them. `run`, once a second, finds those of other instances. */
   start(): void;
   stop(): Promise<void>;
-  /** How long the oldest event waits that the last round found and could not number; 0 when there was none. */
+  /** How long the oldest event has waited that the last round found and could not number; otherwise 0. */
   behindMs(): number;
 };
 
@@ -32,23 +32,25 @@ type Deps = {
   storage: Storage;
   clock: Clock;
   publicUrl: string;
-  /** In the same transaction, as the last of it: who must not miss that these stores have new numbers. */
+  /** Called last in the same transaction, for parts that must not miss the new numbers of these stores. */
   mark?: (trx: Trx, numberedOf: ReadonlyMap<string, Numbered>) => Promise<void>;
-  /** After the commit: the last number of each store that has new ones. */
+  /** Called after the commit, with the last number of each store that has new events. */
   onNumbered?: (lastByStore: ReadonlyMap<string, number>) => void;
 };
 
-/** What is new of a store: the types of its events, and the last number. */
+/** The new events of a store: their types and the last number. */
 export type Numbered = { types: ReadonlySet<string>; last: number };
 
-/** Sign-ons commit one by one, and each round here takes a transaction of its own: those of a tenth of a second share one. */
+/**
+ * Sign-ons commit one by one, and each round takes a transaction. Waiting a tenth of a second lets them share a round.
+ */
 const GATHER_MS = 100;
-/** What a busy tenth of a second brings, in one transaction: some milliseconds on SQLite. */
+/** The events of a busy tenth of a second, in one transaction of some milliseconds on SQLite. */
 const LEAST_ROWS = 100;
-/** Between two batches others have a turn, and no more than that: streams and webhooks wait for what is left. */
+/** The pause between two batches lets other work run. It is short, because streams and webhooks wait for the rest. */
 const REST = 0.25;
 const HELD = "event sequencer";
-/** A paused instance loses the lock after this time, and another takes over with its next round. */
+/** A paused instance loses the lock after this time, and another instance takes over with its next round. */
 const PAUSED_MS = 3000;
 
 export function createSequencer(deps: Deps): Sequencer {
@@ -58,7 +60,7 @@ export function createSequencer(deps: Deps): Sequencer {
   let isStarted = false;
   let oldestAt: number | undefined;
 
-  /** After the round that is under way, which may have looked already. */
+  /** Set when events arrive during a round, which may have looked already. */
   async function run(): Promise<void> {
     while (underWay) await underWay.catch(() => {});
     underWay = numberAll(deps, (time) => {
@@ -73,7 +75,7 @@ export function createSequencer(deps: Deps): Sequencer {
     if (!isStarted || timer) return;
     timer = setTimeout(() => {
       timer = undefined;
-      // What cannot be done now is found by the next round.
+      // Errors are ignored here: the next round tries again.
       run().catch(() => {});
     }, GATHER_MS);
     timer.unref();
@@ -96,14 +98,14 @@ export function createSequencer(deps: Deps): Sequencer {
 }
 
 async function numberAll(deps: Deps, onOldest: (time: number | undefined) => void): Promise<void> {
-  // A look first: mostly there is nothing, and a look takes no lock.
+  // Looks without a lock first, because most rounds find nothing.
   const oldest = await findFirst.first(deps.storage.db, {});
   onOldest(oldest?.time);
   if (!oldest) return;
   let isMore = true;
   const number = async (limit: number) => {
     const taken = isMore ? await numberSome(deps, limit) : 0;
-    // Whatever commits from here on wakes us again.
+    // A commit after this point sets the wake again.
     isMore = taken === limit;
     if (taken > 0) onOldest(undefined);
     return taken;
@@ -115,7 +117,7 @@ const findFirst = statement((db, _: object) =>
   db.selectFrom("event_outbox").select("time").orderBy("position").limit(atMost(1)),
 );
 
-/** How many rows were taken; none where another instance is at it. */
+/** The number of rows moved; 0 when another instance holds the lock. */
 async function numberSome({ storage, publicUrl, mark, onNumbered }: Deps, limit: number): Promise<number> {
   const source = `${publicUrl}/v2/store`;
   const done = await storage.transact(async (trx) => {
@@ -147,8 +149,8 @@ type Waiting = Tables["event_outbox"];
 type Head = Tables["event_heads"];
 
 /**
- * Takes by position, which the database gave out at the insert: whatever began after a commit has a higher one than that, by
- * whichever instance and whatever its clock says. One statement, so that nothing can commit between the look and the deletion.
+ * Takes rows by position, which the database assigns at the insert: a later insert always has a higher position, on any
+ * instance and whatever its clock. One statement reads and deletes, so no commit can come between.
  */
 async function takeSome(trx: Trx, limit: number): Promise<Waiting[]> {
   const rows = await takeFirst.all(trx, { limit });
@@ -166,7 +168,7 @@ const takeFirst = statement((db, of: { limit: number }) =>
     .returningAll(),
 );
 
-/** The last number of each store, where there is one. A store that is gone, or going, has no log any more. */
+/** The last number of each store. A deleted store, or one that is being deleted, has no log. */
 async function readHeads(trx: Trx, storeIds: readonly string[]): Promise<Map<string, Head>> {
   const read = storeIds.length <= FEW ? readFewHeads : readManyHeads;
   const found = await read(trx, storeIds);
@@ -175,7 +177,7 @@ async function readHeads(trx: Trx, storeIds: readonly string[]): Promise<Map<str
   );
 }
 
-/** The heads are named, too: PostgreSQL would rather read all of them than look for a hundred. */
+/** Lists the stores, because PostgreSQL would otherwise read all heads instead of a hundred. */
 const headsOf = (db: Database, storeIds: readonly string[]) =>
   db
     .selectFrom("stores as store")
@@ -199,7 +201,7 @@ const emptyHead = (storeId: string): Head => ({
 
 const SALT_BYTES = 16;
 
-/** Moves the heads along. */
+/** Writes the new ends of the logs. */
 function chain(waiting: readonly Waiting[], heads: Map<string, Head>, source: string): EventRow[] {
   const salts = randomBytes(SALT_BYTES * waiting.length);
   const numbered: EventRow[] = [];
@@ -267,7 +269,7 @@ const writeHeads = insertRows(
     "oldest_time",
   ],
   {
-    // What forgets old events moves the other end, maybe at this moment.
+    // Retention may move the other end at the same moment.
     ending: sql`on conflict (store_id) do update set last_sequence = excluded.last_sequence, last_hash = excluded.last_hash,
     latest_time = excluded.latest_time, oldest_time = coalesce(event_heads.oldest_time, excluded.oldest_time)`,
     isLater: true,

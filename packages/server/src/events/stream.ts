@@ -9,14 +9,14 @@ import { readHead } from "./head.ts";
 import { readAfter, startAfter } from "./read.ts";
 
 /**
- * The log as it grows, for whoever holds a connection open. A stream reads a page when its store has new numbers and the page before
- * was taken: a client that reads slowly costs one page of memory. New numbers are heard of at once from the sequencer of this
- * process, and of those of other instances twice a second, with one question for all streams.
+ * Event streams over open connections. A stream reads its next page when its store has new numbers and the client has
+ * taken the page before, so a slow client costs one page of memory. This process's sequencer reports new numbers at
+ * once; those of other instances are read twice a second, with one statement for all streams.
  */
 export type Streams = {
   open(request: StreamRequest): Promise<AsyncIterableIterator<string>>;
   onNumbered(lastByStore: ReadonlyMap<string, number>): void;
-  /** Ends all of them, and takes no more. */
+  /** Ends all streams and opens no new one. */
   close(): void;
   count(): number;
 };
@@ -24,7 +24,7 @@ export type Streams = {
 type StreamRequest = {
   storeId: string;
   after: number | undefined;
-  /** What the access token may do now: asked before each page, because a role may change while the stream is open. */
+  /** The role of the access token now. Read before each page, because a role can change while the stream is open. */
   roleNow: Passage["roleNow"];
 };
 
@@ -33,7 +33,7 @@ type Deps = { storage: Storage; clock: Clock };
 const LOOK_EVERY_MS = 500;
 const COMMENT_EVERY_MS = 15_000;
 const PAGE = 100;
-/** How long a client waits before it connects again. */
+/** How long a client waits before it reconnects. */
 const RETRY_MS = 2000;
 
 export function createStreams({ storage, clock }: Deps): Streams {
@@ -43,7 +43,7 @@ export function createStreams({ storage, clock }: Deps): Streams {
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  /** Lets every stream look again. */
+  /** Makes every stream check for new events. */
   function turn(): void {
     tick.resolve();
     tick = Promise.withResolvers<void>();
@@ -71,7 +71,7 @@ export function createStreams({ storage, clock }: Deps): Streams {
       });
     counts.set(storeId, count + 1);
     timer ??= setInterval(() => {
-      // While the database is away, streams wait and say so by their comments.
+      // While the database does not answer, streams wait, and their comments keep the connection alive.
       look()
         .catch(() => {})
         .finally(turn);
@@ -90,7 +90,7 @@ export function createStreams({ storage, clock }: Deps): Streams {
     timer = undefined;
   }
 
-  /** Nothing while the database is away: what is there now is read at a later look, and the stream goes on. */
+  /** Reads nothing while the database does not answer; a later check finds the events, and the stream continues. */
   const readUnlessAway = (wanted: Parameters<typeof readAfter.all>[1]): Promise<EventRow[]> =>
     readAfter.all(storage.db, wanted).catch((error) => {
       if (isUnavailable(error)) return [];
@@ -102,7 +102,7 @@ export function createStreams({ storage, clock }: Deps): Streams {
     start: number,
     isOver: () => boolean,
   ): AsyncGenerator<string, void, undefined> {
-    // With the number alone, so that a client that hears nothing else still knows where to resume.
+    // Sends the number alone, so that a client without new events still knows where to resume.
     yield `retry: ${RETRY_MS}\nid: ${start}\n\n`;
     let spokeAtMs = clock.monotonicMs();
     for (let sequence = start; !isOver() && !isClosed; ) {
@@ -113,7 +113,8 @@ export function createStreams({ storage, clock }: Deps): Streams {
       const rows = to > sequence ? await readUnlessAway({ storeId, from: sequence, to, limit: PAGE }) : [];
       const last = rows.at(-1);
       if (last) {
-        // Taken away by retention before this client had read it: it must begin anew, and hears so when it does.
+        // Retention deleted the next event before this client had read it. The client gets an error event and must
+        // begin again.
         if (rows[0]?.sequence !== sequence + 1) return;
         sequence = last.sequence;
         yield rows.map((row) => message(role, row)).join("");
@@ -131,7 +132,7 @@ export function createStreams({ storage, clock }: Deps): Streams {
       const { storeId, after } = request;
       const head = await readHead(storage.db, storeId);
       const last = head.last_sequence;
-      // A restore takes the numbers back: whoever has come further hears what happens from now on, not only from there.
+      // A restore sets numbers back. A client that is ahead of the log gets the events from now on.
       const start = after === undefined ? last : Math.min(startAfter(head, after), last);
       take(storeId);
       note(storeId, last);
@@ -140,7 +141,7 @@ export function createStreams({ storage, clock }: Deps): Streams {
       const end = async () => {
         if (!isOver) release(storeId);
         isOver = true;
-        // It may be waiting for the next look.
+        // The stream may be waiting for its next check.
         turn();
         return { done: true, value: undefined } as const;
       };
@@ -176,7 +177,7 @@ export function createStreams({ storage, clock }: Deps): Streams {
 const message = (role: string | null, row: EventRow): string =>
   `id: ${row.sequence}\ndata: ${JSON.stringify(presentEventFor(role, row))}\n\n`;
 
-/** `Last-Event-ID` goes first: a browser sends it by itself when it connects again, with the address that it had before. */
+/** `Last-Event-ID` wins over `after`: a browser sends the header by itself when it reconnects to the first URL. */
 export function toResumed(lastEventId: string | undefined, after: number | undefined): number | undefined {
   if (!lastEventId) return after;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);

@@ -7,13 +7,14 @@ import { ERASED, type EventRow, isPersonal, personOf } from "./event.ts";
 import { forgottenEvent, type Head, readHead } from "./head.ts";
 import { readAfter } from "./read.ts";
 
-/** The head that a witness has kept. Heads of earlier releases do not say where the log began. */
+/** A head that a witness has kept. Heads of earlier releases do not contain the beginning of the log. */
 export type Witnessed = { sequence: number; hash: string; firstSequence?: number; forgottenHash?: string };
 
 /**
- * Why a log is not whole, at the first number that is not what it was. `blanked`: erased, and no erasure of that person follows.
- * `forgotten_early`: the last event before the beginning is younger than `LATCHKEY_EVENT_DAYS`. `beginning_unproven`: the log does not have that
- * event's attributes, from which its hash is made. `added`: a row before the beginning or behind the end.
+ * Why a log is not whole, at the first number that differs. `blanked`: erased without an erasure of that person.
+ * `forgotten_early`: the last event before the beginning is younger than `LATCHKEY_EVENT_DAYS`. `beginning_unproven`:
+ * the log lacks the attributes of that event, from which its hash is computed. `added`: a row before the beginning or
+ * after the end.
  */
 export type LogFault = {
   isWhole: false;
@@ -30,8 +31,8 @@ const DAY_MS = 86_400_000;
 const faultAt = (sequence: number, what: LogFault["what"]): LogFault => ({ isWhole: false, sequence, what });
 
 /**
- * Walks a store's log from the first event that is kept to the last, and names the first number at which it is not what it was. The hash of
- * the last forgotten event vouches for what was forgotten, the digest of an erased event for its data.
+ * Reads a store's log from the first kept event to the last, and reports the first number that does not match its hash.
+ * The hash of the last forgotten event stands in for the deleted events, the digest of an erased event for its data.
  */
 export async function verifyLog(
   deps: Deps,
@@ -40,13 +41,13 @@ export async function verifyLog(
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<Verdict> {
   const { db } = deps.storage;
-  // Before the head, which is written in the transaction of the last event.
+  // Read before the head, which is written in the same transaction as the last event.
   const last = await findEnd(db, storeId, "desc");
   let head = await readHead(db, storeId);
   if (last !== undefined && !(last <= head.last_sequence)) return faultAt(head.last_sequence + 1, "added");
   const early = faultOfBeginning(deps, storeId, head, witnessed);
   if (early) return early;
-  // After the head: retention deletes events and moves the beginning in one transaction.
+  // Read after the head, because retention deletes events and moves the beginning in one transaction.
   const first = await findEnd(db, storeId, "asc");
   if (first !== undefined && first < head.first_sequence) return faultAt(first, "added");
   let { sequence, hash, latestTime } = startOf(head);
@@ -58,7 +59,7 @@ export async function verifyLog(
     if (sequence >= head.last_sequence) break;
     const rows = await readAfter.all(db, { storeId, from: sequence, to: head.last_sequence, limit: PAGE });
     if (rows[0]?.sequence !== sequence + 1) {
-      // Retention may have taken them away meanwhile, and moved the beginning with them.
+      // Retention may have deleted them meanwhile and moved the beginning.
       const now = await readHead(db, storeId);
       if (now.first_sequence <= sequence + 1) return faultAt(sequence + 1, "removed");
       const { first_sequence, forgotten_hash, forgotten_event } = now;
@@ -89,7 +90,7 @@ export async function verifyLog(
   return { isWhole: true, events, erased, head };
 }
 
-/** `latestTime`: unknown of what was forgotten. */
+/** `latestTime` is unknown for deleted events. */
 const startOf = ({ first_sequence, forgotten_hash }: Head) => ({
   sequence: first_sequence - 1,
   hash: forgotten_hash,
@@ -97,8 +98,8 @@ const startOf = ({ first_sequence, forgotten_hash }: Head) => ({
 });
 
 /**
- * The last event that was forgotten says by its own hash how old it was, so a log cannot be cut and made to look as if its beginning
- * had been forgotten. A head of a witness that names the same beginning is as good: nothing was taken away since.
+ * The last forgotten event proves its age by its own hash, so a log cannot be cut and presented as forgotten. A
+ * witness's head with the same beginning proves as much: no event was removed since.
  */
 function faultOfBeginning(
   { clock, eventDays }: Deps,
@@ -120,14 +121,16 @@ function faultOfBeginning(
 const isIntact = (row: EventRow, previousHash: string): boolean =>
   row.previous_hash === previousHash && isTime(row.time) && hashOf(row) === row.hash && isDataIntact(row);
 
-/** Compared as text, too: base64url has several spellings of the same bytes. */
+/** Compared as text as well, because base64url can spell the same bytes in several ways. */
 function isDataIntact({ salt, data, digest }: EventRow): boolean {
   if (salt === null) return data === ERASED;
   const bytes = Buffer.from(salt, "base64url");
   return bytes.toString("base64url") === salt && digestOf(bytes, data) === digest;
 }
 
-/** The columns by which lists and erasures find an event, and which its hash does not cover, follow from what it covers. */
+/**
+ * Checks the columns that lists and erasures use and that the hash does not cover: they follow from the covered ones.
+ */
 function isFoundRightly(row: EventRow, latestBefore: number | undefined): boolean {
   const { time, latest_time, salt, data, actor_id, person_id } = row;
   const isLatest =
@@ -140,7 +143,7 @@ function isFoundRightly(row: EventRow, latestBefore: number | undefined): boolea
 
 type EventData = { actor?: { id: string | null }; resource?: { customer_id?: unknown } };
 
-/** Of a log that was rewritten, the data may be any text. */
+/** The data of a rewritten log can be any text. */
 function readData(data: string): EventData {
   try {
     return JSON.parse(data) ?? {};
@@ -149,11 +152,11 @@ function readData(data: string): EventData {
   }
 }
 
-/** Where the chain has come to the witness' number with another hash, all of it may have been written anew: from the first on. */
+/** If the witness's number has another hash, the whole log may have been rewritten, so the first number is reported. */
 const contradiction = (witnessed: Witnessed, sequence: number, hash: string): Verdict | undefined =>
   witnessed.sequence === sequence && witnessed.hash !== hash ? faultAt(sequence, "altered") : undefined;
 
-/** The lowest or the highest number that a row of the store has. */
+/** The lowest or the highest number of a store's rows. */
 async function findEnd(db: Database, storeId: string, order: "asc" | "desc"): Promise<number | undefined> {
   const found = await db
     .selectFrom("events")
@@ -165,7 +168,7 @@ async function findEnd(db: Database, storeId: string, order: "asc" | "desc"): Pr
   return found?.sequence;
 }
 
-/** The keys that heads are signed with, as they are published. */
+/** The public keys that verify signed heads. */
 export async function readPublicKeys(db: Database): Promise<Record<string, unknown>[]> {
   const rows = await db.selectFrom("signing_keys").select("public_jwk").execute();
   return rows.map(({ public_jwk }) => JSON.parse(public_jwk));

@@ -4,7 +4,7 @@ import type { Gathered, Workers } from "../workers.ts";
 
 const REMEMBER_MS = 1000;
 
-/** The text for Prometheus, made at most once a second: anybody may ask, and making it costs milliseconds. */
+/** Makes the text for Prometheus at most once a second, because it takes milliseconds and anybody can request it. */
 export function createMetricsText(deps: {
   clock: Clock;
   registry: Registry;
@@ -22,8 +22,8 @@ export function createMetricsText(deps: {
 }
 
 /**
- * Counters, histograms and memory are added up; each metric says itself where that would be wrong (`aggregator`). While the primary
- * does not answer nobody knows what the others have counted: figures that only grow are left out then, because they would fall.
+ * Adds up the metrics of all workers, unless a metric names another `aggregator`. While the primary does not answer, the counts of the
+ * other workers are unknown; counters and histograms are then left out, because their values would fall.
  */
 async function textOfAll({ answers, missing, workers, lost, startedAt }: Gathered): Promise<string> {
   const registry = new Registry();
@@ -48,7 +48,7 @@ async function textOfAll({ answers, missing, workers, lost, startedAt }: Gathere
   };
   new Gauge({ ...start, registers, aggregator: "first" }).set(startedAt);
   const own = await registry.getMetricsAsJSON();
-  // The first to have a metric says how it is added up, and a worker's own start would be left out.
+  // First in the list: the first registry with a metric decides its aggregator, and the primary's start replaces a worker's.
   return AggregatorRegistry.aggregate([own, ...answers, await addUp(missing)] as object[]).metrics();
 }
 
@@ -56,11 +56,11 @@ type Figure = { name: string; type: string };
 
 const isGrowing = ({ type }: Figure): boolean => type === "counter" || type === "histogram";
 
-/** What one process can say without the others; when the instance was started, only its primary knows. */
+/** Metrics that are right for one process alone. The start time is not: only the primary knows it. */
 const isOfOneProcess = (figure: Figure): boolean =>
   !isGrowing(figure) && figure.name !== "process_start_time_seconds";
 
-/** Of what processes have counted: counters and histograms, which would else fall when one of them is gone. */
+/** Adds up counters and histograms of workers that have ended, so that the totals do not fall. */
 export function addUp(counted: readonly unknown[]): Promise<unknown> {
   const growing = (counted as Figure[][]).map((figures) => figures.filter(isGrowing));
   return AggregatorRegistry.aggregate(growing).getMetricsAsJSON();

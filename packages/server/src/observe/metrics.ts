@@ -16,7 +16,7 @@ import type { UseLog } from "../rate-limit/use-log.ts";
 import type { CountSignOn, Recorder } from "../sign-on-records/record.ts";
 import type { Storage } from "../storage/storage.ts";
 
-/** Which release runs here, on what: a rollout is seen in it, and joined to every other figure by its instance. */
+/** The release, Node version and database engine. A dashboard joins them to other metrics by instance, and shows a rollout. */
 export function describeBuild(registry: Registry, engine: Storage["engine"]): void {
   new Gauge({
     name: "latchkey_build_info",
@@ -28,8 +28,8 @@ export function describeBuild(registry: Registry, engine: Storage["engine"]): vo
 }
 
 /**
- * By step and reason, of which there is one table. Not by store, realm or provider: ten thousand stores would be as many
- * series of each; whose sign-ons fail is in their records.
+ * Labels are outcome and reason, which are fixed tables. Store, realm and provider are no labels, because ten thousand stores would make
+ * as many series of each; the records of sign-ons have them (ADR 26).
  */
 export function countSignOns(registry: Registry): CountSignOn {
   const signOns = new Counter({
@@ -42,7 +42,7 @@ export function countSignOns(registry: Registry): CountSignOn {
   return (outcome, reason, times = 1) => signOns.inc({ outcome, reason: reason ?? "" }, times);
 }
 
-/** By what was asked for; how long each provider took is in the records of its sign-ons. */
+/** Durations by kind of request. The records of sign-ons have the durations of each provider. */
 export function measureCalls(registry: Registry): OnCall {
   const duration = new Histogram({
     name: "latchkey_idp_request_duration_seconds",
@@ -56,7 +56,7 @@ export function measureCalls(registry: Registry): OnCall {
   return (request, outcome, elapsedMs) => duration.observe({ request, outcome }, elapsedMs / 1000);
 }
 
-/** By what came of them; whose they were is in the integration's deliveries. */
+/** Durations by outcome. The deliveries of an integration show its own attempts. */
 export function measureDeliveries(registry: Registry): OnAttempt {
   const duration = new Histogram({
     name: "latchkey_webhook_duration_seconds",
@@ -87,7 +87,7 @@ type Measured = {
   deliverer: Deliverer;
 };
 
-/** Metrics of one figure each, which is read when Prometheus asks. */
+/** Makes metrics with a single value, which is read at each scrape. */
 const figuresIn = (registry: Registry) => ({
   gauge: (name: string, help: string, read: () => number, aggregator: "sum" | "max" | "min" = "sum") =>
     new Gauge({
@@ -99,7 +99,7 @@ const figuresIn = (registry: Registry) => ({
         this.set(read());
       },
     }),
-  /** Kept by whoever loses something; it only grows, which makes it a counter. */
+  /** For a value that its owner counts, and that only grows. */
   counter: (name: string, help: string, read: () => number) =>
     new Counter({
       name,
@@ -112,7 +112,7 @@ const figuresIn = (registry: Registry) => ({
     }),
 });
 
-/** What is in memory, and what was lost. Requests are counted by http/observe.ts. */
+/** Sizes of what memory holds, and counts of what was lost. http/observe.ts counts requests. */
 export function measureMemory(of: Measured): void {
   const { gauge, counter } = figuresIn(of.registry);
   gauge(
@@ -172,7 +172,7 @@ export function measureMemory(of: Measured): void {
     () => counts().behindMs / 1000,
     "max",
   );
-  // Each worker sees them for itself: added up, one provider would be several.
+  // The maximum, because each worker sees the same providers, and a sum would count one provider several times.
   gauge("latchkey_idp_down", "Identity providers that are down", () => of.calls.count().down, "max");
   gauge(
     "latchkey_idp_degraded",
@@ -186,7 +186,7 @@ function measureValkey(valkey: Valkey, registry: Registry): void {
   const registers = [registry];
   new Counter({
     name: "latchkey_valkey_decisions_total",
-    help: "What was decided together in Valkey, and what alone because it did not answer in time",
+    help: "Decisions made in Valkey, and decisions made alone because it did not answer in time",
     labelNames: ["by"],
     registers,
     collect() {
@@ -205,7 +205,7 @@ function measureValkey(valkey: Valkey, registry: Registry): void {
   valkey.onRoundTrip((elapsedMs) => roundTrip.observe(elapsedMs / 1000));
 }
 
-/** Where there are any: SQLite has one connection, and a queue of its own. */
+/** For PostgreSQL only: SQLite has one connection, and a queue of its own. */
 export function measureConnections({ storage, registry }: { storage: Storage; registry: Registry }): void {
   const { pool } = storage;
   if (!pool) return;
@@ -226,10 +226,14 @@ export function measureConnections({ storage, registry }: { storage: Storage; re
     "Connections to the database that may be open",
     () => pool().connections,
   );
-  gauge("latchkey_database_waiting", "Who waits for a connection to the database", () => pool().waiting);
+  gauge(
+    "latchkey_database_waiting",
+    "Transactions that wait for a connection to the database",
+    () => pool().waiting,
+  );
   counter(
     "latchkey_database_shed_total",
-    "Who was refused because every connection to the database was in use",
+    "Transactions refused because every connection to the database was in use",
     () => pool().shed,
   );
 }

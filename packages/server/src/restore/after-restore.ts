@@ -6,22 +6,21 @@ import type { Storage } from "../storage/storage.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
-/** What was ended. Access tokens are not stored, so nobody knows how many of them there were. */
+/** Counts of what the restore has ended. Access tokens are not stored, so their number is unknown. */
 export type Ended = {
   stores: number;
   customerTokens: number;
   signOns: number;
   secrets: number;
   signingKeys: number;
-  /** From then on new access tokens are good. */
+  /** New access tokens are valid from this time on. */
   from: number;
 };
 
 /**
- * A backup brings back what was good when it was made. Nothing that was given out before the restore may be good after it:
- * access tokens and sign-ons that began before are dead by the store's `tokens_from`, customer tokens and codes by their
- * missing rows, and secrets that were rotated out lose what was left of their grace. A signing key may have been removed
- * since because somebody else had it, so none is kept: the first use makes a new one.
+ * A backup contains rights that may have been taken back since. After the restore none of them is valid: `tokens_from` of each store
+ * ends access tokens and sign-ons, deleted rows end customer tokens and codes, and rotated secrets lose their grace period. Signing
+ * keys are deleted, because a key may have been removed after a leak; the next use makes a new key.
  */
 export async function endWhatCameBack(
   deps: Deps,
@@ -29,10 +28,10 @@ export async function endWhatCameBack(
 ): Promise<Ended> {
   const { db } = deps.storage;
   const now = deps.clock.now();
-  // An access token knows the second in which it was issued: the whole of this one counts as before.
+  // An access token has the second of its issue, so the whole present second counts as before the restore.
   const from = (Math.floor(now / 1000) + 1) * 1000;
-  // By the time of day, because nobody knows how often the replaced database had changed: Valkey, and instances that went on
-  // running, would take limits with a lower revision than theirs for older ones.
+  // The revision becomes the time of day, because Valkey and running instances ignore limits with a lower revision than theirs, and the
+  // revision of the replaced database is unknown.
   const { numUpdatedRows: stores } = await db
     .updateTable("stores")
     .set({ tokens_from: from, revision: laterThan("revision", now) })
@@ -42,7 +41,7 @@ export async function endWhatCameBack(
     .set({ expires_at: now })
     .where("expires_at", ">", now)
     .executeTakeFirst();
-  // The same holds for secrets of webhooks: what was rotated out signs nothing any more.
+  // The same for webhooks: a rotated signing secret signs nothing any more.
   await db
     .updateTable("integrations")
     .set({ sealed_previous_secret: null, previous_until: null })

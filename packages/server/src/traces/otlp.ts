@@ -34,8 +34,8 @@ const STOP_MS = 500;
 type Options = { url: string; resource: Attribute[]; everyMs?: number };
 
 /**
- * Spans wait in memory and leave once a second, in one request at a time. A collector that is away is tried again, less and
- * less often; meanwhile so many spans wait and the rest is dropped and counted. No request ever waits for any of it.
+ * Spans wait in memory and are sent once a second, one request at a time. When the collector does not answer, the
+ * pauses between tries grow; spans beyond the buffer are dropped and counted. No request waits for any of this.
  */
 export function createExporter({ url, resource, everyMs = EVERY_MS }: Options): Exporter {
   const target = new URL(url);
@@ -77,7 +77,7 @@ export function createExporter({ url, resource, everyMs = EVERY_MS }: Options): 
     underWay = { done, request };
     await done;
     underWay = undefined;
-    // What has come meanwhile need not wait for its second.
+    // Spans that arrived during the request are sent at once.
     plan(failures === 0 && waiting.length >= BATCH ? 0 : pauseMs());
   }
 
@@ -87,7 +87,7 @@ export function createExporter({ url, resource, everyMs = EVERY_MS }: Options): 
         { resource: { attributes: resource }, scopeSpans: [{ scope: { name: "latchkey" }, spans: batch }] },
       ],
     });
-    // Node's own request follows no redirect and asks no proxy: what comes back from elsewhere is a refusal.
+    // Node's own client follows no redirect and uses no proxy, so an answer from elsewhere counts as a failure.
     const request = (isSecure ? httpsRequest : httpRequest)(target, {
       method: "POST",
       agent,
@@ -130,7 +130,7 @@ export function createExporter({ url, resource, everyMs = EVERY_MS }: Options): 
 
 type Verdict = "taken" | "refused" | "away";
 
-/** OTLP/HTTP: these four may be tried again, anything else that is no success never. */
+/** The four statuses that OTLP/HTTP allows to retry. No other failure is retried. */
 function verdictOf(status: number): Verdict {
   if (status >= 200 && status < 300) return "taken";
   return [429, 502, 503, 504].includes(status) ? "away" : "refused";

@@ -1,8 +1,8 @@
-/** W3C Trace Context 3.2: the caller's own span, as a header names it. */
+/** The caller's span, from the header `traceparent` (W3C Trace Context, section 3.2). */
 export type Parent = { traceId: string; spanId: string; isSampled: boolean };
 
 const VERSION_0 = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
-/** A later version may have more fields behind these (3.2.4); ff is not a version. */
+/** A later version may append fields (section 3.2.4). Version ff is invalid. */
 const LATER = /^(?!00|ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-[\x21-\x7e]{0,200})?$/;
 
 export function readTraceparent(header: string | undefined): Parent | undefined {

@@ -20,7 +20,7 @@ type Span = {
   attributes: Attribute[];
 };
 
-/** A request: its own span first, then its steps. */
+/** The trace of one request: its span first, then its steps. */
 type Request = {
   span: Span;
   steps: Span[];
@@ -36,17 +36,17 @@ const ERROR = 2;
 const MAX_STEPS = 40;
 
 /**
- * How many requests a second are traced, each kind by itself: anybody can knock at authorize or send a `traceparent`, and
- * neither may crowd out sign-ons that came back, nor flood the collector.
+ * How many requests per second are traced, counted for each kind. Anybody can call authorize or send a `traceparent`,
+ * and must not crowd out the sign-ons that came back or flood the collector.
  */
 const RATES = { authorize: 50, signOn: 200, other: 10 };
 
-/** Requests that may turn out to be a part of a sign-on. Of any other it is known at once whether it is traced. */
+/** Requests that may become part of a sign-on. For all others the decision is known at once. */
 const SIGN_ON_ROUTES = new Set<string>(
   [authorize, callback, issueCustomerToken, realmToken].map(({ path }) => path),
 );
 
-/** Balancers and monitors ask these all the time. */
+/** Load balancers and monitors call these all the time. */
 const isUntraced = (route: string): boolean => route.startsWith("/health/") || route === "/metrics";
 
 type Options = { clock: Clock; url: string; version: string; everyMs?: number };
@@ -84,7 +84,7 @@ export function createTraces({ clock, url, version, everyMs }: Options): Traces 
   }
 
   const isDrawn = (bucket: Bucket) => draw(bucket, clock.monotonicMs());
-  // A caller that does not want a trace gets none; one that does takes its turn with the rest.
+  // A caller that declines tracing gets none. A caller that asks for it counts against the limit like every other.
   const isOther = (caller: Parent | undefined) => (caller?.isSampled ?? true) && isDrawn(buckets.other);
 
   function addStep({ request }: { request: Request }, span: Span): void {
@@ -157,7 +157,9 @@ const isFirst = (part: SignOnPart): boolean => part === "authorize" || part === 
 
 const traceIdOf = (attemptId: string): string => attemptId.replaceAll("-", "");
 
-/** The first span's id follows from the attempt's as well, so that later parts, on other instances, know their parent. */
+/**
+ * The id of the first span is derived from the attempt's id, so that later parts on other instances know their parent.
+ */
 const firstSpanIdOf = (attemptId: string): string => traceIdOf(attemptId).slice(16);
 
 const bucketFor = (buckets: Record<keyof typeof RATES, Bucket>, part: SignOnPart): Bucket =>
@@ -179,7 +181,7 @@ function toOtlp({ span, steps, part, attemptId, caller }: Request, offsetMs: num
       startTimeUnixNano: toNanos(one.startMs + offsetMs),
       endTimeUnixNano: toNanos(one.endMs + offsetMs),
       attributes: one.attributes,
-      // A sign-on is a trace of its own; where the storefront was in one, that is what led here.
+      // A sign-on is a trace of its own, linked to the storefront's trace if there was one.
       ...(one === span &&
         isOfSignOn &&
         caller && { links: [{ traceId: caller.traceId, spanId: caller.spanId }] }),
@@ -188,7 +190,7 @@ function toOtlp({ span, steps, part, attemptId, caller }: Request, offsetMs: num
   });
 }
 
-/** Nanoseconds since 1970 are more than a number can hold. */
+/** Nanoseconds since 1970 exceed a JavaScript number. */
 function toNanos(ms: number): string {
   const whole = Math.floor(ms);
   return `${whole}${String(Math.floor((ms - whole) * 1e6)).padStart(6, "0")}`;
