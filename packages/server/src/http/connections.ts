@@ -2,11 +2,11 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 type Connection = {
-  /** The answers that are under way: a client may send the next request before it has heard. */
+  /** The answers under way on a connection. A client may send its next request before it has read an answer. */
   answering: Set<ServerResponse>;
-  /** How many bytes had come when the last answer was out. */
+  /** The bytes received when the last answer was written. */
   answeredBytes: number;
-  /** Told whenever an answer is out. */
+  /** Called when an answer is written. */
   onAnswered?: () => void;
 };
 

@@ -9,8 +9,8 @@ import { createPaths } from "./paths.ts";
 import type { Page } from "./serve.ts";
 
 /**
- * The console at /console/: files that its build has made (packages/console/build.ts), read once and kept in memory. A path is looked
- * up as it was sent in the build's own listing; none is ever joined to a folder, so none leads out of it.
+ * The console at /console/: the files of its build (packages/console/build.ts), read once and kept in memory. A path is
+ * looked up in the build's list as it was sent. No path is joined to a folder, so none leads out of it.
  */
 const POLICY = [
   "default-src 'none'",
@@ -30,7 +30,7 @@ const MEDIA_TYPES: Record<string, string> = {
   ".svg": "image/svg+xml",
 };
 
-/** Names of files in assets/ have a hash of what is in them, so what a name means never changes. */
+/** Names of files in assets/ contain a hash of the content, so browsers can cache them for ever. */
 const cacheControlOf = (file: string): string =>
   file.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache";
 
@@ -50,7 +50,7 @@ async function readFiles(): Promise<(path: string) => Served | undefined> {
         "Content-Type": MEDIA_TYPES[extname(file)] ?? "application/octet-stream",
         "Cache-Control": cacheControlOf(file),
         "Content-Security-Policy": POLICY,
-        // A test sign-on opens in a window of its own, which goes on to the identity provider.
+        // A test sign-on opens in a window of its own, which continues at the identity provider.
         "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
         Vary: "Accept-Encoding",
       },
@@ -89,6 +89,6 @@ export const consolePages = (publicUrl: string): Page => ({
   },
 });
 
-/** RFC 9110 12.5.3, as browsers write it; whoever writes something else gets it plain, which is always right. */
+/** Accept-Encoding (RFC 9110, section 12.5.3), as browsers write it. Other spellings get an uncompressed answer. */
 const takesGzip = (received: Received): boolean =>
   /(^|[\s,])gzip(\s*,|\s*$)/.test(headerOf(received, "accept-encoding") ?? "");

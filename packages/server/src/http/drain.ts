@@ -2,20 +2,23 @@ import type { Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 import { connectionOf } from "./connections.ts";
 
-/** The connections of a server, so that it can stop without cutting anybody off. */
+/** Tracks the connections of a server, so that it can stop without cutting clients off. */
 export type Draining = {
-  /** From now on every answer says `Connection: close`, and a connection on which nothing comes is ended after the grace. */
+  /** Adds `Connection: close` to every answer, and ends connections that stay idle for the grace period. */
   begin(graceMs: number): void;
-  /** Takes no new connections, and waits until those that are there have ended. What is left after the time is cut off. */
+  /**
+   * Accepts no new connection and waits until the existing ones have ended. After the time limit the rest is destroyed.
+   */
   finish(withinMs: number): Promise<void>;
 };
 
 /**
- * A client may send on a kept connection at any moment, so one that is closed at once resets whoever is just sending. A
- * connection is therefore ended (FIN, and read on until the client ends it too) only when nothing came on it for the grace.
+ * A client may send on an idle connection at any moment, and closing the connection then would reset it. So a
+ * connection is ended (FIN, and read until the client ends it) only after nothing has arrived on it for the grace
+ * period.
  */
 export function watchConnections(server: Server): Draining {
-  /** Those that are open, with the timer of those that are to be ended. */
+  /** The open connections, with the timer of those that will be ended. */
   const timers = new Map<Socket, NodeJS.Timeout | undefined>();
   let grace: number | undefined;
 
@@ -24,7 +27,7 @@ export function watchConnections(server: Server): Draining {
     if (grace === undefined || !timers.has(socket) || connection.answering.size > 0) return;
     clearTimeout(timers.get(socket));
     const timer = setTimeout(() => {
-      // What has come since is the beginning of a request, or one that is being answered.
+      // Bytes since the last answer belong to a new request.
       if (socket.bytesRead === connection.answeredBytes) socket.end();
     }, grace);
     timers.set(socket, timer);
@@ -43,7 +46,7 @@ export function watchConnections(server: Server): Draining {
   return {
     begin(graceMs) {
       grace = graceMs;
-      // First of all listeners, so that no answer has begun yet.
+      // Before all other listeners, so that no answer has begun.
       server.prependListener("request", (_, response: ServerResponse) => {
         response.shouldKeepAlive = false;
       });

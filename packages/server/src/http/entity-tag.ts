@@ -1,9 +1,9 @@
-/** RFC 9110 8.8.3: a version in quotes. */
+/** A version in quotes (RFC 9110, section 8.8.3). */
 export const toEntityTag = (version: string): string => `"${version}"`;
 
 /**
- * The versions that `If-Match` names; undefined when it is absent, or `*`. What is no entity tag matches nothing. A proxy that
- * compresses marks our tags as weak (`W/`): they still name the version that was read.
+ * The versions in `If-Match`; undefined when the header is absent or `*`. Text that is no entity tag matches nothing. A
+ * compressing proxy marks tags as weak (`W/`); they still name the version.
  */
 export function readIfMatch(field: string | undefined): readonly string[] | undefined {
   const value = field?.trim();

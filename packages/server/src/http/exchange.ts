@@ -14,11 +14,11 @@ import { problemPage } from "./pages/pages.ts";
 import { oauthProblemBody, problemBody, problemHeaders, toProblem } from "./problem-response.ts";
 import { targetOf } from "./target.ts";
 
-/** What is known of a request when it has been answered, for the log and the metrics. */
+/** The facts of an answered request, for the log and the metrics. */
 export type Answered = {
   requestId: string;
   method: string;
-  /** The path as the contract writes it: what the caller sent is never logged. */
+  /** The path as the contract writes it. The path of the caller is never logged. */
   route: string;
   status: number;
   durationMs: number;
@@ -39,32 +39,36 @@ export type ServeDeps = {
   traces: Traces | undefined;
 };
 
-/** How many requests are under way. */
+/** The number of requests under way. */
 export type InFlight = { requests: number };
 
-/** Where a request has come to: how the log calls it, who comes there, and the fields that every answer from there has. */
+/** The matched route: its name in the log, its kind of caller, and the fields of all its answers. */
 export type Place = {
   route: string;
   access: Operation["access"] | undefined;
   headers: Record<string, string>;
 };
 
-/** What becomes known of a request on its way. `headers` belong on the answer whatever comes of it. */
+/** Facts that become known while a request is served. `headers` are added to the answer, whatever it is. */
 export type Exchange = {
   requestId: string;
   caller: Caller | undefined;
   headers: Record<string, string>;
   source: string;
   failure?: BrowserAnswer["failure"];
-  /** What a browser sent, where that is more than the query. */
+  /** The parts of a browser request that are more than the query. */
   search?: string;
-  /** Where a shopper came from, and the languages that the storefront asked for when the sign-on began. */
+  /**
+   * The shop that the shopper came from, and the languages that the storefront requested at the start of the sign-on.
+   */
   cameFrom?: { shop: Shop; uiLocales: string | undefined };
 };
 
 type Work = (state: Exchange) => Promise<Answer>;
 
-/** The frame around every request: an id, the common headers, the one place where a problem becomes JSON, the log. */
+/**
+ * The frame of every request: an id, the common headers, the one place where a problem becomes JSON, and the log line.
+ */
 export function exchange(deps: ServeDeps, received: Received, place: Place, work: Work): Promise<Answer> {
   const requestId = newId();
   const { traces } = deps;
@@ -86,7 +90,7 @@ export function exchange(deps: ServeDeps, received: Received, place: Place, work
   );
 }
 
-/** Why a sign-on failed, or what else was wrong, in a word of ours. */
+/** Why a sign-on failed, or which problem was answered, as a code. */
 function reasonOf({ failure, problem }: Answered): string | undefined {
   const reason = failure?.reason ?? problem?.faults[0].meta?.reason;
   return typeof reason === "string" ? reason : problem?.code;
@@ -128,7 +132,10 @@ async function answer(
   return { status: made.status, headers, body: made.body };
 }
 
-/** A failure picks its exit by where it happens: a page for a person, RFC 6749 5.2 for a client, JSON for the rest. */
+/**
+ * The format of a failure follows its place: a page for people, RFC 6749 section 5.2 for OAuth clients, JSON for the
+ * rest.
+ */
 function refuse(
   problem: Problem,
   received: Received,
@@ -146,7 +153,7 @@ function refuse(
   return respond(problem.status, body, headers);
 }
 
-/** Who sees a page: in the language that the storefront asked for now or when the sign-on began, or the browser prefers. */
+/** The language of a page: the storefront's request now or at the start of the sign-on, otherwise the browser's. */
 export function readerOf(received: Received, { cameFrom, search }: Exchange): Reader {
   const language = languageOf({
     uiLocales: cameFrom?.uiLocales ?? uiLocalesOf(search ?? targetOf(received.target).query),
@@ -155,7 +162,10 @@ export function readerOf(received: Received, { cameFrom, search }: Exchange): Re
   return { language, shop: cameFrom?.shop };
 }
 
-/** What is refused before anybody asked who it is counts against its source, like every request without a good token. */
+/**
+ * A request refused before authentication counts against its source address, as does every request without a valid
+ * token.
+ */
 export async function refuseUnread(
   { gate }: ServeDeps,
   { source }: Exchange,
@@ -165,7 +175,7 @@ export async function refuseUnread(
   throw problem;
 }
 
-/** A text, and what comes in pieces, is sent as it is; anything else as JSON. */
+/** Text and streams are sent as they are; other values as JSON. */
 export function respond(status: number, body: unknown, headers: Answer["headers"]): Answer {
   if (body === undefined) return { status, headers, body };
   return {

@@ -2,10 +2,10 @@ import { limits } from "../contract/limits.ts";
 import { Problem } from "../contract/problem.ts";
 import type { Pieces, Serve } from "./message.ts";
 
-/** What a test may say of the connection that there is not. */
+/** Facts of a connection that a test can set, because there is no connection. */
 type Env = { incoming?: { url?: string; socket?: { remoteAddress?: string; writable?: boolean } } };
 
-/** The service as a function from a web Request to a Response: for an SDK, or a test, in the same process. */
+/** The service as a function from a web Request to a Response, for an SDK or a test in the same process. */
 export type Fetch = (request: Request, env?: Env) => Promise<Response>;
 
 export const toFetch =

@@ -1,6 +1,6 @@
 import { isLocalUrl } from "../lib/local-url.ts";
 
-/** Fields of every answer. Pages of our own (the reference, the console) replace the policy with a wider one. */
+/** Headers of every answer. The reference and the console replace the content policy with a wider one. */
 export function securityHeaders(publicUrl: string): Record<string, string> {
   return {
     "Cache-Control": "no-store",
@@ -12,12 +12,14 @@ export function securityHeaders(publicUrl: string): Record<string, string> {
   };
 }
 
-/** Not for localhost: the demand holds for every port of a host, so other programs of the machine would be cut off from their http pages. */
+/**
+ * Not for localhost: HSTS holds for every port of a host, and would break http pages of other programs on the machine.
+ */
 const mayDemandTls = (publicUrl: string): boolean => publicUrl.startsWith("https:") && !isLocalUrl(publicUrl);
 
 /**
- * A storefront's page calls these with its bearer token, or with a code and its verifier. No cookie counts there, so any
- * origin may. The legs that a browser walks are not among them.
+ * CORS for paths that a storefront's page calls with its bearer token, or with a code and its verifier. They use no
+ * cookie, so every origin is allowed. The browser legs are not among them.
  */
 const isOpenToOrigins = (path: string): boolean =>
   path.startsWith("/v2/") ||
@@ -35,7 +37,10 @@ export function corsHeaders(path: string): Record<string, string> {
   };
 }
 
-/** Beside those of `corsHeaders`. `*` leaves out Authorization, so that one is named. A day is how long a browser may remember. */
+/**
+ * Headers of preflight answers, beside `corsHeaders`. `*` does not cover Authorization, so it is named. Browsers may
+ * cache a preflight for a day.
+ */
 export function preflightHeaders(path: string): Record<string, string> | undefined {
   if (!isOpenToOrigins(path)) return undefined;
   return {

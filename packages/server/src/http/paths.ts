@@ -1,6 +1,6 @@
-/** What stands at each path of the contract, found by its segments. A literal goes before a parameter. */
+/** Finds the route of a path by its segments. A literal segment wins over a parameter. */
 type Paths<T> = {
-  /** `andBelow`: it also stands at every path below that has nothing of its own. */
+  /** `andBelow`: the route also serves every path below that has no route of its own. */
   add(pattern: string, value: T, andBelow?: boolean): void;
   find(path: string): Found<T> | undefined;
 };
@@ -10,7 +10,7 @@ type Found<T> = { value: T; parameters: Record<string, string>; isBelow: boolean
 type Segment<T> = {
   literals: Map<string, Segment<T>>;
   parameter: Segment<T> | undefined;
-  /** The names that one path gives its parameters, in order; another may name the same segment otherwise. */
+  /** The parameter names of each path, in order, because two paths may name the same segment differently. */
   end: { value: T; names: string[] } | undefined;
   below: T | undefined;
 };
@@ -24,7 +24,7 @@ const newSegment = <T>(): Segment<T> => ({
 
 export function createPaths<T>(): Paths<T> {
   const root = newSegment<T>();
-  /** What has no parameters is found whole. */
+  /** Paths without parameters are found in one lookup. */
   const literals = new Map<string, Found<T>>();
   return {
     add(pattern, value, andBelow = false) {

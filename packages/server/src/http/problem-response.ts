@@ -5,7 +5,7 @@ import { isCrowded, isUnavailable } from "../storage/storage.ts";
 
 const RETRY_WHEN_DOWN_SECONDS = 2;
 
-/** Anything thrown, as a refusal that a caller may see. What is not one of ours is our fault, and says no more. */
+/** Turns a thrown value into a Problem that a caller may see. Unexpected errors become a 500 without details. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isUnavailable(error))
@@ -42,7 +42,7 @@ export function problemBody(problem: Problem, requestId: string) {
   };
 }
 
-/** RFC 6749 5.2 for its readers, our own form beside it. */
+/** An OAuth error (RFC 6749, section 5.2), with the service's own members beside it. */
 export function oauthProblemBody(problem: Problem, requestId: string) {
   const { errors } = problemBody(problem, requestId);
   return {
@@ -52,7 +52,7 @@ export function oauthProblemBody(problem: Problem, requestId: string) {
   };
 }
 
-/** The fields that a status calls for. `scheme` is how the caller may show who it is at this operation. */
+/** Headers that a status requires. `scheme` is the authentication scheme of this operation. */
 export function problemHeaders(problem: Problem, scheme: "Bearer" | "Basic"): Record<string, string> {
   const headers: Record<string, string> = { ...problem.headers };
   if (problem.status === 401) headers["WWW-Authenticate"] = challenge(problem, scheme);
@@ -63,7 +63,7 @@ export function problemHeaders(problem: Problem, scheme: "Bearer" | "Basic"): Re
   return headers;
 }
 
-/** RFC 6750 3.1: no error code for a request that brought no credentials at all. */
+/** A request without credentials gets no error code (RFC 6750, section 3.1). */
 function challenge(problem: Problem, scheme: "Bearer" | "Basic"): string {
   if (scheme === "Basic") return 'Basic realm="latchkey", charset="UTF-8"';
   return problem.code === "token_missing"

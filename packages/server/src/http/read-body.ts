@@ -18,11 +18,11 @@ const JSON_FAULTS: Record<JsonFault, string> = {
   lone_surrogate: "A text holds half of a surrogate pair.",
 };
 
-/** The body as plain values, not yet checked against the operation's shape. `undefined`: there is none, and need not be. */
+/** The body as plain values, not yet validated. `undefined`: there is no body, and the operation requires none. */
 export async function readBody(received: Received, body: NonNullable<Operation["body"]>): Promise<unknown> {
   const encoding = headerOf(received, "content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity") throw new Problem("media_type_unsupported");
-  // Where none need be, none may come with any media type: clients send their own, such as a form's, with an empty body too.
+  // Operations without a body ignore the media type, because clients send one, such as a form's, with an empty body.
   const early = body.optional ? await readBytes(received) : undefined;
   if (early?.length === 0) return undefined;
 
@@ -39,7 +39,7 @@ export async function readBody(received: Received, body: NonNullable<Operation["
   return result.value;
 }
 
-/** A form as it was sent, for a browser's leg that reads it like a query. */
+/** A form's text, for a browser leg that reads it like a query. */
 export async function readForm(received: Received): Promise<string> {
   const encoding = headerOf(received, "content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity" || !FORM_TYPE.test(headerOf(received, "content-type") ?? ""))
@@ -47,26 +47,26 @@ export async function readForm(received: Received): Promise<string> {
   return Buffer.from(await readBytes(received)).toString();
 }
 
-/** PostgreSQL keeps no NUL in a text, and SQLite reads such a text as ending there. */
+/** PostgreSQL stores no NUL in text, and SQLite ends a text there. */
 function refuseNul(value: unknown, pointer: string): void {
   if (typeof value === "string" && value.includes("\0"))
     throw new Problem("member_invalid", { detail: "The text holds a NUL.", source: { pointer } });
   if (typeof value !== "object" || value === null) return;
   for (const [name, member] of Object.entries(value)) {
     refuseNul(name, pointer);
-    // A name that no member of ours has is not said back.
+    // Never echo a name that is not shaped like a member's.
     refuseNul(member, /^\w{1,40}$/.test(name) ? `${pointer}/${name}` : pointer);
   }
 }
 
-/** A body that says by itself that it is too large is not waited for. */
+/** Refuses a body by its Content-Length, before reading it. */
 function readBytes(received: Received): Promise<Uint8Array> {
   if (Number(headerOf(received, "content-length") ?? 0) > limits.bodyBytes)
     throw new Problem("body_too_large");
   return received.readBytes();
 }
 
-/** A field given twice is refused (RFC 6749 3.1 and 3.2). */
+/** Refuses a repeated field (RFC 6749, sections 3.1 and 3.2). */
 function parseForm(bytes: Uint8Array): Record<string, string> {
   const fields: Record<string, string> = Object.create(null);
   const read = isUtf8(bytes) ? readPercentEncoded(Buffer.from(bytes).toString()) : undefined;

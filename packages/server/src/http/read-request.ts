@@ -6,7 +6,7 @@ import { readPercentEncoded } from "../lib/percent-encoded.ts";
 import type { Received } from "./message.ts";
 import { readBody } from "./read-body.ts";
 
-/** A request, checked against its operation. Handlers trust it. */
+/** A request validated against its operation. Handlers rely on it. */
 type CheckedRequest = { ids: Record<string, string>; query: unknown; body: unknown };
 
 export async function readRequest(
@@ -27,8 +27,8 @@ export async function readRequest(
 }
 
 /**
- * What cannot be an id is nobody's id: the same answer as for one that is not there. One in capitals, as some languages write a UUID, is
- * the same one (RFC 9562 4).
+ * A path parameter that cannot be an id gets the same answer as an unknown id. Upper-case UUIDs, as some languages
+ * write them, are accepted (RFC 9562, section 4).
  */
 function readIds(operation: Operation, pathParameters: Record<string, string>): Record<string, string> {
   const ids: Record<string, string> = {};
@@ -86,7 +86,10 @@ function checkBody({ schema, optional }: NonNullable<Operation["body"]>, sent: u
   return checked.data;
 }
 
-/** RFC 6749 5.2 has an error of its own for it, and what another grant would need is nothing to complain of. */
+/**
+ * RFC 6749 section 5.2 has an error code for an unknown grant type, and members that another grant needs are not
+ * reported.
+ */
 function refuseOtherGrant({ grants }: NonNullable<Operation["body"]>, sent: unknown): void {
   const given = (sent as { grant_type?: unknown } | null | undefined)?.grant_type;
   if (!grants || typeof given !== "string" || grants.includes(given)) return;
@@ -94,7 +97,7 @@ function refuseOtherGrant({ grants }: NonNullable<Operation["body"]>, sent: unkn
   throw new Problem("grant_unsupported", { detail, source: { pointer: "/grant_type" } });
 }
 
-/** More than anybody corrects at once. Each is an entry of the answer and a word in one line of the log, which both have an end. */
+/** The most faults per answer. Each is an entry of the answer and a word of the log line, and both are bounded. */
 const MAX_FAULTS = 100;
 
 function throwAny(faults: Fault[]): void {
@@ -113,7 +116,7 @@ function memberFault(issue: z.core.$ZodIssue, body: unknown): Fault {
   return { code: "member_invalid", detail: `\`${name}\`: expected ${expected(issue)}.`, source };
 }
 
-/** As people write it: `redirect_uris[6]`. The envelope goes without saying. */
+/** A member's path as people write it: `redirect_uris[6]`, without `data`. */
 function nameOf(path: readonly PropertyKey[]): string {
   const within = path[0] === "data" && path.length > 1 ? path.slice(1) : path;
   const written = within
@@ -122,13 +125,13 @@ function nameOf(path: readonly PropertyKey[]): string {
   return written.replace(/^\./, "") || "the body";
 }
 
-/** What a shape of ours says of a text that it does not take. */
+/** The fault of a text that a format refuses. */
 const said = (issue: z.core.$ZodIssue): string | undefined =>
   (issue.code === "custom" || issue.code === "invalid_format") && !issue.message.startsWith("Invalid")
     ? issue.message
     : undefined;
 
-/** In our own words, from our own figures: nothing of what the caller sent is said back. */
+/** Describes a fault from the contract's own bounds, without the caller's value. */
 function expected(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_type":
@@ -142,7 +145,7 @@ function expected(issue: z.core.$ZodIssue): string {
     case "invalid_value":
       return anyOf(issue.values);
     case "invalid_union":
-      // Of a shape that depends on one of its members: what that one may be.
+      // For a shape that depends on a member: the values that this member may have.
       return "options" in issue && issue.options ? anyOf(issue.options) : "another value";
     case "invalid_format":
     case "custom":
@@ -152,14 +155,17 @@ function expected(issue: z.core.$ZodIssue): string {
   }
 }
 
-/** One that may be absent too goes without saying. */
+/** `undefined` among the alternatives is not mentioned. */
 const anyOf = (values: readonly unknown[]): string =>
   values
     .filter((value) => value !== undefined)
     .map((value) => JSON.stringify(value))
     .join(" or ");
 
-/** A body that names another thing was meant for another request, or another store. Empty ids come from form-like clients. */
+/**
+ * Refuses a body whose id is another one, because it was meant for another resource. Clients with form-like bodies send
+ * empty ids.
+ */
 function refuseOtherId(id: string | undefined, sent: unknown): void {
   const given = (sent as { data?: { id?: unknown } } | undefined)?.data?.id ?? "";
   const bodyId = typeof given === "string" ? given.toLowerCase() : given;

@@ -18,26 +18,26 @@ type Access<O extends Operation> = O["access"] extends "public"
           caller: Caller;
           source: string;
           userAgent: string | undefined;
-          /** Whether the client has closed its connection, so that nobody hears the answer. */
+          /** Whether the client has closed its connection. */
           isGone(): boolean;
           idempotencyKey: string | undefined;
           ifMatch: readonly string[] | undefined;
           lastEventId: string | undefined;
-          /** What the access token may do now: for what goes on after the answer has begun. */
+          /** The role of the access token now, for work that continues after the answer has begun. */
           roleNow: Passage["roleNow"];
         };
 
-/** A text stands for itself: JSON that was made once, or a body of another media type. So does what comes in pieces. */
+/** A string is sent as it is: JSON that was written once, or another media type. So is a stream. */
 type Answer<O extends Operation> = O["access"] extends "browser"
   ? BrowserAnswer
   : Output<O> | string | AsyncIterableIterator<string>;
 
 type Handler<O extends Operation> = (request: Input<O> & Access<O>) => Promise<Answer<O>> | Answer<O>;
 
-/** An operation of the contract, and the function of a slice that does it. */
+/** An operation of the contract and the function that serves it. */
 export type Route = { operation: Operation; handle(request: unknown): unknown };
 
-/** Here alone types are taken on trust: `serve` hands over what it has checked against this same operation. */
+/** The only unchecked cast: `serve` passes a request that it has validated against this operation. */
 export const on = <O extends Operation>(operation: O, handle: Handler<O>): Route => ({
   operation,
   handle: (request) => handle(request as Input<O> & Access<O>),

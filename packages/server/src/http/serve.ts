@@ -24,19 +24,19 @@ import { readRequest } from "./read-request.ts";
 import type { Route } from "./route.ts";
 import { routedPath, type Target, targetOf } from "./target.ts";
 
-/** A page of ours for people, with its own headers. */
+/** A page of the service for people, with its own headers. */
 export type Page = {
   path: string;
-  /** It also answers for every path below that has nothing of its own. */
+  /** It also answers every path below that has no route of its own. */
   andBelow?: true;
   respond(received: Received, path: string): Promise<Answer>;
 };
 
-/** What stands at one path: a page, or an operation for each method that it takes. */
+/** The entry of one path: a page, or an operation per method. */
 type Stand = { place: Place; page?: Page; routes: Map<string, Placed>; everywhere?: Placed | undefined };
 type Placed = { route: Route; place: Place };
 
-/** Every route of the contract, and our pages; what is neither answers 404 or 405. */
+/** Serves the routes of the contract and the pages. Anything else is answered 404 or 405. */
 export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: readonly Page[]): Serve {
   const security = securityHeaders(deps.publicUrl);
   const placeAt = (path: string, route = path, access?: Operation["access"]): Place => ({
@@ -49,7 +49,7 @@ export function serveRoutes(deps: ServeDeps, routes: readonly Route[], pages: re
     paths.add(page.path, { place: placeAt(page.path), page, routes: new Map() }, page.andBelow);
   for (const path of new Set(routes.flatMap(pathsOf))) {
     const here = routes.filter((route) => pathsOf(route).includes(path));
-    // Who comes with another method hears so in the form of this path: on a page, as an OAuth client, or as JSON.
+    // A 405 uses this path's error format: page, OAuth JSON (RFC 6749) or the service's JSON.
     const place = placeAt(path, path, here[0]?.operation.access);
     const placed = here.map((route): [string, Placed] => {
       const { method, path: name, access } = route.operation;
@@ -86,10 +86,10 @@ const pathsOf = ({ operation: { path, alias } }: Route): string[] => (alias ? [p
 
 const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
 
-/** HEAD is carried out as GET. A browser's legs begin and end sign-ons, so there it is no mere look. */
+/** HEAD runs as GET. Browser legs begin and end sign-ons, so they do not accept HEAD. */
 const isLook = ({ place }: Stand, method: string): boolean => method === "HEAD" && place.access !== "browser";
 
-/** What a path answers; a page is read, and takes nothing. */
+/** The methods of a path. A page takes GET only. */
 function methodsOf(stand: Stand): string[] {
   const declared = stand.page ? ["GET"] : [...stand.routes.keys()];
   return declared.flatMap((method) =>
@@ -98,8 +98,9 @@ function methodsOf(stand: Stand): string[] {
 }
 
 /**
- * Below an operation's own path the query belongs to the service behind the gateway: only known names with good values are read. Different
- * values of one name are all kept, so that the request is refused: the last one must not win over a stricter one of the gateway's.
+ * Below a gateway operation's path the query belongs to the service behind the gateway, so only known names with valid
+ * values are read. A name with several values keeps all of them and is refused, because the last value must not
+ * override a stricter one of the gateway.
  */
 function onlyWhatIsMeant({ query }: Operation, sent: string): string {
   const meant = [...new URLSearchParams(sent)].filter(
@@ -155,7 +156,7 @@ type Routed = {
   parameters: Record<string, string>;
 };
 
-/** One operation. The order is law: 401 and 429 are decided before the body is read or anything is touched. */
+/** Serves one operation. The order is fixed: 401 and 429 are decided before the body is read or anything is changed. */
 async function serve(
   deps: ServeDeps,
   { received, route, target, parameters }: Routed,
@@ -204,7 +205,7 @@ const statusOf = ({ status, statusOnRequest }: Operation["success"], received: R
     ? statusOnRequest
     : status;
 
-/** 303 and no other: a browser then asks with GET, whatever it came with (RFC 9700 4.12). */
+/** Always 303, which makes the browser send GET, whatever the method was (RFC 9700, section 4.12). */
 function respondToBrowser(answer: BrowserAnswer, received: Received, state: Exchange): Answer {
   if (answer.failure) state.failure = answer.failure;
   const headers: Answer["headers"] = answer.setCookies ? { "Set-Cookie": answer.setCookies } : {};
@@ -213,7 +214,7 @@ function respondToBrowser(answer: BrowserAnswer, received: Received, state: Exch
   return respond(200, pageOf(answer, reader), { ...headers, ...pageHeaders(reader, formTargetsOf(answer)) });
 }
 
-/** A provider may send the shopper on to any other by https, so no list of hosts would do. */
+/** The form-action policy cannot list hosts, because a provider may redirect the shopper to any https host. */
 const formTargetsOf = (answer: BrowserAnswer): string | undefined =>
   "choice" in answer
     ? withHttps(answer.choice)
@@ -276,7 +277,7 @@ async function passGate(
   };
 }
 
-/** The second name is the one that existing clients send. A field that is empty is none: some proxies send those. */
+/** Existing clients send the second header name. An empty value counts as absent, because some proxies send it. */
 const customerTokenOf = (received: Received): string | undefined =>
   headerOf(received, "x-customer-token") || headerOf(received, "x-moltin-customer-token") || undefined;
 
@@ -287,6 +288,8 @@ function idempotencyKeyOf(received: Received): string | undefined {
   return key;
 }
 
-/** RFC 6750 2.2 lets a token come in a form. We take none there, and no operation behind a bearer token takes a form. */
+/**
+ * RFC 6750 section 2.2 allows a token in a form. The service accepts none there, and no bearer operation takes a form.
+ */
 const isForm = (received: Received): boolean =>
   headerOf(received, "content-type")?.toLowerCase().startsWith("application/x-www-form-urlencoded") ?? false;

@@ -9,7 +9,7 @@ import { connectionOf, noteAnswer } from "./connections.ts";
 import type { Answer, Pieces, Serve } from "./message.ts";
 import { problemBody, toProblem } from "./problem-response.ts";
 
-/** Told of what never reached a route, so that its request id is in the log, too. */
+/** Called for connections that never reached a route, so that the log has their request id. */
 export type OnRefused = (problem: Problem, requestId: string, peer: string) => void;
 
 const OPTIONS: ServerOptions = {
@@ -18,19 +18,19 @@ const OPTIONS: ServerOptions = {
   requestTimeout: 20_000,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 2_000,
-  // Nothing we do depends on the Host header, so none, or a strange one, makes no difference.
+  // The Host header has no effect, so a missing or odd one is accepted.
   requireHostHeader: false,
-  // Node would keep the first of two Authorization fields and drop the other, where a proxy may have looked at that one.
+  // Node would keep the first of two Authorization headers and drop the second, which a proxy may have checked.
   joinDuplicateHeaders: true,
 };
 
-/** Node's server with our limits. A client that sends slowly, or not at all, is cut off without touching the others. */
+/** Node's server with the service's limits. A slow or silent client is cut off without affecting others. */
 export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
   const server = createServer(OPTIONS, (incoming, outgoing) => {
-    // One that we have ended: nobody would hear what became of the request.
+    // This connection was ended by the service, so no answer can be sent.
     if (incoming.socket.writable) void answer(serve, onRefused, incoming, outgoing);
   });
-  // Node would refuse an expectation that it does not know by itself, without an id and without a line in the log.
+  // Node would refuse an unknown Expect header by itself, without a request id and a log line.
   server.on("checkExpectation", (incoming, outgoing) => server.emit("request", incoming, outgoing));
   server.on("clientError", (error: Error & { code?: string }, socket: Socket) => {
     const last = [...connectionOf(socket).answering].at(-1);
@@ -38,9 +38,9 @@ export function createHttpServer(serve: Serve, onRefused: OnRefused): Server {
       error.code === "ECONNRESET" || (error.code === "HPE_INVALID_EOF_STATE" && last?.req.complete === false);
     if (!socket.writable || hasLeft) socket.destroy();
     else if (!last) refuse(error, socket, onRefused);
-    // A body that is longer than its Content-Length is such: its request is answered, and the connection ends with that.
+    // Bytes after the Content-Length are such a fault: the request is answered, and then the connection ends.
     else if (!last.headersSent) endWith(last);
-    // An answer that is under way on this connection must not be written over.
+    // Does not overwrite an answer that is being written on this connection.
     else socket.destroy();
   });
   return server;
@@ -60,7 +60,7 @@ async function answer(
     const made = await serve({ method, target, headers, peer, isGone, readBytes: () => readBytes(incoming) });
     await send(outgoing, made);
   } catch (error) {
-    // Whatever went wrong in the frame itself, or in writing what it answered, ends this request and nothing else.
+    // A failure in the frame, or while writing an answer, ends this request only.
     try {
       await send(outgoing, answerUnserved(error, onRefused, peer));
     } catch {
@@ -70,10 +70,10 @@ async function answer(
   if (!incoming.complete) readOn(incoming);
 }
 
-/** Bodies that will not come to an end, because Node's parser has refused what came of them. */
+/** Bodies that will not end, because Node's parser refused the rest. */
 const broken = new WeakSet<IncomingMessage>();
 
-/** The last answer of a connection of which no more can be read. */
+/** The last answer on a connection that cannot be read further. */
 function endWith(outgoing: ServerResponse): void {
   outgoing.shouldKeepAlive = false;
   if (outgoing.req.complete) return;
@@ -81,20 +81,23 @@ function endWith(outgoing: ServerResponse): void {
   outgoing.req.emit("broken");
 }
 
-/** The length is said, because Node would send a body of unknown length in chunks. */
+/** Sets Content-Length, because Node would otherwise send a body in chunks. */
 function send(outgoing: ServerResponse, { status, headers, body = "" }: Answer): Promise<void> | undefined {
   if (typeof body === "object" && !Buffer.isBuffer(body)) return sendPieces(outgoing, status, headers, body);
   const length = Buffer.byteLength(body);
   if (status !== 204) headers["Content-Length"] = String(length);
-  // A text with as many bytes as letters is ASCII, which Node need not convert: the same bytes for less.
+  // Equal byte and character counts mean ASCII, which Node can write without conversion.
   outgoing.writeHead(status, headers).end(body, length === body.length ? "latin1" : "utf8");
   return undefined;
 }
 
-/** A client that has taken nothing for this long is cut off: what we have written waits in memory until then, and no more comes. */
+/**
+ * A client that takes nothing for this long is cut off. Written bytes wait in memory until then, and no more are
+ * produced.
+ */
 const TAKEN_WITHIN_MS = 10_000;
 
-/** Each piece when the client has taken the one before. */
+/** Writes each piece after the client has taken the one before. */
 async function sendPieces(
   outgoing: ServerResponse,
   status: number,
@@ -112,7 +115,7 @@ async function sendPieces(
   outgoing.end();
 }
 
-/** False: the client has gone, or takes nothing. */
+/** Returns false when the client has gone or takes nothing. */
 function isDrained(outgoing: ServerResponse): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => settle(false), TAKEN_WITHIN_MS);
@@ -135,7 +138,7 @@ function readBytes(incoming: IncomingMessage): Promise<Uint8Array> {
     const brokeOff = (cause?: unknown) => {
       if (!incoming.readableEnded) reject(new Problem("body_broke_off", { cause }));
     };
-    // Nothing more is told of a request whose client has left while it waited to be read.
+    // The client left while the request waited to be read, so nothing more is reported.
     if (incoming.destroyed || broken.has(incoming)) return brokeOff();
     incoming.on("data", (chunk: Buffer) => {
       length += chunk.length;
@@ -152,8 +155,8 @@ function readBytes(incoming: IncomingMessage): Promise<Uint8Array> {
 const READ_ON_MS = 500;
 
 /**
- * A client that is still sending when it is answered hears the answer only if we read on: a connection that is closed with
- * bytes unread is reset. Node reads and throws away; here it is given half a second for that.
+ * A client that is still sending reads the answer only if the server keeps reading: closing a connection with unread
+ * bytes resets it. The server discards input for half a second.
  */
 function readOn(incoming: IncomingMessage): void {
   const timer = setTimeout(() => incoming.socket.destroySoon(), READ_ON_MS);
@@ -161,7 +164,7 @@ function readOn(incoming: IncomingMessage): void {
   incoming.resume();
 }
 
-/** What went wrong where no request was in reach: in the frame itself. */
+/** Logs a failure outside of any request. */
 function answerUnserved(error: unknown, onRefused: OnRefused, peer: string): Answer {
   const problem = toProblem(error);
   const { body, headers, requestId } = answerTo(problem);
@@ -174,7 +177,7 @@ const REFUSALS: Record<string, ProblemCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
 };
 
-/** What Node's parser refuses never reaches a route; it is answered here, in the same form. */
+/** Answers requests that Node's parser refuses, in the usual form. */
 function refuse(error: Error & { code?: string }, socket: Socket, onRefused: OnRefused): void {
   const problem = new Problem(REFUSALS[error.code ?? ""] ?? "request_malformed", { cause: error });
   const { body, headers, requestId } = answerTo(problem);

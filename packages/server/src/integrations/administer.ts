@@ -27,13 +27,13 @@ export type NewIntegration = {
   enabled: boolean;
   integrationType: string;
   observes: string[];
-  /** Of a webhook there is one. */
+  /** Required when `integrationType` is `webhook`. */
   url: string | undefined;
   secretKey: string | null;
   format: Format;
 };
 
-/** What is not given stays as it is; a `null` secret key is taken away. */
+/** An absent member stays as it is; a `null` secret key removes the key. */
 export type IntegrationChange = { [Member in keyof NewIntegration]?: NewIntegration[Member] | undefined };
 
 type WithSecret = { row: IntegrationRow; signingSecret: string };
@@ -41,13 +41,13 @@ type WithSecret = { row: IntegrationRow; signingSecret: string };
 export async function createIntegration(deps: Deps, by: By, given: NewIntegration): Promise<WithSecret> {
   refuseFaults(deps, by, given);
   const { url } = given;
-  // The contract asks for one of a webhook, and other types were just refused.
+  // The contract requires a URL for webhooks, and other types were refused above.
   if (url === undefined) throw new Problem("integration_type_unsupported");
   const { storeId } = by;
   const { clock } = deps;
   const id = newId();
   const signingSecret = newSigningSecret();
-  // Under the store's lock, so that two at once do not both become the last that fits.
+  // Under the store's lock, so that of two requests at the limit only one creates an integration.
   const row = await changeStore(deps, storeId, async (trx) => {
     await refuseTooMany(trx, storeId);
     const now = clock.now();
@@ -67,7 +67,7 @@ export async function createIntegration(deps: Deps, by: By, given: NewIntegratio
       failing_since: null,
       disabled_reason: null,
       last_delivery: null,
-      // What was numbered before is of the past. Its own event comes later, and marks it as due.
+      // The integration starts at the end of the log. Its own event is numbered later, and makes it due.
       sequence: (await readHead(trx, storeId)).last_sequence,
       replay_after: null,
       replay_before: null,
@@ -98,7 +98,7 @@ async function refuseTooMany(trx: Trx, storeId: string): Promise<void> {
     throw new Problem("too_many_integrations", { meta: { integrations: limits.integrations } });
 }
 
-/** All faults at once. */
+/** Reports all faults in one answer. */
 function refuseFaults({ allowedOrigins }: Deps, { storeId }: By, given: IntegrationChange): void {
   const faults: Fault[] = [];
   if (given.integrationType !== undefined && given.integrationType !== "webhook")
@@ -113,7 +113,7 @@ function refuseFaults({ allowedOrigins }: Deps, { storeId }: By, given: Integrat
   if (first) throw Problem.of([first, ...others]);
 }
 
-/** The types that are meant, each once. */
+/** The event types that the patterns match, each once. */
 export const typesOf = (observes: readonly string[]): string[] =>
   EVENT_TYPES.filter((type) => observes.some((pattern) => isMeant(pattern, type)));
 
@@ -141,7 +141,7 @@ export async function updateIntegration(
       ...(change.secretKey !== undefined && {
         sealed_secret_key: change.secretKey === null ? null : sealSecret(deps, id, change.secretKey),
       }),
-      // Another receiver has not failed yet.
+      // A new URL is another receiver, which has not failed yet.
       ...(isAnother(change.url, before.url) && { failing_since: null, is_slow: 0 }),
       ...(await switched(trx, deps, before, change.enabled)),
     }),
@@ -151,12 +151,12 @@ export async function updateIntegration(
 const isAnother = <T>(given: T | undefined, before: T): boolean => given !== undefined && given !== before;
 
 /**
- * What happened before it was observed is of the past: it goes on with the first event that it has to tell of, or from now. Nobody is
- * much further behind than this looks; of what is, nothing is passed over.
+ * Events from before the change are not sent: the integration continues with the first event that matches the old
+ * patterns, or from the end of this range. An integration further behind than the range loses nothing.
  */
 async function passedOver(trx: Trx, before: IntegrationRow): Promise<number> {
   const { store_id, sequence, observes } = before;
-  // Its place does not move while it is disabled, and enabling it moves it to the end of the log.
+  // A disabled integration keeps its position, and enabling it moves the position to the end of the log.
   if (!isEnabled(before)) return sequence;
   const types = new Set(typesOf(JSON.parse(observes)));
   const next = await trx
@@ -171,7 +171,10 @@ async function passedOver(trx: Trx, before: IntegrationRow): Promise<number> {
   return first ? first.sequence - 1 : (next.at(-1)?.sequence ?? sequence);
 }
 
-/** Enabled again, it goes on from now, and with what it had not delivered; what happened meanwhile it does not hear of. */
+/**
+ * An integration that is enabled again gets its undelivered messages and new events, and no events from the time when
+ * it was disabled.
+ */
 async function switched(
   trx: Trx,
   { clock }: Pick<Deps, "clock">,
@@ -190,7 +193,7 @@ async function switched(
   };
 }
 
-/** By a command, which has no keys to open secrets with. One that is enabled stays so. */
+/** For the command line, which has no master key to open secrets. An enabled integration stays enabled. */
 export function enableIntegration(
   deps: Pick<Deps, "storage" | "clock">,
   by: By,
@@ -202,7 +205,7 @@ export function enableIntegration(
   });
 }
 
-/** The new secret signs at once; the one before goes on beside it for a day. */
+/** The new secret signs at once, and the previous secret signs beside it for a day. */
 export async function rotateSecret(deps: Deps, by: By, id: string): Promise<WithSecret> {
   const signingSecret = newSigningSecret();
   const row = await changeIntegration(deps, by, id, {
@@ -216,7 +219,7 @@ export async function rotateSecret(deps: Deps, by: By, id: string): Promise<With
 }
 
 type Change = {
-  /** Members that are changed and never shown. */
+  /** The changed members that are never shown. */
   secrets(before: IntegrationRow): readonly string[];
   columns(trx: Trx, before: IntegrationRow): Promise<Partial<IntegrationRow>>;
 };
@@ -251,7 +254,7 @@ function changeIntegration(
   });
 }
 
-/** Its deliveries may be many, and go afterwards (forget.ts). */
+/** Its deliveries may be many, so forget.ts deletes them afterwards. */
 export async function deleteIntegration(
   deps: Pick<Deps, "storage" | "clock">,
   by: By,

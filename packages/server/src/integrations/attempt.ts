@@ -11,7 +11,7 @@ import { signatureHeaders } from "./signature.ts";
 
 export type AttemptDeps = { webhookEgress: Egress; clock: Clock; keyring: Keyring };
 
-/** One attempt as it is kept. `reason`: why it did not count as delivered; null: it did. */
+/** One stored attempt. `reason` says why it did not deliver; null means that it did. */
 export type Attempt = {
   at: number;
   status: number | null;
@@ -20,13 +20,13 @@ export type Attempt = {
   answer: string | null;
 };
 
-/** `url`: where it was sent to. By the time of the answer the integration may have another address. */
+/** `url` is the address of this attempt; the integration may have another one when the answer arrives. */
 export type Attempted = { attempt: Attempt; url: string; retryAfterMs: number | undefined };
 
-/** The receiver says that it is gone for good, and wants to hear nothing any more. */
+/** 410 Gone: the receiver wants no further messages. */
 export const GONE = 410;
 
-/** Sends a message once, through the guard. Never throws for what the receiver does. */
+/** Sends a message once, through the egress guard. Does not throw for anything that the receiver does. */
 export async function attemptOnce(
   { webhookEgress, clock, keyring }: AttemptDeps,
   integration: IntegrationRow,
@@ -75,12 +75,12 @@ export async function attemptOnce(
   }
 }
 
-/** A shorter one guards nothing, and may be a word of the answer. */
+/** Shorter secret keys are not removed from answers, because they may be ordinary words. */
 const LEAST_SECRET_LENGTH = 8;
 
 /**
- * As text, whatever it is; PostgreSQL cannot keep NUL. Some receivers say back what they were sent, and whoever may read the answer
- * need not be an administrator, who alone is shown the secret key.
+ * The answer as text, without NUL, which PostgreSQL cannot store. Some receivers echo the request, and only
+ * administrators may see the secret key, so the key is removed.
  */
 function beginningOf(body: Buffer, secretKey: string | null): string {
   const text = body.toString("utf8").toWellFormed().replaceAll("\0", "\uFFFD");

@@ -11,34 +11,36 @@ import { type RunDeps, runTurn } from "./run.ts";
 import type { Settled } from "./settle.ts";
 
 /**
- * Delivers what integrations are due, beside everything else. Any instance takes any integration; one at a time works for it. Those
- * that were slow or have failed have places of their own, so that however many there are, the others do not wait for them. Places of
- * both kinds are shared between stores (lane.ts).
+ * Delivers to integrations that are due, beside the requests. Any instance can take any integration, and one at a time
+ * serves it. Slow and failing integrations have places of their own, so they do not delay the others. Stores share the
+ * places of both kinds (lane.ts).
  */
 export type Deliverer = {
-  /** Takes what is due, as far as there are places, and returns without waiting for any of it. */
+  /** Takes due integrations while places are free, and returns without waiting for them. */
   look(): Promise<void>;
-  /** From now on as soon as this process has numbered events. `look` once a second finds what others have numbered. */
+  /**
+   * Delivers as soon as this process has numbered events. `look`, once a second, finds the events of other instances.
+   */
   start(): void;
   /** Called in the transaction that numbers events of these stores. */
   mark(trx: Trx, numberedOf: ReadonlyMap<string, Numbered>): Promise<void>;
   /** Called after that transaction. */
   onNumbered(): void;
-  /** When nothing is under way. */
+  /** Resolves when no delivery is under way. */
   idle(): Promise<void>;
-  /** Takes no more, and waits for a moment, once, for what is under way; the rest is sent again by whoever comes next. */
+  /** Takes no new integration and waits a short time for those under way. The next instance sends the rest again. */
   stop(): Promise<void>;
-  /** Looks how many integrations fail. */
+  /** Counts the failing integrations. */
   count(): Promise<void>;
   counts(): { running: number; behindMs: number; failing: number };
 };
 
-/** `given_up`: it has failed, and will not be tried again. */
+/** `given_up`: the attempt failed and is not repeated. */
 export type OnAttempt = (outcome: "delivered" | "failed" | "given_up", elapsedMs: number) => void;
 
 type Deps = AttemptDeps & Pick<RunDeps, "storage" | "random"> & { log: Log; onAttempt: OnAttempt };
 
-/** Twice what one store may hold. */
+/** Twice the places that one store may hold. */
 const PLACES = { quick: 64, slow: 32 };
 const TURNS_AT_DATABASE = 2;
 const STOP_WITHIN_MS = 3000;
@@ -60,7 +62,7 @@ export function createDeliverer(deps: Deps): Deliverer {
     onSettled: (settled) => tell(deps, settled),
   };
 
-  /** False: it was interrupted. */
+  /** Returns false when the turn was interrupted. */
   async function run(integration: IntegrationRow): Promise<boolean> {
     let isWhole = true;
     try {
@@ -69,7 +71,7 @@ export function createDeliverer(deps: Deps): Deliverer {
       isWhole = false;
       deps.log.warn({ event: "webhooks_interrupted", integration_id: integration.id, cause: String(error) });
     }
-    // Where not even this works, its lease runs out.
+    // If the database refuses this too, the lease runs out.
     await inTurn(() => release(deps, integration)).catch(() => {});
     return isWhole;
   }
@@ -77,13 +79,16 @@ export function createDeliverer(deps: Deps): Deliverer {
   function begin(lane: Lane, integration: IntegrationRow): void {
     const work = run(integration).then((isWhole) => {
       lane.leave(integration.id);
-      // What was interrupted is due at once, and may be interrupted each time: the next look is soon enough for it.
+      // An interrupted integration is due at once and may be interrupted again, so it waits for the next look.
       if (isWhole) wake();
     });
     lane.hold(integration, work);
   }
 
-  /** Takes as many at a time as one store may have, until nothing more is due or each store that has something due has its share. */
+  /**
+   * Takes as many integrations at once as one store may hold, until none is due or every store with due integrations
+   * has its share.
+   */
   async function takeFrom(lane: Lane): Promise<void> {
     for (;;) {
       const atOnce = lane.atOnce();
@@ -107,7 +112,7 @@ export function createDeliverer(deps: Deps): Deliverer {
     return looking;
   }
 
-  /** What cannot be done now is found by the next look. */
+  /** Errors are ignored here: the next look tries again. */
   function wake(): void {
     if (isStarted && !isStopping) look().catch(() => {});
   }
@@ -123,7 +128,7 @@ export function createDeliverer(deps: Deps): Deliverer {
     });
     await Promise.race([Promise.allSettled([looking, ...works()]), enough]);
     clearTimeout(timer);
-    // Gives up the leases of what is not done by now, so that another instance need not wait until they run out.
+    // Releases the leases of unfinished integrations, so that another instance need not wait for their end.
     for (const { integration } of all()) await release(deps, integration).catch(() => {});
   }
 

@@ -9,8 +9,8 @@ import { markDue } from "./due.ts";
 import { getIntegration, isEnabled } from "./integration.ts";
 
 /**
- * One event for one integration. It has no copy of the event: that is read from the log for each attempt, so that what is erased
- * there is not kept here.
+ * One event for one integration. It stores no copy of the event: each attempt reads the event from the log, so erased
+ * data is not kept here.
  *
  *     waiting ──► delivered
  *        │  ▲         │
@@ -19,7 +19,7 @@ import { getIntegration, isEnabled } from "./integration.ts";
  */
 export type DeliveryRow = Tables["integration_deliveries"];
 
-/** Due whatever a clock says. */
+/** Due on every clock. */
 export const AT_ONCE = 0;
 
 export type DeliveryList = {
@@ -43,7 +43,7 @@ export async function listDeliveries(
   return { integrationId, rows, place, page, conditions };
 }
 
-/** Begins its schedule anew, whatever became of it before, and does not wait for others of its subject. */
+/** Starts the schedule of a delivery again, and does not wait for other deliveries of its subject. */
 export function redeliver(
   { storage, clock }: { storage: Storage; clock: Clock },
   storeId: string,
@@ -52,7 +52,8 @@ export function redeliver(
   return storage.transact(async (trx) => {
     const integration = await getIntegration({ storage: { db: trx } }, storeId, ids.id);
     const now = clock.now();
-    // First, as whoever writes down outcomes locks the integration before its deliveries: in another order the two would lock each other out.
+    // Marks the integration first, because `settle` also locks the integration before its deliveries. The opposite
+    // order could deadlock.
     await markDue.all(trx, { storeId, id: ids.id, now });
     const row = await trx
       .updateTable("integration_deliveries")
@@ -62,7 +63,7 @@ export function redeliver(
         tries: 0,
         next_attempt_at: AT_ONCE,
         forget_at: null,
-        // An attempt that is under way sees by it that it must not write its outcome over this (settle.ts).
+        // An attempt under way compares `updated_at` and then does not overwrite this (settle.ts).
         updated_at: laterThan("updated_at", now),
       })
       .where("store_id", "=", storeId)

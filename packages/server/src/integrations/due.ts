@@ -5,7 +5,7 @@ import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import { type IntegrationRow, isMeant } from "./integration.ts";
 
-/** When an integration next has something to do: `due_at`, which only the instance that has its lease moves to a later time. */
+/** When an integration next has work: `due_at`. Only the holder of its lease moves it to a later time. */
 
 const sooner = (now: number) =>
   sql<number>`case when due_at is null or due_at > ${now} then ${now} else due_at end`;
@@ -20,13 +20,16 @@ export const markDue = statement((db, of: { storeId: string; id: string; now: nu
     .returning("id"),
 );
 
-/** Nobody is this far behind, however rare what it observes is: the log is looked through from there when something of it comes. */
+/**
+ * No integration is further behind than this, however rare its events are: after this many events without a match it
+ * moves on.
+ */
 export const BEHIND = 1000;
 
 /**
- * Events were numbered: in that transaction, so that no crash can come between. Those are marked that observe one of them. All are
- * locked first, so it waits for whoever is just letting one of them go, or changing what it observes: either that one sees the
- * new numbers, or this comes after it. False: there is nothing to do for any.
+ * Runs in the transaction that numbers events, so no crash falls between the two. Marks the integrations that observe
+ * one of the events. The locks wait for a transaction that is releasing such an integration or changing its types:
+ * either that transaction sees the new numbers, or this one sees its result. Returns false when no integration is due.
  */
 export async function markStores(
   trx: Trx,
@@ -62,12 +65,12 @@ const enabledOf = (db: Database, storeIds: readonly string[]) =>
     .where("store_id", "in", storeIds)
     .where("enabled", "=", 1);
 
-/** For six stores at once SQLite reads the whole table. */
+/** With six stores in one statement SQLite would read the whole table. */
 const STORES_AT_ONCE = 4;
 const readEnabled = forIds(STORES_AT_ONCE, enabledOf);
 const lockEnabled = forIds(STORES_AT_ONCE, (db, storeIds) => enabledOf(db, storeIds).forUpdate());
 
-/** Few stores have more integrations; one id that fills up a place costs nothing. */
+/** Most stores have fewer integrations. Unused placeholders are filled with a repeated id. */
 const MARKED_AT_ONCE = 8;
 const markSome = forIds(MARKED_AT_ONCE, (db, ids, of: { storeId: string; now: number }) =>
   db

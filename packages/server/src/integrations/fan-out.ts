@@ -12,10 +12,13 @@ import type { IntegrationRow } from "./integration.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
-/** So many events are looked at in one transaction: a few milliseconds. */
+/** Events per transaction, which takes a few milliseconds. */
 const PAGE = 200;
 
-/** Turns the next events of the log, or of a replay, into deliveries. False: there was nothing left, or nothing was written. */
+/**
+ * Turns the next events of the log, or of a replay, into deliveries. Returns false when no event was left or nothing
+ * was written.
+ */
 export async function fanOut(deps: Deps, integration: IntegrationRow): Promise<boolean> {
   return (await fanOutNew(deps, integration)) || (await fanOutReplay(deps, integration));
 }
@@ -27,7 +30,7 @@ async function fanOutNew(deps: Deps, integration: IntegrationRow): Promise<boole
   return write(deps, integration, events, { sequence: to }, insertDeliveries);
 }
 
-/** Also such as were delivered before: those begin anew. */
+/** Includes delivered ones: they start again. */
 async function fanOutReplay(deps: Deps, integration: IntegrationRow): Promise<boolean> {
   const { replay_after: after, replay_before: before } = integration;
   if (after === null || before === null) return false;
@@ -36,7 +39,10 @@ async function fanOutReplay(deps: Deps, integration: IntegrationRow): Promise<bo
   return write(deps, integration, events, left, replayDeliveries);
 }
 
-/** The deliveries, and how far the integration has come with them. False: it is not as it was read any more, and nothing was written. */
+/**
+ * Writes deliveries and the integration's new position. Returns false, and writes nothing, when the integration has
+ * changed since it was read.
+ */
 async function write(
   deps: Deps,
   integration: IntegrationRow,
@@ -63,7 +69,7 @@ async function readObserved(
 ): Promise<{ events: Observed[]; to: number }> {
   const types = new Set(typesOf(JSON.parse(integration.observes)));
   const rows = await readEvents.all(db, { storeId: integration.store_id, from, to: last, limit: PAGE });
-  // What was forgotten meanwhile is passed over.
+  // Events deleted meanwhile are skipped.
   const to = rows.length < PAGE ? last : (rows.at(-1)?.sequence ?? last);
   return { events: rows.filter(({ type }) => types.has(type)), to };
 }
@@ -80,8 +86,8 @@ const readEvents = statement((db, of: { storeId: string; from: number; to: numbe
 );
 
 /**
- * False: another instance has the lease, or it observes something else since it was read, which is then read anew. Otherwise neither
- * can come before this transaction has ended.
+ * Returns false when another instance holds the lease or the types have changed since the row was read. Otherwise the
+ * lock prevents both until this transaction ends.
  */
 async function hold(
   trx: Trx,
@@ -99,7 +105,10 @@ async function hold(
   return numUpdatedRows === 1n;
 }
 
-/** The first of each subject goes at once, unless another of that subject waits already; the others are behind it. */
+/**
+ * The first delivery of each subject is due at once, unless an earlier one of that subject waits. The others come after
+ * it.
+ */
 async function rowsOf(
   trx: Trx,
   { clock }: Deps,
@@ -135,7 +144,7 @@ async function rowsOf(
 
 const SUBJECTS_AT_ONCE = 50;
 
-/** Of these subjects those for which something waits. One look at an index for each, however much waits. */
+/** The subjects, of the given ones, with waiting deliveries. One index lookup for each subject. */
 async function findWaiting(
   trx: Trx,
   of: { storeId: string; id: string },
@@ -185,7 +194,7 @@ const COLUMNS = [
 
 const insertDeliveries = insertRows("integration_deliveries", COLUMNS);
 
-/** What waits already has its place. */
+/** A waiting delivery keeps its position. */
 const replayDeliveries = insertRows("integration_deliveries", COLUMNS, {
   ending: sql`on conflict (store_id, integration_id, sequence) do update set status = excluded.status, reason = null, tries = 0,
     next_attempt_at = excluded.next_attempt_at, forget_at = null, updated_at = excluded.updated_at

@@ -6,13 +6,13 @@ import type { Database, Storage } from "../storage/storage.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
-/** Deliveries that were over long ago. True: there are more. */
+/** Deletes deliveries that ended long ago. Returns true when there are more. */
 export const forgetOldDeliveries = (deps: Deps): Promise<boolean> =>
   deleteOld(deps, "integration_deliveries", ["id"], "forget_at", deps.clock.now());
 
 const DELETED_AT_ONCE = 20;
 
-/** What integrations that were deleted have left. True: there is more. */
+/** Deletes the deliveries of deleted integrations. Returns true when there are more. */
 export async function forgetDeletedIntegrations(deps: Deps): Promise<boolean> {
   const { db } = deps.storage;
   const deleted = await db

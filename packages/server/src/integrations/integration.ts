@@ -6,24 +6,24 @@ import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 
 /**
- * Whom of a store's other services we tell what happened.
+ * Webhooks: a store's other services that receive its events.
  *
  *     numbered events  ->  a delivery for each that is observed  ->  sent, again and again  ->  delivered, or given up
  *     (events/)            (fan-out.ts)                               (run.ts, attempt.ts)       (settle.ts)
  *
- * One instance at a time works for an integration, for as long as its lease lasts (deliverer.ts). Who loses it writes nothing any
- * more; what it was just sending is sent again by the next, with the same id.
+ * One instance at a time serves an integration, while it holds the lease (deliverer.ts). An instance without the lease
+ * writes nothing; the next instance sends the interrupted messages again, with the same ids.
  */
 export type IntegrationRow = Tables["integrations"];
 
 export type Format = "cloudevents" | "integration";
 
-/** The last attempt, as it is kept. */
+/** The last attempt, as stored. */
 export type LastDelivery = { at: number; status: number | null; reason: string | null };
 
 export const isEnabled = ({ enabled }: Pick<IntegrationRow, "enabled">): boolean => enabled === 1;
 
-/** What an integration observes: a type, or `customer.*` for all that begin so. */
+/** A pattern is an event type, or a prefix such as `customer.*`. */
 export const isMeant = (pattern: string, type: string): boolean =>
   pattern.endsWith(".*") ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
 

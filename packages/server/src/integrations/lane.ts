@@ -1,15 +1,18 @@
 import type { IntegrationRow } from "./integration.ts";
 
 /**
- * The places of a process from which integrations are served, shared between stores. A store may take a place while it holds fewer
- * than are free: alone it has half of them, among k stores each has a (k + 1)th, and a store that holds none finds one as long
- * as there is any.
+ * The places of a process that serve integrations, shared between stores. A store may take a place while it holds fewer
+ * places than are free: one store alone gets half of them, each of k stores gets a (k + 1)th, and a store without a
+ * place gets one while any is free.
  */
 export type Lane = {
   readonly held: ReadonlyMap<string, Held>;
-  /** Stores that may take no more places now. */
+  /** The stores that may take no more places now. */
   fullStores(): string[];
-  /** How many places may be given at once, even if they all go to the store that holds most of those that may take one. 0: none is free. */
+  /**
+   * How many places can be given at once if all go to the store that holds the most of those that may take one. 0: none
+   * is free.
+   */
   atOnce(): number;
   hold(integration: IntegrationRow, work: Promise<void>): void;
   leave(integrationId: string): void;
@@ -34,7 +37,7 @@ export function createLane(places: number): Lane {
     fullStores: () => [...countByStore()].flatMap(([storeId, count]) => (count < free() ? [] : [storeId])),
     atOnce() {
       const most = Math.max(0, ...[...countByStore().values()].filter((count) => count < free()));
-      // With each place that the store takes it holds one more, and one less is free.
+      // With each place that the store takes, it holds one more and one fewer is free.
       return Math.ceil((free() - most) / 2);
     },
     hold: (integration, work) => void held.set(integration.id, { integration, work }),

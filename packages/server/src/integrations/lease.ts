@@ -10,13 +10,15 @@ import { type IntegrationRow, isEnabled } from "./integration.ts";
 
 type Deps = { storage: Storage; clock: Clock };
 
-/** Longer than a turn takes, its last attempts included: whoever is killed holds an integration up for so long at most. */
+/**
+ * Longer than a turn with its last attempts. An instance that was killed delays its integrations by this time at most.
+ */
 const LEASE_MS = 30_000;
 
 /**
- * Takes integrations that have something to do, those that are due for longest first. Instances that look at the same time take
- * different ones. Until the lease is over nobody else takes them, and then they are due again. `notOf`: stores whose integrations are
- * left to later.
+ * Takes due integrations, the longest due first. Instances that look at the same time take different ones. No other
+ * instance takes them before the lease ends; then they are due again. `notOf`: stores whose integrations are left for
+ * later.
  */
 export async function takeDue(
   { storage, clock }: Deps,
@@ -49,17 +51,20 @@ export async function takeDue(
     .execute();
 }
 
-/** The database's, where there may be several instances: by a clock that is a minute ahead, a lease would be over that its holder still has. */
+/**
+ * The database's clock where instances share it: an instance whose clock is a minute ahead would take leases that still
+ * run.
+ */
 const leaseTimeOf = ({ engine }: Storage, now: number): RawBuilder<number> =>
   engine === "postgres" ? sql`(extract(epoch from now()) * 1000)::bigint` : sql`${now}`;
 
-/** By a clock that is a minute ahead, it would be due to others a minute after the lease of whoever was killed is over. */
+/** The end of the lease on the database's clock, so that an instance whose clock is behind does not wait longer. */
 const earlierOf = (storage: Storage, now: number): RawBuilder<number> =>
   storage.engine === "postgres" ? sql`least(${leaseTimeOf(storage, now)}, ${now})` : sql`${now}`;
 
 /**
- * Lets it go, and says when it has something to do again. Its row is locked before the log is looked at: what is numbered
- * later waits for that lock, and marks it as due afterwards.
+ * Releases an integration and sets when it is due again. Locks the row before reading the log, so an event numbered
+ * later waits for this transaction and then marks the row.
  */
 export function release({ storage, clock }: Deps, integration: IntegrationRow): Promise<void> {
   const { id, store_id: storeId, lease } = integration;
@@ -97,7 +102,7 @@ const findNext = statement((db, of: { storeId: string; id: string }) =>
     .limit(atMost(1)),
 );
 
-/** How long the one waits that is due for longest and that nobody has taken. */
+/** How long the longest due integration that no instance has taken is waiting. */
 export async function findBehindMs({ storage: { db }, clock }: Deps): Promise<number> {
   const now = clock.now();
   const dueAts = [];
@@ -118,7 +123,10 @@ const findWaiting = statement((db, of: { isSlow: number; now: number }) =>
 
 const MOST_COUNTED = 1000;
 
-/** Those that fail now. One that was disabled keeps since when it had failed, and is sent nothing: it comes behind those that have begun to fail since. */
+/**
+ * Counts the enabled integrations that are failing, among the 1,000 that began to fail last. Disabled ones keep
+ * `failing_since` but get no more attempts.
+ */
 export async function countFailing(db: Database): Promise<number> {
   const some = db
     .selectFrom("integrations")

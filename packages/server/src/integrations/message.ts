@@ -1,7 +1,7 @@
 import type { presentEvent } from "../events/event.ts";
 import type { Format, IntegrationRow } from "./integration.ts";
 
-/** What is posted: the media type and the body. `id` is also the `webhook-id`, however often the same event is sent. */
+/** A message: media type and body. `id` is the `webhook-id`, and stays the same for every attempt. */
 export type Message = { id: string; mediaType: string; body: string };
 
 type Event = Pick<ReturnType<typeof presentEvent>, "id" | "type" | "storeid" | "data">;
@@ -21,7 +21,7 @@ export function messageOf(integration: IntegrationRow, event: Event, attempt: nu
       name: integration.name,
       description: integration.description,
     },
-    // Of somebody who was erased nothing is left but this word.
+    // An erased event has this word in place of its data.
     payload: typeof event.data === "string" ? event.data : { data: event.data.resource },
     store_id: event.storeid,
   };

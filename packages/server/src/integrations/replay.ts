@@ -9,7 +9,7 @@ import { type IntegrationRow, isEnabled } from "./integration.ts";
 
 type Range = { after: number; before?: number | undefined };
 
-/** Notes what to send again; the turns of the integration do it, a page at a time, however long the log is. */
+/** Stores the range to send again. The integration's turns send it page by page, so its length does not matter. */
 export function replayEvents(
   { storage, clock }: { storage: Storage; clock: Clock },
   storeId: string,
@@ -27,7 +27,7 @@ export function replayEvents(
     if (!isEnabled(integration)) throw new Problem("integration_disabled");
     if (integration.replay_before !== null) throw new Problem("replay_under_way");
     const from = startAfter(await readHead(trx, storeId), after);
-    // What comes after that is on its way without a replay.
+    // Later events are sent without a replay.
     const to = Math.min(before ?? integration.sequence, integration.sequence);
     if (from >= to) return integration;
     const replayed = await trx

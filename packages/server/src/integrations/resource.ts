@@ -60,7 +60,9 @@ function lastDeliveryOf({ last_delivery }: IntegrationRow): Members["meta"]["las
   return { at: toIso(at), delivered: reason === null, status, reason };
 }
 
-/** Without secrets: as the log of events may have it. Path and query of the URL may be one. */
+/**
+ * The resource without secrets, for the event log. The URL has no path and query, because these may contain a secret.
+ */
 export const shown = ({ clock }: Pick<Deps, "clock">, row: IntegrationRow) => ({
   id: row.id,
   type: "integration" as const,
@@ -88,7 +90,7 @@ type Reader = Pick<Caller, "role">;
 
 const seesSecrets = ({ role }: Reader): boolean => role === "administrator";
 
-/** The receiver's secret key and the path of its URL are for administrators. */
+/** Administrators also see the receiver's secret key and the path of its URL. */
 const presentMembers = (deps: Deps, reader: Reader, row: IntegrationRow): Members => {
   const members = shown(deps, row);
   const { configuration } = members;
@@ -127,8 +129,8 @@ export const presentIntegrationList = (
 });
 
 /**
- * A receiver may send back what it was sent, secret key and members' addresses included, in any spelling: its answer is for
- * administrators. Other roles are shown how it ended and how long it took.
+ * Administrators see a receiver's answer, because a receiver may echo what it was sent, in any spelling: the secret
+ * key, and members' addresses. Other roles see the result and the duration.
  */
 export const presentAttempt = (reader: Reader, { at, answer, ...attempt }: Attempt) => ({
   ...attempt,

@@ -15,34 +15,34 @@ export type RunDeps = AttemptDeps & {
   storage: Storage;
   clock: Clock;
   random: () => number;
-  /** Deliveries leave most connections to the database to requests. */
+  /** Limits the database connections that deliveries take from requests. */
   inTurn: Turns;
   onSettled(settled: Settled): void;
   isStopping(): boolean;
 };
 
-/** So many messages are under way to a receiver at once; to one that fails, few. */
+/** How many messages to one receiver are under way at once; few for a receiver that fails. */
 const AT_A_TIME = 8;
 const AT_A_TIME_FAILING = 2;
-/** After so long others have their turn. What is under way is still waited for. */
+/** The length of a turn, after which other integrations are served. Messages under way are still awaited. */
 const TURN_MS = 5000;
 
-/** So far the log is looked through at once for events that are observed, before others have the database. */
+/** How many events a turn examines at once for matches, before other work uses the database. */
 const PAGES = 5;
 
-/** So many are read at once: what is not sent when the turn is over is read again by the next. */
+/** Deliveries read at once. Those not sent when the turn ends are read again by the next turn. */
 const READ = 32;
 
 /**
- * One turn of an integration: sends what is due, in the order of each subject, until nothing is or the turn is over. A few deliveries
- * are in memory at any time. What came of them is written as it comes, and while that is written, the next are sent. A turn among the
- * quick ends when the receiver turns out to be slow.
+ * One turn of an integration: sends due deliveries, in order within each subject, until none is due or the turn is
+ * over. Few deliveries are in memory at any time. Results are written as they arrive, while the next messages are sent.
+ * A turn among the quick ones ends when the receiver proves slow.
  */
 export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<void> {
   const { clock, inTurn } = deps;
   const startedMs = clock.monotonicMs();
   const underWay = new Map<string, Promise<void>>();
-  /** Those that were read and of which nothing is written yet: in the database they are still due. */
+  /** Deliveries read and not settled yet. In the database they are still due. */
   const inHand = new Set<string>();
   let waiting: Due[] = [];
   let ended: Outcome[] = [];
@@ -101,14 +101,14 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
       ended = [];
       if (outcomes.length === 0) continue;
       const settled = await inTurn(() => settle(deps, integration, outcomes, awaited));
-      // Another instance has it now, and sends again what was under way here.
+      // Another instance has the integration now, and sends the messages under way again.
       if (!settled) break;
       for (const { row } of outcomes) inHand.delete(row.id);
       integration = settled.after;
       deps.onSettled(settled);
     }
   } finally {
-    // Also where the database has failed: whoever has the integration next would send beside what is still under way here.
+    // Also waits when the database has failed: the next holder of the integration would send beside these.
     waiting = [];
     await Promise.allSettled(underWay.values());
   }
@@ -117,7 +117,7 @@ export async function runTurn(deps: RunDeps, taken: IntegrationRow): Promise<voi
 
 type Due = { row: DeliveryRow; event: EventRow | undefined };
 
-/** The log is only turned into deliveries as far as there are too few of them. */
+/** Turns events into deliveries only while there are too few deliveries. */
 async function takeSome(
   deps: RunDeps,
   integration: IntegrationRow,
@@ -131,7 +131,7 @@ async function takeSome(
     const fresh = await findFresh.all(db, { ...of, limit });
     const isNew = ({ id }: DeliveryRow) => !inHand.has(id);
     const [again, first] = [retries.filter(isNew), fresh.filter(isNew)];
-    // Half of them are of what was tried before, so that neither kind waits for the end of the other.
+    // Half of them are retries, so that neither first attempts nor retries wait for the end of the others.
     const kept = again.slice(0, Math.max(READ / 2, READ - first.length));
     const rows = [...kept, ...first].slice(0, READ);
     if (rows.length < READ && pages < PAGES && (await fanOut(deps, integration))) continue;

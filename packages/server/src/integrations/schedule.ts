@@ -1,10 +1,10 @@
-/** When to try again. */
+/** When a failed attempt is repeated. */
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** How long after the one before each attempt is made. The first comes at once; after the last a delivery is given up. */
+/** The delay before each attempt. The first attempt comes at once; after the last one a delivery is given up. */
 export const DELAYS_MS = [
   0,
   5 * SECOND_MS,
@@ -18,12 +18,12 @@ export const DELAYS_MS = [
   24 * HOUR_MS,
 ] as const;
 
-/** So that what failed together is not tried again together. */
+/** Random, so that messages that failed together are not repeated together. */
 const JITTER = 0.2;
-/** A receiver may ask for a later attempt than the schedule has, but not for one that never comes. */
+/** A receiver can ask for a later attempt than the schedule, up to this limit. */
 const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
 
-/** How long to wait after so many attempts that have failed; undefined: there are no more. */
+/** The delay after this many failed attempts; undefined after the last. */
 export function delayAfter(
   tries: number,
   retryAfterMs: number | undefined,
@@ -35,7 +35,7 @@ export function delayAfter(
   return Math.round(Math.max(jittered, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)));
 }
 
-/** Seconds, or a date (RFC 9110 10.2.3). What is neither says nothing. */
+/** `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3). Anything else is ignored. */
 export function readRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,9}$/.test(value)) return Number(value) * SECOND_MS;

@@ -11,7 +11,7 @@ type Deps = { keyring: Keyring };
 const PURPOSE = "webhook-secret";
 const SECRET_BYTES = 32;
 
-/** Standard Webhooks: base64 of 24 to 64 random bytes, with a prefix that scanners for leaked secrets know. */
+/** A Standard Webhooks secret: base64 of 24 to 64 random bytes, with the prefix that secret scanners know. */
 export const newSigningSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`;
 
 export const sealSecret = ({ keyring }: Deps, integrationId: string, secret: string): string =>
@@ -29,11 +29,11 @@ type Sealed = Pick<
   "id" | "sealed_secret" | "sealed_previous_secret" | "previous_until" | "sealed_secret_key"
 >;
 
-/** The one before counts for a day after a rotation. */
+/** After a rotation the previous secret is valid for a day. */
 export const hasPrevious = (row: Pick<Sealed, "sealed_previous_secret" | "previous_until">, now: number) =>
   row.sealed_previous_secret !== null && (row.previous_until ?? 0) > now;
 
-/** What messages are signed with now, the newest first. */
+/** The secrets that sign messages now, newest first. */
 export const openSigningSecrets = (deps: Deps, row: Sealed, now: number): string[] => [
   open(deps, row.id, row.sealed_secret),
   ...openPrevious(deps, row, now).map(({ secret }) => secret),
@@ -41,7 +41,10 @@ export const openSigningSecrets = (deps: Deps, row: Sealed, now: number): string
 
 type Previous = { secret: string; until: number };
 
-/** One stands for itself, until the time of its row; several are a list, newest first, each with its own. */
+/**
+ * A single previous secret is valid until the row's `previous_until`; several are a list, newest first, each with its
+ * own end.
+ */
 function openPrevious(deps: Deps, row: Sealed, now: number): Previous[] {
   const { id, sealed_previous_secret: sealed, previous_until: until } = row;
   if (sealed === null || until === null || !hasPrevious(row, now)) return [];
@@ -50,10 +53,10 @@ function openPrevious(deps: Deps, row: Sealed, now: number): Previous[] {
   return all.filter((one) => one.until > now);
 }
 
-/** As many as no person rotates in a day. Each has a signature on every message. */
+/** More than a person rotates in a day. Each secret adds a signature to every message. */
 const PREVIOUS_KEPT = 10;
 
-/** After a rotation: what signed until now goes on for a day, and so does what an earlier rotation had left, to its own end. */
+/** The previous secrets after a rotation: the current one for a day, and earlier ones until their own end. */
 export function rotatedOut(
   deps: Deps,
   row: Sealed,
@@ -64,7 +67,7 @@ export function rotatedOut(
   const earlier = openPrevious(deps, row, now);
   const all = [{ secret, until }, ...earlier].slice(0, PREVIOUS_KEPT);
   const text = earlier.length === 0 ? secret : JSON.stringify(all);
-  // Sealed anew, with the first master key: who is just doing that for all rows may have passed this column already.
+  // Sealed again with the first master key, because `rotate-keys` may have passed this column already.
   return { sealed_previous_secret: sealSecret(deps, row.id, text), previous_until: until };
 }
 
@@ -74,7 +77,10 @@ export const openSecretKey = (deps: Deps, { id, sealed_secret_key: sealed }: Sea
 const PAGE = 200;
 const COLUMNS = ["sealed_secret", "sealed_previous_secret", "sealed_secret_key"] as const;
 
-/** Seals every secret anew with the first master key, so that the others can be taken away. Says how many rows it sealed. */
+/**
+ * Seals every secret again with the first master key, so that the other master keys can be removed. Returns the number
+ * of rows.
+ */
 export async function resealWebhookSecrets({
   storage: { db },
   keyring,
@@ -98,7 +104,7 @@ export async function resealWebhookSecrets({
       for (const column of COLUMNS) {
         const sealed = row[column];
         if (sealed === null) continue;
-        // Only if nobody has changed it since: what they sealed is newer.
+        // Only if the row has not changed since it was read; a newer value is sealed with the first key already.
         await db
           .updateTable("integrations")
           .set({ [column]: renew(sealed) })

@@ -15,10 +15,10 @@ import { delayAfter } from "./schedule.ts";
 
 type Deps = { storage: Storage; clock: Clock; random: () => number };
 
-/** What became of a delivery now. Without an attempt: its event is no longer kept, so that there is nothing to send. */
+/** The result of a delivery. Without an attempt, its event is no longer stored and cannot be sent. */
 export type Outcome = { row: DeliveryRow; attempted: Attempted | undefined };
 
-/** An integration before and after, and its deliveries as they are now, each with the attempt that was just made. */
+/** An integration before and after, and its deliveries, each with the attempt just made. */
 export type Settled = {
   before: IntegrationRow;
   after: IntegrationRow;
@@ -27,16 +27,17 @@ export type Settled = {
 
 const DAY_MS = 86_400_000;
 /**
- * How long a turn has waited for a receiver, and for how many answers. What is waited for holds a place: an integration that was
- * waited for so long, and so long for each answer, is served in places of its own, as one that fails is.
+ * How long a turn has waited for a receiver, and for how many answers. Waiting holds a place, so an integration with
+ * such waits moves to the places of slow ones, as failing ones do.
  */
 type Awaited = { readonly ms: number; readonly answers: number };
 const SLOW_MS = 1000;
 const SLOW_ANSWER_MS = 100;
 
 /**
- * Writes down what came of some attempts, and what follows: the next attempt, the next of the subject, how the integration is
- * doing. One transaction, which the lease decides: `undefined` means that it was lost, and nothing was written.
+ * Writes the results of some attempts and what follows from them: the next attempt, the next delivery of the subject,
+ * the state of the integration. One transaction, which checks the lease: `undefined` means that the lease was lost and
+ * nothing was written.
  */
 export async function settle(
   deps: Deps,
@@ -86,7 +87,7 @@ const find = (db: Database, of: Ours) =>
     .where("id", "=", of.id)
     .where("lease", "=", of.lease);
 
-/** On SQLite a transaction is the only one that writes. */
+/** On SQLite a write transaction has no other beside it, so it needs no row lock. */
 const lock = {
   sqlite: statement((db, of: Ours) => find(db, of)),
   postgres: statement((db, of: Ours) => find(db, of).forUpdate()),
@@ -127,14 +128,14 @@ function stateAfter(
   return { ...said, status: "waiting", reason: null, next_attempt_at: now + delayMs, forget_at: null };
 }
 
-/** A delivery that was asked for again while the attempt was under way has begun anew: the attempt is added, and nothing else. */
+/** A delivery that was requested again during the attempt has started anew; only the attempt is added to it. */
 async function writeOutcome(trx: Trx, read: DeliveryRow, state: State): Promise<DeliveryRow> {
   const after = { ...read, ...state };
   if (await writeDelivery.first(trx, { ...after, readAt: read.updated_at })) return after;
   return (await writeAttempts.first(trx, after)) ?? after;
 }
 
-/** Whoever else changes a delivery makes its `updated_at` grow (delivery.ts). */
+/** Every other change of a delivery increases its `updated_at` (delivery.ts). */
 const writeDelivery = statement((db, row: DeliveryRow & { readAt: number }) =>
   db
     .updateTable("integration_deliveries")
@@ -163,8 +164,8 @@ const writeAttempts = statement((db, row: Pick<DeliveryRow, "store_id" | "id" | 
 );
 
 /**
- * Answers may repeat what was sent. Where its person was erased meanwhile, or the event is no longer kept, by which an erasure would find
- * the answer, none is kept (events/erase.ts, events/forget.ts).
+ * Answers may repeat the data that was sent. An answer is not stored when its person was erased meanwhile, or when the
+ * event is gone through which an erasure would find the answer (events/erase.ts, events/forget.ts).
  */
 async function keepNoAnswers(trx: Trx, storeId: string, rows: readonly DeliveryRow[]): Promise<void> {
   const kept = await trx
@@ -187,8 +188,8 @@ async function keepNoAnswers(trx: Trx, storeId: string, rows: readonly DeliveryR
 }
 
 /**
- * The first of those that are behind, unless another of the subject is already on its way. Sum and coalesce keep PostgreSQL from going
- * along the order or the due times of all subjects: only the index of the subject is left.
+ * Makes the first waiting delivery of the subject due, unless another one is on its way. Sum and coalesce stop
+ * PostgreSQL from walking the order or the due times of all subjects, so it uses the index of the subject.
  */
 const letNextGo = statement((_, of: { storeId: string; id: string; subject: string }) => {
   const ofSubject = sql`store_id = ${of.storeId} and integration_id = ${of.id} and subject = ${of.subject} and status = 'waiting'`;
@@ -198,7 +199,7 @@ const letNextGo = statement((_, of: { storeId: string; id: string; subject: stri
     and not exists (select 1 from integration_deliveries where ${ofSubject} and coalesce(next_attempt_at, -1) >= 0)`;
 });
 
-/** What another address has answered, which it had before, says nothing of it. */
+/** Answers from an earlier URL of the integration do not count. */
 function standingAfter(before: IntegrationRow, outcomes: readonly Outcome[], awaited: Awaited, now: number) {
   const attempts = outcomes.flatMap(({ attempted }) =>
     attempted?.url === before.url ? [attempted.attempt] : [],

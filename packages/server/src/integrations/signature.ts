@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 
 /**
- * Standard Webhooks, symmetric (v1): HMAC-SHA256 over `id.timestamp.body`, by the bytes behind `whsec_`. Several signatures stand
- * in one header, separated by spaces: any of them will do for a receiver.
+ * Standard Webhooks, symmetric (v1): HMAC-SHA256 over `id.timestamp.body` with the bytes after `whsec_`. One header has
+ * several signatures, separated by spaces, and a receiver accepts any of them.
  */
 export function signatureHeaders(
   message: { id: string; at: number; body: string },

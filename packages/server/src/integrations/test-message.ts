@@ -22,13 +22,13 @@ type Deps = AttemptDeps & {
 };
 type Tested = Output<typeof contract.testIntegration>;
 
-/** One message that is in no log, sent while the caller waits. */
+/** Sends one message that is in no log, while the caller waits. */
 export async function testIntegration(deps: Deps, caller: Caller, id: string): Promise<Tested> {
   const { clock, testsUnderWay: underWay } = deps;
   const { storeId, actor, requestId } = byCaller(caller);
   const integration = await getIntegration(deps, storeId, id);
   const count = underWay.get(storeId) ?? 0;
-  // A receiver may take its ten seconds: a store cannot have any number of requests wait for one.
+  // Limited per store, because each test can wait ten seconds for its receiver.
   if (count >= limits.webhookTestsAtOnce)
     throw new Problem("tests_exceeded", { retryAfterSeconds: limits.webhookCallMs / 1000 });
   underWay.set(storeId, count + 1);
@@ -61,7 +61,10 @@ export async function testIntegration(deps: Deps, caller: Caller, id: string): P
   }
 }
 
-/** Five days of nothing but failures disable an integration, and this was none. Of another address the message says nothing. */
+/**
+ * A delivered test ends `failing_since`, because five days of failures only would disable the integration. A test of an
+ * earlier URL does not count.
+ */
 const endFailing = statement((db, of: { storeId: string; id: string; url: string }) =>
   db
     .updateTable("integrations")

@@ -1,8 +1,9 @@
 /**
- * The entries of LATCHKEY_EGRESS_ALLOW. An origin alone is allowed to every store and for every purpose. A scope before it bounds that:
+ * The entries of LATCHKEY_EGRESS_ALLOW. An origin without a scope is allowed to every store and purpose. A scope limits
+ * it:
  *
  *     http://127.0.0.1:9000                  every store, identity providers and webhooks
- *     idp=https://idp.internal               every store, identity providers alone
+ *     idp=https://idp.internal               every store, identity providers only
  *     <store id>=https://hooks.internal      one store
  *     <store id>/webhook=https://hooks.internal
  */
@@ -10,7 +11,7 @@ const ENTRY = /^(?:([^=:]+)=)?(https?:.+)$/;
 const SCOPE =
   /^(?:([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\/(idp|webhook))?|(idp|webhook))$/;
 
-/** Undefined: for all. As an asker: an operator's command, which asks for every store, or a test. */
+/** Undefined: for all. A request without a store comes from an operator's command or a test. */
 export type OriginUse = { purpose: "idp" | "webhook" | undefined; storeId: string | undefined };
 
 function readEntry(entry: string): { origin: string; storeId?: string; purpose?: string } | undefined {
@@ -24,7 +25,7 @@ function readEntry(entry: string): { origin: string; storeId?: string; purpose?:
 
 export const isAllowedOrigin = (entry: string): boolean => readEntry(entry) !== undefined;
 
-/** The origins that may be asked for this store and purpose. */
+/** The origins that this store may reach for this purpose. */
 export const originsFor = (entries: readonly string[], use: OriginUse): string[] =>
   entries.flatMap((given) => {
     const entry = readEntry(given);

@@ -1,6 +1,6 @@
 /**
- * RFC 6750 2.1: `Bearer`, in any case, one space, one token. Published clients of this API family write `Bearer:`, so a colon is
- * passed over. Undefined for anything else.
+ * The token after `Bearer`, in any case, and one space (RFC 6750, section 2.1). A colon after `Bearer` is skipped,
+ * because published clients of this API family send one. Undefined for anything else.
  */
 export function readBearer(authorization: string, maxLength: number): string | undefined {
   const token = /^bearer:? ([\x21-\x7e]+)$/i.exec(authorization)?.[1];

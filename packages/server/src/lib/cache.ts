@@ -1,7 +1,7 @@
 /**
- * What we know of a store, kept in memory until the store changes. Entries live in groups (one a store), and a change
- * drops the whole group. A load that was under way when its group was dropped is answered but not kept: it may have
- * read the values from before the change.
+ * Data of a store, kept in memory until the store changes. Entries live in groups, one per store, and a change drops
+ * the whole group. The result of a load during which its group was dropped is returned but not kept, because it may be
+ * older than the change.
  */
 export type GroupCache<T> = {
   get(group: string, key: string): T | undefined;
@@ -27,7 +27,7 @@ export function createGroupCache<T>(
 
   function keep(group: string, key: string, value: T): void {
     if (entries >= maxEntries) {
-      // The group that was filled first goes as a whole: cheap, bounded, and it is reloaded if anybody still uses it.
+      // Evicts the oldest group as a whole, which is cheap and bounded. It is loaded again on next use.
       const oldest = groups.keys().next().value;
       if (oldest !== undefined) drop(oldest);
     }
@@ -51,7 +51,7 @@ export function createGroupCache<T>(
         throw error;
       },
     );
-    /** Whether the group has not been dropped since. */
+    /** Whether the group was not dropped since. */
     const isCurrent = () => loading.get(group)?.get(key) === loaded;
     const end = () => {
       if (isCurrent()) loading.get(group)?.delete(key);

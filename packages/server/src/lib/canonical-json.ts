@@ -1,6 +1,6 @@
 /**
- * RFC 8785: one text for one value, so that a digest over it can be made again by whoever has the value. Numbers and strings
- * are written as JSON.stringify does, which is what the RFC asks for; members come in the order of their UTF-16 units.
+ * Canonical JSON (RFC 8785): one text per value, so that every owner of the value computes the same digest. Numbers and
+ * strings as in JSON.stringify; members in the order of their UTF-16 units.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== "object" || value === null) return primitive(value);
@@ -15,7 +15,7 @@ export function canonicalJson(value: unknown): string {
   return `{${text}}`;
 }
 
-/** Names of members come again and again: to quote them each time takes as long as all the rest. */
+/** Caches quoted member names, because quoting them again costs as much as all the rest. */
 const names = new Map<string, string>();
 const MAX_NAMES = 1000;
 

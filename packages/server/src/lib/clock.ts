@@ -1,15 +1,15 @@
 /**
- * Two clocks. `now()` is the time of day, in milliseconds since 1970: what we write down and promise to others.
- * `monotonicMs()` only ever moves forward, at one speed: what rates and deadlines are measured with.
+ * Two clocks. `now()` is the time of day in milliseconds since 1970, for stored and promised times. `monotonicMs()`
+ * only moves forward at constant speed, for rates and deadlines.
  */
 export type Clock = {
   now(): number;
   monotonicMs(): number;
-  /** How far the machine's time of day has moved away from ours: 0 unless somebody set the clock. */
+  /** How far the machine's time of day is from this clock: 0 unless the machine's clock was set. */
   stepMs(): number;
 };
 
-/** So far the clocks of the instances and of the database may be apart; an instance that is further off says that it is not ready. */
+/** The largest accepted difference between the clocks of instance and database. Beyond it the instance is not ready. */
 export const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 
 type TimeSource = { wallMs(): number; monotonicMs(): number };
@@ -20,10 +20,9 @@ const NOTICEABLE_STEP_MS = 60_000;
 const ADOPT_STEP_AFTER_MS = 5 * 60_000;
 
 /**
- * The time of day, carried forward by the monotonic clock. A machine whose clock jumps by an hour (an operator's
- * slip, a bad time server) would otherwise refuse every token at once. A small step is adopted at once; a large one
- * is reported by `stepMs` (readiness shows it) and adopted only when it has stood for five minutes, so that a laptop
- * that slept, or a clock that was wrong when we started, is believed in the end.
+ * The time of day, carried forward by the monotonic clock. If a machine's clock jumps by an hour, by mistake or through
+ * a bad time server, following it would refuse every token at once. So small steps are followed at once; a large step
+ * is reported by `stepMs`, which readiness shows, and followed after five minutes.
  */
 export function steadyClock(source: TimeSource = machine): Clock {
   let offset = source.wallMs() - source.monotonicMs();
@@ -59,11 +58,11 @@ export function steadyClock(source: TimeSource = machine): Clock {
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 1000;
-/** The dates of the days that were written lately, as far as the T. */
+/** The dates of recent days, up to the T. */
 const days = new Map<number, string>();
 const TWO_DIGITS = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, "0"));
 
-/** What `Date.toISOString` says, in a tenth of the time: that was a tenth of what a small read cost. */
+/** The same text as `Date.toISOString` in a tenth of the time, which was a tenth of the cost of a small read. */
 export function toIso(instantMs: number): string {
   const instant = Math.trunc(instantMs);
   const day = Math.floor(instant / DAY_MS);

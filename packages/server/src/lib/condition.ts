@@ -1,28 +1,30 @@
-/** What a list is narrowed by: the contract parses it out of a query, storage turns it into SQL. */
+/** A condition of a list. The contract parses it from a query, storage turns it into SQL. */
 export type Condition = { field: string; operator: Operator; value: string | number };
 
 export type Operator = "eq" | "like" | "gt" | "ge" | "lt" | "le";
 
-/** What a list is ordered by. */
+/** The order of a list. */
 export type Sort = { field: string; descending: boolean };
 
-/** Which page of a list is asked for: so many rows further on, or after the row that a cursor names. */
+/** The requested page of a list: by offset, or after the row that a cursor names. */
 export type Page = { limit: number; offset: number; after?: string | undefined };
 
-/** Where in its list a page lies. */
+/** The position of a page in its list. */
 export type Place = {
-  /** How many rows come before it. After a cursor, as many as were passed on the way there. */
+  /** The rows before the page. After a cursor, the rows passed on the way. */
   offset: number;
   total: number;
-  /** There may be more than `total`: nobody has counted them. */
+  /** The list may have more than `total` rows; they were not counted. */
   isAtLeast: boolean;
-  /** The page after this one: its cursor, and how many rows come before it. */
+  /** The cursor of the next page, and the rows before it. */
   next: { after: string; offset: number } | undefined;
 };
 
-/** Rows are counted so far and no further, so that a page costs the same however long its list is. */
+/** Rows are counted up to this number, so a page costs the same however long its list is. */
 export const ROWS_COUNTED = 10_000;
-/** The most rows that are examined one by one for a page, where no index fits both the filter and the order. */
+/** The most rows examined one by one for a page when no index fits both filter and order. */
 export const ROWS_SEARCHED = 20_000;
-/** Patterns of up to so many characters cost about as much as reading the row. Longer ones cost up to a hundred times as much. */
+/**
+ * A pattern up to this length costs about as much as reading the row; longer ones cost up to a hundred times as much.
+ */
 export const PATTERN_LENGTH = 64;

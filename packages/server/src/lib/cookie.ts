@@ -1,4 +1,7 @@
-/** The value of a cookie, as the browser sent it; undefined when it comes twice, since another host may have planted one. */
+/**
+ * The value of a cookie; undefined when the browser sends it twice, because another host of the domain may have set
+ * one.
+ */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   const values = (header ?? "")
     .split(";")

@@ -1,9 +1,9 @@
 import { type KeyObject, sign, verify } from "node:crypto";
 
 /**
- * ES256 as JWS writes it: two numbers of 32 bytes, one behind the other (RFC 7518 3.4). Node makes and takes that form only if
- * the key stands in an object with options, and over such an object it throws and catches two errors of its own at each call,
- * which costs more than the signature. So it is given the key alone, and its own form (DER) is converted here.
+ * ES256 signatures as JWS writes them: two numbers of 32 bytes (RFC 7518, section 3.4). Node reads and writes that form
+ * only with an options object, for which it throws and catches two errors per call; that costs more than the signature.
+ * So Node uses its own form, DER, and this file converts.
  */
 const NUMBER_BYTES = 32;
 const SEQUENCE = 0x30;
@@ -26,7 +26,7 @@ export function isEs256(publicKey: KeyObject, data: Buffer, signature: Buffer): 
   return verify("sha256", data, publicKey, Buffer.concat([Buffer.of(SEQUENCE, numbers.length), numbers]));
 }
 
-/** Copies the number that stands at `at`, so that its last byte comes before `end`; says where the next one stands. */
+/** Copies the number at `at` so that its last byte comes before `end`. Returns the position of the next number. */
 function readInteger(der: Buffer, at: number, target: Buffer, end: number): number {
   const from = at + 2;
   const next = from + (der[at + 1] as number);

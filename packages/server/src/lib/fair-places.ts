@@ -1,11 +1,12 @@
 /**
- * So many places of each kind, shared fairly between sources. A source may hold as many places as it leaves free, so that one
- * that holds none nearly always finds one: alone it gets half of them, k sources get a (k + 1)th each. Whoever finds none
- * waits for a short time; a place that comes free goes to the sources that wait, in turn. When too many wait, the source with
- * the most of them gives up its latest; of several that have as many, any one, so that who comes last is not always the one.
+ * A number of places per kind, shared fairly between sources. A source may hold as many places as it leaves free: one
+ * source alone gets half, k sources get a (k + 1)th each, and a source without a place nearly always finds one. A
+ * source without a place waits for a short time; a free place goes to the waiting sources in turn. When too many wait,
+ * the source with the most waiting requests loses its latest; between equal sources the choice is random, so that it is
+ * not always the newest.
  */
 export type FairPlaces = {
-  /** A place, to be given back once, whatever happens; undefined when there was none in time. */
+  /** Takes a place, which must be given back once; undefined when there was none in time. */
   enter(kind: string, source: string): Promise<Leave | undefined>;
 };
 
@@ -20,11 +21,11 @@ export type FairPlacesOptions = {
   random?: () => number;
 };
 
-/** Does something later, unless it is cancelled before. */
+/** Runs work later unless it is cancelled. */
 type After = (ms: number, work: () => void) => () => void;
 
 type Waiter = { end(leave: Leave | undefined): void };
-/** Queues stand in the order in which their sources are served next. */
+/** The queues are in the order in which their sources are served. */
 type Room = { free: number; held: Map<string, number>; queues: Map<string, Waiter[]> };
 
 export function createFairPlaces({
@@ -64,7 +65,7 @@ export function createFairPlaces({
       if (!next) return;
       const [source, queue] = next;
       const first = queue.shift();
-      // To the end of the round, if more of this source wait.
+      // A source with more waiting requests moves to the end of the round.
       room.queues.delete(source);
       if (queue.length > 0) room.queues.set(source, queue);
       first?.end(take(kind, room, source));
@@ -93,7 +94,8 @@ export function createFairPlaces({
   return {
     enter(kind, source) {
       const room = roomOf(kind);
-      // This does not overtake an earlier request of the same source: if a place can be taken now, that one has taken its own already.
+      // Does not overtake an earlier request of the same source: if a place is free for the source, that request has
+      // taken its place already.
       return mayTake(room, source) ? Promise.resolve(take(kind, room, source)) : wait(room, source);
     },
   };

@@ -4,8 +4,9 @@ let lastMillisecond = "";
 let count = 0;
 
 /**
- * Ids sort by the millisecond in which they were made, and those of one process within it in the order in which they were: the twelve bits
- * behind the version count them (RFC 9562 6.2), so that what was made at the same time is listed as it came. The other 62 are random.
+ * UUIDs of version 7: they sort by the millisecond of creation. Within a millisecond of one process, the twelve bits
+ * after the version count them (RFC 9562, section 6.2), so resources are listed in the order of their creation. The
+ * other 62 bits are random.
  */
 export function newId(): string {
   const id = randomUUIDv7();
@@ -19,7 +20,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 export const isId = (text: string): boolean => text.length === 36 && UUID.test(text);
 
-/** The millisecond in which an id of ours was made. */
+/** The millisecond in which an id was made. */
 export const timeOfId = (id: string): number => Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
 
 export const idToBytes = (id: string): Buffer => Buffer.from(id.replaceAll("-", ""), "hex");

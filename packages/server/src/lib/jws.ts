@@ -2,7 +2,7 @@ import { type KeyObject, sign, verify } from "node:crypto";
 import { isEs256, signEs256 } from "./es256.ts";
 import { parseStrictJson } from "./strict-json.ts";
 
-/** Our own signed tokens: JWS, compact, ES256 or RS256 and nothing else. What others sign is judged elsewhere. */
+/** The service's own signed tokens: compact JWS with ES256 or RS256. openid/ verifies the tokens of providers. */
 export type SigningAlgorithm = "ES256" | "RS256";
 export type Signer = { kid: string; alg: SigningAlgorithm; privateKey: KeyObject };
 type Claims = Record<string, unknown>;
@@ -12,7 +12,7 @@ const MAX_LENGTH = 4096;
 const MAX_DEPTH = 4;
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-/** A key is good for the one algorithm of its kind (RFC 8725 3.1). */
+/** A key signs with one algorithm only (RFC 8725, section 3.1). */
 const KEY_TYPE: Record<SigningAlgorithm, string> = { ES256: "ec", RS256: "rsa" };
 
 export function signJws({ kid, alg, privateKey }: Signer, typ: string, claims: Claims): string {
@@ -23,14 +23,14 @@ export function signJws({ kid, alg, privateKey }: Signer, typ: string, claims: C
   return `${signed}.${signature.toString("base64url")}`;
 }
 
-/** Parses without verifying: nothing of it counts before `isSignedBy` has said true. */
+/** Parses without verifying. Do not use the result before `isSignedBy` has returned true. */
 export function readJws(text: string): Jws | undefined {
   if (text.length > MAX_LENGTH || !COMPACT.test(text)) return undefined;
   const [headerPart = "", claimsPart = "", signaturePart = ""] = text.split(".");
   const header = decode(headerPart);
   const claims = decode(claimsPart);
   const signature = Buffer.from(signaturePart, "base64url");
-  // The decoder ignores spare bits in the last character: only the text that encodes back to itself is taken.
+  // The decoder ignores spare bits in the last character, so only text that encodes back to itself is accepted.
   if (signature.toString("base64url") !== signaturePart || !header || !claims) return undefined;
   const { alg, typ, kid, crit } = header;
   if (

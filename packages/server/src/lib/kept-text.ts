@@ -1,6 +1,6 @@
 /**
- * The JSON of what is shown again and again: made once for each object, and anew when `besides`, all that it says beyond that object,
- * is another. It goes when the object goes.
+ * Keeps the JSON of an object that is sent often: written once per object, and again when `besides`, the other inputs
+ * of the text, changes. The text is freed with the object.
  */
 type KeptText<Of extends object> = (of: Of, besides: string, present: () => object) => string;
 

@@ -1,13 +1,13 @@
 import { createHash, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 
 /**
- * The master keys, in the operator's order: the first one seals and signs new values, any of them can open old ones. Each
- * purpose has a key of its own, derived from the master key, so that nothing made for one purpose passes for another.
+ * The master keys in the operator's order. The first one seals and signs new values; all of them open old ones. Each
+ * purpose has a key derived from the master key, so a value made for one purpose is invalid for another.
  */
 export type Keyring = {
   /** For new values: the first master key's id, and the key derived from it. */
   current(purpose: Purpose): { keyId: Buffer; key: KeyObject };
-  /** For old values: the key derived from the master key with this id, or undefined when that one is not configured. */
+  /** For old values: the key derived from the master key with this id; undefined when it is not configured. */
   find(purpose: Purpose, keyId: Buffer): KeyObject | undefined;
 };
 
@@ -53,7 +53,7 @@ function derive({ masterKey, derived }: MasterKey, purpose: Purpose): KeyObject 
   return key;
 }
 
-/** The first bytes of a hash: they tell master keys apart and give nothing of them away. */
+/** The first bytes of a hash: they identify a master key and reveal nothing about it. */
 function keyIdOf(masterKey: Buffer): Buffer {
   return createHash("sha256").update("latchkey key id").update(masterKey).digest().subarray(0, KEY_ID_BYTES);
 }

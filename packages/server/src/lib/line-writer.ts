@@ -1,25 +1,25 @@
 import sonicBoom from "sonic-boom";
 
 /**
- * Lines to a file descriptor, without ever waiting for it: a log that cannot be written (a full disk, a reader that
- * stopped reading) must not stop the service. What was not written waits in memory and is tried again with the next
- * line; what does not fit there is dropped, and counted.
+ * Writes lines to a file descriptor without waiting: a full disk, or a reader that stopped, must not stop the service.
+ * Unwritten lines wait in memory and are tried again with the next line; lines beyond the buffer are dropped and
+ * counted.
  */
 export type LineWriter = {
   write(line: string): void;
   flush(withinMs: number): Promise<void>;
-  /** Lines that were given up, since the start. */
+  /** Lines dropped since the start. */
   dropped(): number;
-  /** Lines that are not written yet: while writing fails this grows, and is seen before memory is full. */
+  /** Lines not written yet. It grows while writing fails. */
   waiting(): number;
 };
 
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const MAX_WRITE_BYTES = 64 * 1024;
-/** What several processes write to one pipe is not torn up to this length (PIPE_BUF). No line of ours is longer. */
+/** Writes of several processes to one pipe stay whole up to this length (PIPE_BUF). No log line is longer. */
 const MAX_SHARED_WRITE_BYTES = 4096;
 
-/** `isShared`: other processes write there, too. */
+/** `isShared`: other processes write to the same descriptor. */
 export function createLineWriter(fd: number, { isShared = false } = {}): LineWriter {
   let dropped = 0;
   let waiting = 0;
@@ -27,9 +27,9 @@ export function createLineWriter(fd: number, { isShared = false } = {}): LineWri
     fd,
     maxLength: MAX_WAITING_BYTES,
     maxWrite: isShared ? MAX_SHARED_WRITE_BYTES : MAX_WRITE_BYTES,
-    // With texts it would measure the whole waiting block again for every line.
+    // Buffers: with text the library would measure the whole waiting block for every line.
     contentMode: "buffer",
-    // At zero, `flush` would not wait for what is being written.
+    // With 0, `flush` would not wait for a write under way.
     minLength: 1,
   });
   sink.on("drop", () => {
@@ -39,13 +39,13 @@ export function createLineWriter(fd: number, { isShared = false } = {}): LineWri
   sink.on("drain", () => {
     waiting = 0;
   });
-  // Without a listener an error would end the process. The lines of the failed write are still waiting.
+  // Without a listener an error would end the process. The lines of the failed write stay in the buffer.
   sink.on("error", () => {});
 
   return {
     write(line) {
       waiting++;
-      // Its types know texts only.
+      // The library's types declare text only.
       sink.write(Buffer.from(line) as unknown as string);
     },
     flush(withinMs) {

@@ -4,13 +4,13 @@ import type { LineWriter } from "./line-writer.ts";
 const LEVELS = ["debug", "info", "warn", "error"] as const;
 type Level = (typeof LEVELS)[number];
 
-/** What is below the level that was asked for is not even made into text. */
+/** Lines below the configured level are not even formatted. */
 export type Log = Record<Level, (line: { event: string; [field: string]: unknown }) => void>;
 
-/** What an operator may ask for. `trace` is `debug`: nothing is said below that. */
+/** The levels an operator can configure. `trace` is the same as `debug`. */
 export const LOG_LEVELS = ["trace", ...LEVELS, "silent"] as const;
 
-/** One JSON object a line. What is in `base` is in every line. */
+/** Writes one JSON object per line. Every line has the members of `base`. */
 export function createLog(
   least: (typeof LOG_LEVELS)[number],
   lines: Pick<LineWriter, "write">,

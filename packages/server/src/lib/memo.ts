@@ -1,6 +1,6 @@
 /**
- * What was worked out of a text, kept for the next time that it comes: for results that can never become wrong, such as what a
- * signed token says. Two generations: when the young one is full, the old one goes, and what is still asked for moves over.
+ * Keeps results computed from a text, for results that never become wrong, such as the claims of a signed token. Two
+ * generations: when the young one is full, the old one is dropped, and entries in use move over.
  */
 export type Memo<T> = {
   get(text: string): T | undefined;

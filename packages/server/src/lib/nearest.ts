@@ -1,4 +1,4 @@
-/** The known word that somebody probably meant, if there is one: a slip or two away, or the beginning of exactly one. */
+/** The known word that a person probably meant: one or two typing errors away, or the only word with this beginning. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const given = word.toLowerCase();
   const allowed = Math.max(1, Math.floor(given.length / 4));
@@ -12,7 +12,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return begun.length === 1 ? begun[0] : undefined;
 }
 
-/** How many letters were left out, added, replaced or swapped with their neighbour (optimal string alignment). */
+/** The number of omitted, added, replaced or swapped letters (optimal string alignment). */
 function slipsBetween(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   const at = (row: number, column: number): number => rows[row]?.[column] ?? Number.POSITIVE_INFINITY;

@@ -1,9 +1,9 @@
-/** Something that an operator has to mend, in words for the operator. The command line prints these, and no stack. */
+/** A fault that the operator must fix. The command line prints its message without a stack. */
 export function operatorFault(message: string, cause?: unknown): Error {
   return named("OperatorFault", message, cause);
 }
 
-/** A command that was typed wrongly: an operator's fault, too, with an exit code of its own. */
+/** A command with wrong arguments, which has an exit code of its own. */
 export function usageFault(message: string, cause?: unknown): Error {
   return named("UsageFault", message, cause);
 }

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 
-/** How many entries are looked at before other requests have their turn: a few milliseconds. */
+/** How many entries are processed before other requests get the event loop: a few milliseconds. */
 const AT_A_TIME = 2000;
 
-/** Lets other requests have a turn of the event loop after so many entries; to be told how many are looked at next. */
+/** Yields the event loop after that many entries. The argument is the number of entries processed next. */
 export function createPauses(): (entries: number) => Promise<void> {
   let lookedAt = 0;
   return async (entries) => {

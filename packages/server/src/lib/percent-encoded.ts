@@ -1,14 +1,14 @@
-/** For whoever only reads: most requests have no query, and an empty one costs as much to make as a short one. */
+/** An empty result for requests without a query, which are most; making one costs as much as parsing a short query. */
 export const NO_PARAMETERS = new URLSearchParams();
 
 /**
- * A query or a form as names and values; nothing where it cannot be text. URLSearchParams alone would put U+FFFD for bytes
- * that are not UTF-8, half a surrogate pair among them, so that different texts become one. NUL PostgreSQL cannot keep.
+ * A query or a form as names and values; undefined when it is not valid text. URLSearchParams alone would replace
+ * invalid UTF-8 with U+FFFD, so that different texts become equal. NUL is refused, because PostgreSQL cannot store it.
  */
 export function readPercentEncoded(encoded: string): URLSearchParams | undefined {
   if (encoded === "") return NO_PARAMETERS;
   try {
-    // A percent sign that begins no byte stands for itself, as it does for URLSearchParams.
+    // A percent sign without two hexadecimal digits is literal, as in URLSearchParams.
     const text = decodeURIComponent(encoded.replaceAll(/%(?![\da-f]{2})/gi, "%25"));
     if (text.includes("\0") || !text.isWellFormed()) return undefined;
   } catch {

@@ -1,21 +1,21 @@
 /**
- * The query of a browser leg. An empty parameter is an absent one, and which came twice is known (RFC 6749 3.1). The text
- * as it was sent is kept beside the value: what is passed on must be passed on unchanged.
+ * The query of a browser leg. An empty parameter counts as absent, and repeated parameters are known (RFC 6749, section
+ * 3.1). The text is kept as it was sent, because parameters are passed on unchanged.
  */
 export type Parameters = {
   get(name: string): string | undefined;
-  /** As it was sent, byte for byte, but for what may not stand in a query, which is encoded. */
+  /** As it was sent, byte for byte, except for characters that a query cannot contain, which are encoded. */
   asSent(name: string): string | undefined;
   isRepeated(...names: string[]): boolean;
 };
 
 /**
- * What may not stand raw in a query, and the semicolon, which some servers read as the end of a parameter: whoever
- * passes it on raw lets the storefront smuggle parameters of its own to the provider.
+ * Characters that must not be raw in a query, and the semicolon, which some servers read as a separator: passed on raw,
+ * it would let a storefront add parameters to the provider's request.
  */
 const UNSENDABLE = /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!$'()*+,:@/?=%]/gu;
 
-/** Many more than any request has. What comes after them is not read: each must be decoded, and thousands fit into a form. */
+/** Many more than any request has. Further parameters are not read, because decoding thousands of them takes time. */
 const MAX_READ = 500;
 
 export function readParameters(search: string): Parameters {
@@ -36,16 +36,16 @@ export function readParameters(search: string): Parameters {
   };
 }
 
-/** As URLSearchParams reads it, which costs more than all the rest where nothing is encoded. */
+/** Decodes as URLSearchParams does, which costs more than all the rest when nothing is encoded. */
 function readPair(pair: string): [name: string, value: string] {
   const end = pair.indexOf("=");
   if (end > 0 && !/[%+]/.test(pair) && pair.isWellFormed()) return [pair.slice(0, end), pair.slice(end + 1)];
-  // The ampersand in front keeps a question mark at the beginning of a name where it is.
+  // The ampersand keeps a question mark at the beginning of a name.
   const [first = ["", ""]] = new URLSearchParams(`&${pair}`);
   return first;
 }
 
-/** Appends to whatever query is there, byte for byte; parameters without a value are left out. */
+/** Appends to an existing query, byte for byte. Parameters without a value are left out. */
 export function withParameters(uri: string, parameters: Record<string, string | undefined>): string {
   const query = Object.entries(parameters)
     .filter((pair): pair is [string, string] => pair[1] !== undefined)

@@ -1,4 +1,4 @@
 import { existsSync, realpathSync } from "node:fs";
 
-/** What stands beside a file is named after it, so a link to it must lead to the same names. */
+/** Resolves links, because the names of files beside a database derive from its path. */
 export const toRealPath = (path: string): string => (existsSync(path) ? realpathSync(path) : path);

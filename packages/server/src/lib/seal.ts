@@ -3,8 +3,8 @@ import { KEY_ID_BYTES, type Keyring, type Purpose } from "./keyring.ts";
 import { operatorFault } from "./operator-fault.ts";
 
 /**
- * Text that only we can read, for keeping secrets that we must be able to use again. AES-256-GCM under a key of the
- * purpose; bound to its context, so that a sealed text copied to another row does not open there.
+ * Encrypts text that the service must read again. AES-256-GCM with a key per purpose, bound to its context, so a sealed
+ * text copied to another row does not open there.
  *
  *     <master key's id, hex> . base64url( nonce 12 | tag 16 | text )
  */
@@ -20,7 +20,7 @@ export function seal(keyring: Keyring, purpose: Purpose, context: string, text: 
   return `${keyId.toString("hex")}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url")}`;
 }
 
-/** The text, or undefined when it was not sealed by us, for this purpose and context, with a key that we still have. */
+/** The text; undefined when it was not sealed for this purpose and context with a configured key. */
 export function unseal(
   keyring: Keyring,
   purpose: Purpose,
@@ -29,7 +29,7 @@ export function unseal(
 ): string | undefined {
   const key = keyring.find(purpose, Buffer.from(keyIdOfSealed(sealed), "hex"));
   const bytes = Buffer.from(sealed.slice(KEY_ID_BYTES * 2 + 1), "base64url");
-  // The decoders skip unknown characters and spare bits: only the text that encodes back to itself is taken.
+  // The decoders skip unknown characters and spare bits, so only text that encodes back to itself is accepted.
   const spelled = `${keyIdOfSealed(sealed).toLowerCase()}.${bytes.toString("base64url")}`;
   if (!key || spelled !== sealed || bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES), {
@@ -47,7 +47,10 @@ export function unseal(
   }
 }
 
-/** The same text sealed with the first master key; the one given where that has sealed it already. `what` names it in the refusal. */
+/**
+ * The text sealed with the first master key; returns the input if it is sealed with that key already. `what` names the
+ * value in the error.
+ */
 export function reseal(
   keyring: Keyring,
   purpose: Purpose,
@@ -61,9 +64,9 @@ export function reseal(
   return seal(keyring, purpose, context, text);
 }
 
-/** Which master key a text was sealed with, without opening it. */
+/** The id of the master key of a sealed text, without opening it. */
 export const keyIdOfSealed = (sealed: string): string => sealed.slice(0, KEY_ID_BYTES * 2);
 
-/** Whether there is any text inside, without opening it: this cipher adds nothing to a text's length. */
+/** Whether the sealed text is empty, without opening it: this cipher does not change a text's length. */
 export const isSealedEmpty = (sealed: string): boolean =>
   Buffer.from(sealed.slice(KEY_ID_BYTES * 2 + 1), "base64url").length <= NONCE_BYTES + TAG_BYTES;

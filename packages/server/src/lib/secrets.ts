@@ -2,8 +2,8 @@ import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 /**
- * Credentials look like `lksk_<43 random characters><6 characters of checksum>`. The prefix lets a secret scanner find
- * a leaked one; the checksum tells a typo or a cut-off paste from a wrong secret, without asking the database.
+ * Credentials look like `lksk_<43 random characters><6 characters of checksum>`. Secret scanners find a leaked one by
+ * its prefix. The checksum tells a typing error from a wrong secret without the database.
  */
 export type Prefix = "lkid" | "lksk" | "lkac";
 
@@ -16,7 +16,7 @@ export function newCredential(prefix: Prefix): string {
   return body + checksum(body);
 }
 
-/** True when the text has our shape and its checksum fits: it was made by us and copied whole. */
+/** True when the text has the shape of a credential and its checksum is right. */
 export function isWellFormed(prefix: Prefix, text: string): boolean {
   const length = prefix.length + 1 + RANDOM_LENGTH[prefix] + CHECKSUM_LENGTH;
   if (text.length !== length || !text.startsWith(`${prefix}_`) || !/^[0-9A-Za-z_]+$/.test(text)) return false;
@@ -24,7 +24,7 @@ export function isWellFormed(prefix: Prefix, text: string): boolean {
   return checksum(body) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/** A plain SHA-256 is enough for secrets of 256 random bits: there is nothing to guess, so nothing to slow down. */
+/** Plain SHA-256 is enough for secrets of 256 random bits, which cannot be guessed. */
 export const hashSecret = (secret: string): string => hash("sha256", secret);
 
 export function hashesEqual(left: string, right: string): boolean {

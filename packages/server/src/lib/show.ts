@@ -1,6 +1,6 @@
 const MAX_SHOWN_LENGTH = 200;
 
-/** A value from outside, for people to read: short, on one line, nothing that moves the rest of it. */
+/** A value from outside, for display: short, on one line, without control characters. */
 export function show(value: unknown, maxLength = MAX_SHOWN_LENGTH): string {
   if (value === undefined) return "absent";
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);

@@ -1,4 +1,4 @@
-/** Runs `work` once for all who ask for the same key while it runs. */
+/** Runs `work` once for all calls with the same key while it runs. */
 export function createSingleFlight<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
   const underWay = new Map<string, Promise<T>>();
   return (key, work) => {

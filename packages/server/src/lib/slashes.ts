@@ -1,4 +1,4 @@
-/** Without the slashes at its end, so that a path can be put behind it. */
+/** Removes slashes at the end, so that a path can be appended. */
 export function withoutSlashes(url: string): string {
   let end = url.length;
   while (url.endsWith("/", end)) end--;

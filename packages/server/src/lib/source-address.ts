@@ -2,8 +2,8 @@ import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
 import { createMemo } from "./memo.ts";
 
 /**
- * Where a request came from, as one text per counted source: IPv4 as it is (also when written inside IPv6), IPv6 by
- * its /64, since whoever has one address of a /64 usually has them all.
+ * The source of a request as one text per counted source: IPv4 as it is, also inside IPv6; IPv6 by its /64, because the
+ * owner of one address usually has the whole /64.
  */
 export type TrustedProxies = { includes(address: string): boolean };
 
@@ -14,7 +14,7 @@ export function trustedProxies(cidrs: readonly string[]): TrustedProxies {
     const family = isIPv4(network) ? "ipv4" : "ipv6";
     list.addSubnet(network, bits === undefined ? (family === "ipv4" ? 32 : 128) : Number(bits), family);
   }
-  // Behind a proxy, every request comes from the same few peers.
+  // Cached, because behind a proxy all requests come from few peers.
   const known = createMemo<boolean>(MAX_KNOWN);
   return {
     includes(address) {
@@ -31,8 +31,8 @@ export function trustedProxies(cidrs: readonly string[]): TrustedProxies {
 const MAX_KNOWN = 1000;
 
 /**
- * The right-most hop that is not one of our own proxies. Everything to its left was written by strangers. A hop that
- * is no address ends the walk: what stands beyond it cannot be trusted either.
+ * The right-most hop that is not a trusted proxy. Hops further left were written by strangers. A hop that is no address
+ * ends the search, because the hops beyond it cannot be trusted.
  */
 export function sourceOf(peer: string, forwardedFor: string | undefined, proxies: TrustedProxies): string {
   let source = peer;
@@ -45,7 +45,7 @@ export function sourceOf(peer: string, forwardedFor: string | undefined, proxies
   return canonicalSource(source);
 }
 
-/** `192.0.2.1:4711` and `[2001:db8::1]:443` are how some proxies write a hop; IPv6 has a port only behind brackets. */
+/** Some proxies write a hop as `192.0.2.1:4711` or `[2001:db8::1]:443`. IPv6 has a port only after brackets. */
 function withoutPort(hop: string): string {
   const [, v6, v4] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(hop) ?? [];
   return v4 ?? (v6 && isIPv6(v6) ? v6 : hop);
@@ -63,11 +63,11 @@ export function canonicalSource(address: string): string {
   }
 }
 
-/** What one party can be given at once: of a source counted by /64 its /48, of any other the source itself. */
+/** The network of one party: the /48 of an IPv6 source, the address of an IPv4 source. */
 export const networkOf = (source: string): string =>
   source.endsWith("::/64") ? `${source.split(":").slice(0, 3).join(":")}::/48` : source;
 
-/** What a record may say of a source: enough to tell an office from a home, and not who it was. */
+/** A shortened source for records: it tells an office from a home, and does not identify a person. */
 export const subnetOf = (source: string): string | null => {
   if (source.endsWith("::/64")) return source;
   return isIPv4(source) ? `${source.split(".").slice(0, 3).join(".")}.0/24` : null;
@@ -82,7 +82,7 @@ function unmapped(address: string): string {
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
 }
 
-/** The eight groups of an IPv6 address, each without leading zeros. WHATWG URL writes the one canonical form. */
+/** The eight groups of an IPv6 address without leading zeros. The WHATWG URL parser writes the canonical form. */
 function groups(address: string): string[] {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = "", tail] = canonical.split("::");

@@ -1,4 +1,7 @@
-/** JSON as Latchkey accepts it: UTF-8 without a mark, no member twice, in requests none with a name that JavaScript treats specially. */
+/**
+ * Strict JSON: UTF-8 without a byte order mark, no member twice, and in requests no member name that JavaScript treats
+ * specially.
+ */
 export type JsonFault =
   | "not_utf8"
   | "not_json"
@@ -7,11 +10,14 @@ export type JsonFault =
   | "reserved_member"
   | "lone_surrogate";
 
-/** `member`: the member of the outermost object in which the fault is. Only with `keepsEveryName`: a request's own names are not said back. */
+/**
+ * `member` is the outermost member with the fault. Only with `keepsEveryName`, because names from a request are not
+ * repeated.
+ */
 type JsonResult = { value: unknown } | { fault: JsonFault; member?: string };
 
 type Options = {
-  /** Reads `__proto__`, `constructor` and `prototype` as members like others, into objects without a prototype. */
+  /** Reads `__proto__`, `constructor` and `prototype` as ordinary members, into objects without a prototype. */
   keepsEveryName?: boolean;
 };
 
@@ -20,8 +26,8 @@ const RESERVED = new Set(["__proto__", "constructor", "prototype"]);
 const LITERALS: Record<string, unknown> = { true: true, false: false, null: null };
 
 /**
- * A parser of our own: JSON.parse keeps the last of two members with one name, and on the V8 of Node 24 to 26 it can take a
- * name that is written with a backslash for another one that it has seen before (nodejs/node#63785).
+ * A parser of its own: JSON.parse keeps the last of two equal members, and V8 in Node 24 to 26 can confuse an escaped
+ * member name with another one (nodejs/node#63785).
  */
 export function parseStrictJson(
   bytes: Uint8Array,
@@ -57,7 +63,7 @@ type Reader = {
   maxDepth: number;
   levelsLeft: number;
   keepsEveryName: boolean;
-  /** The member of the outermost object that is being read. */
+  /** The outermost member being read. */
   member: string | undefined;
   fault: JsonFault | undefined;
 };
@@ -66,7 +72,7 @@ const refuse = (reader: Reader, fault: JsonFault): undefined => {
   reader.fault ??= fault;
 };
 
-/** The next character that is not white space, without passing it; empty at the end. */
+/** The next character that is not white space, without consuming it; empty at the end. */
 function next(reader: Reader): string {
   const { text } = reader;
   for (;;) {
@@ -128,11 +134,11 @@ function readArray(reader: Reader): unknown[] {
   return array;
 }
 
-/** Anything but quotation mark, backslash and the control characters below the space. */
+/** Any character except the quotation mark, the backslash and control characters. */
 const PLAIN = /[ !#-[\]-\uffff]*/y;
 const ESCAPED = /(?:[ !#-[\]-\uffff]|\\.)*/y;
 
-/** JSON.parse reads a text on its own rightly; only names within an object are mistaken. */
+/** JSON.parse reads a single string correctly; only member names are affected. */
 function readString(reader: Reader): string | undefined {
   const start = reader.at;
   const plainEnd = endOf(PLAIN, reader.text, start + 1);
@@ -162,7 +168,7 @@ function readScalar(reader: Reader): unknown {
   return Object.hasOwn(LITERALS, word) ? LITERALS[word] : refuse(reader, "not_json");
 }
 
-/** Where a sticky pattern that begins at a place ends; the place itself where it does not fit. */
+/** The end of a sticky pattern's match at a position; the position itself without a match. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;

@@ -1,4 +1,4 @@
-/** So many pieces of work at a time; the others wait in the order in which they came, for as long as it takes. */
+/** Runs a number of tasks at once; the others wait in order, without a time limit. */
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function createTurns(places: number): Turns {
@@ -10,7 +10,7 @@ export function createTurns(places: number): Turns {
     try {
       return await work();
     } finally {
-      // The place is handed to the first in the queue without becoming free, so that a newcomer cannot take it first.
+      // The place passes to the first in the queue without becoming free, so a newcomer cannot take it.
       const next = waiting.shift();
       if (next) next();
       else free++;
@@ -18,10 +18,10 @@ export function createTurns(places: number): Turns {
   };
 }
 
-/** One piece of work at a time for each owner; those of different owners do not wait for each other. */
+/** Runs one task at a time for each owner; different owners do not wait for each other. */
 type TurnsOf = {
   inTurn<T>(owner: string, work: () => Promise<T>): Promise<T>;
-  /** How many pieces of an owner's are under way or wait. */
+  /** The number of an owner's tasks that run or wait. */
   count(owner: string): number;
 };
 

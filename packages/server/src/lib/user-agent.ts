@@ -1,13 +1,13 @@
-/** The browser and the operating system in words that a person would use on the telephone. Null: not told. */
+/** Browser and operating system in words that a person would say on the telephone. Null: unknown. */
 type UserAgent = { readonly browser: string | null; readonly operatingSystem: string | null };
 
-/** Longer than any that browsers send. What is beyond is cut off, because every pattern below searches the whole text. */
+/** Longer than any that browsers send. The rest is cut off, because every pattern below searches the whole text. */
 const MAX_LENGTH = 512;
 
-/** Where the figure does not stand behind the name, `figure` finds it; without one it is somebody else. */
+/** `figure` finds the version where it does not follow the name; without a match the entry does not apply. */
 type Known = readonly [pattern: RegExp, name: string, figure?: RegExp];
 
-/** The first that fits: most browsers also say that they are Chrome, and all say that they are Safari. */
+/** The first match wins: most browsers also name Chrome, and all name Safari. */
 const BROWSERS: readonly Known[] = [
   [/\b(?:FBAN|FBAV)\//, "Facebook app"],
   [/\bInstagram /, "Instagram app"],
@@ -24,7 +24,7 @@ const BROWSERS: readonly Known[] = [
   [/\bAppleWebKit\//, "an app's own browser"],
 ];
 
-/** Windows has said 10 since 10, and Apple's computers have stopped counting, too: no figure is better than a wrong one. */
+/** Windows has reported 10 since Windows 10, and macOS stopped counting, so these have no version. */
 const SYSTEMS: readonly Known[] = [
   [/\bWindows Phone\b/, "Windows Phone"],
   [/\bWindows\b/, "Windows"],
@@ -42,7 +42,7 @@ export function describeUserAgent(sent: string | undefined): UserAgent {
   return { browser: firstOf(BROWSERS, text), operatingSystem: firstOf(SYSTEMS, text) };
 }
 
-/** The name is ours and the figure has digits alone, so that nothing of what was sent is passed on. */
+/** The name comes from this table and the version has digits only, so no text of the caller is passed on. */
 function firstOf(known: readonly Known[], text: string): string | null {
   for (const [pattern, name, figure = pattern] of known) {
     const found = pattern.test(text) && figure.exec(text);

@@ -1,6 +1,6 @@
 /**
- * The origin of a URL, and a word in the place of the rest: path and query may be a secret. Services for chats and automation give out
- * addresses of webhooks that let in whoever knows them.
+ * The origin of a URL, with a placeholder for the rest: path and query may contain a secret. Chat and automation
+ * services give out webhook URLs that need no other credential.
  */
 export function withoutPath(url: string): string {
   const { origin } = new URL(url);

@@ -1,13 +1,13 @@
 import type { Clock } from "./clock.ts";
 
 /**
- * Runs so many pieces of work at once; who finds no place waits, for a bounded time. Waiting work belongs to groups, and a
- * free place goes to the next group in turn, so that one group's backlog delays only that group. As many may wait as can be
- * begun in that time, judged by how long the latest pieces took. When more come, the group with the most waiting gives up
- * its latest: that one would have been begun last, and so waited in vain.
+ * Runs a number of tasks at once; further tasks wait for a bounded time. Waiting tasks belong to groups, and a free
+ * place goes to the groups in turn, so a backlog delays only its own group. The number that may wait is what can begin
+ * in that time, judged by the duration of recent tasks. Beyond it, the group with the most waiting tasks loses its
+ * latest, which would have begun last.
  */
 type WorkQueue = {
-  /** Rejects with the queue's `refusal` where the work is not begun in time, or nobody wants it any more at its turn. */
+  /** Rejects with `refusal` when the task does not begin in time, or is no longer wanted at its turn. */
   run<T>(group: string, work: () => Promise<T>, isWanted?: () => boolean): Promise<T>;
   waiting(): number;
 };
@@ -16,18 +16,18 @@ type Options = {
   clock: Pick<Clock, "monotonicMs">;
   atOnce: number;
   waitMs: number;
-  /** What a piece of work takes, until some have been seen. */
+  /** The expected duration of a task until some have run. */
   eachMs: number;
   refusal(): Error;
 };
 
 type Waiter = { sinceMs: number; isWanted(): boolean; begin(): void; refuse(): void };
 
-/** How much the latest piece counts in what a piece is expected to take. */
+/** The weight of the latest task in the expected duration. */
 const LATEST = 1 / 8;
 
 export function createWorkQueue({ clock, atOnce, waitMs, eachMs, refusal }: Options): WorkQueue {
-  /** The group whose turn it is stands first. One that has given up its only one is empty until a piece ends. */
+  /** The next group comes first. A group that gave up its only task stays empty until a task ends. */
   const groups = new Map<string, Waiter[]>();
   let expectedMs = eachMs;
   let running = 0;
@@ -49,7 +49,9 @@ export function createWorkQueue({ clock, atOnce, waitMs, eachMs, refusal }: Opti
     }
   }
 
-  /** In each group the first has waited longest. It is looked for when a piece ends, which is often enough, and no timer. */
+  /**
+   * The first task of each group has waited longest. Checked when a task ends, which is often enough to need no timer.
+   */
   function refuseLate(nowMs: number): void {
     for (const [group, members] of groups) {
       const inTime = members.findIndex(({ sinceMs }) => nowMs - sinceMs < waitMs);
@@ -67,7 +69,7 @@ export function createWorkQueue({ clock, atOnce, waitMs, eachMs, refusal }: Opti
       const [group, members] = turn;
       const first = members.shift() as Waiter;
       waiting--;
-      // To the end of the round, if more of this group wait.
+      // A group with more waiting tasks moves to the end of the round.
       groups.delete(group);
       if (members.length > 0) groups.set(group, members);
       if (first.isWanted()) first.begin();

@@ -38,10 +38,10 @@ export type CarriedOver = typeof NOTHING & {
 };
 
 /**
- * A restored database does not know what was ended after the backup. Where the replaced database can still be read, it decides who may
- * come in and who is sent data: docs/storage.md has each table. Everything else is as in the backup, which is what a restore is for.
- * Whatever is carried over leaves an event, as it did in the replaced database. `undefined`: the backup was not made of it, so what it
- * lacks says nothing, and nothing was carried over.
+ * A restored database does not know which rights were ended after the backup. While the replaced database can be read,
+ * it decides who may sign in and which receivers get data; docs/storage.md lists each table. All else is as in the
+ * backup. Each change leaves an event. `undefined`: the backup was not made from the replaced database, so nothing is
+ * taken over.
  */
 export async function carryOver(deps: Deps, from: Storage): Promise<CarriedOver | undefined> {
   if ((await originOf(deps.storage)) !== (await originOf(from))) return undefined;
@@ -62,7 +62,9 @@ export async function carryOver(deps: Deps, from: Storage): Promise<CarriedOver 
 
 type Part = (deps: Deps, replaced: Replaced) => Promise<Partial<typeof NOTHING>>;
 
-/** Stores first, so that rows of a deleted store are skipped; erasures before deletions: they take more away. */
+/**
+ * Stores first, so that rows of deleted stores are skipped. Erasures before deletions, because an erasure removes more.
+ */
 const PARTS: Record<string, Part> = {
   stores: carryStores,
   erasures: carryErasures,
@@ -73,7 +75,7 @@ const PARTS: Record<string, Part> = {
   customers: carryCustomers,
 };
 
-/** A store of which not even a row is left leaves no log either, so a damaged database says nothing of it. */
+/** A deleted store leaves no row and no log, so a damaged database cannot prove that a store was deleted. */
 async function carryStores(
   deps: Deps,
   { storage, isSound, columnsOf }: Replaced,
@@ -96,10 +98,10 @@ async function carryStores(
 
 async function carryMembers(deps: Deps, replaced: Replaced): Promise<{ members: number; roles: number }> {
   const { storage } = deps;
-  // Tables that are older have no members, and then the backup has none either.
+  // Tables from before members exist in neither database.
   if (replaced.columnsOf("members").size === 0) return { members: 0, roles: 0 };
   let members = 0;
-  // Removals first: a member who was invited again may be bound to the account of the removed one.
+  // Removals first: a member who was invited again may be bound to the account of a removed one.
   for await (const page of pagesOf(storage, "members"))
     members += await carryRemovals(deps, idsOf(await listGone(replaced, "members", "member.deleted", page)));
   const changes: CarriedChange[] = [];
@@ -110,7 +112,9 @@ async function carryMembers(deps: Deps, replaced: Replaced): Promise<{ members: 
   return { members, roles: changes.filter(({ columns }) => columns.role !== undefined).length };
 }
 
-/** Equal for a database and its backups, until one of them is restored: when its tables were made, and the last restore. */
+/**
+ * Equal for a database and its backups until one of them is restored: when its tables were made, and the last restore.
+ */
 async function originOf(storage: Storage): Promise<string | undefined> {
   if (!(await hasTables(storage))) return undefined;
   const applied = await storage.db
@@ -118,7 +122,7 @@ async function originOf(storage: Storage): Promise<string | undefined> {
     .select(["version", "applied_at"])
     .execute();
   const madeAt = applied.find(({ version }) => version === 1)?.applied_at;
-  // Tables that are older than `tokens_from` were never restored by a release that would have set it.
+  // Tables without `tokens_from` come from a release that did not record restores.
   const knowsRestores = applied.some(({ version }) => version === endings.version);
   const last = knowsRestores
     ? await storage.db

@@ -28,15 +28,16 @@ type CarriedCustomers = {
 };
 
 /**
- * Who was deleted stays so. Whoever is still there signs in with what counts in the replaced database: its password, its address and
- * whether that is proven, and its identities. A name and the rest are as in the backup.
+ * Deleted customers are deleted again. The others get their password, e-mail, its verification and their identities
+ * from the replaced database. Name and the rest are as in the backup.
  */
 export async function carryCustomers(deps: Deps, replaced: Replaced): Promise<CarriedCustomers> {
   const { storage } = deps;
   const carried = { customers: 0, passwords: 0, addresses: 0, identities: 0 };
   for await (const page of pagesOf(storage, "customers"))
     carried.customers += await carryDeletions(deps, replaced, page);
-  // All addresses are given up before any is given anew: two may have each other's now, and an index lets no two have the same.
+  // First removes all changed addresses, then sets the new ones: two customers may have swapped addresses, and the
+  // index is unique.
   for await (const page of pagesOf(storage, "customers")) await freeAddresses(deps, replaced, page);
   for await (const page of pagesOf(storage, "customers")) {
     for (const { columns } of await carryChanges(deps, replaced, page)) {
@@ -70,7 +71,7 @@ async function findChanges({ storage }: Deps, replaced: Replaced, page: readonly
   const now = await readReplaced(replaced, "customers", DECIDED, idsOf(page));
   const rows = await readRestored(storage, "customers", DECIDED, idsOf(page));
   return rows.flatMap((was) => {
-    // Who had no password at the time of the backup gets none by this.
+    // A customer without a password at the time of the backup gets none.
     const decided = was.password_hash === null ? DECIDED.slice(0, 3) : DECIDED;
     const columns = differences<Decided>(was, now.get(was.id), decided);
     return columns ? [{ id: was.id, store_id: was.store_id, columns }] : [];
@@ -112,8 +113,8 @@ async function carryChange(trx: Trx, deps: Deps, { id, store_id, columns }: Chan
 }
 
 /**
- * An identity that was unlinked signs nobody in any more. One that belongs to another customer now does so here as well, if that customer
- * is here. Customers cannot be merged yet; once they can, what a merge has moved is found in the same way.
+ * An unlinked identity is unlinked again. An identity that now belongs to another customer moves to that customer, if
+ * the customer exists here. Customers cannot be merged yet; once they can, a merge moves identities in the same way.
  */
 async function carryIdentities(deps: Deps, replaced: Replaced, page: readonly Owned[]): Promise<number> {
   const { db } = deps.storage;

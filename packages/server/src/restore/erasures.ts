@@ -25,8 +25,9 @@ type Kind = (typeof KINDS)[number];
 const PAGE = 200;
 
 /**
- * Erases again the people who were erased since the backup: row, log and records. The log of the replaced database names them. An
- * erasure that this log has forgotten is older than all that the service keeps of events, and so are the events that it erased.
+ * Erases again the people who were erased after the backup: row, log and records. The log of the replaced database
+ * names them. An erasure that this log has forgotten is older than every event that the service keeps, and so are the
+ * events that it erased.
  */
 export async function carryErasures(deps: Deps, replaced: Replaced): Promise<{ erased: number }> {
   let erased = 0;
@@ -74,7 +75,7 @@ async function* listErased(
   for (const { subject } of waiting) yield subject;
 }
 
-/** False: nothing is here of this person. */
+/** Returns false when this database has no data of the person. */
 async function eraseAgain(deps: Deps, storeId: string, kind: Kind, personId: string): Promise<boolean> {
   const { storage } = deps;
   const person = { storeId, personId };
@@ -102,7 +103,7 @@ async function eraseAgain(deps: Deps, storeId: string, kind: Kind, personId: str
   return true;
 }
 
-/** Records of the erased that only an earlier address led to: they are blank there, so they are blank here. */
+/** Records of erased people that only an earlier address led to: blank in the replaced database, so blanked here. */
 async function carryBlankRecords({ storage }: Deps, replaced: Replaced): Promise<void> {
   for await (const page of pagesOf(storage, "sign_ons")) {
     const rows = await readRestored(storage, "sign_ons", ["email_digest"], idsOf(page));

@@ -20,7 +20,10 @@ import {
 type Deps = { storage: Storage; clock: Clock };
 type CarriedKeys = { deletedKeys: number; rotatedKeys: number; roles: number };
 
-/** Keys that were deleted stay so. The secrets of the others are those of the replaced database, the new ones included, and so are their roles. */
+/**
+ * Deleted keys are deleted again. The other keys get their secrets, also new ones, and their roles from the replaced
+ * database.
+ */
 export async function carryApplicationKeys(deps: Deps, replaced: Replaced): Promise<CarriedKeys> {
   const carried = { deletedKeys: 0, rotatedKeys: 0, roles: 0 };
   for await (const page of pagesOf(deps.storage, "application_keys")) {
@@ -52,7 +55,7 @@ async function carrySecrets(trx: Trx, deps: Deps, replaced: Storage, keys: strin
   const secretsOf = (db: Storage["db"]) =>
     db
       .selectFrom("application_keys as key")
-      // By the key's store, too: the index over secrets begins with it.
+      // With the key's store, because the index of secrets starts with it.
       .innerJoin("application_key_secrets as secret", (join) =>
         join.onRef("secret.store_id", "=", "key.store_id").onRef("secret.application_key_id", "=", "key.id"),
       )

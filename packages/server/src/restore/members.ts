@@ -8,11 +8,11 @@ import { laterThan } from "../storage/later-than.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 
-/** What a restore takes over of members from the database that it replaces. */
+/** Takes over members from the replaced database. */
 
 type Deps = { storage: Storage; clock: Clock };
 
-/** Those that the replaced database no longer has go. */
+/** Removes members that the replaced database does not have. */
 export async function carryRemovals(deps: Deps, gone: readonly string[]): Promise<number> {
   if (gone.length === 0) return 0;
   await deps.storage.transact(async (trx) => {
@@ -34,7 +34,7 @@ const DECIDED = ["id", "store_id", "role", "email", "email_key", "profile_id", "
 type Decided = Pick<Tables["members"], (typeof DECIDED)[number]>;
 export type CarriedChange = { id: string; storeId: string; columns: Partial<Decided> };
 
-/** In what these members differ from what the replaced database says of them. */
+/** Sets the columns of these members that differ in the replaced database. */
 export async function findChanges(
   restored: Storage,
   replaced: Storage,
@@ -52,14 +52,15 @@ export async function findChanges(
 
 const columnsOf = (was: Decided, is: Decided): Partial<Decided> => ({
   ...(was.role !== is.role && { role: is.role }),
-  // Whom a first sign-on after the backup has bound a member to: nobody else may come by the e-mail again.
+  // The identity that a sign-on after the backup has bound: without it another person could claim the member by e-mail.
   ...(was.subject === null &&
     is.subject !== null && { profile_id: is.profile_id, issuer: is.issuer, subject: is.subject }),
-  // An invitation is open to who has its address. Also of those that are bound: an invitation may have the address that one of them had.
+  // An invitation is open to the owner of its address, so the addresses of invitations are taken over, and those of
+  // bound members, whose address an invitation may have.
   ...(was.email !== is.email && { email: is.email, email_key: is.email_key }),
 });
 
-/** All of a store at once: two may have each other's address now, and at no moment may both have the same. */
+/** All members of a store in one statement, because two may have swapped addresses, and the index is unique. */
 export function carryChanges(deps: Deps, storeId: string, changes: readonly CarriedChange[]): Promise<void> {
   return deps.storage.transact(async (trx) => {
     for (const { id, columns } of changes)

@@ -27,7 +27,7 @@ import {
 type Deps = { storage: Storage; clock: Clock };
 type Counts = { profiles: number; realms: number };
 
-/** Whom a profile trusts, for what, and whether at all. Its name is as in the backup. */
+/** The columns that decide which provider a profile trusts. Its name is as in the backup. */
 const TRUST = [
   "enabled",
   "discovery_url",
@@ -46,10 +46,10 @@ const TRUST = [
   "propagate_logout",
 ] as const;
 
-/** Where shoppers may be sent back to, and what becomes of two people with one address. */
+/** The columns for redirect URIs and for two customers with one e-mail. */
 const RULES = ["redirect_uris", "duplicate_email_policy", "profile_updates"] as const;
 
-/** Profiles first, then what they are in: a realm with a profile, or one that the settings name, cannot be deleted. */
+/** Profiles before realms: a realm with a profile, or in the settings, cannot be deleted. */
 export async function carryRealms(deps: Deps, replaced: Replaced): Promise<Counts> {
   const { storage } = deps;
   const counts = { profiles: 0, realms: 0 };
@@ -68,7 +68,7 @@ export async function carryRealms(deps: Deps, replaced: Replaced): Promise<Count
   return counts;
 }
 
-/** A realm that the settings still name cannot be deleted: it stays, without redirect URIs. */
+/** A realm that the settings still name cannot be deleted, so it stays without redirect URIs. */
 async function removeRealm(deps: Deps, { id, store_id }: Owned): Promise<void> {
   try {
     await deleteRealm(deps, byOperator(store_id), id);
@@ -78,7 +78,7 @@ async function removeRealm(deps: Deps, { id, store_id }: Owned): Promise<void> {
   }
 }
 
-/** A command asks no provider, so it knows nothing of their health. */
+/** A command does not call providers, so it knows nothing of their health. */
 const calls = { healthOf: () => undefined };
 
 async function deleteProfile(trx: Trx, deps: Deps, { id, store_id }: Owned): Promise<void> {
@@ -133,7 +133,7 @@ async function changeProfile(
     ]);
 }
 
-/** The realm that customers sign in to, where the backup has it. */
+/** The realm that customers sign in to, if the backup has it. */
 async function carrySettings(
   { storage, clock }: Deps,
   { storage: from, columnsOf }: Replaced,

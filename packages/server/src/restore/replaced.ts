@@ -5,13 +5,13 @@ import type { Database, Storage } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 
 /**
- * The database that a restore replaces, as evidence. It may have been written by another release, so only columns that it has are
- * asked for. It may be damaged: then a row that is not found may just not be readable, and counts as deleted only if the log says so.
+ * The database that a restore replaces. Another release may have written it, so only columns that it has are read. It
+ * may be damaged; a missing row then counts as deleted only if the log has its deletion.
  */
 export type Replaced = {
   storage: Storage;
   isSound: boolean;
-  /** None: it has no such table. */
+  /** Empty: the database has no such table. */
   columnsOf(table: keyof Tables): ReadonlySet<string>;
 };
 
@@ -33,7 +33,7 @@ async function isSound({ engine, db }: Storage): Promise<boolean> {
   return rows[0]?.integrity_check === "ok";
 }
 
-/** Each has an id. */
+/** Tables whose rows have an `id`. */
 type Carried =
   | "application_keys"
   | "authentication_realms"
@@ -48,7 +48,7 @@ export type Owned = { id: string; store_id: string };
 
 const PAGE = 200;
 
-/** All rows of the restored database, some at a time, by their ids. */
+/** The rows of the restored database in pages, by id. */
 export async function* pagesOf({ db }: Storage, table: Carried): AsyncGenerator<Owned[]> {
   for (let after = ""; ; ) {
     const rows = await db
@@ -90,7 +90,7 @@ export async function readReplaced<T extends Carried, C extends keyof Tables[T] 
   return new Map(rows.map((row) => [row.id, row as unknown as Partial<Pick<Tables[T], C>>]));
 }
 
-/** The same of the restored database, which has them all. */
+/** The same columns of the restored database, which has all of them. */
 export async function readRestored<T extends Carried, C extends keyof Tables[T] & string>(
   { db }: Storage,
   table: T,
@@ -113,7 +113,7 @@ const readSome = (
     .orderBy("id")
     .execute() as Promise<Owned[]>;
 
-/** In what a row is another one there: the members that it has there. */
+/** The columns of a row that differ in the replaced database, with their values there. */
 export function differences<R extends object>(
   was: R,
   is: Partial<R> | undefined,
@@ -125,7 +125,7 @@ export function differences<R extends object>(
   return Object.keys(changed).length > 0 ? changed : undefined;
 }
 
-/** Which of these rows were deleted there. */
+/** Which of these rows the replaced database has deleted. */
 export async function listGone(
   replaced: Replaced,
   table: Carried,

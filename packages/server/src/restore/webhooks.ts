@@ -20,7 +20,7 @@ import {
 
 type Deps = { storage: Storage; clock: Clock };
 
-/** Where events go, which ones, and by which secrets the receiver knows us. */
+/** The columns for receiver, event types and secrets. */
 const DECIDED = [
   "enabled",
   "disabled_reason",
@@ -32,7 +32,7 @@ const DECIDED = [
 const SECRETS = { sealed_secret: "signing_secret", sealed_secret_key: "configuration.secret_key" } as const;
 type Decided = Pick<IntegrationRow, (typeof DECIDED)[number]>;
 
-/** Webhooks that were deleted stay so; the others send what they last sent, to where they last did, if they last did. */
+/** Deleted webhooks are deleted again. The others get their last receiver, event types and state. */
 export async function carryWebhooks(deps: Deps, replaced: Replaced): Promise<{ webhooks: number }> {
   let webhooks = 0;
   for await (const page of pagesOf(deps.storage, "integrations")) {
@@ -51,7 +51,10 @@ export async function carryWebhooks(deps: Deps, replaced: Replaced): Promise<{ w
   return { webhooks };
 }
 
-/** Nothing tells which of them were deleted since, or had their secret stolen: an administrator enables them again, one by one. */
+/**
+ * Without the replaced database it is unknown which webhooks were deleted or had a stolen secret, so all are disabled
+ * and an administrator enables them one by one.
+ */
 export async function disableWebhooks(deps: Deps): Promise<number> {
   let disabled = 0;
   for await (const page of pagesOf(deps.storage, "integrations")) {

@@ -1,4 +1,4 @@
-/** What the reference reads of the OpenAPI document that contract/openapi.ts makes: its parts, and no other form of them. */
+/** The parts of the OpenAPI document (contract/openapi.ts) that the reference uses. */
 export type Document = {
   info: { title: string; description: string };
   paths: Record<string, Record<string, Operation>>;
@@ -48,10 +48,10 @@ export type Shape = {
   maxItems?: number;
 };
 
-/** An operation where it stands. */
+/** An operation with its path and method. */
 export type Placed = { method: string; path: string; operation: Operation };
 
-/** In the document's order, under their headings. */
+/** The operations in the document's order, under their tags. */
 export function byTag({ paths }: Document): Map<string, Placed[]> {
   const groups = new Map<string, Placed[]>();
   for (const [path, methods] of Object.entries(paths))

@@ -7,7 +7,7 @@ import {
   type Shape,
 } from "./document.ts";
 
-/** A request that can be sent, made of what the contract gives as examples. */
+/** A sample request, from the examples in the contract. */
 export type Example = { mediaType?: string; body?: string };
 
 const JSON_TYPE = "application/json";
@@ -21,7 +21,7 @@ export function exampleOf({ requestBody }: Operation, { components }: Document):
   return { mediaType, body: new URLSearchParams(value as Record<string, string>).toString() };
 }
 
-/** Of a shape with alternatives the first; of an object what is required, and what has an example. */
+/** For alternatives the first one; for an object the required members and those with an example. */
 function sampleOf(shape: Shape, shapes: Record<string, Shape>): unknown {
   if (shape.$ref) return sampleOf(shapes[nameOf(shape)] ?? {}, shapes);
   if (shape.const !== undefined) return shape.const;
@@ -44,7 +44,7 @@ function sampleOf(shape: Shape, shapes: Record<string, Shape>): unknown {
   return "…";
 }
 
-/** What a request shows of its sender. `asBearer`: the customer token itself, as a client library sends it. */
+/** The credentials in a sample. `asBearer`: the customer token itself, as a client library sends it. */
 export const needs = ({ security }: Operation) => ({
   client: security.some((way) => "client" in way),
   bearer: security.some((way) => "bearer" in way),
@@ -54,7 +54,7 @@ export const needs = ({ security }: Operation) => ({
 
 export const placeholderOf = ({ name }: Pick<Parameter, "name">): string => name.toUpperCase();
 
-/** As it stands before the reader has entered anything; page.js makes the same text with what was entered. */
+/** The sample before the reader has entered values. page.js makes the same text with the entered values. */
 export function curlOf(
   { method, path, operation }: Placed,
   { mediaType, body }: Example,

@@ -7,7 +7,7 @@ import { renderReference } from "./render.ts";
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The API reference at /docs, made of the contract when it is first asked for. Nothing is fetched from elsewhere. */
+/** The API reference at /docs, made from the contract at the first request. It loads nothing from elsewhere. */
 export const referencePages = (publicUrl: string): readonly Page[] => [
   page("/docs", "text/html", () =>
     renderReference(openapiDocument(publicUrl) as unknown as Document, publicUrl),

@@ -5,10 +5,10 @@ import { byTag, type Document, type Parameter, type Placed, type Response } from
 import { curlOf, type Example, exampleOf, needs, placeholderOf } from "./example.ts";
 import { members, typeOf } from "./shape.ts";
 
-/** The API reference: one page, complete without a script. page.js adds what takes a reader's own token. */
+/** The API reference as one page that works without a script. page.js adds requests with the reader's own token. */
 export function renderReference(document: Document, baseUrl: string): string {
   const groups = [...byTag(document)];
-  // A proxy in front may take a path away, which the browser must ask with.
+  // A proxy may remove a path prefix, which the browser must add to its requests.
   const below = new URL(baseUrl).pathname.replace(/\/$/, "");
   return html`<!doctype html>
 <html lang="en">
@@ -48,7 +48,7 @@ ${problemList()}
 const contents = (tag: string, placed: Placed[]): Html =>
   html`<p>${tag}</p><ul>${placed.map(({ operation }) => html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`)}</ul>`;
 
-/** Hidden until there is a script to use it. */
+/** Hidden until the script shows it. */
 const tokens = (): Html =>
   html`<form id="tokens" hidden>
 <h2>Your own tokens</h2>
@@ -95,7 +95,7 @@ function answer(status: string, { description, content }: Response): Html {
   return html`<details><summary>${said}</summary>${members(schema) || html`<p>${typeOf(schema)}</p>`}</details>`;
 }
 
-/** The description of a problem's answer names its codes between backticks, one a paragraph. */
+/** The description of a problem response has its codes between backticks, one per paragraph. */
 const codesIn = (description: string): string[] =>
   description.split("\n\n").flatMap((line) => /^`(\w+)`: /.exec(line)?.[1] ?? []);
 
@@ -113,7 +113,7 @@ function tryForm(placed: Placed, example: Example, baseUrl: string): Html {
   const shown = Object.entries(needs(operation)).flatMap(([name, isShown]) => (isShown ? [name] : []));
   const field = ({ name, in: where, required }: Parameter) =>
     html`<label>${name} <input name="${name}" data-in="${where}" placeholder="${required ? placeholderOf({ name }) : ""}" autocomplete="off" spellcheck="false"></label>`;
-  // A browser does not show a script where a redirect leads, and an answer without an end is never there to be shown.
+  // A browser does not show a script the target of a redirect, and a stream never ends, so these have no button.
   const isOnlyCopied =
     "303" in responses || "302" in responses || EVENTS in (responses["200"]?.content ?? {});
   return html`<form class="try" data-method="${method}" data-path="${path}" data-type="${example.mediaType ?? ""}" data-shows="${shown.join(" ")}">

@@ -2,7 +2,7 @@ import { html } from "hono/html";
 import { type Html, inWords } from "../pages/html.ts";
 import { nameOf, type Shape } from "./document.ts";
 
-/** The members of a shape, one a line, those of a member below it. */
+/** The members of a shape, one per line, nested members below. */
 export function members(shape: Shape): Html | "" {
   const ways = shape.oneOf ?? (shape.anyOf && withoutNull(shape.anyOf).length > 1 ? shape.anyOf : undefined);
   if (ways?.some(({ properties }) => properties))
@@ -18,7 +18,7 @@ export function members(shape: Shape): Html | "" {
   return html`<ul class="members">${entries}</ul>`;
 }
 
-/** The type in words, a named shape as a link. */
+/** The type in words; a named shape is a link. */
 export function typeOf(shape: Shape): Html {
   if (shape.$ref) {
     const name = nameOf(shape);
