@@ -55,15 +55,11 @@ async function measure(storage: Storage): Promise<void> {
   });
   const sequencer = createSequencer({ storage, clock, publicUrl, mark: deliverer.mark });
   const by = byService(store.id);
-  await createIntegration({ storage, clock, keyring, allowedOrigins: [origin] }, by, {
+  await createIntegration({ storage, clock, keyring, allowedOrigins: [origin], publicUrl }, by, {
     name: "Bench",
-    description: "",
-    enabled: true,
-    integrationType: "webhook",
+    integration_type: "webhook",
     observes: ["customer_token.*"],
-    url: origin,
-    secretKey: null,
-    format: "cloudevents",
+    configuration: { url: origin },
   });
   for (let noted = 0; noted < EVENTS; noted += 500) {
     await storage.transact((trx) => noteEvents(trx, { clock }, by, Array.from({ length: 500 }, happening)));

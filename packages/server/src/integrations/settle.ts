@@ -7,10 +7,10 @@ import type { Clock } from "../lib/clock.ts";
 import { laterThan } from "../storage/later-than.ts";
 import { statement } from "../storage/statement.ts";
 import type { Database, Storage, Trx } from "../storage/storage.ts";
-import { type Attempt, type Attempted, GONE } from "./attempt.ts";
+import { type Attempted, type DeliveryAttempt, GONE } from "./attempt.ts";
 import { AT_ONCE, type DeliveryRow } from "./delivery.ts";
 import { type IntegrationRow, isEnabled, type LastDelivery } from "./integration.ts";
-import { shown } from "./resource.ts";
+import { integrationResource } from "./resource.ts";
 import { delayAfter } from "./schedule.ts";
 
 type Deps = { storage: Storage; clock: Clock; random: () => number };
@@ -22,7 +22,7 @@ export type Outcome = { row: DeliveryRow; attempted: Attempted | undefined };
 export type Settled = {
   before: IntegrationRow;
   after: IntegrationRow;
-  deliveries: readonly (DeliveryRow & { attempt: Attempt | undefined })[];
+  deliveries: readonly (DeliveryRow & { attempt: DeliveryAttempt | undefined })[];
 };
 
 const DAY_MS = 86_400_000;
@@ -50,7 +50,7 @@ export async function settle(
     const before = await lock[storage.engine].first(trx, { storeId: store_id, id, lease });
     if (!before) return undefined;
     const now = clock.now();
-    const settled: (DeliveryRow & { attempt: Attempt | undefined })[] = [];
+    const settled: (DeliveryRow & { attempt: DeliveryAttempt | undefined })[] = [];
     for (const outcome of outcomes) {
       const row = await writeOutcome(trx, outcome.row, stateAfter(deps, before, outcome, now));
       settled.push({ ...row, attempt: outcome.attempted?.attempt });
@@ -68,7 +68,7 @@ export async function settle(
       .executeTakeFirstOrThrow();
     if (isEnabled(before) && !isEnabled(after)) {
       const changes = { enabled: { before: true, after: false } };
-      const resource = shown(deps, after);
+      const resource = integrationResource(deps, after);
       await noteEvents(trx, deps, byService(store_id), [
         { type: "integration.disabled", subject: id, resource, changes },
       ]);
@@ -119,7 +119,9 @@ function stateAfter(
     };
   const { attempt, retryAfterMs } = attempted;
   const tries = row.tries + 1;
-  const attempts = [...(JSON.parse(row.attempts) as Attempt[]), attempt].slice(-limits.webhookAttemptsKept);
+  const attempts = [...(JSON.parse(row.attempts) as DeliveryAttempt[]), attempt].slice(
+    -limits.webhookAttemptsKept,
+  );
   const said = { tries, attempts: JSON.stringify(attempts), updated_at: now };
   if (attempt.reason === null) return { ...said, ...over("delivered", null) };
   if (attempt.status === GONE && attempted.url === url) return { ...said, ...over("failed", "gone") };

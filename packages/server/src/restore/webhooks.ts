@@ -4,7 +4,7 @@ import { readHead } from "../events/head.ts";
 import { noteEvents } from "../events/note.ts";
 import { deleteIntegration } from "../integrations/administer.ts";
 import { type IntegrationRow, isEnabled } from "../integrations/integration.ts";
-import { shown } from "../integrations/resource.ts";
+import { integrationResource } from "../integrations/resource.ts";
 import type { Clock } from "../lib/clock.ts";
 import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
@@ -96,8 +96,8 @@ async function changeWebhook(
     .execute();
   const after = await rows.executeTakeFirstOrThrow();
   const secrets = Object.entries(SECRETS).flatMap(([column, member]) => (column in columns ? [member] : []));
-  const resource = shown(deps, after);
-  const changes = changesOf(shown(deps, before), resource, secrets);
+  const resource = integrationResource(deps, after);
+  const changes = changesOf(integrationResource(deps, before), resource, secrets);
   if (changes)
     await noteEvents(trx, deps, byOperator(store_id), [
       { type: "integration.updated", subject: id, resource, changes },

@@ -1,6 +1,6 @@
 import { byOperator } from "../../events/event.ts";
 import { enableIntegration } from "../../integrations/administer.ts";
-import { shown } from "../../integrations/resource.ts";
+import { integrationResource } from "../../integrations/resource.ts";
 import { fromStore } from "./require-store.ts";
 
 type Given = { store: string | undefined; id: string; json: boolean };
@@ -8,7 +8,7 @@ type Given = { store: string | undefined; id: string; json: boolean };
 /** Enables a webhook that a restore has disabled. */
 export async function enable({ store, id, json }: Given): Promise<void> {
   const integration = await fromStore(store, async (deps, storeId) =>
-    shown(deps, await enableIntegration(deps, byOperator(storeId), id)),
+    integrationResource(deps, await enableIntegration(deps, byOperator(storeId), id)),
   );
   const { name, observes, configuration } = integration;
   console.log(
