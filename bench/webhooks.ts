@@ -7,7 +7,7 @@ import { byService } from "../packages/server/src/events/event.ts";
 import { noteEvents } from "../packages/server/src/events/note.ts";
 import { createSequencer } from "../packages/server/src/events/sequencer.ts";
 import { createIntegration } from "../packages/server/src/integrations/administer.ts";
-import { createDeliverer } from "../packages/server/src/integrations/deliverer.ts";
+import { Deliverer } from "../packages/server/src/integrations/deliverer.ts";
 import { steadyClock } from "../packages/server/src/lib/clock.ts";
 import { newId } from "../packages/server/src/lib/ids.ts";
 import { createKeyring } from "../packages/server/src/lib/keyring.ts";
@@ -42,7 +42,7 @@ async function measure(storage: Storage): Promise<void> {
   const origin = `http://127.0.0.1:${port}`;
   const { store } = await createStore({ storage, clock }, { name: "Bench", rate_limit: 1 });
   let delivered = 0;
-  const deliverer = createDeliverer({
+  const deliverer = new Deliverer({
     storage,
     clock,
     keyring,
@@ -53,7 +53,7 @@ async function measure(storage: Storage): Promise<void> {
       if (outcome === "delivered") delivered++;
     },
   });
-  const sequencer = createSequencer({ storage, clock, publicUrl, mark: deliverer.mark });
+  const sequencer = createSequencer({ storage, clock, publicUrl, mark: deliverer.mark.bind(deliverer) });
   const by = byService(store.id);
   await createIntegration({ storage, clock, keyring, allowedOrigins: [origin], publicUrl }, by, {
     name: "Bench",

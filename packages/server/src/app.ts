@@ -63,9 +63,9 @@ export function createApp(options: AppOptions): App {
     serveOperations: serveRoutes(serving, forOperators, []),
     fetch: toFetch(serve),
     readiness: deps.readiness,
-    endStreams: deps.streams.close,
-    endDeliveries: deps.deliverer.stop,
-    delivered: deps.deliverer.idle,
+    endStreams: () => deps.streams.close(),
+    endDeliveries: () => deps.deliverer.stop(),
+    delivered: () => deps.deliverer.idle(),
     onRefused: (problem, requestId, peer) =>
       onAnswered({
         requestId,

@@ -144,7 +144,7 @@ const choresOf = (
     health: () => reportHealth(deps),
     // After the chores that note events.
     events: deps.sequencer.run,
-    webhooks: deps.deliverer.look,
+    webhooks: () => deps.deliverer.look(),
     erasures: createErasing(deps),
   },
   everyMinute: {
@@ -154,7 +154,7 @@ const choresOf = (
     discovery_tries: deps.discoveryTries.sweep,
     throttle: deps.signInThrottle.sweep,
     public_writes: deps.publicWrites.sweep,
-    failing_integrations: deps.deliverer.count,
+    failing_integrations: () => deps.deliverer.count(),
   },
   forgetting: {
     revocations: () => forgetExpiredRevocations(bySlowestClock(deps)),

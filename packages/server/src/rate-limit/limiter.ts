@@ -125,9 +125,7 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
       for (const [keyId, key] of store.keys) {
         await pause(1);
         sweepSources(key.claims, nowMs - FORGOTTEN_AFTER_MS);
-        if (nowMs - key.second * 1000 < IDLE_AFTER_MS) continue;
-        if (key.floor) fill(key.floor, nowMs);
-        if (key.floor && !isFull(key.floor)) continue;
+        if (!isIdle(key, nowMs)) continue;
         handOver(useLog, storeId, key);
         store.keys.delete(keyId);
       }
@@ -143,12 +141,20 @@ export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog 
     goOnFrom,
     settle,
     sweep,
-    size() {
-      const keys = [...stores.values()].flatMap((store) => [...store.keys.values()]);
-      const sources = keys.reduce((sum, { claims }) => sum + (claims.public?.sources.size ?? 0), 0);
-      return { stores: stores.size, keys: keys.length, sources };
-    },
+    size: () => sizeOf(stores),
   };
+}
+
+function sizeOf(stores: ReadonlyMap<string, StoreState>): ReturnType<Limiter["size"]> {
+  const keys = [...stores.values()].flatMap((store) => [...store.keys.values()]);
+  const sources = keys.reduce((sum, { claims }) => sum + (claims.public?.sources.size ?? 0), 0);
+  return { stores: stores.size, keys: keys.length, sources };
+}
+
+function isIdle({ second, floor }: KeyState, nowMs: number): boolean {
+  if (nowMs - second * 1000 < IDLE_AFTER_MS) return false;
+  if (floor) fill(floor, nowMs);
+  return !floor || isFull(floor);
 }
 
 function count(useLog: UseLog, storeId: string, key: KeyState, second: number): void {

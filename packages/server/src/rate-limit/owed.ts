@@ -60,12 +60,6 @@ export function createOwed({ clock }: { clock: Clock }): Owed {
     return store;
   }
 
-  function keyOf({ keys }: StoreDebt, keyId: string): KeyDebt {
-    const key = keys.get(keyId) ?? { fullMs: 0, owed: 0, allowance: undefined };
-    keys.set(keyId, key);
-    return key;
-  }
-
   function owe(
     storeId: string,
     keyId: string,
@@ -83,20 +77,6 @@ export function createOwed({ clock }: { clock: Clock }): Owed {
     owing.add(storeId);
   }
 
-  function* debtsOf(storeId: string, store: StoreDebt): Generator<Debt> {
-    const { last, owesFromMs, fullMs } = store;
-    const awayMs = clock.monotonicMs() - owesFromMs;
-    for (const [keyId, key] of store.keys) {
-      const pool = keyId === last ? store.owed : 0;
-      const { allowance } = key;
-      if (!allowance || key.owed + pool === 0) continue;
-      const since = { floor: key.fullMs, pool: fullMs };
-      yield { storeId, keyId, allowance, floor: key.owed, pool, awayMs, since };
-      key.owed = 0;
-    }
-    store.owed = 0;
-  }
-
   return {
     seen(storeId, keyId, full) {
       // What is owed is measured from before it was let in.
@@ -111,7 +91,9 @@ export function createOwed({ clock }: { clock: Clock }): Owed {
     },
     isAny: () => owing.size > 0,
     takeAll() {
-      const all = [...owing].flatMap((storeId) => [...debtsOf(storeId, storeOf(storeId))]);
+      const all = [...owing].flatMap((storeId) => [
+        ...debtsOf(storeId, storeOf(storeId), clock.monotonicMs()),
+      ]);
       owing.clear();
       return all;
     },
@@ -128,4 +110,24 @@ export function createOwed({ clock }: { clock: Clock }): Owed {
       }
     },
   };
+}
+
+function keyOf({ keys }: StoreDebt, keyId: string): KeyDebt {
+  const key = keys.get(keyId) ?? { fullMs: 0, owed: 0, allowance: undefined };
+  keys.set(keyId, key);
+  return key;
+}
+
+function* debtsOf(storeId: string, store: StoreDebt, nowMs: number): Generator<Debt> {
+  const { last, owesFromMs, fullMs } = store;
+  const awayMs = nowMs - owesFromMs;
+  for (const [keyId, key] of store.keys) {
+    const pool = keyId === last ? store.owed : 0;
+    const { allowance } = key;
+    if (!allowance || key.owed + pool === 0) continue;
+    const since = { floor: key.fullMs, pool: fullMs };
+    yield { storeId, keyId, allowance, floor: key.owed, pool, awayMs, since };
+    key.owed = 0;
+  }
+  store.owed = 0;
 }

@@ -12,7 +12,7 @@ import {
 import { metrics } from "../../src/contract/service.ts";
 import { eraseSome } from "../../src/events/erase.ts";
 import { createSequencer } from "../../src/events/sequencer.ts";
-import { createDeliverer } from "../../src/integrations/deliverer.ts";
+import { Deliverer } from "../../src/integrations/deliverer.ts";
 import { takeDue } from "../../src/integrations/lease.ts";
 import { DELAYS_MS } from "../../src/integrations/schedule.ts";
 import { settle } from "../../src/integrations/settle.ts";
@@ -517,7 +517,7 @@ test("a turn that a fault of our own ends is begun again by the next look, and n
   const write = () => {
     if (++interrupted === 3) void deliverer.stop();
   };
-  const deliverer = createDeliverer({
+  const deliverer = new Deliverer({
     storage,
     clock,
     keyring,
@@ -528,7 +528,12 @@ test("a turn that a fault of our own ends is begun again by the next look, and n
   });
   await hooks.integrate();
   await hooks.customer();
-  await createSequencer({ storage, clock, publicUrl: PUBLIC_URL, mark: deliverer.mark }).run();
+  await createSequencer({
+    storage,
+    clock,
+    publicUrl: PUBLIC_URL,
+    mark: deliverer.mark.bind(deliverer),
+  }).run();
   deliverer.start();
   await deliverer.look();
   await deliverer.idle();
