@@ -22,7 +22,7 @@ export type Option = { value?: string; says: string; required?: true; default?: 
 type Options = Readonly<Record<string, Option>>;
 
 /** What a command is given: the types of its function are checked against its options. */
-type Given<O extends Options> = {
+type GivenOptions<O extends Options> = {
   [K in keyof O]: O[K] extends { value: string }
     ? O[K] extends { required: true } | { default: string }
       ? string
@@ -30,16 +30,17 @@ type Given<O extends Options> = {
     : boolean;
 };
 
-type Described<O extends Options, G> = Omit<Command, "options" | "argument" | "load"> & {
+type CommandOf<O extends Options, G> = Omit<Command, "options" | "argument" | "load"> & {
   options: O;
   load(): Promise<(given: G) => Promise<void>>;
 };
 
-export const command = <const O extends Options>(described: Described<O, Given<O>>): Command => described;
+export const command = <const O extends Options>(described: CommandOf<O, GivenOptions<O>>): Command =>
+  described;
 
 /** A command that takes one word beside its options. */
 export const commandOn = <const O extends Options>(
-  described: Described<O, Given<O> & { argument: string }> & { argument: Argument },
+  described: CommandOf<O, GivenOptions<O> & { argument: string }> & { argument: Argument },
 ): Command => described;
 
 export const NAME = { value: "<name>", says: "1 to 255 characters" } as const;

@@ -11,9 +11,9 @@ import { statement } from "../storage/statement.ts";
 import type { Database, Storage } from "../storage/storage.ts";
 import { EVENT_TYPES, type EventRow } from "./event.ts";
 import { presentEventFor } from "./for-reader.ts";
-import { type Head, readHead } from "./head.ts";
+import { type LogHead, readHead } from "./head.ts";
 
-type Asked = {
+type EventQuery = {
   after?: number | undefined;
   /** The types of the request: exact names, and `prefix.*`. */
   types?: readonly string[] | undefined;
@@ -21,14 +21,14 @@ type Asked = {
   limit: number;
 };
 
-export const toEventQuery = (query: Input<typeof contract.listEvents>["query"]): Asked => ({
+export const toEventQuery = (query: Input<typeof contract.listEvents>["query"]): EventQuery => ({
   after: query.after,
   types: query.types,
   conditions: query.filter,
   limit: query["page[limit]"],
 });
 
-type EventPage = { rows: EventRow[]; last: number; next: number | undefined; asked: Asked };
+type EventPage = { rows: EventRow[]; last: number; next: number | undefined; asked: EventQuery };
 
 /** The most events that a page examines one by one when an index does not fit the filter. */
 const LOOKED_AT = 5000;
@@ -44,7 +44,7 @@ const SLICE_OF_TYPES = 100;
 export async function listEvents(
   { storage: { db, searches } }: { storage: Storage },
   storeId: string,
-  asked: Asked,
+  asked: EventQuery,
 ): Promise<EventPage> {
   const head = await readHead(db, storeId);
   const last = head.last_sequence;
@@ -76,7 +76,7 @@ export async function listEvents(
 }
 
 /** Where the page begins. Deleted events cannot be followed: a reader whose position was deleted must begin again. */
-export function startAfter({ first_sequence: first }: Head, after: number | undefined): number {
+export function startAfter({ first_sequence: first }: LogHead, after: number | undefined): number {
   if (after === undefined) return first - 1;
   if (after + 1 >= first) return after;
   throw new Problem("events_gone", {
@@ -86,7 +86,7 @@ export function startAfter({ first_sequence: first }: Head, after: number | unde
 }
 
 /** The types that the filter matches, by name; undefined for all types. */
-function typesOf({ types, conditions = [] }: Asked): Set<string> | undefined {
+function typesOf({ types, conditions = [] }: EventQuery): Set<string> | undefined {
   const named = types?.flatMap((type) =>
     type.endsWith(".*") ? EVENT_TYPES.filter((known) => known.startsWith(type.slice(0, -1))) : [type],
   );
@@ -96,14 +96,14 @@ function typesOf({ types, conditions = [] }: Asked): Set<string> | undefined {
   return new Set([...all].filter((type) => wanted.every((one) => one === type)));
 }
 
-type Part = { from: number; to: number; limit: number };
-type Walk = (db: Database, part: Part) => Promise<EventRow[]>;
+type SequenceRange = { from: number; to: number; limit: number };
+type EventWalk = (db: Database, part: SequenceRange) => Promise<EventRow[]>;
 
 function walkFor(
   storeId: string,
   types: ReadonlySet<string> | undefined,
   conditions: readonly Condition[],
-): Walk {
+): EventWalk {
   const asked = (name: string) => conditions.find(({ field }) => field === name)?.value;
   const [subject, actor] = [asked("subject"), asked("actor")];
   if (subject !== undefined)
@@ -113,7 +113,7 @@ function walkFor(
   return (db, part) => readAfter.all(db, { storeId, ...part });
 }
 
-const inOrder = (db: Database, { storeId, from, to, limit }: Part & { storeId: string }) =>
+const inOrder = (db: Database, { storeId, from, to, limit }: SequenceRange & { storeId: string }) =>
   db
     .selectFrom("events")
     .selectAll()
@@ -124,12 +124,12 @@ const inOrder = (db: Database, { storeId, from, to, limit }: Part & { storeId: s
     .limit(atMost(limit));
 
 /** All events of a store, from a number on. */
-export const readAfter = statement((db, of: Part & { storeId: string }) => inOrder(db, of));
+export const readAfter = statement((db, of: SequenceRange & { storeId: string }) => inOrder(db, of));
 
-const bySubject = statement((db, of: Part & { storeId: string; subject: string }) =>
+const bySubject = statement((db, of: SequenceRange & { storeId: string; subject: string }) =>
   inOrder(db, of).where("subject", "=", of.subject),
 );
-const byActor = statement((db, of: Part & { storeId: string; actor: string }) =>
+const byActor = statement((db, of: SequenceRange & { storeId: string; actor: string }) =>
   inOrder(db, of).where("actor_id", "=", of.actor),
 );
 
@@ -141,7 +141,7 @@ async function byTypes(
   db: Database,
   storeId: string,
   types: ReadonlySet<string>,
-  part: Part,
+  part: SequenceRange,
 ): Promise<EventRow[]> {
   const read = async <T extends { sequence: number }>(columns: RawBuilder<unknown>, to: number) => {
     const runs = [...types].map(
@@ -168,7 +168,7 @@ async function findTime(
   db: Database,
   storeId: string,
   conditions: readonly Condition[],
-  { first_sequence: first, last_sequence: last }: Head,
+  { first_sequence: first, last_sequence: last }: LogHead,
 ): Promise<number> {
   const bounds = conditions.filter(({ field, operator }) => field === "time" && /^[eg]/.test(operator));
   if (bounds.length === 0) return first;

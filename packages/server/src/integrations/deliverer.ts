@@ -8,7 +8,7 @@ import { type IntegrationRow, isEnabled } from "./integration.ts";
 import { createLane, type Lane } from "./lane.ts";
 import { countFailing, findBehindMs, release, takeDue } from "./lease.ts";
 import { type RunDeps, runTurn } from "./run.ts";
-import type { Settled } from "./settle.ts";
+import type { SettledTurn } from "./settle.ts";
 
 /** `given_up`: the attempt failed and is not repeated. */
 export type OnAttempt = (outcome: "delivered" | "failed" | "given_up", elapsedMs: number) => void;
@@ -167,7 +167,7 @@ export class Deliverer {
   }
 }
 
-function tell({ log, onAttempt }: Deps, { before, after, deliveries }: Settled): void {
+function tell({ log, onAttempt }: Deps, { before, after, deliveries }: SettledTurn): void {
   const of = { integration_id: after.id, store_id: after.store_id };
   for (const { id, attempt, status: state } of deliveries) {
     if (!attempt) continue;

@@ -13,7 +13,7 @@ import { getIntegration, type IntegrationRow, isEnabled, type LastDelivery } fro
 import { hasPrevious, openSecretKey, sealSecret } from "./secret.ts";
 
 type Deps = { publicUrl: string; clock: Clock; keyring: Keyring };
-type Members = Output<typeof contract.getIntegration>["data"];
+type Integration = Output<typeof contract.getIntegration>["data"];
 
 /** The members of an integration that a request can write. */
 export type IntegrationChange = Omit<Input<typeof contract.updateIntegration>["body"]["data"], "type">;
@@ -40,12 +40,12 @@ export const toColumns = (
   });
 };
 
-const statusOf = (row: IntegrationRow): Members["meta"]["status"] => {
+const statusOf = (row: IntegrationRow): Integration["meta"]["status"] => {
   if (!isEnabled(row)) return "disabled";
   return row.failing_since === null ? "healthy" : "failing";
 };
 
-function lastDeliveryOf({ last_delivery }: IntegrationRow): Members["meta"]["last_delivery"] {
+function lastDeliveryOf({ last_delivery }: IntegrationRow): Integration["meta"]["last_delivery"] {
   if (last_delivery === null) return null;
   const { at, status, reason }: LastDelivery = JSON.parse(last_delivery);
   return { at: toIso(at), delivered: reason === null, status, reason };
@@ -62,12 +62,12 @@ export const integrationResource = ({ clock }: { clock: Clock }, row: Integratio
   enabled: isEnabled(row),
   integration_type: "webhook" as const,
   observes: JSON.parse(row.observes) as string[],
-  configuration: { url: withoutPath(row.url), format: row.format as Members["configuration"]["format"] },
+  configuration: { url: withoutPath(row.url), format: row.format as Integration["configuration"]["format"] },
   meta: {
     timestamps: { created_at: toIso(row.created_at), updated_at: toIso(row.updated_at) },
     status: statusOf(row),
     failing_since: toIsoOrNull(row.failing_since),
-    disabled_reason: row.disabled_reason as Members["meta"]["disabled_reason"],
+    disabled_reason: row.disabled_reason as Integration["meta"]["disabled_reason"],
     last_delivery: lastDeliveryOf(row),
     previous_secret_until: hasPrevious(row, clock.now()) ? toIsoOrNull(row.previous_until) : null,
     replay:
@@ -82,7 +82,7 @@ type IntegrationReader = Pick<Caller, "role">;
 export const seesSecrets = ({ role }: IntegrationReader): boolean => role === "administrator";
 
 /** Administrators also see the receiver's secret key and the path of its URL. */
-const resourceFor = (deps: Deps, reader: IntegrationReader, row: IntegrationRow): Members => {
+const resourceFor = (deps: Deps, reader: IntegrationReader, row: IntegrationRow): Integration => {
   const { configuration, ...members } = integrationResource(deps, row);
   const secrets = seesSecrets(reader)
     ? { url: row.url, secret_key: openSecretKey(deps, row) }
@@ -112,14 +112,14 @@ export function answerWithSecret(
   return { data: { ...data, signing_secret }, links };
 }
 
-type ReadDeps = Deps & { storage: Storage };
+type ShowDeps = Deps & { storage: Storage };
 type KnownReader = Pick<Caller, "role" | "storeId">;
 
-export const showIntegration = async (deps: ReadDeps, caller: KnownReader, id: string) =>
+export const showIntegration = async (deps: ShowDeps, caller: KnownReader, id: string) =>
   integrationAnswer(deps, caller, await getIntegration(deps, caller.storeId, id));
 
 export async function listIntegrations(
-  deps: ReadDeps,
+  deps: ShowDeps,
   caller: KnownReader,
   page: Page,
 ): Promise<Output<typeof contract.listIntegrations>> {

@@ -16,10 +16,10 @@ import { delayAfter } from "./schedule.ts";
 type Deps = { storage: Storage; clock: Clock; random: () => number };
 
 /** The result of a delivery. Without an attempt, its event is no longer stored and cannot be sent. */
-export type Outcome = { row: DeliveryRow; attempted: Attempted | undefined };
+export type DeliveryOutcome = { row: DeliveryRow; attempted: Attempted | undefined };
 
 /** An integration before and after, and its deliveries, each with the attempt just made. */
-export type Settled = {
+export type SettledTurn = {
   before: IntegrationRow;
   after: IntegrationRow;
   deliveries: readonly (DeliveryRow & { attempt: DeliveryAttempt | undefined })[];
@@ -42,9 +42,9 @@ const SLOW_ANSWER_MS = 100;
 export async function settle(
   deps: Deps,
   { id, store_id, lease }: IntegrationRow,
-  outcomes: readonly Outcome[],
+  outcomes: readonly DeliveryOutcome[],
   awaited: Awaited = { ms: 0, answers: 0 },
-): Promise<Settled | undefined> {
+): Promise<SettledTurn | undefined> {
   const { storage, clock } = deps;
   return storage.transact(async (trx) => {
     const before = await lock[storage.engine].first(trx, { storeId: store_id, id, lease });
@@ -93,7 +93,7 @@ const lock = {
   postgres: statement((db, of: Ours) => find(db, of).forUpdate()),
 };
 
-type State = Pick<
+type DeliveryState = Pick<
   DeliveryRow,
   "status" | "reason" | "tries" | "attempts" | "next_attempt_at" | "forget_at" | "updated_at"
 >;
@@ -101,9 +101,9 @@ type State = Pick<
 function stateAfter(
   { random }: Deps,
   { url }: IntegrationRow,
-  { row, attempted }: Outcome,
+  { row, attempted }: DeliveryOutcome,
   now: number,
-): State {
+): DeliveryState {
   const over = (status: string, reason: string | null) => ({
     status,
     reason,
@@ -131,7 +131,7 @@ function stateAfter(
 }
 
 /** A delivery that was requested again during the attempt has started anew; only the attempt is added to it. */
-async function writeOutcome(trx: Trx, read: DeliveryRow, state: State): Promise<DeliveryRow> {
+async function writeOutcome(trx: Trx, read: DeliveryRow, state: DeliveryState): Promise<DeliveryRow> {
   const after = { ...read, ...state };
   if (await writeDelivery.first(trx, { ...after, readAt: read.updated_at })) return after;
   return (await writeAttempts.first(trx, after)) ?? after;
@@ -202,7 +202,12 @@ const letNextGo = statement((_, of: { storeId: string; id: string; subject: stri
 });
 
 /** Answers from an earlier URL of the integration do not count. */
-function standingAfter(before: IntegrationRow, outcomes: readonly Outcome[], awaited: Awaited, now: number) {
+function standingAfter(
+  before: IntegrationRow,
+  outcomes: readonly DeliveryOutcome[],
+  awaited: Awaited,
+  now: number,
+) {
   const attempts = outcomes.flatMap(({ attempted }) =>
     attempted?.url === before.url ? [attempted.attempt] : [],
   );

@@ -17,19 +17,19 @@ export type Cap = {
 };
 
 /** `name` tells one cap from another that has the same keys. */
-type Allowance = { name: string; rate: number; burst: number };
+type CapRate = { name: string; rate: number; burst: number };
 type Deps = { clock: Clock; valkey?: Pick<Valkey, "run" | "instances"> | undefined };
 
 /**
  * What comes without a good token, by source address: token requests, and whatever was refused with 401. It is kept apart
  * from the stores' limits, so that guessing uses up nobody's quota and tells nothing of anybody's traffic.
  */
-export const ANONYMOUS = { name: "anonymous", rate: 100, burst: 200 } as const satisfies Allowance;
+export const ANONYMOUS = { name: "anonymous", rate: 100, burst: 200 } as const satisfies CapRate;
 const MAX_KEYS = 100_000;
 /** The same promise for all who are let in: making one costs more than the decision. */
 const AT_ONCE = Promise.resolve(undefined);
 
-export function createCap({ clock, valkey }: Deps, { name, rate, burst }: Allowance): Cap {
+export function createCap({ clock, valkey }: Deps, { name, rate, burst }: CapRate): Cap {
   const buckets = new Map<string, Bucket>();
   const partsOf = () => valkey?.instances() ?? 1;
 

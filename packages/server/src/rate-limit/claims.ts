@@ -4,20 +4,20 @@ import { give, newShare, type Share, standing } from "./fair-share.ts";
  * Who draws in a key's name: the program that holds its secret, and the public, that is, everybody else, since an implicit
  * token is for whoever knows the client id. The public is told apart by source address.
  */
-export type Claims = { program: Share; public: Public | undefined };
+export type PoolClaims = { program: Share; public: Public | undefined };
 
 type Public = { share: Share; most: Share; sources: Map<string, Share> };
 
 /** More sources of one key than this are not remembered at once: who was served longest ago is forgotten first. */
 export const MAX_SOURCES = 1000;
 
-export const newClaims = (): Claims => ({ program: newShare(), public: undefined });
+export const newClaims = (): PoolClaims => ({ program: newShare(), public: undefined });
 
-export const drawerOf = (claims: Claims, source: string | undefined): Share =>
+export const drawerOf = (claims: PoolClaims, source: string | undefined): Share =>
   source === undefined ? claims.program : publicOf(claims).share;
 
 export function standingOfSource(
-  claims: Claims,
+  claims: PoolClaims,
   source: string | undefined,
   nowMs: number,
   memory: number,
@@ -29,7 +29,7 @@ export function standingOfSource(
 }
 
 /** Only what is served is remembered, so that the store's limit also limits how fast this grows. */
-export function giveToSource(claims: Claims, source: string, nowMs: number, memory: number): void {
+export function giveToSource(claims: PoolClaims, source: string, nowMs: number, memory: number): void {
   const { sources, most } = publicOf(claims);
   const share = sources.get(source) ?? newShare();
   sources.delete(source);
@@ -39,14 +39,14 @@ export function giveToSource(claims: Claims, source: string, nowMs: number, memo
 }
 
 /** Forgets sources that have no say any more. They stand in the order in which they were last served. */
-export function sweepSources(claims: Claims, untilMs: number): void {
+export function sweepSources(claims: PoolClaims, untilMs: number): void {
   for (const [source, { atMs }] of claims.public?.sources ?? []) {
     if (atMs > untilMs) return;
     claims.public?.sources.delete(source);
   }
 }
 
-function publicOf(claims: Claims): Public {
+function publicOf(claims: PoolClaims): Public {
   claims.public ??= { share: newShare(), most: newShare(), sources: new Map() };
   return claims.public;
 }

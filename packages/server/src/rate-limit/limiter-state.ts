@@ -1,10 +1,10 @@
 import { type Bucket, fill, fullBucket, resize } from "./bucket.ts";
-import { type Claims, newClaims } from "./claims.ts";
+import { newClaims, type PoolClaims } from "./claims.ts";
 import { capacityOf, newShare, type Share } from "./fair-share.ts";
 import { ADMINISTRATION_FLOOR } from "./plan.ts";
 
 /** The limits of a store, and what a key has reserved of them. */
-export type Allowance = {
+export type KeyAllowance = {
   /** The store's revision that these figures belong to: older ones never replace newer ones. */
   revision: number;
   rateLimit: number;
@@ -17,7 +17,7 @@ export type KeyState = {
   /** The one copy of its id that the log of use refers to: each request brings a new one. */
   id: string;
   floor: Bucket | undefined;
-  claims: Claims;
+  claims: PoolClaims;
   second: number;
   asked: number;
   refused: number;
@@ -37,7 +37,7 @@ export type StoreState = {
 export function storeOf(
   stores: Map<string, StoreState>,
   storeId: string,
-  allowance: Allowance,
+  allowance: KeyAllowance,
   nowMs: number,
 ): StoreState {
   let store = stores.get(storeId);
@@ -59,7 +59,7 @@ export function storeOf(
 }
 
 /** The same limits, and another part of them for this instance: shared-limiter.ts. */
-const isDividedAnew = (store: StoreState, { revision }: Allowance, shared: number): boolean =>
+const isDividedAnew = (store: StoreState, { revision }: KeyAllowance, shared: number): boolean =>
   revision === store.revision && shared !== store.pool.rate;
 
 /** When the change came is not known here: what rises counts as risen since somebody last asked. */
@@ -68,7 +68,7 @@ function changeRate(bucket: Bucket, rate: number, nowMs: number): void {
   resize(bucket, rate, capacityOf(rate));
 }
 
-export function keyOf(store: StoreState, keyId: string, allowance: Allowance, nowMs: number): KeyState {
+export function keyOf(store: StoreState, keyId: string, allowance: KeyAllowance, nowMs: number): KeyState {
   let key = store.keys.get(keyId);
   const isNew = key === undefined;
   if (!key) {

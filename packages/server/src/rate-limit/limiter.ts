@@ -3,7 +3,7 @@ import { createPauses } from "../lib/pauses.ts";
 import { type Bucket, draw, fill, isFull, secondsUntilToken, setTokens, wholeTokens } from "./bucket.ts";
 import { drawerOf, giveToSource, standingOfSource, sweepSources } from "./claims.ts";
 import { FORGOTTEN_AFTER_MS, give, leaving, memoryMs, reserveOf, standing } from "./fair-share.ts";
-import { type Allowance, type KeyState, keyOf, type StoreState, storeOf } from "./limiter-state.ts";
+import { type KeyAllowance, type KeyState, keyOf, type StoreState, storeOf } from "./limiter-state.ts";
 import type { UseLog } from "./use-log.ts";
 
 /**
@@ -23,7 +23,7 @@ export type Draw = {
   keyId: string;
   /** The address that an implicit token came from; `undefined`: the request came from the program that has the secret. */
   source: string | undefined;
-  allowance: Allowance;
+  allowance: KeyAllowance;
   administration: boolean;
 };
 
@@ -37,10 +37,10 @@ export type Left = {
   asked: number;
 };
 
-export type Decision = Left & { allowed: boolean; bucket: BucketName; retryAfterSeconds: number };
+export type LimiterDecision = Left & { allowed: boolean; bucket: BucketName; retryAfterSeconds: number };
 
 export type Limiter = {
-  take(draw: Draw): Decision | Promise<Decision>;
+  take(draw: Draw): LimiterDecision | Promise<LimiterDecision>;
   /** The same figures without drawing anything. */
   look(draw: Draw): Left | Promise<Left>;
   /** Hands the use so far to the log, so that a reader of the log sees it all. */
@@ -55,7 +55,7 @@ type Tokens = { floor: number; pool: number };
 
 /** The limiter of one instance, which need not wait for anybody. */
 type OwnLimiter = Omit<Limiter, "take" | "look"> & {
-  take(draw: Draw): Decision;
+  take(draw: Draw): LimiterDecision;
   look(draw: Draw): Left;
   /** Goes on from what is left in buckets that all instances share. */
   goOnFrom(draw: Draw, tokens: Tokens): void;
@@ -69,7 +69,7 @@ const IDLE_AFTER_MS = 10_000;
 export function createLimiter({ clock, useLog }: { clock: Clock; useLog: UseLog }): OwnLimiter {
   const stores = new Map<string, StoreState>();
 
-  function take({ storeId, keyId, source, allowance, administration }: Draw): Decision {
+  function take({ storeId, keyId, source, allowance, administration }: Draw): LimiterDecision {
     const nowMs = clock.monotonicMs();
     const second = Math.floor(nowMs / 1000);
     const store = storeOf(stores, storeId, allowance, nowMs);

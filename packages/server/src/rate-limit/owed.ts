@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import type { Allowance } from "./limiter-state.ts";
+import type { KeyAllowance } from "./limiter-state.ts";
 
 /**
  * What this instance has let in while it could not ask: it is drawn from the shared buckets when they can be asked again. Without that,
@@ -7,9 +7,9 @@ import type { Allowance } from "./limiter-state.ts";
  */
 type Owed = {
   /** How long the buckets have been full in all, as each answer says. */
-  seen(storeId: string, keyId: string, full: Full): void;
+  seen(storeId: string, keyId: string, full: FullMs): void;
   /** One request was let in, from the key's floor or from the pool. */
-  note(storeId: string, keyId: string, allowance: Allowance, from: "floor" | "pool"): void;
+  note(storeId: string, keyId: string, allowance: KeyAllowance, from: "floor" | "pool"): void;
   isAny(): boolean;
   /** All that is owed; nothing is owed any more. */
   takeAll(): Debt[];
@@ -19,20 +19,20 @@ type Owed = {
 };
 
 /** In milliseconds. */
-type Full = { floor: number; pool: number };
+type FullMs = { floor: number; pool: number };
 
 /** Requests of a key's floor and of its store's pool: all of a store's pool is in one of its debts. */
 export type Debt = {
   storeId: string;
   keyId: string;
-  allowance: Allowance;
+  allowance: KeyAllowance;
   floor: number;
   pool: number;
   awayMs: number;
-  since: Full;
+  since: FullMs;
 };
 
-type KeyDebt = { fullMs: number; owed: number; allowance: Allowance | undefined };
+type KeyDebt = { fullMs: number; owed: number; allowance: KeyAllowance | undefined };
 type StoreDebt = {
   seenMs: number;
   fullMs: number;
@@ -63,8 +63,8 @@ export function createOwed({ clock }: { clock: Clock }): Owed {
   function owe(
     storeId: string,
     keyId: string,
-    allowance: Allowance,
-    { floor, pool }: Full,
+    allowance: KeyAllowance,
+    { floor, pool }: FullMs,
     fromMs: number,
   ): void {
     const store = storeOf(storeId);

@@ -7,7 +7,7 @@ import type { Storage } from "../storage/storage.ts";
 type Deps = { storage: Storage; clock: Clock };
 
 /** Counts of what the restore has ended. Access tokens are not stored, so their number is unknown. */
-export type Ended = {
+export type EndedRights = {
   stores: number;
   customerTokens: number;
   signOns: number;
@@ -25,7 +25,7 @@ export type Ended = {
 export async function endWhatCameBack(
   deps: Deps,
   onProgress: (rows: number) => void = () => {},
-): Promise<Ended> {
+): Promise<EndedRights> {
   const { db } = deps.storage;
   const now = deps.clock.now();
   // An access token has the second of its issue, so the whole present second counts as before the restore.

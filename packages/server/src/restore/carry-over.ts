@@ -60,12 +60,12 @@ export async function carryOver(deps: Deps, from: Storage): Promise<CarriedOver 
   return carried;
 }
 
-type Part = (deps: Deps, replaced: Replaced) => Promise<Partial<typeof NOTHING>>;
+type CarryPart = (deps: Deps, replaced: Replaced) => Promise<Partial<typeof NOTHING>>;
 
 /**
  * Stores first, so that rows of deleted stores are skipped. Erasures before deletions, because an erasure removes more.
  */
-const PARTS: Record<string, Part> = {
+const PARTS: Record<string, CarryPart> = {
   stores: carryStores,
   erasures: carryErasures,
   keys: carryApplicationKeys,

@@ -64,16 +64,20 @@ async function carryDeletions(deps: Deps, replaced: Replaced, page: readonly Own
 }
 
 const DECIDED = ["email", "email_key", "email_verified", "password_hash"] as const;
-type Decided = Pick<Tables["customers"], (typeof DECIDED)[number]>;
-type Change = Owned & { columns: Partial<Decided> };
+type DecidedCustomer = Pick<Tables["customers"], (typeof DECIDED)[number]>;
+type CustomerColumns = Owned & { columns: Partial<DecidedCustomer> };
 
-async function findChanges({ storage }: Deps, replaced: Replaced, page: readonly Owned[]): Promise<Change[]> {
+async function findChanges(
+  { storage }: Deps,
+  replaced: Replaced,
+  page: readonly Owned[],
+): Promise<CustomerColumns[]> {
   const now = await readReplaced(replaced, "customers", DECIDED, idsOf(page));
   const rows = await readRestored(storage, "customers", DECIDED, idsOf(page));
   return rows.flatMap((was) => {
     // A customer without a password at the time of the backup gets none.
     const decided = was.password_hash === null ? DECIDED.slice(0, 3) : DECIDED;
-    const columns = differences<Decided>(was, now.get(was.id), decided);
+    const columns = differences<DecidedCustomer>(was, now.get(was.id), decided);
     return columns ? [{ id: was.id, store_id: was.store_id, columns }] : [];
   });
 }
@@ -88,13 +92,17 @@ async function freeAddresses(deps: Deps, replaced: Replaced, page: readonly Owne
     .execute();
 }
 
-async function carryChanges(deps: Deps, replaced: Replaced, page: readonly Owned[]): Promise<Change[]> {
+async function carryChanges(
+  deps: Deps,
+  replaced: Replaced,
+  page: readonly Owned[],
+): Promise<CustomerColumns[]> {
   const changes = await findChanges(deps, replaced, page);
   for (const change of changes) await deps.storage.transact((trx) => carryChange(trx, deps, change));
   return changes;
 }
 
-async function carryChange(trx: Trx, deps: Deps, { id, store_id, columns }: Change): Promise<void> {
+async function carryChange(trx: Trx, deps: Deps, { id, store_id, columns }: CustomerColumns): Promise<void> {
   const rows = trx.selectFrom("customers").selectAll().where("store_id", "=", store_id).where("id", "=", id);
   const was = fromRow(await rows.executeTakeFirstOrThrow());
   await trx

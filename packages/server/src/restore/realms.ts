@@ -25,7 +25,7 @@ import {
 } from "./replaced.ts";
 
 type Deps = { storage: Storage; clock: Clock };
-type Counts = { profiles: number; realms: number };
+type CarriedCounts = { profiles: number; realms: number };
 
 /** The columns that decide which provider a profile trusts. Its name is as in the backup. */
 const TRUST = [
@@ -50,7 +50,7 @@ const TRUST = [
 const RULES = ["redirect_uris", "duplicate_email_policy", "profile_updates"] as const;
 
 /** Profiles before realms: a realm with a profile, or in the settings, cannot be deleted. */
-export async function carryRealms(deps: Deps, replaced: Replaced): Promise<Counts> {
+export async function carryRealms(deps: Deps, replaced: Replaced): Promise<CarriedCounts> {
   const { storage } = deps;
   const counts = { profiles: 0, realms: 0 };
   for await (const page of pagesOf(storage, "oidc_profiles")) {

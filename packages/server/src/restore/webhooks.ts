@@ -30,7 +30,7 @@ const DECIDED = [
   "sealed_secret_key",
 ] as const;
 const SECRETS = { sealed_secret: "signing_secret", sealed_secret_key: "configuration.secret_key" } as const;
-type Decided = Pick<IntegrationRow, (typeof DECIDED)[number]>;
+type DecidedWebhook = Pick<IntegrationRow, (typeof DECIDED)[number]>;
 
 /** Deleted webhooks are deleted again. The others get their last receiver, event types and state. */
 export async function carryWebhooks(deps: Deps, replaced: Replaced): Promise<{ webhooks: number }> {
@@ -41,7 +41,7 @@ export async function carryWebhooks(deps: Deps, replaced: Replaced): Promise<{ w
     const now = await readReplaced(replaced, "integrations", DECIDED, idsOf(page));
     const rows = await readRestored(deps.storage, "integrations", DECIDED, idsOf(page));
     const changed = rows.flatMap((was) => {
-      const columns = differences<Decided>(was, now.get(was.id), DECIDED);
+      const columns = differences<DecidedWebhook>(was, now.get(was.id), DECIDED);
       return columns ? [{ ...was, columns }] : [];
     });
     for (const { id, store_id, columns } of changed)
@@ -73,7 +73,7 @@ async function changeWebhook(
   trx: Trx,
   deps: Deps,
   { id, store_id }: Pick<IntegrationRow, "id" | "store_id">,
-  columns: Partial<Decided>,
+  columns: Partial<DecidedWebhook>,
 ): Promise<void> {
   const rows = trx
     .selectFrom("integrations")

@@ -115,7 +115,7 @@ export class Exporter {
     this.#plan(this.#failures === 0 && this.#waiting.length >= BATCH ? 0 : this.#pauseMs());
   }
 
-  #post(spans: OtlpSpan[]): { request: ClientRequest; answered: Promise<Verdict> } {
+  #post(spans: OtlpSpan[]): { request: ClientRequest; answered: Promise<SendResult> } {
     const scopeSpans = [{ scope: { name: "latchkey" }, spans }];
     const body = JSON.stringify({
       resourceSpans: [{ resource: { attributes: this.#resource }, scopeSpans }],
@@ -127,7 +127,7 @@ export class Exporter {
       headers: { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) },
       signal: AbortSignal.timeout(ANSWER_MS),
     });
-    const answered = new Promise<Verdict>((resolve) => {
+    const answered = new Promise<SendResult>((resolve) => {
       request.once("response", (answer: IncomingMessage) => {
         answer.resume();
         answer.on("error", () => resolve("away"));
@@ -140,10 +140,10 @@ export class Exporter {
   }
 }
 
-type Verdict = "taken" | "refused" | "away";
+type SendResult = "taken" | "refused" | "away";
 
 /** The four statuses that OTLP/HTTP allows to retry. No other failure is retried. */
-function verdictOf(status: number): Verdict {
+function verdictOf(status: number): SendResult {
   if (status >= 200 && status < 300) return "taken";
   return [429, 502, 503, 504].includes(status) ? "away" : "refused";
 }

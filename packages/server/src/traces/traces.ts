@@ -9,21 +9,21 @@ import { type Bucket, draw, fullBucket } from "../rate-limit/bucket.ts";
 import { type Attribute, Exporter, type OtlpSpan } from "./otlp.ts";
 import { type Parent, readTraceparent } from "./traceparent.ts";
 
-type Span = {
+type TraceSpan = {
   spanId: string;
   name: string;
   kind: number;
   startMs: number;
   endMs: number;
-  parent: Span | undefined;
+  parent: TraceSpan | undefined;
   isFailed: boolean;
   attributes: Attribute[];
 };
 
 /** The trace of one request: its span first, then its steps. */
 type Request = {
-  span: Span;
-  steps: Span[];
+  span: TraceSpan;
+  steps: TraceSpan[];
   part: SignOnPart | undefined;
   attemptId: string | undefined;
   caller: Parent | undefined;
@@ -52,7 +52,7 @@ const isUntraced = (route: string): boolean => route.startsWith("/health/") || r
 type Options = { clock: Clock; url: string; version: string; everyMs?: number };
 
 export function createTraces({ clock, url, version, everyMs }: Options): Traces {
-  const current = new AsyncLocalStorage<{ request: Request; span: Span }>();
+  const current = new AsyncLocalStorage<{ request: Request; span: TraceSpan }>();
   const exporter = new Exporter({
     url,
     resource: [
@@ -69,7 +69,7 @@ export function createTraces({ clock, url, version, everyMs }: Options): Traces 
     other: bucketOf(RATES.other),
   };
 
-  const open = (name: string, kind: number, parent?: Span): Span => {
+  const open = (name: string, kind: number, parent?: TraceSpan): TraceSpan => {
     const startMs = clock.monotonicMs();
     const spanId = newSpanId();
     return { spanId, name, kind, startMs, endMs: startMs, parent, isFailed: false, attributes: [] };
@@ -78,7 +78,7 @@ export function createTraces({ clock, url, version, everyMs }: Options): Traces 
   // A caller that declines tracing gets none. A caller that asks for it counts against the limit like every other.
   const isOther = (caller: Parent | undefined) => (caller?.isSampled ?? true) && isDrawn(buckets.other);
 
-  function addStep({ request }: { request: Request }, span: Span): void {
+  function addStep({ request }: { request: Request }, span: TraceSpan): void {
     if (request.steps.length < MAX_STEPS) request.steps.push(span);
   }
 
@@ -167,7 +167,7 @@ function toOtlp({ span, steps, part, attemptId, caller }: Request, offsetMs: num
   const isOfSignOn = part !== undefined && attemptId !== undefined;
   const traceId = isOfSignOn ? traceIdOf(attemptId) : (caller?.traceId ?? randomBytes(16).toString("hex"));
   const first = isOfSignOn && !isFirst(part) ? firstSpanIdOf(attemptId) : undefined;
-  const parentOf = (of: Span) => of.parent?.spanId ?? (isOfSignOn ? first : caller?.spanId);
+  const parentOf = (of: TraceSpan) => of.parent?.spanId ?? (isOfSignOn ? first : caller?.spanId);
   return [span, ...steps].map((one): OtlpSpan => {
     const parentSpanId = parentOf(one);
     return {

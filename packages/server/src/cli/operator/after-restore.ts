@@ -5,7 +5,7 @@ import { readDatabaseUrl, readDatabaseUrlOf } from "../../config.ts";
 import { byOperator } from "../../events/event.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
-import { type Ended, endWhatCameBack } from "../../restore/after-restore.ts";
+import { type EndedRights, endWhatCameBack } from "../../restore/after-restore.ts";
 import { type CarriedOver, carryOver } from "../../restore/carry-over.ts";
 import { hasTables } from "../../storage/migrate.ts";
 import { connectStorage, inWords, isSameDatabase, refuseMissingFile } from "../../storage/open.ts";
@@ -24,9 +24,14 @@ import {
 } from "./restored.ts";
 import { type CommandDeps, withStorage } from "./with-storage.ts";
 
-type Given = { replaced: string | undefined; "rotate-secrets": boolean; yes: boolean; json: boolean };
+type AfterRestoreOptions = {
+  replaced: string | undefined;
+  "rotate-secrets": boolean;
+  yes: boolean;
+  json: boolean;
+};
 
-export async function afterRestore(given: Given): Promise<void> {
+export async function afterRestore(given: AfterRestoreOptions): Promise<void> {
   const replaced = ifGiven(given.replaced, (url) => readDatabaseUrlOf("--replaced", url));
   if (replaced !== undefined && isSameDatabase(replaced, readDatabaseUrl(process.env)))
     throw usageFault(ITSELF);
@@ -64,7 +69,7 @@ export async function afterRestore(given: Given): Promise<void> {
 type Deps = { storage: Storage; clock: Clock };
 
 /** Ends everything, and waits until new access tokens are good: a second at most. */
-export async function endAll(deps: Deps): Promise<Ended> {
+export async function endAll(deps: Deps): Promise<EndedRights> {
   const progress = createProgress("ending what came back");
   const ended = await endWhatCameBack(deps, (rows) => progress.show(rows, undefined)).finally(progress.end);
   await sleep(Math.max(0, ended.from - deps.clock.now()));
@@ -132,11 +137,11 @@ const formatSecrets = (secrets: NewSecret[]): string =>
 export const NOT_THE_SAME =
   "the database of before is not the one that this backup was made of, or one of the two was restored since";
 
-export const describeEnded = ({ customerTokens, signOns, secrets, signingKeys }: Ended): string =>
+export const describeEnded = ({ customerTokens, signOns, secrets, signingKeys }: EndedRights): string =>
   `ended: every access token, ${customerTokens} customer tokens, ${signOns} sign-ons under way, ` +
   `${secrets} rotated-out secrets in their grace, ${signingKeys} signing keys (the first use makes a new one)`;
 
-export const endedAsJson = ({ stores, customerTokens, signOns, secrets, signingKeys }: Ended) => ({
+export const endedAsJson = ({ stores, customerTokens, signOns, secrets, signingKeys }: EndedRights) => ({
   ended: {
     stores,
     customer_tokens: customerTokens,

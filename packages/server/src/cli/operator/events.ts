@@ -191,7 +191,7 @@ async function readOn(storage: Storage, storeId: string, from: number): Promise<
 const describeWait = (from: number, last: number): string =>
   `the log ends at sequence ${last}: there is nothing to show before sequence ${from + 1} comes`;
 
-type Told = {
+type LoggedData = {
   changes?: Record<string, { before: unknown; after: unknown } | string>;
   actor: { type: string; id: string | null; name: string | null };
 };
@@ -199,7 +199,7 @@ type Told = {
 /** One line an event: number, time, what, to what, by whom, and what changed. */
 function inWords({ sequence, time, type, subject, data }: EventRow): string {
   const head = `#${sequence}  ${toIso(time)}  ${type}  ${subject}`;
-  const told: Told | string = JSON.parse(data);
+  const told: LoggedData | string = JSON.parse(data);
   if (typeof told === "string") return `${head}  ${told}`;
   const { actor, changes = {} } = told;
   const by = [actor.type, actor.name ?? actor.id].filter((part) => part !== null).join(" ");

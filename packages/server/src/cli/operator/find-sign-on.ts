@@ -6,13 +6,13 @@ import { NO_STORES, requireStore } from "./require-store.ts";
 import { withStorage } from "./with-storage.ts";
 
 type Deps = { storage: Storage };
-type Found = { row: Awaited<ReturnType<typeof findSignOns>>[number]; store: Store };
+type FoundSignOn = { row: Awaited<ReturnType<typeof findSignOns>>[number]; store: Store };
 
 /** How many stores one statement looks in: every index of sign-ons begins with the store. */
 const STORES_AT_ONCE = 100;
 
 /** The record of a sign-on. A caller who reads out a reference does not know whose it is, so without a store all are looked in. */
-export const findSignOn = (named: SignOnName, storeId: string | undefined): Promise<Found> =>
+export const findSignOn = (named: SignOnName, storeId: string | undefined): Promise<FoundSignOn> =>
   withStorage(async (deps) => {
     const found =
       storeId === undefined
@@ -28,8 +28,8 @@ export const findSignOn = (named: SignOnName, storeId: string | undefined): Prom
     return first;
   });
 
-async function findInAll(deps: Deps, named: SignOnName): Promise<Found[]> {
-  const found: Found[] = [];
+async function findInAll(deps: Deps, named: SignOnName): Promise<FoundSignOn[]> {
+  const found: FoundSignOn[] = [];
   let after: string | undefined;
   for (;;) {
     const stores = await listStores(deps.storage, { limit: STORES_AT_ONCE, after });
@@ -41,7 +41,7 @@ async function findInAll(deps: Deps, named: SignOnName): Promise<Found[]> {
 }
 
 /** At most one of each store: the newest. */
-async function findIn(deps: Deps, stores: readonly Store[], named: SignOnName): Promise<Found[]> {
+async function findIn(deps: Deps, stores: readonly Store[], named: SignOnName): Promise<FoundSignOn[]> {
   const kept = stores.filter((store) => !isBeingDeleted(store));
   if (kept.length === 0) return [];
   const rows = await findSignOns(

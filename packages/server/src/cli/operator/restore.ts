@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { steadyClock, toIso } from "../../lib/clock.ts";
 import { operatorFault } from "../../lib/operator-fault.ts";
 import { toRealPath } from "../../lib/real-path.ts";
-import type { Ended } from "../../restore/after-restore.ts";
+import type { EndedRights } from "../../restore/after-restore.ts";
 import type { CarriedOver } from "../../restore/carry-over.ts";
 import { openStorage } from "../../storage/open.ts";
 import { prepareCopy, removeDatabase, takePlace } from "../../storage/sqlite/backup.ts";
@@ -19,9 +19,9 @@ import {
 } from "./restored.ts";
 import { chooseSqliteFile } from "./with-storage.ts";
 
-type Given = { argument: string; "ignore-current": boolean; json: boolean };
+type RestoreOptions = { argument: string; "ignore-current": boolean; json: boolean };
 
-export async function restore(given: Given): Promise<void> {
+export async function restore(given: RestoreOptions): Promise<void> {
   const { argument: file, json } = given;
   const path = toRealPath(
     chooseSqliteFile("restore PostgreSQL with its own tools, then run `latchkey after-restore`"),
@@ -39,7 +39,7 @@ export async function restore(given: Given): Promise<void> {
 }
 
 type Restored = {
-  ended: Ended;
+  ended: EndedRights;
   carried: CarriedOver | undefined;
   mayBeBack: MayBeBack | undefined;
   keptAs: string | undefined;

@@ -11,9 +11,9 @@ import { findKeptKey } from "../serving/kept-files.ts";
 import { confirm } from "./confirm.ts";
 import { withStorage } from "./with-storage.ts";
 
-type Given = Record<"signing" | "now" | "yes" | "json", boolean>;
+type RotateOptions = Record<"signing" | "now" | "yes" | "json", boolean>;
 
-export async function rotateKeys(given: Given): Promise<void> {
+export async function rotateKeys(given: RotateOptions): Promise<void> {
   if (given.now && !given.signing) throw usageFault("--now is for signing keys: --signing --now");
   const keyring = createKeyring(readConfig(process.env, findKeptKey).masterKeys);
   await withStorage(async ({ storage, clock }) => {
@@ -39,7 +39,7 @@ const countIfQuick = (deps: Deps): Promise<number | undefined> =>
     throw error;
   });
 
-async function replaceNow(deps: Deps, { yes, json }: Given): Promise<void> {
+async function replaceNow(deps: Deps, { yes, json }: RotateOptions): Promise<void> {
   // The new ones are sealed with it, and with another than the instances have nobody could open them.
   await refuseMissingKeys(deps);
   const live = await countIfQuick(deps);

@@ -22,9 +22,9 @@ const SMALLEST_PART = 5;
 
 const INTERRUPTED = "interrupted: nothing is proven";
 
-type Given = { store: string; seconds: string; url: string | undefined; json: boolean };
+type ProofOptions = { store: string; seconds: string; url: string | undefined; json: boolean };
 
-export async function proveLimits(given: Given): Promise<void> {
+export async function proveLimits(given: ProofOptions): Promise<void> {
   const { store: storeId, json } = given;
   const seconds = readWhole(given.seconds, "--seconds", 1);
   const url = given.url === undefined ? readPublicUrl(process.env) : readUrl(given.url);
@@ -166,7 +166,7 @@ function report(proof: Proof, seconds: number, rateLimit: number, json: boolean)
   console.log(json ? JSON.stringify(toJson(found)) : describe(found));
 }
 
-type Found = {
+type ProofResult = {
   all: Prover[];
   seconds: number;
   rateLimit: number;
@@ -190,7 +190,7 @@ const toJson = ({
   most,
   refused,
   broken,
-}: Found) => ({
+}: ProofResult) => ({
   proven: broken.length === 0,
   broken,
   seconds,
@@ -222,7 +222,7 @@ function describe({
   most,
   refused,
   broken,
-}: Found): string {
+}: ProofResult): string {
   const rows = all.map(({ key, from, reserved, pace, asked, served, refused }) => {
     return [key, from, reserved, pace === undefined ? "no pause" : pace.toFixed(1), asked, served, refused];
   });
