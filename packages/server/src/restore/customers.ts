@@ -5,10 +5,10 @@ import { changesOf } from "../events/changes.ts";
 import { byOperator } from "../events/event.ts";
 import { noteEvents } from "../events/note.ts";
 import type { Clock } from "../lib/clock.ts";
-import { laterThan } from "../storage/later-than.ts";
 import type { Storage, Trx } from "../storage/storage.ts";
 import type { Tables } from "../storage/tables.ts";
 import {
+  changeRow,
   differences,
   idsOf,
   listGone,
@@ -103,15 +103,8 @@ async function carryChanges(
 }
 
 async function carryChange(trx: Trx, deps: Deps, { id, store_id, columns }: CustomerColumns): Promise<void> {
-  const rows = trx.selectFrom("customers").selectAll().where("store_id", "=", store_id).where("id", "=", id);
-  const was = fromRow(await rows.executeTakeFirstOrThrow());
-  await trx
-    .updateTable("customers")
-    .set({ ...columns, updated_at: laterThan("updated_at", deps.clock.now()) })
-    .where("store_id", "=", store_id)
-    .where("id", "=", id)
-    .execute();
-  const is = fromRow(await rows.executeTakeFirstOrThrow());
+  const { before, after } = await changeRow(trx, deps, "customers", { id, store_id }, columns);
+  const [was, is] = [fromRow(before), fromRow(after)];
   const secrets = columns.password_hash === undefined ? [] : ["password"];
   const changes = changesOf(customerResource(was), customerResource(is), secrets);
   if (changes)
@@ -158,19 +151,18 @@ async function moveIdentity(
           .where("store_id", "=", store_id)
           .where("id", "=", customerId)
           .executeTakeFirst();
-  const identities = { store_id, id };
   if (taker)
     await trx
       .updateTable("customer_identities")
       .set({ customer_id: taker.id })
-      .where("store_id", "=", identities.store_id)
-      .where("id", "=", identities.id)
+      .where("store_id", "=", store_id)
+      .where("id", "=", id)
       .execute();
   else
     await trx
       .deleteFrom("customer_identities")
-      .where("store_id", "=", identities.store_id)
-      .where("id", "=", identities.id)
+      .where("store_id", "=", store_id)
+      .where("id", "=", id)
       .execute();
   const happened = (type: "customer.identity_linked" | "customer.identity_unlinked", subject: string) => ({
     type,
