@@ -434,7 +434,7 @@ describe("what cannot be done is said in words that name the option", () => {
       (await latchkey(["store", "update", "--id", made.store.id, ...args], place.env)).stderr;
     expect(await update("--max-rate-limit", "4")).toContain("lower --rate-limit too");
     expect(await update()).toContain(
-      "nothing to change: say --name, --rate-limit, --max-rate-limit, --sign-ups-per-network or",
+      "nothing to change: give --name, --rate-limit, --max-rate-limit, --sign-ups-per-network or",
     );
     const database = new DatabaseSync(join(place.folder, "latchkey.db"));
     database.exec("update stores set deleted_at = 1");

@@ -18,9 +18,8 @@ import { operatorFault, usageFault } from "../../lib/operator-fault.ts";
 import { isUnavailable, type Storage } from "../../storage/storage.ts";
 import { ifGiven, readWhole } from "../options.ts";
 import { createProgress } from "../progress.ts";
-import { fromStore, requireStore } from "./require-store.ts";
+import { type FromStore, fromStore, requireStore } from "./require-store.ts";
 
-type FromStore = { store: string | undefined; json: boolean };
 type Jwk = Record<string, unknown>;
 
 export async function verify({
@@ -30,7 +29,7 @@ export async function verify({
   json,
 }: FromStore & { head: string | undefined; keys: string | undefined }): Promise<void> {
   if (keys !== undefined && head === undefined)
-    throw usageFault("--keys is for checking the signature of --head: say both");
+    throw usageFault("--keys is for checking the signature of --head: give both");
   const eventDays = readEventDays(process.env);
   const verdict = await fromStore(store, async ({ storage, clock }, storeId) => {
     const witnessed = head === undefined ? undefined : await readWitnessed(storage, storeId, head, keys);

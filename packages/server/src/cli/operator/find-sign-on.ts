@@ -23,7 +23,7 @@ export const findSignOn = (named: SignOnName, storeId: string | undefined): Prom
     // Chance can give one reference in two stores.
     if (second)
       throw usageFault(
-        `several stores have a sign-on with the ${named.field} ${named.value}: say --store ${found.map(({ store }) => store.id).join(" or ")}`,
+        `several stores have a sign-on with the ${named.field} ${named.value}: give --store ${found.map(({ store }) => store.id).join(" or ")}`,
       );
     return first;
   });

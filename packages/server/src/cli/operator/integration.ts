@@ -1,12 +1,10 @@
 import { byOperator } from "../../events/event.ts";
 import { enableIntegration } from "../../integrations/administer.ts";
 import { integrationResource } from "../../integrations/resource.ts";
-import { fromStore } from "./require-store.ts";
-
-type Given = { store: string | undefined; id: string; json: boolean };
+import { type FromStore, fromStore } from "./require-store.ts";
 
 /** Enables a webhook that a restore has disabled. */
-export async function enable({ store, id, json }: Given): Promise<void> {
+export async function enable({ store, id, json }: FromStore & { id: string }): Promise<void> {
   const integration = await fromStore(store, async (deps, storeId) =>
     integrationResource(deps, await enableIntegration(deps, byOperator(storeId), id)),
   );

@@ -2,7 +2,7 @@ import { readPublicUrl } from "../../config.ts";
 import { consoleUrlOf, NO_CONSOLE } from "../../contract/console.ts";
 import { Problem } from "../../contract/problem.ts";
 import { byOperator } from "../../events/event.ts";
-import { type Clock, toIso } from "../../lib/clock.ts";
+import type { Clock } from "../../lib/clock.ts";
 import { parseEmail } from "../../lib/email-address.ts";
 import { usageFault } from "../../lib/operator-fault.ts";
 import { createMember, deleteMember } from "../../members/administer.ts";
@@ -14,13 +14,12 @@ import { findMembersRealm, getRealm, type Realm } from "../../realms/realm.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { ifGiven, quoted, readName, readRole } from "../options.ts";
 import { confirm } from "./confirm.ts";
-import { fromStore } from "./require-store.ts";
-import { type PageGiven, printList, printMembers, readPageGiven, refuseInWords } from "./show-list.ts";
+import { type FromStore, fromStore } from "./require-store.ts";
+import { listFromStore, type PageGiven, printOne } from "./show-list.ts";
 
-type Json = { json: boolean };
-type New = Json & { store: string; email: string; role: string; name: string | undefined };
+type MemberOptions = FromStore & { email: string; role: string; name: string | undefined };
 
-export async function add(given: New): Promise<void> {
+export async function add(given: MemberOptions): Promise<void> {
   const email = parseEmail(given.email);
   if (!email) throw usageFault(`--email must be one e-mail address, not ${quoted(given.email)}`);
   const role = readRole(given.role);
@@ -98,16 +97,19 @@ async function makeRealm(
   }
 }
 
-export async function list(given: Json & PageGiven & { store: string | undefined }): Promise<void> {
-  const page = readPageGiven(given);
-  const { members, place, storeId } = await fromStore(given.store, async (deps, storeId) => ({
-    ...(await refuseInWords(listMembers(deps, storeId, page))),
-    storeId,
-  }));
-  printList(
+export const list = (given: FromStore & PageGiven): Promise<void> =>
+  listFromStore(
+    given,
+    async (deps, storeId, page) => {
+      const { members, place } = await listMembers(deps, storeId, page);
+      return {
+        rows: members.map(memberResource),
+        next: place.next?.after,
+        empty: `this store has no members; \`latchkey member add --store ${storeId} --email <address> --role administrator\` makes one`,
+      };
+    },
     {
       name: "members",
-      rows: members.map(memberResource),
       head: ["id", "e-mail", "name", "role", "status", "last signed in"],
       toCells: ({ id, email, name, role, meta }) => [
         id,
@@ -117,38 +119,31 @@ export async function list(given: Json & PageGiven & { store: string | undefined
         meta.status,
         meta.last_signed_in_at ?? "never",
       ],
-      empty: `this store has no members; \`latchkey member add --store ${storeId} --email <address> --role administrator\` makes one`,
-      next: place.next?.after,
     },
-    given,
+  );
+
+export async function show({ argument, store, json }: FromStore & { argument: string }): Promise<void> {
+  const member = memberResource(
+    await fromStore(store, (deps, storeId) => getMember(deps, storeId, argument)),
+  );
+  const { id, email, name, role, meta } = member;
+  printOne(
+    json,
+    { member },
+    {
+      id,
+      "e-mail": email,
+      name,
+      role,
+      status: meta.status,
+      "last signed in": meta.last_signed_in_at ?? "never",
+    },
   );
 }
 
-export async function show({
-  argument,
-  store,
-  json,
-}: Json & { store: string | undefined; argument: string }): Promise<void> {
-  const member = await fromStore(store, (deps, storeId) => getMember(deps, storeId, argument));
-  const shown = memberResource(member);
-  if (json) return console.log(JSON.stringify({ member: shown }));
-  printMembers({
-    id: member.id,
-    "e-mail": member.email,
-    name: member.name,
-    role: member.role,
-    status: member.status,
-    "last signed in": member.last_signed_in_at === null ? "never" : toIso(member.last_signed_in_at),
-  });
-}
-
-export async function remove({
-  store,
-  id,
-  yes,
-  json,
-}: Json & { store: string; id: string; yes: boolean }): Promise<void> {
-  await fromStore(store, async (deps, storeId) => {
+export async function remove(given: FromStore & { id: string; yes: boolean }): Promise<void> {
+  const { id, yes, json } = given;
+  await fromStore(given.store, async (deps, storeId) => {
     const { email } = await getMember(deps, storeId, id);
     await confirm(`This removes the member ${email}, who is signed out within a second.`, yes);
     await deleteMember(deps, byOperator(storeId), id);

@@ -16,6 +16,9 @@ export async function requireStore({ storage }: { storage: Storage }, storeId: s
   );
 }
 
+/** The options of a command on one store. */
+export type FromStore = { store: string | undefined; json: boolean };
+
 /** Works on the store that is named; or on the only one there is, where the command lets the name be left out. */
 export const fromStore = <T>(
   storeId: string | undefined,

@@ -117,14 +117,14 @@ async function getToken(url: string, { created }: Made, grant: Grant, signal: Ab
   const within = AbortSignal.any([signal, AbortSignal.timeout(ANSWERS_WITHIN_MS)]);
   const { status, text } = await ask(`${url}/oauth/access_token`, within, body).catch((cause) => {
     if (signal.aborted) throw operatorFault(INTERRUPTED);
-    throw operatorFault(`no latchkey answers at ${url}; start it, or say where it is with --url`, cause);
+    throw operatorFault(`no latchkey answers at ${url}; start it, or give its address with --url`, cause);
   });
   if (status === 401)
     throw operatorFault(`the service at ${url} does not know the key just made: it runs on another database`);
   const token = status === 200 ? tokenIn(text) : undefined;
   if (typeof token === "string") return token;
   throw operatorFault(
-    `${url} answers ${status}, and no access token, to a request for one; say where the service is with --url`,
+    `${url} answers ${status}, and no access token, to a request for one; give the service's address with --url`,
   );
 }
 
