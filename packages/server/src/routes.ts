@@ -45,7 +45,7 @@ import { revokeAllTokens } from "./customers/tokens/revoke-many-tokens.ts";
 import type { Deps } from "./deps.ts";
 import { byCaller } from "./events/event.ts";
 import { signHead } from "./events/head.ts";
-import { listEvents, presentEventList, toEventQuery } from "./events/read.ts";
+import { listEvents } from "./events/read.ts";
 import { toResumed } from "./events/stream.ts";
 import { checkAtGateway } from "./gateway/check.ts";
 import { on, type Route } from "./http/route.ts";
@@ -149,7 +149,7 @@ export const routes = (app: Deps): Route[] => [
   on(member.deleteMember,      ({ caller, ids }) => deleteMember(app, byCaller(caller), ids.id)),
   on(member.eraseMember,       ({ caller, ids }) => eraseMember(app, byCaller(caller), ids.id)),
 
-  on(event.listEvents,         async ({ caller, query }) => presentEventList(app, caller, await listEvents(app, caller.storeId, toEventQuery(query)))),
+  on(event.listEvents,         ({ caller, query }) => listEvents(app, caller, query)),
   on(event.streamEvents,       ({ caller, query, lastEventId, roleNow }) => app.streams.open({ storeId: caller.storeId, after: toResumed(lastEventId, query.after), roleNow })),
   on(event.getEventHead,       ({ caller }) => signHead(app, caller.storeId)),
 
