@@ -9,10 +9,10 @@ type Deps = { storage: Storage; clock: Clock };
 /** Counts of what the restore has ended. Access tokens are not stored, so their number is unknown. */
 export type EndedRights = {
   stores: number;
-  customerTokens: number;
-  signOns: number;
-  secrets: number;
-  signingKeys: number;
+  customer_tokens: number;
+  sign_ons: number;
+  rotated_secrets: number;
+  signing_keys: number;
   /** New access tokens are valid from this time on. */
   from: number;
 };
@@ -60,10 +60,10 @@ export async function endWhatCameBack(
   await empty("idempotent_answers", "key_hash");
   return {
     stores: Number(stores),
-    customerTokens,
-    signOns,
-    secrets: Number(secrets),
-    signingKeys: Number(signingKeys + idTokenKeys),
+    customer_tokens: customerTokens,
+    sign_ons: signOns,
+    rotated_secrets: Number(secrets),
+    signing_keys: Number(signingKeys + idTokenKeys),
     from,
   };
 }

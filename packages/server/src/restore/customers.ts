@@ -21,7 +21,7 @@ import {
 
 type Deps = { storage: Storage; clock: Clock };
 type CarriedCustomers = {
-  customers: number;
+  deleted_customers: number;
   passwords: number;
   addresses: number;
   identities: number;
@@ -33,9 +33,9 @@ type CarriedCustomers = {
  */
 export async function carryCustomers(deps: Deps, replaced: Replaced): Promise<CarriedCustomers> {
   const { storage } = deps;
-  const carried = { customers: 0, passwords: 0, addresses: 0, identities: 0 };
+  const carried = { deleted_customers: 0, passwords: 0, addresses: 0, identities: 0 };
   for await (const page of pagesOf(storage, "customers"))
-    carried.customers += await carryDeletions(deps, replaced, page);
+    carried.deleted_customers += await carryDeletions(deps, replaced, page);
   // First removes all changed addresses, then sets the new ones: two customers may have swapped addresses, and the
   // index is unique.
   for await (const page of pagesOf(storage, "customers")) await freeAddresses(deps, replaced, page);

@@ -15,13 +15,7 @@ import { ifGiven } from "../options.ts";
 import { createProgress } from "../progress.ts";
 import { formatTable } from "../table.ts";
 import { confirm } from "./confirm.ts";
-import {
-  carriedAsJson,
-  describeCarried,
-  describeMayBeBack,
-  findWhatMayBeBack,
-  mayBeBackAsJson,
-} from "./restored.ts";
+import { describeCarried, describeMayBeBack, findWhatMayBeBack, mayBeBackAsJson } from "./restored.ts";
 import { type CommandDeps, withStorage } from "./with-storage.ts";
 
 type AfterRestoreOptions = {
@@ -52,7 +46,7 @@ export async function afterRestore(given: AfterRestoreOptions): Promise<void> {
       console.log(
         JSON.stringify({
           ...endedAsJson(ended),
-          carried_over: carriedAsJson(carried),
+          carried_over: carried ?? null,
           may_be_back: mayBeBackAsJson(mayBeBack),
           secrets,
         }),
@@ -137,16 +131,8 @@ const formatSecrets = (secrets: NewSecret[]): string =>
 export const NOT_THE_SAME =
   "the database of before is not the one that this backup was made of, or one of the two was restored since";
 
-export const describeEnded = ({ customerTokens, signOns, secrets, signingKeys }: EndedRights): string =>
-  `ended: every access token, ${customerTokens} customer tokens, ${signOns} sign-ons under way, ` +
-  `${secrets} rotated-out secrets in their grace, ${signingKeys} signing keys (the first use makes a new one)`;
+export const describeEnded = (ended: EndedRights): string =>
+  `ended: every access token, ${ended.customer_tokens} customer tokens, ${ended.sign_ons} sign-ons under way, ` +
+  `${ended.rotated_secrets} rotated-out secrets in their grace, ${ended.signing_keys} signing keys (the first use makes a new one)`;
 
-export const endedAsJson = ({ stores, customerTokens, signOns, secrets, signingKeys }: EndedRights) => ({
-  ended: {
-    stores,
-    customer_tokens: customerTokens,
-    sign_ons: signOns,
-    rotated_secrets: secrets,
-    signing_keys: signingKeys,
-  },
-});
+export const endedAsJson = ({ from: _, ...ended }: EndedRights) => ({ ended });

@@ -10,7 +10,6 @@ import { prepareCopy, removeDatabase, takePlace } from "../../storage/sqlite/bac
 import { makeFolder, takeLock } from "../../storage/sqlite/sqlite.ts";
 import { carryFrom, describeEnded, endAll, endedAsJson, NOT_THE_SAME } from "./after-restore.ts";
 import {
-  carriedAsJson,
   describeCarried,
   describeMayBeBack,
   findWhatMayBeBack,
@@ -98,6 +97,6 @@ const toJson = (path: string, file: string, { ended, carried, mayBeBack, keptAs 
   from: resolve(file),
   kept_as: keptAs === undefined ? null : resolve(keptAs),
   ...endedAsJson(ended),
-  carried_over: carriedAsJson(carried),
+  carried_over: carried ?? null,
   may_be_back: mayBeBackAsJson(mayBeBack),
 });

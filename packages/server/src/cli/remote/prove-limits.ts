@@ -152,17 +152,8 @@ function report(proof: Proof, seconds: number, rateLimit: number, json: boolean)
     ...(served > most ? ["more was served than the limit allows"] : []),
   ];
   if (broken.length > 0) process.exitCode = 1;
-  const found = {
-    all,
-    seconds,
-    rateLimit,
-    hasVisitors: proof.guarded.length > 1,
-    isPromised,
-    served,
-    most,
-    refused,
-    broken,
-  };
+  const hasVisitors = proof.guarded.length > 1;
+  const found = { all, seconds, rateLimit, hasVisitors, isPromised, served, most, refused, broken };
   console.log(json ? JSON.stringify(toJson(found)) : describe(found));
 }
 
@@ -180,27 +171,17 @@ type ProofResult = {
   broken: string[];
 };
 
-const toJson = ({
-  all,
-  seconds,
-  rateLimit,
-  hasVisitors,
-  isPromised,
-  served,
-  most,
-  refused,
-  broken,
-}: ProofResult) => ({
+const toJson = ({ all, broken, refused, ...found }: ProofResult) => ({
   proven: broken.length === 0,
   broken,
-  seconds,
-  rate_limit: rateLimit,
-  served,
-  most_that_could_be_served: most,
+  seconds: found.seconds,
+  rate_limit: found.rateLimit,
+  served: found.served,
+  most_that_could_be_served: found.most,
   refused_within_a_reservation: refused.steady,
   refused_beside_the_stranger: refused.guarded,
-  sources_promised: isPromised,
-  sources_tried: hasVisitors,
+  sources_promised: found.isPromised,
+  sources_tried: found.hasVisitors,
   provers: all.map(({ key, from, reserved, pace, asked, served, refused }) => ({
     key,
     from,
@@ -212,17 +193,8 @@ const toJson = ({
   })),
 });
 
-function describe({
-  all,
-  seconds,
-  rateLimit,
-  hasVisitors,
-  isPromised,
-  served,
-  most,
-  refused,
-  broken,
-}: ProofResult): string {
+function describe({ all, hasVisitors, isPromised, refused, broken, ...found }: ProofResult): string {
+  const { seconds, rateLimit, served, most } = found;
   const rows = all.map(({ key, from, reserved, pace, asked, served, refused }) => {
     return [key, from, reserved, pace === undefined ? "no pause" : pace.toFixed(1), asked, served, refused];
   });
