@@ -81,7 +81,7 @@ describe.each(engines)("after a restore on $name", (engine) => {
     const { data } = (await f.redeem(await f.signOn())).body;
     const unredeemed = await f.signOn();
     const ended = await end();
-    expect(ended).toMatchObject({ stores: 1, customerTokens: 1, signOns: 2 });
+    expect(ended).toMatchObject({ stores: 1, customer_tokens: 1, sign_ons: 2 });
     const token = await getToken(f.latchkey.app, f.store, "implicit");
     const headers = { "x-customer-token": data.token };
     const asAda = { token, ids: { id: data.customer_id }, headers };
