@@ -386,7 +386,7 @@ describe("what destroys", () => {
 describe("a slip", () => {
   test.each([
     [["stroe", "list"], 2, 'there is no command "stroe"; did you mean store?'],
-    [["store", "lst"], 2, 'store cannot "lst"; did you mean list?'],
+    [["store", "lst"], 2, 'store has no command "lst"; did you mean list?'],
     [["store", "list", "--limt", "3"], 2, "did you mean --limit?"],
     [["store", "create", "--name", "x", "--rate-limit", "many"], 2, 'not "many"'],
     [["sign-on", "list", "--outcome", "faild"], 2, "did you mean failed?"],

@@ -448,7 +448,7 @@ describe("what cannot be done is said in words that name the option", () => {
     [["after-restore", "--replaced", "latchkey.db"], 2, "--replaced must be sqlite:<path>"],
     [["after-restore", "--replaced", ""], 2, "--replaced must be sqlite:<path>"],
     [["constructor"], 2, 'there is no command "constructor"'],
-    [["store", "toString"], 2, 'store cannot "toString"'],
+    [["store", "toString"], 2, 'store has no command "toString"'],
   ])("of latchkey %j", async (args, exitCode, words) => {
     const { code, stderr } = await latchkey(args, place.env, place.folder);
     expect([code, stderr]).toEqual([exitCode, expect.stringContaining(words)]);

@@ -47,13 +47,13 @@ export const NAME = { value: "<name>", says: "1 to 255 characters" } as const;
 
 /** What a program reads: one object on one line. A resource in it has the members that the API shows. */
 export const jsonOption = (shape: string) => ({ json: { says: `prints ${shape}, for programs` } });
-export const YES_OPTION = { yes: { says: "does it without asking; needed where there is no terminal" } };
+export const YES_OPTION = { yes: { says: "does not ask first; required where there is no terminal" } };
 export const OF_STORE = { store: { value: "<store>", says: "the store's id", required: true } } as const;
 /** For commands that change nothing, or only add to what is there. */
 export const FROM_STORE = {
-  store: { value: "<store>", says: "the store's id; may be left out where there is only one store" },
+  store: { value: "<store>", says: "the store's id; optional where there is only one store" },
 } as const;
 export const PAGE_OPTIONS = {
-  limit: { value: "<n>", says: "at most this many, 1 to 1000", default: "100" },
-  after: { value: "<cursor>", says: "continues a list: the value that the list before it ended with" },
+  limit: { value: "<n>", says: "the number of rows, 1 to 1000", default: "100" },
+  after: { value: "<cursor>", says: "continues a list after this cursor" },
 } as const;

@@ -129,7 +129,7 @@ const formatSecrets = (secrets: NewSecret[]): string =>
   );
 
 export const NOT_THE_SAME =
-  "the database of before is not the one that this backup was made of, or one of the two was restored since";
+  "the replaced database is not the one that this backup was made from, or one of the two was restored since";
 
 export const describeEnded = (ended: EndedRights): string =>
   `ended: every access token, ${ended.customer_tokens} customer tokens, ${ended.sign_ons} sign-ons under way, ` +

@@ -78,7 +78,7 @@ async function tryCarry(
     if (!carried) console.error(`${NOT_THE_SAME}: nothing was carried over`);
     return carried;
   } catch (error) {
-    console.error(`the database of before cannot be read: ${(error as Error).message}`);
+    console.error(`the replaced database cannot be read: ${(error as Error).message}`);
     return undefined;
   }
 }
@@ -86,7 +86,7 @@ async function tryCarry(
 const describe = (path: string, file: string, { ended, carried, mayBeBack, keptAs }: Restored): string =>
   [
     `restored ${path} from ${file}`,
-    ...(keptAs ? [`the database of before is kept as ${keptAs}`] : []),
+    ...(keptAs ? [`the replaced database is kept as ${keptAs}`] : []),
     describeEnded(ended),
     ...(carried ? [describeCarried(carried)] : []),
     ...(mayBeBack ? [describeMayBeBack(mayBeBack)] : []),

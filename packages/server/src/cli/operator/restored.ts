@@ -83,7 +83,7 @@ export const mayBeBackAsJson = (found: MayBeBack | undefined) =>
 
 export const describeCarried = (carried: CarriedOver): string =>
   [
-    `carried over from the database of before: ${carried.deleted_keys} keys were deleted since the backup and stay so, ` +
+    `carried over from the replaced database: ${carried.deleted_keys} keys were deleted since the backup and stay so, ` +
       `${carried.rotated_keys} keys have the secrets that they had there, ${carried.passwords} customers their password, ` +
       `${carried.removed_members} members were removed since and stay so, ${carried.roles} roles are what they were there; ` +
       `${carried.stores} stores, ${carried.realms} realms, ${carried.profiles} identity providers and ${carried.webhooks} webhooks are deleted or set as there; ` +
@@ -92,6 +92,6 @@ export const describeCarried = (carried: CarriedOver): string =>
     ...(carried.unread.length === 0
       ? []
       : [
-          `The database of before is damaged: of ${carried.unread.join(", ")} not all could be read, and is as in the backup. Look through them.`,
+          `The replaced database is damaged: some rows of ${carried.unread.join(", ")} could not be read and are as in the backup. Check them.`,
         ]),
   ].join("\n");
