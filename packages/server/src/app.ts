@@ -58,7 +58,7 @@ export function createApp(options: AppOptions): App {
     consolePages(publicUrl),
   ]);
   return {
-    ...createTidying({ ...deps, log }),
+    ...createTidying(deps),
     serve,
     serveOperations: serveRoutes(serving, forOperators, []),
     fetch: toFetch(serve),

@@ -53,15 +53,7 @@ type Options = { clock: Clock; url: string; version: string; everyMs?: number };
 
 export function createTraces({ clock, url, version, everyMs }: Options): Traces {
   const current = new AsyncLocalStorage<{ request: Request; span: TraceSpan }>();
-  const exporter = new Exporter({
-    url,
-    resource: [
-      text("service.name", "latchkey"),
-      text("service.version", version),
-      text("service.instance.id", newId()),
-    ],
-    everyMs,
-  });
+  const exporter = new Exporter({ url, resource: resourceOf(version), everyMs });
   const bucketOf = (rate: number) => fullBucket(rate, 2 * rate, clock.monotonicMs());
   const buckets = {
     authorize: bucketOf(RATES.authorize),
@@ -134,6 +126,12 @@ export function createTraces({ clock, url, version, everyMs }: Options): Traces 
 }
 
 const text = (key: string, stringValue: string): Attribute => ({ key, value: { stringValue } });
+
+const resourceOf = (version: string): Attribute[] => [
+  text("service.name", "latchkey"),
+  text("service.version", version),
+  text("service.instance.id", newId()),
+];
 
 type Traced = Parameters<Traces["request"]>;
 

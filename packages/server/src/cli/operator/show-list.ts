@@ -12,7 +12,7 @@ const MOST = 1000;
 
 export const readLimit = ({ limit }: PageGiven): number => readWhole(limit, "--limit", 1, MOST);
 
-type Columns<T> = {
+type ListColumns<T> = {
   /** The name of the list in JSON: "application_keys". */
   name: string;
   head: readonly string[];
@@ -38,7 +38,7 @@ export const rowsOf = <T>({ data, links }: PageAnswer<T>) => ({
 export function printList<T>(
   { rows, next, empty }: Rows<T>,
   { json, after }: Pick<PageGiven, "after"> & { json: boolean },
-  { name, head, toCells }: Columns<T>,
+  { name, head, toCells }: ListColumns<T>,
 ): void {
   if (json) {
     console.log(JSON.stringify({ [name]: rows, next: next ?? null }));
@@ -53,7 +53,7 @@ export function printList<T>(
 export async function listFromStore<T>(
   given: FromStore & PageGiven,
   read: (deps: CommandDeps, storeId: string, page: Page) => Promise<Rows<T>>,
-  columns: Columns<T>,
+  columns: ListColumns<T>,
 ): Promise<void> {
   const { after } = given;
   const page = { limit: readLimit(given), offset: 0, after };
