@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { startLatchkey } from "./latchkey.ts";
-import { figureOf, type Instruments, measureRound, type Round, type Runner } from "./measure.ts";
-import { openPlaces } from "./places.ts";
-import { startServer } from "./processes.ts";
-import { createProgress } from "./progress.ts";
+import { figureOf, type Instruments, measureRound, type Round, type Runner } from "./measure/measure.ts";
+import { createProgress } from "./measure/progress.ts";
+import { openPlaces } from "./servers/databases.ts";
+import { startLatchkey } from "./servers/latchkey.ts";
+import { startServer } from "./servers/process.ts";
 import { workloads } from "./workloads/all.ts";
 import type { Engine, Workload } from "./workloads/workload.ts";
 
@@ -28,8 +28,8 @@ if (!workload || checkouts.length < 2) {
   process.exit(2);
 }
 const places = await openPlaces();
-const { ready: idp, ...idpProcess } = await startServer<{ origin: string }>("idp.ts");
-const { ready: _, ...load } = await startServer("load.ts");
+const { ready: idp, ...idpProcess } = await startServer<{ origin: string }>("load/idp.ts");
+const { ready: _, ...load } = await startServer("load/generator.ts");
 const progress = createProgress(places.engines.length * (ROUNDS + WARM_ROUNDS));
 const report: string[] = [];
 try {

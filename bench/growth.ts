@@ -1,14 +1,14 @@
 import { parseArgs } from "node:util";
+import { isWanted, readOnly } from "./compare/options.ts";
 import { growthWorkloads } from "./growth/operations.ts";
-import { envOf, furnish, serveLatchkey } from "./latchkey.ts";
-import { countFor, figureOf, measureRound, perSecond, type Round, type Runner } from "./measure.ts";
-import { isWanted, readOnly } from "./options.ts";
-import { openPlaces, type Places } from "./places.ts";
-import { type Process, startServer } from "./processes.ts";
-import { createProgress, type Progress } from "./progress.ts";
-import { toText, writeResults } from "./report.ts";
-import { describeMachine, type GrowthRow, loadSoFar, type Results } from "./results.ts";
+import { countFor, figureOf, measureRound, perSecond, type Round, type Runner } from "./measure/measure.ts";
+import { createProgress, type Progress } from "./measure/progress.ts";
+import { toText, writeResults } from "./report/report.ts";
+import { describeMachine, type GrowthRow, loadSoFar, type Results } from "./report/results.ts";
 import { type Counts, seed } from "./seeding/seed.ts";
+import { openPlaces, type Places } from "./servers/databases.ts";
+import { envOf, furnish, serveLatchkey } from "./servers/latchkey.ts";
+import { type Process, startServer } from "./servers/process.ts";
 import type { Engine, Workload } from "./workloads/workload.ts";
 
 /** What every operation costs with 1,000 rows and with many: two services on two databases, turn about. */
@@ -148,8 +148,8 @@ async function main(): Promise<void> {
   const startedAt = new Date();
   const machine = describeMachine();
   const places = await openPlaces();
-  const { ready, ...idp } = await startServer<{ origin: string }>("idp.ts");
-  const { ready: _, ...load } = await startServer("load.ts");
+  const { ready, ...idp } = await startServer<{ origin: string }>("load/idp.ts");
+  const { ready: _, ...load } = await startServer("load/generator.ts");
   try {
     const progress = createProgress(growthSteps(places.engines, only));
     const growth = await measureGrowth(

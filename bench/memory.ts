@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { allocatorOfImage } from "../packages/server/test/support/allocator.ts";
 import { deploy } from "../packages/server/test/support/deployed.ts";
-import { createStore, envOf, furnish, serveLatchkey } from "./latchkey.ts";
-import { measureRound, type Runner } from "./measure.ts";
-import { openPlaces, type Places } from "./places.ts";
-import { type Process, startServer } from "./processes.ts";
-import { createProgress, type Progress } from "./progress.ts";
-import * as words from "./words.ts";
+import { measureRound, type Runner } from "./measure/measure.ts";
+import { createProgress, type Progress } from "./measure/progress.ts";
+import * as words from "./report/words.ts";
+import { openPlaces, type Places } from "./servers/databases.ts";
+import { createStore, envOf, furnish, serveLatchkey } from "./servers/latchkey.ts";
+import { type Process, startServer } from "./servers/process.ts";
 import { workloads } from "./workloads/all.ts";
 
 /**
@@ -95,8 +95,8 @@ function describe({ idleBytes, loadedBytes, afterLoadBytes, idleUsPerSecond }: C
 async function main(): Promise<void> {
   const { NODE_OPTIONS = "", LD_PRELOAD = "" } = process.env;
   const places = await openPlaces();
-  const { ready: idp, ...idpProcess } = await startServer<{ origin: string }>("idp.ts");
-  const { ready: _, ...load } = await startServer("load.ts");
+  const { ready: idp, ...idpProcess } = await startServer<{ origin: string }>("load/idp.ts");
+  const { ready: _, ...load } = await startServer("load/generator.ts");
   const progress = createProgress(MEMORY_STEPS);
   try {
     const deps = { places, load, idp: idp.origin, progress };

@@ -1,14 +1,14 @@
 import { allocatorOfImage } from "../packages/server/test/support/allocator.ts";
-import { compare, stepsOf } from "./compare.ts";
-import { createContestants } from "./contestants.ts";
+import { compare, stepsOf } from "./compare/compare.ts";
+import { createContestants } from "./compare/contestants.ts";
+import { isWanted, readOptions, USAGE } from "./compare/options.ts";
 import { growthSteps, measureGrowth, SMALLER } from "./growth.ts";
+import { createProgress } from "./measure/progress.ts";
 import { MEMORY_STEPS, measureMemory } from "./memory.ts";
-import { isWanted, readOptions, USAGE } from "./options.ts";
-import { openPlaces } from "./places.ts";
-import { startServer } from "./processes.ts";
-import { createProgress } from "./progress.ts";
-import { toText, updatePage, writeResults } from "./report.ts";
-import { describeMachine, loadSoFar, type Results } from "./results.ts";
+import { toText, updatePage, writeResults } from "./report/report.ts";
+import { describeMachine, loadSoFar, type Results } from "./report/results.ts";
+import { openPlaces } from "./servers/databases.ts";
+import { startServer } from "./servers/process.ts";
 import { measureStart } from "./start.ts";
 import { workloads } from "./workloads/all.ts";
 import { DEX } from "./yardsticks/dex.ts";
@@ -35,8 +35,8 @@ if (!places.engines.includes("postgres")) results.skipped.push("PostgreSQL, beca
 if (!allocatorOfImage())
   results.skipped.push("the allocator of the image, because libjemalloc2 is not installed");
 if (DEX === undefined) results.skipped.push("dex, because DEX does not name its program");
-const { ready: idp, ...idpProcess } = await startServer<{ origin: string }>("idp.ts");
-const { ready: _, ...load } = await startServer("load.ts");
+const { ready: idp, ...idpProcess } = await startServer<{ origin: string }>("load/idp.ts");
+const { ready: _, ...load } = await startServer("load/generator.ts");
 const contestants = createContestants({ places, idp: idp.origin, beside: options.beside });
 try {
   const planned = workloads

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { ours, type Results } from "./results.ts";
+import { ours, type Results } from "./report/results.ts";
+import * as words from "./report/words.ts";
 import type { Figures } from "./simulate-limiter.ts";
-import * as words from "./words.ts";
 import type { Engine } from "./workloads/workload.ts";
 
 /**

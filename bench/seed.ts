@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { createProgress } from "./progress.ts";
+import { createProgress } from "./measure/progress.ts";
 import { type Counts, rowsOf, seed } from "./seeding/seed.ts";
 
 const USAGE = `npm run bench:seed -- --database <sqlite:path or postgres://…> [--customers 1000000] [--sign-ons 1000000]

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import pg from "pg";
-import { openPlaces } from "./places.ts";
 import { seed } from "./seeding/seed.ts";
+import { openPlaces } from "./servers/databases.ts";
 
 /**
  * How large a row of each table is, its part of every index included: PostgreSQL's own figure for a seeded table, divided by its

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { newPlace, serve } from "../e2e/running.ts";
 import { allocatorOfImage } from "../packages/server/test/support/allocator.ts";
 import type { deploy } from "../packages/server/test/support/deployed.ts";
-import { type Figure, figureOf } from "./measure.ts";
+import { type Figure, figureOf } from "./measure/measure.ts";
 
 /**
  * From the start of the process to ready, on a database that is not there yet, from the sources and as an image or the published package

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { until } from "../packages/server/test/support/until.ts";
-import { type Started, startLatchkey } from "./latchkey.ts";
-import type { Seen } from "./load.ts";
-import { figureOf, perSecond } from "./measure.ts";
-import { openPlaces } from "./places.ts";
-import { startServer, usageOf } from "./processes.ts";
+import type { Seen } from "./load/generator.ts";
+import { figureOf, perSecond } from "./measure/measure.ts";
+import { openPlaces } from "./servers/databases.ts";
+import { type Started, startLatchkey } from "./servers/latchkey.ts";
+import { startServer, usageOf } from "./servers/process.ts";
 import { redeemAlone } from "./workloads/parts.ts";
 import { readKey, readOwnCustomer } from "./workloads/reads.ts";
 import type { Workload } from "./workloads/workload.ts";
@@ -22,8 +22,8 @@ const CONNECTIONS = 16;
 const workloads: Workload[] = [readKey, readOwnCustomer, redeemAlone];
 
 const places = await openPlaces();
-const { ready: idp, ...idpProcess } = await startServer<{ origin: string }>("idp.ts");
-const { ready: _, ...load } = await startServer("load.ts");
+const { ready: idp, ...idpProcess } = await startServer<{ origin: string }>("load/idp.ts");
+const { ready: _, ...load } = await startServer("load/generator.ts");
 
 async function start(workers: number): Promise<Started> {
   const databaseUrl = await places.newDatabase("postgres");

@@ -1,4 +1,4 @@
-import type { HttpClient } from "../http-client.ts";
+import type { HttpClient } from "../load/http-client.ts";
 import { SHOP, signInAtIdp } from "./steps.ts";
 import { expectAnswer, source, type Target } from "./workload.ts";
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { HttpClient } from "../http-client.ts";
+import type { HttpClient } from "../load/http-client.ts";
 import { DEX_CLIENT } from "../yardsticks/dex.ts";
 import { codeRequest, SHOP, signInAtIdp } from "./steps.ts";
 import { expectAnswer, type Target } from "./workload.ts";

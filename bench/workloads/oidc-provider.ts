@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Answer, HttpClient } from "../http-client.ts";
+import type { Answer, HttpClient } from "../load/http-client.ts";
 import { codeRequest, SHOP, signInAtIdp, type WithCode } from "./steps.ts";
 import { expectAnswer, type Target } from "./workload.ts";
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { HttpClient } from "../http-client.ts";
+import type { HttpClient } from "../load/http-client.ts";
 import { bearer, expectAnswer, source, type Target } from "./workload.ts";
 
 /** A sign-on through Latchkey, step by step, as a shopper's browser and the storefront behind it make it. */

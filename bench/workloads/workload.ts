@@ -1,4 +1,4 @@
-import type { Answer, HttpClient } from "../http-client.ts";
+import type { Answer, HttpClient } from "../load/http-client.ts";
 import type { Samples } from "../seeding/seed.ts";
 
 /** Whom a workload is sent to: a running server, and what has to be known of it to speak with it. */

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { freePort } from "../../packages/server/test/support/postgres-server.ts";
 import { until } from "../../packages/server/test/support/until.ts";
-import { type Server, startProgram } from "../processes.ts";
+import { type Server, startProgram } from "../servers/process.ts";
 import { SHOP } from "../workloads/steps.ts";
 
 /** Its program, as `build-dex.sh` makes it with its pages beside it. Without one dex does not take part. */

@@ -1,6 +1,6 @@
+import type { Contestant } from "../workloads/workload.ts";
 import { type Comparison, GOALS, type GrowthRow } from "./results.ts";
 import * as words from "./words.ts";
-import type { Contestant } from "./workloads/workload.ts";
 
 /** Pictures by hand: rectangles, lines and text, light or dark as the reader's screen is. */
 

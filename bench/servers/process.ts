@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const fileOf = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const USAGE = new URL("usage.js", import.meta.url).href;
 
 /** What a process has used so far, all its threads together. */

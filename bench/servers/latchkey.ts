@@ -3,15 +3,15 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { Made } from "../e2e/running.ts";
-import { freePort } from "../packages/server/test/support/postgres-server.ts";
-import { until } from "../packages/server/test/support/until.ts";
-import type { Runner } from "./measure.ts";
-import { type Process, startProcess } from "./processes.ts";
-import { SHOP } from "./workloads/steps.ts";
-import type { Contestant } from "./workloads/workload.ts";
+import type { Made } from "../../e2e/running.ts";
+import { freePort } from "../../packages/server/test/support/postgres-server.ts";
+import { until } from "../../packages/server/test/support/until.ts";
+import type { Runner } from "../measure/measure.ts";
+import { SHOP } from "../workloads/steps.ts";
+import type { Contestant } from "../workloads/workload.ts";
+import { type Process, startProcess } from "./process.ts";
 
-const HERE = fileURLToPath(new URL("..", import.meta.url));
+const HERE = fileURLToPath(new URL("../..", import.meta.url));
 const PASSWORD = "correct horse battery staple";
 
 type Options = {

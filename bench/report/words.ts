@@ -1,5 +1,5 @@
-import type { Figure } from "./measure.ts";
-import type { Contestant, Engine } from "./workloads/workload.ts";
+import type { Figure } from "../measure/measure.ts";
+import type { Contestant, Engine } from "../workloads/workload.ts";
 
 /** Figures as people read them. */
 

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { type PostgresServer, startPostgres } from "../packages/server/test/support/postgres-server.ts";
-import { findProgram } from "../packages/server/test/support/programs.ts";
-import type { Engine } from "./workloads/workload.ts";
+import { type PostgresServer, startPostgres } from "../../packages/server/test/support/postgres-server.ts";
+import { findProgram } from "../../packages/server/test/support/programs.ts";
+import type { Engine } from "../workloads/workload.ts";
 
 /** Databases for the length of the run: files in a folder of our own, and a PostgreSQL of our own. */
 export type Places = {

@@ -1,8 +1,8 @@
 import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
-import type { Figure } from "./measure.ts";
-import type { Memory } from "./memory.ts";
-import type { Start } from "./start.ts";
-import type { Contestant, Engine, Goal } from "./workloads/workload.ts";
+import type { Figure } from "../measure/measure.ts";
+import type { Memory } from "../memory.ts";
+import type { Start } from "../start.ts";
+import type { Contestant, Engine, Goal } from "../workloads/workload.ts";
 
 /** What a run found, as it is written to results/latest.json. */
 export type Results = {

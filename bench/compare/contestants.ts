@@ -1,11 +1,11 @@
-import { createHttpClient } from "./http-client.ts";
-import { createStore, envOf, startLatchkey } from "./latchkey.ts";
-import type { Runner } from "./measure.ts";
-import type { Places } from "./places.ts";
-import { startServer } from "./processes.ts";
-import { signOnWithBetterAuth } from "./workloads/better-auth.ts";
-import type { Contestant, Engine, Target } from "./workloads/workload.ts";
-import { DEX, startDex } from "./yardsticks/dex.ts";
+import { createHttpClient } from "../load/http-client.ts";
+import type { Runner } from "../measure/measure.ts";
+import type { Places } from "../servers/databases.ts";
+import { createStore, envOf, startLatchkey } from "../servers/latchkey.ts";
+import { startServer } from "../servers/process.ts";
+import { signOnWithBetterAuth } from "../workloads/better-auth.ts";
+import type { Contestant, Engine, Target } from "../workloads/workload.ts";
+import { DEX, startDex } from "../yardsticks/dex.ts";
 
 /** Starts who takes part when it is first needed, and keeps it for the rest of the run. */
 export type Contestants = {

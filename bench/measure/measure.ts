@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Job, Seen } from "./load.ts";
-import type { Places } from "./places.ts";
-import type { Process, Server } from "./processes.ts";
-import type { Target, Workload } from "./workloads/workload.ts";
+import type { Job, Seen } from "../load/generator.ts";
+import type { Places } from "../servers/databases.ts";
+import type { Process, Server } from "../servers/process.ts";
+import type { Target, Workload } from "../workloads/workload.ts";
 
 /** A server that takes part: its process, and how to speak to it. */
 export type Runner = { target: Target; server: Server };

@@ -1,9 +1,9 @@
 import { createHistogram } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { growthWorkloads } from "./growth/operations.ts";
+import { growthWorkloads } from "../growth/operations.ts";
+import { workloads } from "../workloads/all.ts";
+import type { Drive, Target } from "../workloads/workload.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
-import { workloads } from "./workloads/all.ts";
-import type { Drive, Target } from "./workloads/workload.ts";
 
 /**
  * The load generator, a process of its own. It is told what to send and how often; it makes what the operations need,

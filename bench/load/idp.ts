@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readText } from "./yardsticks/node-http.ts";
+import { readText } from "../yardsticks/node-http.ts";
 
 /**
  * The identity provider of the benchmark, in a process of its own. It does what an honest one does (a code works once,

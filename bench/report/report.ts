@@ -11,7 +11,7 @@ import {
 } from "./results.ts";
 import * as words from "./words.ts";
 
-const FOLDER = new URL("results/", import.meta.url);
+const FOLDER = new URL("../results/", import.meta.url);
 
 /** The results as data, as tables and as pictures. Says where. */
 export function writeResults(results: Results, name: string): string {
@@ -24,7 +24,7 @@ export function writeResults(results: Results, name: string): string {
   return `bench/results/${name}.md`;
 }
 
-const PAGE = new URL("../docs/performance.md", import.meta.url);
+const PAGE = new URL("../../docs/performance.md", import.meta.url);
 
 /** The page about it shows the last full run: pictures, then tables. */
 export function updatePage(results: Results): void {

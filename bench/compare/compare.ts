@@ -1,4 +1,3 @@
-import { type Contestants, takesPart } from "./contestants.ts";
 import {
   countFor,
   figureOf,
@@ -7,12 +6,13 @@ import {
   perSecond,
   type Round,
   type Runner,
-} from "./measure.ts";
+} from "../measure/measure.ts";
+import type { Progress } from "../measure/progress.ts";
+import type { Comparison, Standing } from "../report/results.ts";
+import type { Places } from "../servers/databases.ts";
+import type { Contestant, Engine, Workload } from "../workloads/workload.ts";
+import { type Contestants, takesPart } from "./contestants.ts";
 import type { Options } from "./options.ts";
-import type { Places } from "./places.ts";
-import type { Progress } from "./progress.ts";
-import type { Comparison, Standing } from "./results.ts";
-import type { Contestant, Engine, Workload } from "./workloads/workload.ts";
 
 type Deps = Instruments & {
   places: Pick<Places, "analyze">;
