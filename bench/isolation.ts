@@ -14,16 +14,17 @@ import { getSettings } from "../packages/server/src/realms/settings.ts";
 import { openStorage } from "../packages/server/src/storage/open.ts";
 import { type HostileIdp, startHostileIdp } from "../packages/server/test/support/hostile-idp.ts";
 import { silentLog } from "../packages/server/test/support/silent-log.ts";
+import { quantileOf } from "./measure/figures.ts";
+import { SHOP } from "./workloads/steps.ts";
 
 /**
- * What one bad identity provider costs another. Run it with `npm run bench:isolation`. Callbacks through a healthy
- * provider, alone and while 200 callbacks wait for one whose token endpoint sends a byte a second, turn about in one
- * process, each with a code exchange, a verified ID token and its two writes.
+ * The cost that one bad identity provider causes at another: `npm run bench:isolation`. Measures callbacks through a healthy provider,
+ * alone and while 200 callbacks wait for a provider whose token endpoint sends a byte a second, by turns in one process. Each callback
+ * has a code exchange, a verified ID token and two writes.
  */
 const ROUNDS = 5;
 const CALLBACKS = 200;
 const STUCK = 200;
-const SHOP = "https://shop.example/signed-in";
 
 const clock = steadyClock();
 const storage = await openStorage({ clock }, "sqlite::memory:");
@@ -60,15 +61,15 @@ dripping.hooks.answer = {
 };
 
 let visits = 0;
-/** Each from an address of its own: the limit for one source is not what is measured. */
-async function visit(url: string, cookie: string): Promise<Response> {
+/** Every request comes from another address, so that the limit per source refuses none. */
+async function visit(url: string, cookie = ""): Promise<Response> {
   const source = `192.0.${Math.floor(++visits / 250) % 250}.${visits % 250}`;
   return app.fetch(new Request(url, { headers: { cookie } }), {
     incoming: { socket: { remoteAddress: source } },
   });
 }
 
-/** Up to the moment when the browser comes back from the provider. */
+/** Does the part of a sign-on that precedes the callback. `back` is the URL of the callback. */
 async function begin(idp: HostileIdp, profileId: string): Promise<{ back: string; cookie: string }> {
   const query = new URLSearchParams({
     profile: profileId,
@@ -82,7 +83,6 @@ async function begin(idp: HostileIdp, profileId: string): Promise<{ back: string
   });
   const answer = await visit(
     `https://keys.example/sign-on/stores/${store.id}/realms/${realmId}/authorize?${query}`,
-    "",
   );
   const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
   return { back: idp.signIn(answer.headers.get("location") ?? ""), cookie };
@@ -90,7 +90,7 @@ async function begin(idp: HostileIdp, profileId: string): Promise<{ back: string
 
 const healthyProfile = await profileAt(healthy);
 
-async function times(): Promise<number[]> {
+async function timeCallbacks(): Promise<number[]> {
   const taken: number[] = [];
   for (let i = 0; i < CALLBACKS; i++) {
     const { back, cookie } = await begin(healthy, healthyProfile.id);
@@ -103,25 +103,22 @@ async function times(): Promise<number[]> {
   return taken;
 }
 
-const percentile = (values: number[], part: number) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length * part)] as number;
-
-await times();
+await timeCallbacks();
 const alone: number[] = [];
 const beside: number[] = [];
 for (let round = 0; round < ROUNDS; round++) {
-  alone.push(...(await times()));
+  alone.push(...(await timeCallbacks()));
   const profile = await profileAt(dripping);
   const begun = await Promise.all(Array.from({ length: STUCK }, () => begin(dripping, profile.id)));
   const stuck = begun.map(({ back, cookie }) => visit(back, cookie));
-  // From the moment when they wait: what it costs to take 200 callbacks in is not what is measured.
+  // The measurement begins when the callbacks wait, so accepting 200 callbacks is not part of the times.
   while (dripping.asked("/token") < (round + 1) * 50) await sleep(10);
   await sleep(500);
-  beside.push(...(await times()));
+  beside.push(...(await timeCallbacks()));
   void Promise.all(stuck);
 }
-const [p99Alone, p99Beside] = [percentile(alone, 0.99), percentile(beside, 0.99)];
-console.log(`Node ${process.version}, ${ROUNDS * CALLBACKS} callbacks each, ${STUCK} stuck ones beside
-  p50 alone ${percentile(alone, 0.5).toFixed(2)} ms, beside ${percentile(beside, 0.5).toFixed(2)} ms
+const [p99Alone, p99Beside] = [quantileOf(alone, 0.99), quantileOf(beside, 0.99)];
+console.log(`Node ${process.version}, ${ROUNDS * CALLBACKS} callbacks each; "beside": while ${STUCK} other callbacks wait
+  p50 alone ${quantileOf(alone, 0.5).toFixed(2)} ms, beside ${quantileOf(beside, 0.5).toFixed(2)} ms
   p99 alone ${p99Alone.toFixed(2)} ms, beside ${p99Beside.toFixed(2)} ms   ratio ${(p99Beside / p99Alone).toFixed(2)}`);
 process.exit(0);

@@ -4,7 +4,8 @@ import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
 import { isWanted, readOnly } from "../bench/compare/options.ts";
 import { createHttpClient } from "../bench/load/http-client.ts";
-import { figureOf, measureRound } from "../bench/measure/measure.ts";
+import { figureOf } from "../bench/measure/figures.ts";
+import { measureRound } from "../bench/measure/measure.ts";
 import { seed } from "../bench/seeding/seed.ts";
 import type { Server } from "../bench/servers/process.ts";
 import type { Target, Workload } from "../bench/workloads/workload.ts";
@@ -86,7 +87,7 @@ describe("a round", () => {
     };
     const instruments = {
       load: { receive, send() {} },
-      places: { databaseUsage: () => new Map() },
+      databases: { usage: () => new Map() },
       pauseMs: 0,
     };
     return measureRound(instruments, { target, server }, { name: "redeem" } as Workload, { count: 10 });

@@ -1,20 +1,19 @@
 import { createHttpClient } from "../load/http-client.ts";
 import type { Runner } from "../measure/measure.ts";
-import type { Places } from "../servers/databases.ts";
+import type { Session } from "../measure/session.ts";
 import { createStore, envOf, startLatchkey } from "../servers/latchkey.ts";
 import { startServer } from "../servers/process.ts";
 import { signOnWithBetterAuth } from "../workloads/better-auth.ts";
 import type { Contestant, Engine, Target } from "../workloads/workload.ts";
 import { DEX, startDex } from "../yardsticks/dex.ts";
 
-/** Starts who takes part when it is first needed, and keeps it for the rest of the run. */
+/** Starts a contestant when a comparison first needs it, and keeps it running until `stop`. */
 export type Contestants = {
   get(contestant: Contestant, engine: Engine): Promise<Runner>;
-  started(): Runner[];
   stop(): Promise<void>;
 };
 
-/** Those with a database of their own kind, or none: they run once, beside our SQLite. */
+/** These have a database of their own or none. They are measured once, beside Latchkey on SQLite. */
 const ONLY_BESIDE_SQLITE: readonly Contestant[] = [
   "hono",
   "argon2",
@@ -23,58 +22,61 @@ const ONLY_BESIDE_SQLITE: readonly Contestant[] = [
   "dex-memory",
   "dex-sqlite",
 ];
-const THAT_ARE_DEX: readonly Contestant[] = ["dex-memory", "dex-sqlite"];
 
 export const takesPart = (contestant: Contestant, engine: Engine): boolean =>
   (engine === "sqlite" || !ONLY_BESIDE_SQLITE.includes(contestant)) &&
-  (DEX !== undefined || !THAT_ARE_DEX.includes(contestant));
+  (DEX !== undefined || !contestant.startsWith("dex-"));
 
-type Options = { places: Places; idp: string; beside?: string | undefined };
+type ContestantsDeps = Pick<Session, "databases" | "idp"> & { beside?: string | undefined };
 
-export function createContestants({ places, idp, beside }: Options): Contestants {
+export function createContestants({ databases, idp, beside }: ContestantsDeps): Contestants {
   const running = new Map<string, Runner>();
 
   const start: Record<Contestant, (engine: Engine) => Promise<Runner>> = {
-    latchkey: async (engine) => startLatchkey({ databaseUrl: await places.newDatabase(engine), idp }),
+    latchkey: async (engine) => startLatchkey({ databaseUrl: await databases.create(engine), idp }),
     before: async (engine) =>
       startLatchkey({
-        databaseUrl: await places.newDatabase(engine),
+        databaseUrl: await databases.create(engine),
         idp,
         contestant: "before",
         ...(beside !== undefined && { checkout: beside }),
       }),
     async limit(engine) {
-      const databaseUrl = await places.newDatabase(engine);
+      const databaseUrl = await databases.create(engine);
       const { store, application_key: key } = await createStore(envOf(databaseUrl, idp));
-      const env = { DATABASE_URL: databaseUrl, STORE: store.id, IDP: idp };
-      const { ready, ...server } = await startServer<Partial<Target>>("yardsticks/limit.ts", env);
-      const credentials = { clientId: key.client_id, clientSecret: key.client_secret };
-      return { server, target: { ...blank("limit"), storeId: store.id, ...credentials, ...ready } };
+      const { server, target } = await startYardstick("limit", {
+        DATABASE_URL: databaseUrl,
+        STORE: store.id,
+      });
+      const { client_id: clientId, client_secret: clientSecret } = key;
+      return { server, target: { ...target, storeId: store.id, clientId, clientSecret } };
     },
     hono: () => startYardstick("hono"),
     argon2: () => startYardstick("argon2"),
     async "better-auth"() {
-      const runner = await startYardstick("better-auth");
+      const { server, target } = await startYardstick("better-auth", { DATABASE: await newFile() });
       const client = createHttpClient();
-      const token = await signOnWithBetterAuth(client, runner.target, "reader");
+      const token = await signOnWithBetterAuth(client, target, "reader");
       client.close();
-      return { ...runner, target: { ...runner.target, customer: { ...runner.target.customer, token } } };
+      return { server, target: { ...target, customer: { ...target.customer, token } } };
     },
-    "oidc-provider": () => startYardstick("oidc-provider"),
-    "dex-memory": () => startFromGo("dex-memory", "memory"),
-    "dex-sqlite": () => startFromGo("dex-sqlite", "sqlite3"),
+    "oidc-provider": async () => startYardstick("oidc-provider", { DATABASE: await newFile() }),
+    "dex-memory": () => startDexAs("dex-memory", "memory"),
+    "dex-sqlite": () => startDexAs("dex-sqlite", "sqlite3"),
   };
 
-  const newFile = async () => (await places.newDatabase("sqlite")).slice("sqlite:".length);
+  const newFile = async () => (await databases.create("sqlite")).slice("sqlite:".length);
 
-  async function startFromGo(contestant: Contestant, storage: "memory" | "sqlite3"): Promise<Runner> {
+  async function startDexAs(contestant: Contestant, storage: "memory" | "sqlite3"): Promise<Runner> {
     const { server, url } = await startDex({ database: await newFile(), idp, storage });
     return { server, target: { ...blank(contestant), url } };
   }
 
-  async function startYardstick(contestant: Contestant): Promise<Runner> {
-    const env = { DATABASE: await newFile(), IDP: idp };
-    const { ready, ...server } = await startServer<Partial<Target>>(`yardsticks/${contestant}.ts`, env);
+  async function startYardstick(contestant: Contestant, env: Record<string, string> = {}): Promise<Runner> {
+    const { ready, ...server } = await startServer<Partial<Target>>(`yardsticks/${contestant}.ts`, {
+      IDP: idp,
+      ...env,
+    });
     return { server, target: { ...blank(contestant), ...ready } };
   }
 
@@ -96,13 +98,10 @@ export function createContestants({ places, idp, beside }: Options): Contestants
   return {
     async get(contestant, engine) {
       const name = `${contestant} ${engine}`;
-      const known = running.get(name);
-      if (known) return known;
-      const runner = await start[contestant](engine);
+      const runner = running.get(name) ?? (await start[contestant](engine));
       running.set(name, runner);
       return runner;
     },
-    started: () => [...running.values()],
     async stop() {
       for (const { server } of running.values()) await server.stop();
     },

@@ -3,12 +3,12 @@ import { parseArgs } from "node:util";
 
 export const USAGE = `npm run bench                          everything: half an hour to an hour
 npm run bench -- --quick               shorter rounds, no growth, no memory after load: about nine minutes
-npm run bench -- --only redeem         what has all of these words in its name or engine; a comma is an "or"
+npm run bench -- --only redeem         workloads with all of these words in their name or engine; a comma means "or"
 npm run bench -- --only "key sqlite, authorize"
 npm run bench -- --beside <checkout>   with the service of another checkout of this repository as "before"
 DEX=<program> npm run bench            with dex, which bench/yardsticks/build-dex.sh builds
 
-Everything writes bench/results/latest.*; a run of a part writes bench/results/part.*.`;
+A run of everything writes bench/results/latest.*; any other run writes bench/results/part.*.`;
 
 export type Options = {
   quick: boolean;
@@ -16,15 +16,15 @@ export type Options = {
   beside: string | undefined;
   rounds: number;
   roundSeconds: number;
-  /** So many at most. */
+  /** The most rounds of a warm-up. */
   warmRounds: number;
   warmSeconds: number;
   halfLoadSeconds: number;
-  /** How much of the operations that have to be prepared. */
+  /** The share of the operations of a workload with a stock. */
   part: number;
 };
 
-/** `undefined`: only the usage was asked for. */
+/** `undefined` for `--help`. */
 export function readOptions(args: string[]): Options | undefined {
   const { values, positionals } = parseArgs({
     args,
@@ -42,15 +42,10 @@ export function readOptions(args: string[]): Options | undefined {
   const times = quick
     ? { rounds: 3, roundSeconds: 0.4, warmRounds: 2, warmSeconds: 0.5, halfLoadSeconds: 0.4, part: 0.4 }
     : { rounds: 5, roundSeconds: 0.7, warmRounds: 6, warmSeconds: 1.5, halfLoadSeconds: 1, part: 1 };
-  return {
-    quick,
-    only,
-    beside: beside === undefined ? undefined : resolve(beside),
-    ...times,
-  };
+  return { quick, only, beside: beside === undefined ? undefined : resolve(beside), ...times };
 }
 
-/** `redeem sqlite, authorize`: each part's words must all be there. */
+/** `redeem sqlite, authorize` becomes two lists of words. */
 export const readOnly = (text = ""): string[][] =>
   text
     .toLowerCase()
@@ -58,5 +53,6 @@ export const readOnly = (text = ""): string[][] =>
     .map((part) => part.split(" ").filter((word) => word !== ""))
     .filter((words) => words.length > 0);
 
+/** The name has all words of at least one list. */
 export const isWanted = ({ only }: Pick<Options, "only">, name: string): boolean =>
   only.length === 0 || only.some((words) => words.every((word) => name.toLowerCase().includes(word)));

@@ -1,4 +1,4 @@
-/** How far a long run is: a bar on a terminal, a line now and then elsewhere. On standard error, beside the results. */
+/** Shows on standard error how far a long run is: a bar on a terminal, elsewhere a line every ten seconds. */
 export type Progress = { step(what: string, by?: number): void; end(): void };
 
 const WIDTH = 30;
@@ -8,14 +8,14 @@ export function createProgress(total: number): Progress {
   const isTerminal = process.stderr.isTTY === true;
   const startedMs = performance.now();
   let done = 0;
-  let toldMs = Number.NEGATIVE_INFINITY;
+  let shownMs = Number.NEGATIVE_INFINITY;
   return {
     step(what, by = 1) {
       const part = Math.min(1, done / total);
       done += by;
       const nowMs = performance.now();
-      if (nowMs - toldMs < (isTerminal ? 100 : LINE_EVERY_MS)) return;
-      toldMs = nowMs;
+      if (nowMs - shownMs < (isTerminal ? 100 : LINE_EVERY_MS)) return;
+      shownMs = nowMs;
       const seconds = Math.round((nowMs - startedMs) / 1000);
       const percent = `${Math.floor(part * 100)} %`.padStart(5);
       if (!isTerminal) return void process.stderr.write(`${percent}  ${seconds} s  ${what}\n`);

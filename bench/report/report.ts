@@ -1,50 +1,48 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { loadavg } from "node:os";
+import { markdownTable, pageUrl, pageWith } from "./page.ts";
 import { plotCosts, plotGrowth } from "./plot.ts";
 import {
-  against,
   type Comparison,
   GOALS,
   type GrowthRow,
-  ours,
+  latchkeyIn,
   type Results,
   type Standing,
+  standingOf,
 } from "./results.ts";
 import * as words from "./words.ts";
 
 const FOLDER = new URL("../results/", import.meta.url);
+const PAGE = "docs/performance.md";
 
-/** The results as data, as tables and as pictures. Says where. */
-export function writeResults(results: Results, name: string): string {
+/** Prints the results of a run that ends now, and writes them as data, tables and pictures to bench/results. */
+export function printResults(results: Results, name: string): void {
+  results.seconds = Math.round((Date.now() - Date.parse(results.startedAt)) / 1000);
+  results.load = loadavg()[2] as number;
   mkdirSync(FOLDER, { recursive: true });
   const write = (end: string, text: string) => writeFileSync(new URL(`${name}${end}`, FOLDER), text);
   write(".json", `${JSON.stringify(results, null, 2)}\n`);
   write(".md", toMarkdown(results));
   if (results.comparisons.length > 0) write("-costs.svg", plotCosts(results.comparisons));
   if (results.growth) write("-growth.svg", plotGrowth(results.growth));
-  return `bench/results/${name}.md`;
+  console.log(`${toText(results)}\nWritten to bench/results/${name}.md`);
 }
 
-const PAGE = new URL("../../docs/performance.md", import.meta.url);
-
-/** The page about it shows the last full run: pictures, then tables. */
+/** Writes the pictures and tables of a full run into docs/performance.md. */
 export function updatePage(results: Results): void {
   const pictures = ["costs", ...(results.growth ? ["growth"] : [])].map(
     (what) => `![${what}](../bench/results/latest-${what}.svg)\n`,
   );
-  const shown = [...pictures, toMarkdown(results, "###")].join("\n");
-  const page = readFileSync(PAGE, "utf8");
-  const between = /(<!-- the last run -->\n)[\s\S]*(<!-- until here -->)/;
-  writeFileSync(
-    PAGE,
-    page.replace(between, (_, begin, end) => `${begin}\n${shown}\n${end}`),
-  );
+  const shown = [...pictures, toMarkdown(results, "###")].join("\n").trimEnd();
+  writeFileSync(pageUrl(PAGE), pageWith(PAGE, { "the last run": shown }));
 }
 
-type Cells = readonly string[];
-/** `sum` is what somebody would count in it. */
-type Table = { title: string; sum?: string; head: Cells; rows: Cells[] };
+type Row = readonly string[];
+/** `sum` counts the rows that meet the goal. */
+type Table = { title: string; sum?: string; head: Row; rows: Row[] };
 
-const name = ({ workload, engine }: Comparison): Cells => [workload, words.engineNames[engine]];
+const nameOf = ({ workload, engine }: Comparison): Row => [workload, words.engineNames[engine]];
 
 function costTable({ comparisons }: Results): Table {
   const rows = comparisons.flatMap((comparison) =>
@@ -53,16 +51,13 @@ function costTable({ comparisons }: Results): Table {
       .map((standing) => {
         const { contestant, share } = standing;
         const goal = comparison.goals.find(({ against }) => against === contestant);
-        const judged = goal ? `${goalText(goal.share)}: ${words.verdict(share.median >= goal.share)}` : "";
-        const us = costText(ours(comparison));
-        const other = costText(standing);
         return [
-          ...name(comparison),
-          us,
+          ...nameOf(comparison),
+          costText(latchkeyIn(comparison)),
           words.contestantNames[contestant],
-          other,
+          costText(standing),
           words.share(share),
-          judged,
+          goal ? `${goalText(goal.share)}: ${words.verdict(share.median >= goal.share)}` : "",
         ];
       }),
   );
@@ -78,21 +73,25 @@ function costTable({ comparisons }: Results): Table {
   return { title: "CPU time of the server process for one operation (+ of PostgreSQL)", head, rows };
 }
 
-/** With PostgreSQL's own beside it. */
-const costText = ({ cpuUs, databaseUs }: Pick<Standing, "cpuUs" | "databaseUs">): string =>
+const costText = ({ cpuUs, databaseUs }: Standing): string =>
   words.time(cpuUs.median) + (databaseUs && databaseUs.high > 0 ? ` + ${words.time(databaseUs.median)}` : "");
 
 const goalText = (share: number): string => (share < 1 ? `${Math.round(share * 100)} %` : `${share} ×`);
 
 function latencyTable({ comparisons }: Results): Table {
+  const isBelow = ({ halfLoad }: Standing) => halfLoad.p99OfP50.median < GOALS.p99OfP50;
   const rows = comparisons.flatMap((comparison) =>
-    comparison.standings.map(({ contestant, perSecond, halfLoad: { p50Us, p99Us, p99OfP50 } }) => {
-      const times = words.spread(p99OfP50, words.times);
-      const isOurs = contestant === "latchkey";
-      const goal = isOurs ? `: ${words.verdict(p99OfP50.median < GOALS.p99OfP50)}` : "";
-      const who = words.contestantNames[contestant];
-      const rate = words.spread(perSecond, (value) => String(Math.round(value)));
-      return [...name(comparison), who, rate, words.time(p50Us), words.time(p99Us), `${times}${goal}`];
+    comparison.standings.map((standing) => {
+      const { contestant, perSecond, halfLoad } = standing;
+      const judged = contestant === "latchkey" ? `: ${words.verdict(isBelow(standing))}` : "";
+      return [
+        ...nameOf(comparison),
+        words.contestantNames[contestant],
+        words.spread(perSecond, (value) => String(Math.round(value))),
+        words.time(halfLoad.p50Us),
+        words.time(halfLoad.p99Us),
+        `${words.spread(halfLoad.p99OfP50, words.times)}${judged}`,
+      ];
     }),
   );
   const head = [
@@ -104,33 +103,26 @@ function latencyTable({ comparisons }: Results): Table {
     "p99",
     "p99 of p50 (spread), goal: below 5",
   ];
-  const isBelow = ({ halfLoad }: Standing) => halfLoad.p99OfP50.median < GOALS.p99OfP50;
   const all = comparisons.flatMap(({ standings }) => standings);
-  const us = all.filter(({ contestant }) => contestant === "latchkey");
+  const latchkey = all.filter(({ contestant }) => contestant === "latchkey");
   const bare = all.filter(({ contestant }) => contestant === "limit" || contestant === "hono");
-  const sum = `Below 5: Latchkey in ${countOf(us, isBelow)} rows, the limit and bare Hono in ${countOf(bare, isBelow)}.`;
+  const sum = `Below 5: Latchkey in ${countOf(latchkey, isBelow)} rows, the limit and bare Hono in ${countOf(bare, isBelow)}.`;
   return { title: "Throughput, and latency at half of it", sum, head, rows };
 }
 
 function serviceTable({ start, memory, comparisons }: Results): Table {
-  const rows: Cells[] = [];
+  const rows: Row[] = [];
   if (start) {
     const { readyMs, fromSourcesMs, idleBytes } = start;
-    const ms = (value: number) => `${Math.round(value)} ms`;
-    rows.push([
-      "start to ready, as an image has it",
-      words.spread(readyMs, ms),
-      `below ${GOALS.readyMs} ms: ${words.verdict(readyMs.median < GOALS.readyMs)}`,
-    ]);
-    rows.push(["start to ready, from the sources", words.spread(fromSourcesMs, ms), ""]);
-    const isSmall = idleBytes.median < GOALS.idleBytes;
-    rows.push([
-      "memory when idle",
-      words.spread(idleBytes, words.megabytes),
-      `below ${words.megabytes(GOALS.idleBytes)}: ${words.verdict(isSmall)}`,
-    ]);
+    const isQuick = `below ${GOALS.readyMs} ms: ${words.verdict(readyMs.median < GOALS.readyMs)}`;
+    const isSmall = `below ${words.megabytes(GOALS.idleBytes)}: ${words.verdict(idleBytes.median < GOALS.idleBytes)}`;
+    rows.push(
+      ["start to ready, as an image has it", words.spread(readyMs, words.milliseconds), isQuick],
+      ["start to ready, from the sources", words.spread(fromSourcesMs, words.milliseconds), ""],
+      ["memory when idle", words.spread(idleBytes, words.megabytes), isSmall],
+    );
   }
-  for (const [way, course] of [
+  for (const [form, course] of [
     ["as an image has it", memory?.image],
     ["from the sources", memory?.sources],
   ] as const) {
@@ -138,29 +130,30 @@ function serviceTable({ start, memory, comparisons }: Results): Table {
     const { idleBytes, afterLoadBytes } = course;
     const isBack = afterLoadBytes <= idleBytes * GOALS.afterLoad;
     const found = `${words.megabytes(afterLoadBytes)}, before it ${words.megabytes(idleBytes)}`;
-    rows.push([`memory a minute after load, ${way}`, found, `within 20 %: ${words.verdict(isBack)}`]);
+    rows.push([`memory a minute after load, ${form}`, found, `within 20 %: ${words.verdict(isBack)}`]);
   }
   for (const comparison of comparisons) {
-    const bare = against(comparison, "argon2");
+    const bare = standingOf(comparison, "argon2");
     if (!bare) continue;
-    const added = ours(comparison).cpuUs.median - bare.cpuUs.median;
+    const added = latchkeyIn(comparison).cpuUs.median - bare.cpuUs.median;
     rows.push(["added to Argon2id by e-mail and password", words.time(added), ""]);
   }
   return { title: "The process", head: ["what", "found", "goal"], rows };
 }
 
 function growthTable({ growth = [] }: Results): Table {
-  const rows = growth.map((row: GrowthRow): Cells => {
-    const which = [row.operation, words.engineNames[row.engine]];
-    if ("failed" in row) return [...which, "", "", "", `failed: ${row.failed}`, words.verdict(false)];
-    const { few, many, ratio } = row;
-    const costs = [words.time(few.cpuUs), words.time(many.cpuUs), words.time(many.p50Us)];
-    return [
-      ...which,
-      ...costs,
-      words.spread(ratio, words.times),
-      words.verdict(ratio.median <= GOALS.growth),
-    ];
+  const isFlat = (row: GrowthRow) => "ratio" in row && row.ratio.median <= GOALS.growth;
+  const rows = growth.map((row): Row => {
+    const cells =
+      "failed" in row
+        ? ["", "", "", `failed: ${row.failed}`]
+        : [
+            words.time(row.few.cpuUs),
+            words.time(row.many.cpuUs),
+            words.time(row.many.p50Us),
+            words.spread(row.ratio, words.times),
+          ];
+    return [row.operation, words.engineNames[row.engine], ...cells, words.verdict(isFlat(row))];
   });
   const head = [
     "operation",
@@ -171,7 +164,6 @@ function growthTable({ growth = [] }: Results): Table {
     "ratio (spread)",
     "within 15 %",
   ];
-  const isFlat = (row: GrowthRow) => "ratio" in row && row.ratio.median <= GOALS.growth;
   const sum = `Within 15 %: ${countOf(growth, isFlat)} rows.`;
   return { title: `Growth (${growth[0]?.rows})`, sum, head, rows };
 }
@@ -186,44 +178,33 @@ const tablesOf = (results: Results): Table[] =>
 
 function headline({ machine, seconds, startedAt, load, isQuick, skipped, comparisons }: Results): string {
   const { processor, cores, memoryBytes, node, platform } = machine;
-  const gigabytes = Math.round(memoryBytes / 2 ** 30);
   const left = skipped.map((what) => ` Skipped: ${what}.`).join("");
   const repeated = comparisons.reduce((sum, one) => sum + one.repeated, 0);
   const again =
     repeated === 0
       ? ""
-      : ` Measured again, because PostgreSQL did not answer us for a second: ${repeated} of the rounds.`;
+      : ` Measured again, because PostgreSQL did not answer within a second: ${repeated} rounds.`;
   return (
-    `${startedAt.slice(0, 10)}, ${isQuick ? "a quick run, " : ""}${seconds} seconds. ${processor}, ${cores} cores, ${gigabytes} GB, ` +
-    `${platform}, Node ${node}; load average ${load.toFixed(1)} over a quarter of an hour, of which the benchmark itself makes about two.${left}${again}`
+    `${startedAt.slice(0, 10)}, ${isQuick ? "a quick run, " : ""}${seconds} seconds. ` +
+    `${processor}, ${cores} cores, ${Math.round(memoryBytes / 2 ** 30)} GB, ${platform}, Node ${node}; ` +
+    `load average ${load.toFixed(1)} over a quarter of an hour, of which the benchmark itself makes about two.${left}${again}`
   );
 }
 
 function toMarkdown(results: Results, heading = "##"): string {
-  const row = (cells: Cells) => `| ${cells.join(" | ")} |`;
   const tables = tablesOf(results).map(({ title, sum, head, rows }) =>
-    [
-      `${heading} ${title}`,
-      "",
-      ...(sum ? [sum, ""] : []),
-      row(head),
-      row(head.map(() => "---")),
-      ...rows.map(row),
-      "",
-    ].join("\n"),
+    [`${heading} ${title}`, "", ...(sum ? [sum, ""] : []), markdownTable(head, rows), ""].join("\n"),
   );
   return [headline(results), "", ...tables].join("\n");
 }
 
-/** The same for a terminal: columns as wide as their widest cell. */
-export function toText(results: Results): string {
+/** For a terminal: every column is as wide as its widest cell. */
+function toText(results: Results): string {
   const tables = tablesOf(results).map(({ title, sum, head, rows }) => {
-    const widths = head.map((_, column) =>
-      Math.max(...[head, ...rows].map((cells) => cells[column]?.length ?? 0)),
-    );
-    const line = (cells: Cells) =>
+    const widths = head.map((_, at) => Math.max(...[head, ...rows].map((cells) => cells[at]?.length ?? 0)));
+    const line = (cells: Row) =>
       cells
-        .map((cell, column) => cell.padEnd(widths[column] as number))
+        .map((cell, at) => cell.padEnd(widths[at] as number))
         .join("  ")
         .trimEnd();
     return [title, "", line(head), ...rows.map(line), ...(sum ? [sum] : []), ""].join("\n");

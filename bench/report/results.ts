@@ -1,15 +1,15 @@
-import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
-import type { Figure } from "../measure/measure.ts";
+import { availableParallelism, cpus, totalmem } from "node:os";
+import type { Figure } from "../measure/figures.ts";
 import type { Memory } from "../memory.ts";
 import type { Start } from "../start.ts";
 import type { Contestant, Engine, Goal } from "../workloads/workload.ts";
 
-/** What a run found, as it is written to results/latest.json. */
+/** The content of results/latest.json. */
 export type Results = {
   machine: Machine;
   startedAt: string;
   seconds: number;
-  /** How busy the machine was on average over the last quarter of an hour, when it ended: ours and everybody's. */
+  /** The load average of the last 15 minutes at the end of the run, which includes the benchmark itself. */
   load: number;
   isQuick: boolean;
   skipped: string[];
@@ -25,7 +25,7 @@ export type Comparison = {
   engine: Engine;
   standings: Standing[];
   goals: Goal[];
-  /** How many rounds were measured again. */
+  /** The number of rounds that were measured again. */
   repeated: number;
 };
 
@@ -33,22 +33,22 @@ export type Standing = {
   contestant: Contestant;
   /** CPU time of the server process for one operation, in microseconds. */
   cpuUs: Figure;
-  /** What PostgreSQL itself has used for it. */
+  /** CPU time of PostgreSQL for one operation. */
   databaseUs?: Figure;
   perSecond: Figure;
-  /** Ours against this one's, in operations per CPU second, from rounds that stood side by side. */
+  /** Operations per CPU second, Latchkey's divided by this contestant's, from rounds that followed each other. */
   share: Figure;
-  /** At half the pace. Of each round how many times its p50 its p99 is. */
+  /** Latencies at half the pace. `p99OfP50` is the ratio of p99 to p50 in each round. */
   halfLoad: { p50Us: number; p99Us: number; p99OfP50: Figure };
 };
 
-/** `failed`: it was refused with many rows, with these words. */
+/** `failed` is the answer of a service that refused the operation with many rows. */
 export type GrowthRow = { operation: string; engine: Engine; rows: string } & (
-  | { few: Cost; many: Cost; ratio: Figure }
+  | { few: GrowthCost; many: GrowthCost; ratio: Figure }
   | { failed: string }
 );
-/** CPU time of the server, and of PostgreSQL where that is the engine. */
-type Cost = { cpuUs: number; p50Us: number };
+/** CPU time of the server, with PostgreSQL's on that engine. */
+type GrowthCost = { cpuUs: number; p50Us: number };
 
 type Machine = {
   processor: string;
@@ -58,17 +58,24 @@ type Machine = {
   platform: string;
 };
 
-export const describeMachine = (): Machine => ({
-  processor: cpus()[0]?.model.trim() ?? "unknown",
-  cores: availableParallelism(),
-  memoryBytes: totalmem(),
-  node: process.version,
-  platform: `${process.platform} ${process.arch}`,
+/** `seconds` and `load` are filled in at the end of the run. */
+export const beginResults = (isQuick: boolean): Results => ({
+  machine: {
+    processor: cpus()[0]?.model.trim() ?? "unknown",
+    cores: availableParallelism(),
+    memoryBytes: totalmem(),
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+  },
+  startedAt: new Date().toISOString(),
+  seconds: 0,
+  load: 0,
+  isQuick,
+  skipped: [],
+  comparisons: [],
 });
 
-export const loadSoFar = (): number => loadavg()[2] as number;
-
-/** The goals that do not belong to one workload. */
+/** The goals that do not belong to a workload. */
 export const GOALS = {
   p99OfP50: 5,
   readyMs: 400,
@@ -77,8 +84,8 @@ export const GOALS = {
   growth: 1.15,
 } as const;
 
-export const ours = ({ standings }: Comparison): Standing =>
-  standings.find(({ contestant }) => contestant === "latchkey") as Standing;
+export const standingOf = ({ standings }: Comparison, contestant: Contestant): Standing | undefined =>
+  standings.find((standing) => standing.contestant === contestant);
 
-export const against = ({ standings }: Comparison, other: Contestant): Standing | undefined =>
-  standings.find(({ contestant }) => contestant === other);
+export const latchkeyIn = (comparison: Comparison): Standing =>
+  standingOf(comparison, "latchkey") as Standing;

@@ -1,7 +1,7 @@
-import type { Figure } from "../measure/measure.ts";
+import type { Figure } from "../measure/figures.ts";
 import type { Contestant, Engine } from "../workloads/workload.ts";
 
-/** Figures as people read them. */
+/** Names and figures as the reports print them. */
 
 export const engineNames: Record<Engine, string> = { sqlite: "SQLite", postgres: "PostgreSQL" };
 
@@ -17,11 +17,11 @@ export const contestantNames: Record<Contestant, string> = {
   "dex-sqlite": "dex on SQLite",
 };
 
-/** Microseconds, or milliseconds where there are many. */
+/** Microseconds below a millisecond, milliseconds above. */
 export const time = (us: number): string =>
   us < 1000 ? `${Math.round(us)} µs` : `${(us / 1000).toFixed(us < 10_000 ? 2 : 1)} ms`;
 
-/** 0.42 is 42 %; 3.5 is 3.5 times. With both ends of what the rounds showed. */
+/** 0.42 is printed as 42 %, 3.5 as 3.5 times, each with the lowest and the highest round. */
 export function share({ median, low, high }: Figure): string {
   return median < 1
     ? `${percent(median)} % (${percent(low)} to ${percent(high)})`
@@ -30,11 +30,9 @@ export function share({ median, low, high }: Figure): string {
 
 const percent = (part: number): string => String(Math.round(part * 100));
 export const times = (factor: number): string => factor.toFixed(factor < 10 ? 2 : 0);
-
 export const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
-
+export const milliseconds = (ms: number): string => `${Math.round(ms)} ms`;
 export const verdict = (isMet: boolean): string => (isMet ? "met" : "not met");
 
-export function spread({ median, low, high }: Figure, show: (value: number) => string): string {
-  return `${show(median)} (${show(low)} to ${show(high)})`;
-}
+export const spread = ({ median, low, high }: Figure, show: (value: number) => string): string =>
+  `${show(median)} (${show(low)} to ${show(high)})`;

@@ -7,72 +7,66 @@ import { type PostgresServer, startPostgres } from "../../packages/server/test/s
 import { findProgram } from "../../packages/server/test/support/programs.ts";
 import type { Engine } from "../workloads/workload.ts";
 
-/** Databases for the length of the run: files in a folder of our own, and a PostgreSQL of our own. */
-export type Places = {
+/** Databases of one run: SQLite files in a temporary folder, and a PostgreSQL server if PostgreSQL is installed. */
+export type Databases = {
   engines: Engine[];
-  newDatabase(engine: Engine): Promise<string>;
-  /**
-   * Has PostgreSQL look at what its tables have become, as its autovacuum does within a minute: until then it plans by a table that was
-   * empty, and may go through thousands of rows by an index that does not fit.
-   */
+  /** The URL of a new, empty database. */
+  create(engine: Engine): Promise<string>;
+  /** Runs ANALYZE, which autovacuum does within a minute: until then PostgreSQL plans for empty tables and may choose a bad index. */
   analyze(): Promise<void>;
-  /** What PostgreSQL has used so far, process by process, in microseconds. Linux only: empty elsewhere. */
-  databaseUsage(): Map<number, number>;
+  /** CPU time of each PostgreSQL process so far, in microseconds. Empty on systems other than Linux. */
+  usage(): Map<number, number>;
   remove(): Promise<void>;
 };
 
-export async function openPlaces(): Promise<Places> {
+export async function openDatabases(): Promise<Databases> {
   const folder = mkdtempSync(join(tmpdir(), "latchkey-bench-"));
   const binaries = findProgram("postgres");
-  // On the disk before it is acknowledged, as SQLite with synchronous=FULL.
+  // A commit waits for the disk, as on SQLite with synchronous=FULL.
   const postgres = binaries
     ? await startPostgres(binaries, { fsync: "on", synchronous_commit: "on" })
     : undefined;
   const inPostgres: string[] = [];
-  const places: Places = {
+  const databases: Databases = {
     engines: postgres ? ["sqlite", "postgres"] : ["sqlite"],
-    newDatabase: async (engine) => {
+    create: async (engine) => {
       const name = `bench_${randomBytes(6).toString("hex")}`;
       if (engine === "sqlite") return `sqlite:${join(folder, `${name}.db`)}`;
-      const url = await newPostgresDatabase(postgres as PostgresServer, name);
-      inPostgres.push(url);
-      return url;
+      const { url } = postgres as PostgresServer;
+      await query(url, `create database ${name}`);
+      inPostgres.push(url.replace(/\/postgres$/, `/${name}`));
+      return inPostgres.at(-1) as string;
     },
     async analyze() {
-      for (const url of inPostgres) await ask(url, "analyze");
+      for (const url of inPostgres) await query(url, "analyze");
     },
-    databaseUsage: () => (postgres && process.platform === "linux" ? cpuOf(postgres.processes()) : new Map()),
+    usage: () => (postgres && process.platform === "linux" ? cpuOf(postgres.processes()) : new Map()),
     async remove() {
       await postgres?.remove();
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  // PostgreSQL would live on without us; all other processes end when they can no longer reach us.
+  // PostgreSQL would go on running after this process; every other process of the benchmark ends with its IPC channel.
   for (const signal of ["SIGINT", "SIGTERM"] as const)
-    process.once(signal, () => void places.remove().finally(() => process.exit(1)));
-  return places;
+    process.once(signal, () => void databases.remove().finally(() => process.exit(1)));
+  return databases;
 }
 
-async function newPostgresDatabase({ url }: PostgresServer, name: string): Promise<string> {
-  await ask(url, `create database ${name}`);
-  return url.replace(/\/postgres$/, `/${name}`);
-}
-
-async function ask(url: string, text: string): Promise<void> {
+async function query(url: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query(text);
   await client.end();
 }
 
-/** Its processes have one thread each, whose time on a processor is the first number here, in nanoseconds. */
+/** A PostgreSQL process has one thread. The first number of its schedstat is that thread's CPU time in nanoseconds. */
 function cpuOf(pids: readonly number[]): Map<number, number> {
   const used = new Map<number, number>();
   for (const pid of pids) {
     try {
       used.set(pid, Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]) / 1000);
     } catch {
-      // It ended in the meantime.
+      // The process has ended since the list was read.
     }
   }
   return used;

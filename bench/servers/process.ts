@@ -2,29 +2,27 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const fileOf = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const USAGE = new URL("usage.js", import.meta.url).href;
 
-/** What a process has used so far, all its threads together. */
+/** All threads of a process together. */
 type Usage = { cpuUs: number; rssBytes: number };
 
-/** A server under test. */
 export type Server = {
   usage(): Promise<Usage>;
-  /** Throws what it said last if it is no more. */
+  /** Throws, with the last lines of standard error, if the process has ended. */
   refuseEnded(): void;
   stop(): Promise<void>;
 };
 
-/** A program of the benchmark in a process of its own, or a server in Node. */
+/** A program of the benchmark, or a server in Node, in a process of its own. */
 export type Process = Server & {
   pid: number;
   send(message: object | string): void;
-  /** The next message that has this member, and what it holds. */
+  /** Waits for the next message with this member and gives the member's value. */
   receive<T>(member: string): Promise<T>;
 };
 
-/** Its standard output goes nowhere, as far as the kernel is concerned: what it logs, it still writes. */
+/** Standard output goes to /dev/null, so a server that logs still makes its write calls. */
 export function startProcess(file: string, args: string[], env: Record<string, string>): Process {
   const child = spawn(process.execPath, ["--import", USAGE, file, ...args], {
     env: { PATH: process.env.PATH, NODE_ENV: "production", ...env },
@@ -46,20 +44,16 @@ export function startProcess(file: string, args: string[], env: Record<string, s
   return started;
 }
 
-/** A server that is not written for Node: what it has used, the kernel says. Linux only. */
+/** Starts a server that is not a Node program. Its usage comes from /proc, so on Linux only. */
 export function startProgram(file: string, args: string[]): Server {
   const child = spawn(file, args, { stdio: ["ignore", "ignore", "pipe"], env: { PATH: process.env.PATH } });
   const { refuseEnded, stop } = watch(child, file);
-  // It has no channel to us by which it would notice.
+  // Without an IPC channel the program would go on running after the benchmark.
   process.once("exit", () => child.kill("SIGKILL"));
-  return {
-    usage: async () => usageOf(child.pid as number),
-    refuseEnded,
-    stop,
-  };
+  return { usage: async () => usageOf(child.pid as number), refuseEnded, stop };
 }
 
-/** Of a process with all its threads. Behind its name, which may have spaces: the 12th and 13th are hundredths of a second, the 22nd pages. */
+/** From /proc/<pid>/stat. After the name, which may hold spaces, fields 12 and 13 are hundredths of a second, field 22 is pages. */
 export function usageOf(pid: number | string): Usage {
   const line = readFileSync(`/proc/${pid}/stat`, "utf8");
   const facts = line.slice(line.lastIndexOf(")") + 2).split(" ");
@@ -67,11 +61,13 @@ export function usageOf(pid: number | string): Usage {
   return { cpuUs: (user + system) * 10_000, rssBytes: pages * 4096 };
 }
 
-/** Keeps what it says last on standard error. Ten seconds after it was asked to stop, it is made to. */
+/** Some programs log every request to standard error; only the end of the log is kept. */
+const MOST_FAULTS = 20_000;
+
 function watch(child: ChildProcess, file: string) {
   let faults = "";
   child.stderr?.on("data", (chunk) => {
-    faults = `${faults}${chunk}`.slice(-MOST_SAID);
+    faults = `${faults}${chunk}`.slice(-MOST_FAULTS);
   });
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const ending = () => new Error(`${file} has ended:\n${faults}`);
@@ -89,9 +85,6 @@ function watch(child: ChildProcess, file: string) {
   };
 }
 
-/** A program that logs each request there says much. */
-const MOST_SAID = 20_000;
-
 function receive<T>(child: ChildProcess, member: string, ending: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => {
@@ -99,13 +92,10 @@ function receive<T>(child: ChildProcess, member: string, ending: () => Error): P
       child.off("exit", onExit);
     };
     const onMessage = (message: Record<string, unknown>) => {
-      if (message.fault) {
-        leave();
-        reject(new Error(String(message.fault)));
-      }
-      if (message[member] === undefined) return;
+      if (message.fault === undefined && message[member] === undefined) return;
       leave();
-      resolve(message[member] as T);
+      if (message.fault !== undefined) reject(new Error(String(message.fault)));
+      else resolve(message[member] as T);
     };
     const onExit = () => {
       leave();
@@ -117,11 +107,11 @@ function receive<T>(child: ChildProcess, member: string, ending: () => Error): P
   });
 }
 
-/** A server of ours in bench/: says where it listens, and what else one has to know of it, in its `ready` message. */
+/** Starts a server of bench/. Its `ready` message has the server's URL and whatever else a workload needs. */
 export async function startServer<T>(
   path: string,
   env: Record<string, string> = {},
 ): Promise<Process & { ready: T }> {
-  const started = startProcess(fileOf(path), [], env);
+  const started = startProcess(fileURLToPath(new URL(`../${path}`, import.meta.url)), [], env);
   return { ...started, ready: await started.receive<T>("ready") };
 }
