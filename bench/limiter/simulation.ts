@@ -3,6 +3,7 @@ import { capacityOf } from "../../packages/server/src/rate-limit/fair-share.ts";
 import { createLimiter, type Draw } from "../../packages/server/src/rate-limit/limiter.ts";
 import { createUseLog } from "../../packages/server/src/rate-limit/use-log.ts";
 import { createQueue, type Queue } from "./queue.ts";
+import { ASKERS, type Asker, createTally, type Tally, TOTAL_RESERVED } from "./tally.ts";
 
 /**
  * Simulates one store on many instances, with the service's own limiter and a network that delays and loses messages. Time is a number and
@@ -22,24 +23,7 @@ export type Setting = {
   seed: number;
 };
 
-/** A key and the requests it makes a second. `isSteady`: never more than `asks` in any second. */
-type Asker = { name: string; reserved: number; asks: number; isSteady: boolean };
-
-export type Outcome = {
-  way: Way;
-  /** Requests by second: served, and made. */
-  served: number[];
-  asked: number[];
-  /** Refused requests of keys that made no more requests than their floor allows. */
-  floorsRefused: number;
-  /** Jain's index by second, among equal keys without a reservation: 1 is equal shares, 1/n is everything for one of n. */
-  fairness: number[];
-  /** The share of served requests of keys with few requests and no reservation. */
-  smallServed: number;
-  /** The wait for a decision, by second. */
-  waitedP99Ms: number[];
-  waitedMostMs: number;
-};
+export type Outcome = Tally & { way: Way };
 
 /** The longest wait of a request for a decision of the central counter. */
 export const PATIENCE_MS = 50;
@@ -47,14 +31,6 @@ export const PATIENCE_MS = 50;
 const PROBE_MS = 200;
 const LEASE = 5;
 const LEASE_MS = 1000;
-
-const ASKERS: readonly Asker[] = [
-  ...Array.from({ length: 9 }, (_, i) => ({ name: `floor ${i}`, reserved: 30, asks: 27, isSteady: true })),
-  { name: "greedy with a floor", reserved: 30, asks: 200, isSteady: false },
-  ...Array.from({ length: 5 }, (_, i) => ({ name: `flood ${i}`, reserved: 0, asks: 400, isSteady: false })),
-  ...Array.from({ length: 5 }, (_, i) => ({ name: `small ${i}`, reserved: 0, asks: 10, isSteady: true })),
-];
-const TOTAL_RESERVED = ASKERS.reduce((sum, { reserved }) => sum + reserved, 0);
 
 /** Random numbers from 0 to 1 (mulberry32). */
 function seeded(seed: number): () => number {
@@ -271,52 +247,3 @@ function leased(world: World): Decide {
     ask(lease);
   };
 }
-
-function createTally(seconds: number) {
-  const zeros = () => new Array<number>(seconds).fill(0);
-  const [served, asked] = [zeros(), zeros()];
-  const floods = ASKERS.filter(({ name }) => name.startsWith("flood"));
-  const byFlood = new Map(floods.map(({ name }) => [name, zeros()]));
-  const small = { asked: 0, served: 0 };
-  const waited: number[][] = Array.from({ length: seconds }, () => []);
-  let floorsRefused = 0;
-  let waitedMostMs = 0;
-  return {
-    note(asker: Asker, atMs: number, decidedMs: number, isServed: boolean): void {
-      const second = Math.floor(atMs / 1000);
-      const add = (counts: number[] | undefined) => {
-        if (counts) counts[second] = (counts[second] as number) + 1;
-      };
-      add(asked);
-      waited[second]?.push(decidedMs - atMs);
-      waitedMostMs = Math.max(waitedMostMs, decidedMs - atMs);
-      if (asker.name.startsWith("small")) small.asked++;
-      if (!isServed && asker.isSteady && asker.reserved > 0) floorsRefused++;
-      if (!isServed) return;
-      add(served);
-      add(byFlood.get(asker.name));
-      if (asker.name.startsWith("small")) small.served++;
-    },
-    end: (): Omit<Outcome, "way"> => ({
-      served,
-      asked,
-      floorsRefused,
-      fairness: served.map((_, second) =>
-        jain([...byFlood.values()].map((counts) => counts[second] as number)),
-      ),
-      smallServed: small.served / small.asked,
-      waitedP99Ms: waited.map((times) => quantile(times, 0.99)),
-      waitedMostMs,
-    }),
-  };
-}
-
-/** Jain's fairness index. */
-function jain(values: number[]): number {
-  const sum = values.reduce((all, value) => all + value, 0);
-  const squares = values.reduce((all, value) => all + value * value, 0);
-  return squares === 0 ? 1 : (sum * sum) / (values.length * squares);
-}
-
-const quantile = (values: number[], part: number): number =>
-  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * part)] ?? 0;

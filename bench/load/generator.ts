@@ -6,16 +6,16 @@ import type { Drive, Target } from "../workloads/workload.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
 
 /**
- * The load generator, a process of its own. It is told what to send and how often; it makes what the operations need,
- * says `stocked`, waits for `go`, sends, checks every answer, and says what it saw. One wrong answer ends the job.
+ * The load generator, a process of its own. For each `job` it makes the stock of the operations, sends `stocked`, waits for `go`, sends the
+ * requests, checks every answer, and sends what it has `seen`. A wrong answer ends the job with a `fault`.
  */
 export type Job = {
   workload: string;
   target: Target;
   concurrency: number;
-  /** So many operations, as fast as `concurrency` of them at once go; */
+  /** The number of operations. Without `perSecond`, `concurrency` of them are under way at any time. */
   count: number;
-  /** or at this pace, whatever the server makes of it. */
+  /** Sends operations at this pace, whether or not earlier ones are answered. */
   perSecond?: number;
 };
 
@@ -23,7 +23,7 @@ export type Seen = { count: number; elapsedMs: number; p50Us: number; p99Us: num
 
 const drives = new Map<string, Drive>();
 
-/** One for each workload and target, so that what it counts goes on from round to round. */
+/** A drive per workload and target, because a drive counts its operations over all rounds. */
 function driveOf({ workload, target }: Job): Drive {
   const known = drives.get(`${workload} ${target.url}`);
   if (known) return known;
@@ -34,20 +34,19 @@ function driveOf({ workload, target }: Job): Drive {
   return made;
 }
 
-async function makeStock(
-  client: HttpClient,
-  { stock }: Drive,
-  { count, concurrency }: Job,
-): Promise<unknown[]> {
+async function makeStock(client: HttpClient, { stock }: Drive, job: Job): Promise<unknown[]> {
   const stocked: unknown[] = [];
-  if (!stock) return stocked;
+  if (stock) await concurrently(job, async () => void stocked.push(await stock(client)));
+  return stocked;
+}
+
+async function concurrently({ concurrency, count }: Job, work: () => Promise<void>): Promise<void> {
   let begun = 0;
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
-      while (begun++ < count) stocked.push(await stock(client));
+      while (begun++ < count) await work();
     }),
   );
-  return stocked;
 }
 
 async function send(client: HttpClient, { operate }: Drive, job: Job, stocked: unknown[]): Promise<Seen> {
@@ -57,7 +56,9 @@ async function send(client: HttpClient, { operate }: Drive, job: Job, stocked: u
     await operate(client, stocked.pop());
     latencies.record(Math.max(1, Math.round((performance.now() - sentMs) * 1000)));
   };
-  await (job.perSecond === undefined ? allAtOnce(job, one) : paced(job, job.perSecond, one));
+  await (job.perSecond === undefined
+    ? concurrently(job, () => one(performance.now()))
+    : paced(job, job.perSecond, one));
   return {
     count: job.count,
     elapsedMs: performance.now() - startedMs,
@@ -68,19 +69,10 @@ async function send(client: HttpClient, { operate }: Drive, job: Job, stocked: u
 
 type One = (sentMs: number) => Promise<void>;
 
-async function allAtOnce({ concurrency, count }: Job, one: One): Promise<void> {
-  let begun = 0;
-  await Promise.all(
-    Array.from({ length: concurrency }, async () => {
-      while (begun++ < count) await one(performance.now());
-    }),
-  );
-}
-
-/** When this process itself was held up for longer, it goes on from there: a burst to catch up would be our own doing. */
+/** After a longer stop of this process the schedule begins anew, so that the stop causes no burst of requests. */
 const CAUGHT_UP_MS = 5;
 
-/** Each is sent when it is due, also when earlier ones are not answered yet: a slow server does not slow us down. */
+/** Sends each operation when it is due, so a slow server does not slow down the generator. */
 async function paced({ count }: Job, perSecond: number, one: One): Promise<void> {
   const underWay: Promise<void>[] = [];
   let dueMs = performance.now();
@@ -89,7 +81,7 @@ async function paced({ count }: Job, perSecond: number, one: One): Promise<void>
     if (nowMs - dueMs > CAUGHT_UP_MS) dueMs = nowMs;
     for (; dueMs <= nowMs && underWay.length < count; dueMs += 1000 / perSecond) {
       const sent = one(nowMs);
-      // Nobody waits for it before all are sent, and a failure that nobody waits for would end the process.
+      // All operations are awaited after the last one is sent; a rejection before that must not end the process.
       sent.catch(() => {});
       underWay.push(sent);
     }
@@ -99,8 +91,8 @@ async function paced({ count }: Job, perSecond: number, one: One): Promise<void>
 }
 
 /**
- * As many as a proxy would keep; whoever is due when all are in use waits, and that counts. Without an end to it a server that stood
- * still for some milliseconds is met by hundreds of new connections, and their opening is what is measured.
+ * The number of connections that a proxy keeps. A request waits for a free connection, and its latency includes the wait. Without a maximum,
+ * hundreds of new connections would follow a stop of some milliseconds, and the round would measure their opening.
  */
 const PROXY_CONNECTIONS = 64;
 
@@ -111,11 +103,11 @@ async function run(job: Job): Promise<void> {
   try {
     const drive = driveOf(job);
     const stocked = await makeStock(client, drive, job);
-    const told = new Promise<void>((resolve) => {
+    const started = new Promise<void>((resolve) => {
       go = resolve;
     });
     process.send?.({ stocked: true });
-    await told;
+    await started;
     process.send?.({ seen: await send(client, drive, job, stocked) });
   } catch (error) {
     const { contestant, url } = job.target;

@@ -1,8 +1,8 @@
 import { connect, type Socket } from "node:net";
 
 /**
- * HTTP/1.1 over kept connections, one request at a time on each. It reads what our contestants send and nothing more:
- * a client that does less than a general one leaves more of the machine to the server that is measured.
+ * HTTP/1.1 over kept connections, one request at a time on each. It parses only the forms that the contestants send: a client that does less
+ * work than a general one leaves more CPU time to the measured server.
  */
 export type HttpClient = { send(request: Outgoing): Promise<Answer>; close(): void };
 
@@ -16,18 +16,18 @@ type Outgoing = {
 export type Answer = {
   status: number;
   body: string;
-  /** The first header of that name, by its lower-case name. */
+  /** The first header with this lower-case name. */
   header(name: string): string | undefined;
-  /** `name=value` of each cookie that was set, joined for sending back. */
+  /** The value of the Cookie header that sends all set cookies back. */
   cookies(): string;
 };
 
-type Connection = { ask(bytes: string): Promise<Answer>; end(): void; freeSinceMs: number };
+type Connection = { exchange(bytes: string): Promise<Answer>; end(): void; freeSinceMs: number };
 
-/** Servers close what is idle for five seconds; one that closes just when it is used again would look like a failure. */
+/** Servers close a connection after five idle seconds. A connection that closes at its next use would fail the request. */
 const USED_AGAIN_WITHIN_MS = 2000;
 
-/** Who sends when `most` connections to a server are in use waits for one of them. */
+/** A request waits while `most` connections to its server are in use. */
 export function createHttpClient(most = Number.POSITIVE_INFINITY): HttpClient {
   const lanes = new Map<string, Lane>();
   const all = new Set<Connection>();
@@ -44,7 +44,7 @@ export function createHttpClient(most = Number.POSITIVE_INFINITY): HttpClient {
       let head = `${method} ${url.slice(slash)} HTTP/1.1\r\nHost: ${origin.slice("http://".length)}\r\n`;
       for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
       if (body !== "" || method !== "GET") head += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-      const answer = await connection.ask(`${head}\r\n${body}`);
+      const answer = await connection.exchange(`${head}\r\n${body}`);
       if (answer.header("connection") === "close") connection.end();
       else {
         connection.freeSinceMs = performance.now();
@@ -64,7 +64,7 @@ export function createHttpClient(most = Number.POSITIVE_INFINITY): HttpClient {
 
 type Lane = { idle: Connection[]; inUse: number; waiting: (() => void)[] };
 
-/** The one that was used last. If that is too old, all are. */
+/** Takes the last used connection. If this connection is too old, all are, and all are closed. */
 function takeFresh(idle: Connection[]): Connection | undefined {
   const last = idle.pop();
   if (!last || performance.now() - last.freeSinceMs < USED_AGAIN_WITHIN_MS) return last;
@@ -95,7 +95,7 @@ async function open(origin: string, all: Set<Connection>): Promise<Connection> {
   socket.on("error", fail);
   socket.on("close", () => fail(new Error(`${origin} has closed the connection`)));
   const connection: Connection = {
-    ask: (bytes) =>
+    exchange: (bytes) =>
       new Promise((resolve, reject) => {
         waiting = { resolve, reject };
         socket.write(bytes);
@@ -116,7 +116,7 @@ const connected = (socket: Socket): Promise<void> =>
     });
   });
 
-/** `undefined` until the whole answer is there. */
+/** `undefined` until the answer is complete. */
 function readAnswer(bytes: Buffer): Answer | undefined {
   const headEnd = bytes.indexOf("\r\n\r\n");
   if (headEnd === -1) return undefined;

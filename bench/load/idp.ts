@@ -4,13 +4,12 @@ import type { AddressInfo } from "node:net";
 import { readText } from "../yardsticks/node-http.ts";
 
 /**
- * The identity provider of the benchmark, in a process of its own. It does what an honest one does (a code works once,
- * PKCE is checked, ID tokens are signed RS256) and asks nobody for a password: whoever visits `authorize` says by
- * `person` who they are.
+ * The identity provider of the benchmark, in a process of its own. A code works once, PKCE is checked and ID tokens are signed with RS256.
+ * There is no login: the parameter `person` of the authorization request names the person.
  */
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const KEY_ID = "key-1";
-const codes = new Map<string, { asked: URLSearchParams; person: string }>();
+const codes = new Map<string, { request: URLSearchParams; person: string }>();
 
 const server = createServer(async (request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "", origin);
@@ -18,7 +17,7 @@ const server = createServer(async (request, response) => {
     response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
   if (pathname === "/authorize") {
     const code = randomBytes(24).toString("base64url");
-    codes.set(code, { asked: searchParams, person: searchParams.get("person") ?? "nobody" });
+    codes.set(code, { request: searchParams, person: searchParams.get("person") ?? "unknown" });
     const back = new URLSearchParams({ code, state: searchParams.get("state") ?? "" });
     response.writeHead(302, { Location: `${searchParams.get("redirect_uri")}?${back}` }).end();
   } else if (pathname === "/token") {
@@ -40,22 +39,22 @@ function redeem(form: URLSearchParams): string | undefined {
   const found = codes.get(code);
   codes.delete(code);
   if (!found) return undefined;
-  const { asked, person } = found;
+  const { request, person } = found;
   const challenge = createHash("sha256")
     .update(form.get("code_verifier") ?? "")
     .digest("base64url");
-  // dex asks without one.
-  const isProven = challenge === asked.get("code_challenge") || !asked.has("code_challenge");
-  if (!isProven || form.get("redirect_uri") !== asked.get("redirect_uri")) return undefined;
+  // dex sends an authorization request without PKCE.
+  const isProven = challenge === request.get("code_challenge") || !request.has("code_challenge");
+  if (!isProven || form.get("redirect_uri") !== request.get("redirect_uri")) return undefined;
   const now = Math.floor(Date.now() / 1000);
   return signToken({
     iss: origin,
-    aud: asked.get("client_id"),
+    aud: request.get("client_id"),
     sub: `subject-${person}`,
     email: `person-${person}@shop.example`,
     email_verified: true,
     name: `Person ${person}`,
-    nonce: asked.get("nonce") ?? undefined,
+    nonce: request.get("nonce") ?? undefined,
     iat: now,
     exp: now + 300,
   });
@@ -82,7 +81,7 @@ const discoveryDocument = (): object => ({
   code_challenge_methods_supported: ["S256"],
 });
 
-// Longer than any pause between rounds: a kept connection that closes just when it is used again would fail a sign-on.
+// Longer than any pause between rounds: a kept connection that closes at its next use would fail a sign-on.
 server.keepAliveTimeout = 600_000;
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

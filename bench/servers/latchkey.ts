@@ -20,12 +20,14 @@ type Options = {
   checkout?: string;
   /** Arguments of `latchkey serve`. */
   args?: string[];
+  /** Replaces variables of `envOf`. */
+  env?: Record<string, string>;
 };
 
 /** Starts the service as an operator does, behind a proxy, with a store whose rate limit no workload reaches. */
 export async function startLatchkey(options: Options): Promise<{ server: Process; target: Target }> {
   const { databaseUrl, idp, contestant = "latchkey", checkout = HERE, args = [] } = options;
-  const env = envOf(databaseUrl, idp);
+  const env = { ...envOf(databaseUrl, idp), ...options.env };
   const made = await createStore(env, checkout);
   const { server, url } = await serveLatchkey(env, { program: commandOf(checkout), args });
   return { server, target: { ...(await targetOf(url, idp, made)), contestant } };

@@ -4,10 +4,10 @@ import { DEX_CLIENT } from "../yardsticks/dex.ts";
 import { codeRequest, SHOP, signInAtIdp } from "./steps.ts";
 import { expectAnswer, type Target } from "./workload.ts";
 
-/** More than dex sends a browser on before it is back at the shop. */
+/** More redirects than a sign-on through dex has. */
 const MOST_STEPS = 8;
 
-/** The same sign-on through dex, which sends the browser about within itself and keeps no cookie. */
+/** The same sign-on through dex, which has redirects within itself and sets no cookie. */
 export async function signOnWithDex(client: HttpClient, { url, idp }: Target, person: string): Promise<void> {
   const verifier = randomBytes(32).toString("base64url");
   let at = `${url}/auth?${codeRequest(verifier)}`;

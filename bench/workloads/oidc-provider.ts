@@ -3,7 +3,7 @@ import type { Answer, HttpClient } from "../load/http-client.ts";
 import { codeRequest, SHOP, signInAtIdp, type WithCode } from "./steps.ts";
 import { expectAnswer, type Target } from "./workload.ts";
 
-/** The same sign-on through oidc-provider, whose login page sends the shopper on to the identity provider. */
+/** The same sign-on through oidc-provider, whose login page redirects the shopper to the identity provider. */
 export async function codeOfOidcProvider(
   client: HttpClient,
   { url, idp }: Target,
@@ -50,7 +50,7 @@ export async function signOnWithOidcProvider(
   await redeemAtOidcProvider(client, target, await codeOfOidcProvider(client, target, person));
 }
 
-/** Keeps cookies by name, which is enough: there is one sign-on in each. */
+/** Keeps cookies by name only, because a browser makes one sign-on. */
 function createBrowser(client: HttpClient) {
   const cookies = new Map<string, string>();
   return {

@@ -4,7 +4,7 @@ import { signOnWithOidcProvider } from "./oidc-provider.ts";
 import { comeBack, goToIdp, knownPerson, newPerson, redeem } from "./steps.ts";
 import { drive, type Workload } from "./workload.ts";
 
-/** authorize, the identity provider, callback, redeem: four requests, and what they cost the one server in the middle. */
+/** A whole sign-on: authorize, identity provider, callback, redeem. Only the cost of the server in the middle is measured. */
 const signOn =
   (person: () => string): Workload["drive"] =>
   (target) =>
@@ -32,13 +32,13 @@ const common = {
 export const newShopper: Workload = {
   ...common,
   name: "sign-on, new shopper",
-  means: "a whole sign-on of somebody who was never there: authorize, identity provider, callback, redeem",
+  means: "a whole sign-on of a new shopper: authorize, identity provider, callback, redeem",
   drive: signOn(newPerson),
 };
 
 export const knownShopper: Workload = {
   ...common,
   name: "sign-on, known shopper",
-  means: "the same for somebody who comes again",
+  means: "the same for a shopper who signs on again",
   drive: signOn(knownPerson),
 };

@@ -8,7 +8,7 @@ import { presentProfileList } from "../../packages/server/src/profiles/resource.
 import { settingsAnswer as answerOfSettings } from "../../packages/server/src/realms/settings-resource.ts";
 import type { Tables } from "../../packages/server/src/storage/tables.ts";
 
-/** What a yardstick answers: by the functions that Latchkey presents it with, so that it is the same to the letter. */
+/** The answers of a yardstick, made with Latchkey's own functions, so that they have the same bytes. */
 
 type Where = { publicUrl: string };
 
@@ -29,7 +29,7 @@ export const profilesAnswer = ({ publicUrl }: Where, row: Tables["oidc_profiles"
     realmId: row.realm_id,
   });
 
-/** What the limit has of an identity provider beside its address. */
+/** The saved metadata of the identity provider. */
 export const metadataOf = (idp: string): string =>
   JSON.stringify({
     issuer: idp,
@@ -42,7 +42,7 @@ export const metadataOf = (idp: string): string =>
     supportsS256: true,
   } satisfies Metadata);
 
-/** A key with its one secret. */
+/** A key with its secret. */
 type KeyRow = Tables["application_keys"] & {
   secret_created_at: number;
   secret_last_used_at: number | null;

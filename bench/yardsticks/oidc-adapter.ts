@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 
-/** A database for oidc-provider, whose own memory is for trying out only: the shape of its example adapters, on SQLite. */
+/** SQLite storage for oidc-provider in the form of its example adapters; its storage in memory is for trials only. */
 type Payload = { grantId?: string; userCode?: string; uid?: string } & Record<string, unknown>;
 type Row = { payload: string; consumed_at: number | null };
 
