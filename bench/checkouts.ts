@@ -9,8 +9,8 @@ import { workloads } from "./workloads/all.ts";
 import type { Engine, Workload } from "./workloads/workload.ts";
 
 /**
- * Compares several checkouts of this repository in one workload, by turns and in more rounds than `npm run bench` has, to find
- * differences of a few hundredths. The ratios are to the last checkout.
+ * Compares several checkouts of this repository in one workload, by turns and in more rounds than `npm run bench` has,
+ * to find differences of a few hundredths. The ratios are to the last checkout.
  */
 const USAGE = `npm run bench:checkouts -- <workload> <rounds> <checkout> <checkout>…\n${workloads.map((one) => `  ${one.name}`).join("\n")}`;
 /** V8 compiles the hot functions in these rounds. */
@@ -18,12 +18,16 @@ const WARM_ROUNDS = 4;
 /** A workload with late writes waits a second per round, and needs fewer operations for the same length. */
 const COUNTS = { recorded: 400, others: 3000 };
 
-type Entrant = Runner & { checkout: string; rounds: Round[] };
-type Plan = { workload: Workload; rounds: number; checkouts: string[]; progress: Progress };
+type CheckoutEntrant = Runner & { checkout: string; rounds: Round[] };
+type CheckoutsPlan = { workload: Workload; rounds: number; checkouts: string[]; progress: Progress };
 
-async function measure({ databases, load, idp }: Session, plan: Plan, engine: Engine): Promise<string[]> {
+async function measure(
+  { databases, load, idp }: Session,
+  plan: CheckoutsPlan,
+  engine: Engine,
+): Promise<string[]> {
   const { workload, progress } = plan;
-  const entrants: Entrant[] = [];
+  const entrants: CheckoutEntrant[] = [];
   for (const checkout of plan.checkouts) {
     const databaseUrl = await databases.create(engine);
     const runner = await startLatchkey({ databaseUrl, idp, contestant: "before", checkout });
@@ -40,11 +44,11 @@ async function measure({ databases, load, idp }: Session, plan: Plan, engine: En
   }
   for (const { server } of entrants) await server.stop();
   return entrants.map(
-    (entrant) => `${workload.name}, ${engine}: ${describe(entrant, entrants.at(-1) as Entrant)}`,
+    (entrant) => `${workload.name}, ${engine}: ${describe(entrant, entrants.at(-1) as CheckoutEntrant)}`,
   );
 }
 
-function describe({ checkout, rounds }: Entrant, last: Entrant): string {
+function describe({ checkout, rounds }: CheckoutEntrant, last: CheckoutEntrant): string {
   const { median: us } = figureOf(rounds.map(({ cpuUs }) => cpuUs));
   const ratios = rounds.map(({ cpuUs }, round) => cpuUs / (last.rounds[round] as Round).cpuUs);
   const quartiles = [0.25, 0.75].map((part) => words.times(quantileOf(ratios, part))).join(" to ");

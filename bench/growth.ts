@@ -99,7 +99,8 @@ async function measureOne(deps: Deps, engine: Engine, workload: Workload, server
     const ratio = figureOf(many.map((one, round) => cpuOf(one) / cpuOf(few[round] as Round)));
     return { few: costOf(few), many: costOf(many), ratio };
   } catch (error) {
-    // The service refuses a request that takes too long. That is a result, and the other operations are measured all the same.
+    // The service refuses a request that takes too long. That is a result, and the other operations are measured all
+    // the same.
     return { failed: String((error as Error).message).split("\n")[0] as string };
   }
 }

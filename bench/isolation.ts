@@ -9,9 +9,9 @@ import { begin, comeBack, goToIdp, newPerson } from "./workloads/steps.ts";
 import { bearer, expectAnswer, type Target } from "./workloads/workload.ts";
 
 /**
- * The cost that one bad identity provider causes at another: `npm run bench:isolation`. Measures callbacks through a healthy provider,
- * alone and, by turns, while callbacks wait for a provider whose token endpoint sends a byte a second. Each callback has a code exchange, a
- * verified ID token and its writes.
+ * The cost that one bad identity provider causes at another: `npm run bench:isolation`. Measures callbacks through a
+ * healthy provider, alone and, by turns, while callbacks wait for a provider whose token endpoint sends a byte a
+ * second. Each callback has a code exchange, a verified ID token and its writes.
  */
 const ROUNDS = 5;
 const CALLBACKS = 200;
@@ -19,7 +19,9 @@ const STUCK = 200;
 /** Latchkey sends no more requests than this to one provider at a time; the other callbacks wait in the service. */
 const AT_ONE_PROVIDER = 50;
 
-/** A copy of the provider at `idp` whose token endpoint never completes an answer. `waiting` has the answers under way. */
+/**
+ * A copy of the provider at `idp` whose token endpoint never completes an answer. `waiting` has the answers under way.
+ */
 async function startDripping(idp: string) {
   const waiting = new Set<ServerResponse>();
   const server = createServer(async (request, response) => {

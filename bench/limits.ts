@@ -12,10 +12,10 @@ import { figureOf, inTurn } from "./measure/figures.ts";
 /**
  * The cost of the limiter: `npm run bench:limits`.
  *
- * 1. A decision with 1, 1,000 and 100,000 keys in one store, and with as many sources of public tokens. Goal: below 3 microseconds for
- *    any number.
- * 2. An authenticated read with the limiter and without, by turns in one process. Goal: less than 3 % more. The read does not use the
- *    network, so the limiter's share of a real request is smaller.
+ * 1. A decision with 1, 1,000 and 100,000 keys in one store, and with as many sources of public tokens. Goal: below 3
+ *    microseconds for any number.
+ * 2. An authenticated read with the limiter and without, by turns in one process. Goal: less than 3 % more. The read
+ *    does not use the network, so the limiter's share of a real request is smaller.
  */
 
 const clock = steadyClock();

@@ -9,8 +9,9 @@ import { createStore, envOf, serveLatchkey, targetOf } from "./servers/latchkey.
 import { workloads } from "./workloads/all.ts";
 
 /**
- * Memory of a service when idle, right after load and a minute later: as in an image, if the image's allocator is installed, and from the
- * sources with the system's allocator. `npm run bench:memory` passes NODE_OPTIONS and LD_PRELOAD to the service from the sources.
+ * Memory of a service when idle, right after load and a minute later: as in an image, if the image's allocator is
+ * installed, and from the sources with the system's allocator. `npm run bench:memory` passes NODE_OPTIONS and
+ * LD_PRELOAD to the service from the sources.
  */
 export type Memory = { image: MemoryCourse | undefined; sources: MemoryCourse };
 

@@ -6,8 +6,8 @@ import type { LimiterFigures } from "./simulate-limiter.ts";
 import type { Engine } from "./workloads/workload.ts";
 
 /**
- * Makes the tables of docs/scale.md and the sizing table of docs/several-instances.md from the files of bench/results. `npm run scale` writes
- * the pages; a test fails when a page differs.
+ * Makes the tables of docs/scale.md and the sizing table of docs/several-instances.md from the files of bench/results. `npm
+ * run scale` writes the pages; a test fails when a page differs.
  */
 export type Costs = Record<Engine, Record<string, Cost>>;
 /** The cost of one request at the database: `turns` are round trips, `logBytes` the growth of the write-ahead log. */

@@ -3,8 +3,9 @@ import { plotLimiter } from "./limiter/plot.ts";
 import { type Outcome, type Setting, simulate, WAYS, weatherAt } from "./limiter/simulation.ts";
 
 /**
- * Simulates a limit of 1,000 a second on 100 instances for 40 seconds, in four ways of counting: `npm run simulate:limiter`. Prints the
- * figures and writes bench/results/limiter.json and limiter.svg. The same seed gives the same files.
+ * Simulates a limit of 1,000 a second on 100 instances for 40 seconds, in four ways of counting: `npm run
+ * simulate:limiter`. Prints the figures and writes bench/results/limiter.json and limiter.svg. The same seed gives the
+ * same files.
  */
 const SETTING: Setting = {
   instances: 100,

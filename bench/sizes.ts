@@ -4,8 +4,8 @@ import { seed } from "./seeding/seed.ts";
 import { openDatabases } from "./servers/databases.ts";
 
 /**
- * Bytes per row of each table and of its indexes: PostgreSQL's figures for a seeded table, divided by the number of rows.
- * `npm run bench:sizes` writes bench/results/sizes.json.
+ * Bytes per row of each table and of its indexes: PostgreSQL's figures for a seeded table, divided by the number of
+ * rows. `npm run bench:sizes` writes bench/results/sizes.json.
  */
 const COUNTS = { customers: 200_000, signOns: 200_000, tokens: 200_000, keys: 20_000, stores: 10_000 };
 const TABLES = [

@@ -10,8 +10,9 @@ import { type Figure, figureOf } from "./measure/figures.ts";
 import * as words from "./report/words.ts";
 
 /**
- * Time from the start of the process to ready, on a database that does not exist yet, by turns from the sources and as in an image or the
- * published package; and memory when idle, as in an image. `--beside <checkout>` compares two checkouts, each as in an image.
+ * Time from the start of the process to ready, on a database that does not exist yet, by turns from the sources and as
+ * in an image or the published package; and memory when idle, as in an image. `--beside <checkout>` compares two
+ * checkouts, each as in an image.
  */
 export type Start = { readyMs: Figure; fromSourcesMs: Figure; idleBytes: Figure };
 

@@ -9,9 +9,9 @@ import { redeemAlone } from "./workloads/parts.ts";
 import { readKey, readOwnCustomer } from "./workloads/reads.ts";
 
 /**
- * Compares one process with `latchkey serve --workers 2` on PostgreSQL, by turns. The load generator and PostgreSQL use the same cores, so
- * beside requests a second this prints CPU time per request, of all processes of the service together: more cores would serve more.
- * `npm run bench:workers`, on Linux.
+ * Compares one process with `latchkey serve --workers 2` on PostgreSQL, by turns. The load generator and PostgreSQL use
+ * the same cores, so beside requests a second this prints CPU time per request, of all processes of the service
+ * together: more cores would serve more. `npm run bench:workers`, on Linux.
  */
 const WORKERS = [1, 2];
 const WARM_ROUNDS = 3;
@@ -23,9 +23,9 @@ const WORKLOADS = [readKey, readOwnCustomer, redeemAlone].map((one) => ({
   concurrency: CONNECTIONS,
 }));
 
-type Entrant = { workers: number; runner: Runner };
+type WorkersEntrant = { workers: number; runner: Runner };
 
-async function start({ databases, idp }: Session, workers: number): Promise<Entrant> {
+async function start({ databases, idp }: Session, workers: number): Promise<WorkersEntrant> {
   const { server, target } = await startLatchkey({
     databaseUrl: await databases.create("postgres"),
     idp,
@@ -52,10 +52,10 @@ function usageOfAll(pid: number) {
 
 async function compare(
   session: Session,
-  entrants: Entrant[],
+  entrants: WorkersEntrant[],
   workload: (typeof WORKLOADS)[number],
 ): Promise<void> {
-  const rounds = new Map<Entrant, Round[]>(entrants.map((entrant) => [entrant, []]));
+  const rounds = new Map<WorkersEntrant, Round[]>(entrants.map((entrant) => [entrant, []]));
   for (let round = -WARM_ROUNDS; round < ROUNDS; round++)
     for (const [{ runner }, seen] of rounds) {
       const pace = seen[0] ? perSecond(seen.at(-1) as Round) : 200;
@@ -77,7 +77,7 @@ async function compare(
 
 await withSession(async (session) => {
   if (!session.databases.engines.includes("postgres")) throw new Error("PostgreSQL is not installed");
-  const entrants: Entrant[] = [];
+  const entrants: WorkersEntrant[] = [];
   try {
     for (const workers of WORKERS) entrants.push(await start(session, workers));
     for (const workload of WORKLOADS) await compare(session, entrants, workload);

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /**
- * Installs the packages of bench/package.json, if they are missing. `npm ci` at the root does not install them, because neither the service
- * nor `npm test` needs them; commands that need them run this program first.
+ * Installs the packages of bench/package.json, if they are missing. `npm ci` at the root does not install them, because
+ * neither the service nor `npm test` needs them; commands that need them run this program first.
  */
 const folder = fileURLToPath(new URL("../bench/", import.meta.url));
 

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * Installs the packages of all examples, or of the named examples: `npm run examples -- next html`. This program builds and packs
- * @latchkey/sdk and serves it to npm as a registry does; all other packages come from npm's configured registry. `--lock` rewrites the lock
- * files after a change of a package.json.
+ * Installs the packages of all examples, or of the named examples: `npm run examples -- next html`. This program builds
+ * and packs @latchkey/sdk and serves it to npm as a registry does; all other packages come from npm's configured
+ * registry. `--lock` rewrites the lock files after a change of a package.json.
  */
 const root = fileURLToPath(new URL("..", import.meta.url));
 const all = readdirSync(join(root, "examples"), { withFileTypes: true })

@@ -4,12 +4,17 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Writes the packages that are published and prints their paths: `node scripts/pack.ts [folder]`. The default folder is `dist`. */
+/**
+ * Writes the packages that are published and prints their paths: `node scripts/pack.ts [folder]`. The default folder is
+ * `dist`.
+ */
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 export const folderGiven = (): string => resolve(process.argv[2] ?? join(root, "dist"));
 
-/** Gives the paths of the tarballs. The same commit gives the same bytes on every machine with the same Node and npm. */
+/**
+ * Gives the paths of the tarballs. The same commit gives the same bytes on every machine with the same Node and npm.
+ */
 export function packInto(folder: string): string[] {
   mkdirSync(folder, { recursive: true });
   return ["sdk", "server"].map((name) => {

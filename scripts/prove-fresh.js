@@ -1,5 +1,7 @@
-// Takes the steps of a new user with npm 9, 10 and 11: clone, `npm ci`, `npm start`, a first answer, stop; a test; then the same from the
-// packed tarballs, with `latchkey dev`. `node scripts/prove-fresh.js [npm version …]`. JavaScript, because this program and npm run on the
+// Takes the steps of a new user with npm 9, 10 and 11: clone, `npm ci`, `npm start`, a first answer, stop; a test; then
+// the same from the
+// packed tarballs, with `latchkey dev`. `node scripts/prove-fresh.js [npm version …]`. JavaScript, because this program
+// and npm run on the
 // machine's own Node. To use another Node, put it first in PATH.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -48,8 +50,9 @@ async function prove(wanted) {
 }
 
 /**
- * Runs npm with `args`, waits for a first answer, sends SIGTERM to npm and checks that no process is left. npm 9 ignores SIGTERM and does not
- * pass it on, so with npm 9 the whole process group gets the signal, as from Ctrl-C in a terminal.
+ * Runs npm with `args`, waits for a first answer, sends SIGTERM to npm and checks that no process is left. npm 9
+ * ignores SIGTERM and does not pass it on, so with npm 9 the whole process group gets the signal, as from Ctrl-C in a
+ * terminal.
  */
 async function startAndStop({ npm, version, cwd }, ...args) {
   const port = await freePort();

@@ -19,8 +19,8 @@ const repositoryUrl: string = repository.url.replace(/^git\+/, "").replace(/\.gi
 export const isRepositoryKnown = !new URL(repositoryUrl).hostname.endsWith(".example");
 
 /**
- * The page for a package: relative links become links to the same files in the repository at this version. Blocks of code are not changed.
- * Throws if a linked file does not exist.
+ * The page for a package: relative links become links to the same files in the repository at this version. Blocks of
+ * code are not changed. Throws if a linked file does not exist.
  */
 export function withAbsoluteLinks(page: string, version: string): string {
   const linkTo = (isPicture: boolean, target: string): string => {

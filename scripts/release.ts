@@ -6,8 +6,8 @@ import { isRepositoryKnown } from "./publishing.ts";
 import { billOfMaterials } from "./sbom.ts";
 
 /**
- * Writes the files of a release: the packages, a bill of materials for each package, and SHA256SUMS. `node scripts/release.ts [folder]`
- * empties the folder first; the default is `dist`.
+ * Writes the files of a release: the packages, a bill of materials for each package, and SHA256SUMS. `node
+ * scripts/release.ts [folder]` empties the folder first; the default is `dist`.
  */
 const folder = folderGiven();
 rmSync(folder, { recursive: true, force: true });

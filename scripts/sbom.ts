@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * The bill of materials of a packed package in CycloneDX 1.5: each library that is needed at run time or compiled in, with the version of the
- * lock file. Without a time and a serial number the same commit gives the same bytes; `npm sbom` writes both, and refuses a root package
- * without a version.
+ * The bill of materials of a packed package in CycloneDX 1.5: each library that is needed at run time or compiled in,
+ * with the version of the lock file. Without a time and a serial number the same commit gives the same bytes; `npm
+ * sbom` writes both, and refuses a root package without a version.
  */
 type Locked = {
   name?: string;
@@ -120,7 +120,9 @@ function needsOf(path: LockPath, { dependencies = {}, optionalDependencies = {} 
   };
 }
 
-/** The folders in which Node looks for a package: the node_modules of the importing package, then of each folder above. */
+/**
+ * The folders in which Node looks for a package: the node_modules of the importing package, then of each folder above.
+ */
 function pathsFrom(from: LockPath, name: string): LockPath[] {
   const cut = from.lastIndexOf("/node_modules/");
   const above = from === "" ? [] : pathsFrom(cut < 0 ? "" : from.slice(0, cut), name);

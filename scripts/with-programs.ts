@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { PROGRAMS, type ProgramName } from "../packages/server/test/support/programs.ts";
 
 /**
- * Runs a command as on a machine where only the named programs of the tests are installed: `node scripts/with-programs.ts [program…] --
- * <command>`. The command's PATH is one folder, with links to all files of the current PATH except the other programs of the tests.
+ * Runs a command as on a machine where only the named programs of the tests are installed: `node
+ * scripts/with-programs.ts [program…] -- <command>`. The command's PATH is one folder, with links to all files of the
+ * current PATH except the other programs of the tests.
  */
 const words = process.argv.slice(2);
 const at = words.indexOf("--");

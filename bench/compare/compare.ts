@@ -38,8 +38,8 @@ function contestantsOf({ others }: Workload, engine: Engine, { beside }: Options
 type Entrant = { runner: Runner; show(what: string): void; count: number; rounds: Round[]; atHalf: Round[] };
 
 /**
- * Compares all contestants in one workload: warms each one up, then measures them by turns at full load, then by turns at half of the pace
- * that each has reached, for latencies without a queue.
+ * Compares all contestants in one workload: warms each one up, then measures them by turns at full load, then by turns
+ * at half of the pace that each has reached, for latencies without a queue.
  */
 export async function compare(deps: Deps, workload: Workload, engine: Engine): Promise<Comparison> {
   const { options, contestants, progress } = deps;
@@ -100,8 +100,8 @@ const WARM_OPERATIONS = 600;
 const WARM_SECONDS_AT_MOST = 4;
 
 /**
- * V8 interprets new code and compiles a function after some thousand calls; a service runs for weeks. So the warm-up ends when two rounds
- * in a row show no progress, or after `warmRounds`.
+ * V8 interprets new code and compiles a function after some thousand calls; a service runs for weeks. So the warm-up
+ * ends when two rounds in a row show no progress, or after `warmRounds`.
  */
 async function warmUp(deps: Deps, workload: Workload, entrant: Entrant): Promise<void> {
   const { warmRounds, warmSeconds, roundSeconds, part } = deps.options;

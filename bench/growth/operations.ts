@@ -56,7 +56,10 @@ function walking(name: string, from: string): Workload {
 const filter = (path: string, text: string): Request => ({
   path: `${path}?filter=${encodeURIComponent(text)}`,
 });
-/** The limit is the number of customers with one name among a thousand, so both services answer with the same number of rows. */
+/**
+ * The limit is the number of customers with one name among a thousand, so both services answer with the same number of
+ * rows.
+ */
 const firstFive = (path: string, text: string): Request => ({
   path: `${filter(path, text).path}&page[limit]=5`,
 });

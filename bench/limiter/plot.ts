@@ -1,7 +1,7 @@
 import { line, picture, text, WIDTH } from "../report/picture.ts";
 import type { Outcome, Setting, Way } from "./simulation.ts";
 
-/** One row for each way of counting: requests served in each second, and the limit. */
+/** The picture has a row for each way of counting: requests served in each second, and the limit. */
 
 const LEFT = 186;
 const RIGHT = 186;

@@ -6,8 +6,8 @@ import { createQueue, type Queue } from "./queue.ts";
 import { ASKERS, type Asker, createTally, type Tally, TOTAL_RESERVED } from "./tally.ts";
 
 /**
- * Simulates one store on many instances, with the service's own limiter and a network that delays and loses messages. Time is a number and
- * random numbers have a seed, so the same seed gives the same figures on every machine.
+ * Simulates one store on many instances, with the service's own limiter and a network that delays and loses messages.
+ * Time is a number and random numbers have a seed, so the same seed gives the same figures on every machine.
  */
 export type Way = "exact" | "leased" | "divided" | "independent";
 export const WAYS: readonly Way[] = ["exact", "leased", "divided", "independent"];
@@ -115,7 +115,9 @@ function independent(world: World): Decide {
   return (instance, asker, decided) => decided(take(limiters[instance], asker, pool));
 }
 
-/** Every instance counts alone, with whole floors and its part of the pool: the pool divided by the number of instances. */
+/**
+ * Every instance counts alone, with whole floors and its part of the pool: the pool divided by the number of instances.
+ */
 function divided(world: World): Decide {
   const limiters = eachInstance(world);
   const pool = poolOf(world.setting) / world.setting.instances;
@@ -128,8 +130,8 @@ const take = (limiter: Limiter | undefined, asker: Asker, pool: number): boolean
   (limiter as Limiter).take(drawOf(asker, pool)).allowed;
 
 /**
- * All instances ask one limiter over the network. After a question without an answer in time, the instance decides as `divided` does until
- * the limiter answers a probe.
+ * All instances ask one limiter over the network. After a question without an answer in time, the instance decides as
+ * `divided` does until the limiter answers a probe.
  */
 function exact(world: World): Decide {
   const { queue, nowMs, setting } = world;
@@ -196,8 +198,9 @@ export const weatherAt = (weather: readonly Weather[], timeMs: number): Weather 
 type Lease = { left: number; untilMs: number; isAsking: boolean; waiting: ((isServed: boolean) => void)[] };
 
 /**
- * Every instance counts floors alone and borrows from the pool, five requests at a time. Unused requests of a loan are lost after a second.
- * An instance without a loan asks for one, and refuses the requests for which no loan arrives in time.
+ * Every instance counts floors alone and borrows from the pool, five requests at a time. Unused requests of a loan are
+ * lost after a second. An instance without a loan asks for one, and refuses the requests for which no loan arrives in
+ * time.
  */
 function leased(world: World): Decide {
   const { queue, nowMs, setting } = world;

@@ -17,7 +17,9 @@ export type Tally = {
   asked: number[];
   /** Refused requests of keys that made no more requests than their floor allows. */
   floorsRefused: number;
-  /** Jain's index by second, among equal keys without a reservation: 1 is equal shares, 1/n is everything for one of n. */
+  /**
+   * Jain's index by second, among equal keys without a reservation: 1 is equal shares, 1/n is everything for one of n.
+   */
   fairness: number[];
   /** The share of served requests of keys with few requests and no reservation. */
   smallServed: number;

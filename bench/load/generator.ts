@@ -6,8 +6,9 @@ import type { Drive, Target } from "../workloads/workload.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
 
 /**
- * The load generator, a process of its own. For each `job` it makes the stock of the operations, sends `stocked`, waits for `go`, sends the
- * requests, checks every answer, and sends what it has `seen`. A wrong answer ends the job with a `fault`.
+ * The load generator, a process of its own. For each `job` it makes the stock of the operations, sends `stocked`, waits
+ * for `go`, sends the requests, checks every answer, and sends what it has `seen`. A wrong answer ends the job with a
+ * `fault`.
  */
 export type Job = {
   workload: string;
@@ -91,8 +92,9 @@ async function paced({ count }: Job, perSecond: number, one: One): Promise<void>
 }
 
 /**
- * The number of connections that a proxy keeps. A request waits for a free connection, and its latency includes the wait. Without a maximum,
- * hundreds of new connections would follow a stop of some milliseconds, and the round would measure their opening.
+ * The number of connections that a proxy keeps. A request waits for a free connection, and its latency includes the
+ * wait. Without a maximum, hundreds of new connections would follow a stop of some milliseconds, and the round would
+ * measure their opening.
  */
 const PROXY_CONNECTIONS = 64;
 

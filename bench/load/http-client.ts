@@ -1,8 +1,8 @@
 import { connect, type Socket } from "node:net";
 
 /**
- * HTTP/1.1 over kept connections, one request at a time on each. It parses only the forms that the contestants send: a client that does less
- * work than a general one leaves more CPU time to the measured server.
+ * HTTP/1.1 over kept connections, one request at a time on each. It parses only the forms that the contestants send: a
+ * client that does less work than a general one leaves more CPU time to the measured server.
  */
 export type HttpClient = { send(request: Outgoing): Promise<Answer>; close(): void };
 
@@ -24,7 +24,9 @@ export type Answer = {
 
 type Connection = { exchange(bytes: string): Promise<Answer>; end(): void; freeSinceMs: number };
 
-/** Servers close a connection after five idle seconds. A connection that closes at its next use would fail the request. */
+/**
+ * Servers close a connection after five idle seconds. A connection that closes at its next use would fail the request.
+ */
 const USED_AGAIN_WITHIN_MS = 2000;
 
 /** A request waits while `most` connections to its server are in use. */

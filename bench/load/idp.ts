@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { readText } from "../yardsticks/node-http.ts";
 
 /**
- * The identity provider of the benchmark, in a process of its own. A code works once, PKCE is checked and ID tokens are signed with RS256.
- * There is no login: the parameter `person` of the authorization request names the person.
+ * The identity provider of the benchmark, in a process of its own. A code works once, PKCE is checked and ID tokens are
+ * signed with RS256. There is no login: the parameter `person` of the authorization request names the person.
  */
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const KEY_ID = "key-1";

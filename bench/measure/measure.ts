@@ -7,7 +7,7 @@ import type { Target, Workload } from "../workloads/workload.ts";
 /** A server that takes part: its process, and what a workload needs to send requests to it. */
 export type Runner = { target: Target; server: Pick<Server, "usage" | "stop"> };
 
-/** One round of one contestant: CPU time per operation, of the server and of PostgreSQL. */
+/** The figures of a round of one contestant. CPU times are per operation, of the server and of PostgreSQL. */
 export type Round = Seen & {
   cpuUs: number;
   databaseUs: number;
@@ -29,8 +29,9 @@ const MOST_REPEATED = 3;
 const PAUSE_MS = 5000;
 
 /**
- * Measures the server process alone, from the first request to the last write. Latchkey answers 503 when its database does not answer
- * within a second, which happens when other programs use the disk. Such a round is measured again; the report counts these rounds.
+ * Measures the server process alone, from the first request to the last write. Latchkey answers 503 when its database
+ * does not answer within a second, which happens when other programs use the disk. Such a round is measured again; the
+ * report counts these rounds.
  */
 export async function measureRound(
   instruments: Instruments,
@@ -87,12 +88,18 @@ function usedSince(before: ReadonlyMap<number, number>, after: ReadonlyMap<numbe
 
 const isLatchkey = ({ contestant }: Target): boolean => contestant === "latchkey" || contestant === "before";
 
-/** The server does its background tasks while the round waits for late writes; a few operations must not pay for these tasks. */
+/**
+ * The server does its background tasks while the round waits for late writes; a few operations must not pay for these
+ * tasks.
+ */
 const AT_LEAST_RECORDED = 400;
 
 type Length = { seconds: number; part?: number; atLeast?: number };
 
-/** The number of operations that take about `seconds`; a workload with a stock has a fixed number, of which `part` is used. */
+/**
+ * The number of operations that take about `seconds`; a workload with a stock has a fixed number, of which `part` is
+ * used.
+ */
 export function countFor(
   { count, isRecorded }: Workload,
   perSecond: number,

@@ -7,7 +7,10 @@ export const markdownTable = (head: Cells, rows: readonly Cells[]): string =>
 
 export const pageUrl = (path: string): URL => new URL(`../../${path}`, import.meta.url);
 
-/** The page at `path`, with each part between `<!-- name -->` and `<!-- until here -->` replaced by the text of that name. */
+/**
+ * The page at `path`, with each part between `<!-- name -->` and `<!-- until here -->` replaced by the text of that
+ * name.
+ */
 export function pageWith(path: string, parts: Record<string, string>): string {
   return Object.entries(parts).reduce(
     (page, [name, text]) => {

@@ -38,11 +38,11 @@ export function updatePage(results: Results): void {
   writeFileSync(pageUrl(PAGE), pageWith(PAGE, { "the last run": shown }));
 }
 
-type Row = readonly string[];
+type TextRow = readonly string[];
 /** `sum` counts the rows that meet the goal. */
-type Table = { title: string; sum?: string; head: Row; rows: Row[] };
+type Table = { title: string; sum?: string; head: TextRow; rows: TextRow[] };
 
-const nameOf = ({ workload, engine }: Comparison): Row => [workload, words.engineNames[engine]];
+const nameOf = ({ workload, engine }: Comparison): TextRow => [workload, words.engineNames[engine]];
 
 function costTable({ comparisons }: Results): Table {
   const rows = comparisons.flatMap((comparison) =>
@@ -111,7 +111,7 @@ function latencyTable({ comparisons }: Results): Table {
 }
 
 function serviceTable({ start, memory, comparisons }: Results): Table {
-  const rows: Row[] = [];
+  const rows: TextRow[] = [];
   if (start) {
     const { readyMs, fromSourcesMs, idleBytes } = start;
     const isQuick = `below ${GOALS.readyMs} ms: ${words.verdict(readyMs.median < GOALS.readyMs)}`;
@@ -143,7 +143,7 @@ function serviceTable({ start, memory, comparisons }: Results): Table {
 
 function growthTable({ growth = [] }: Results): Table {
   const isFlat = (row: GrowthRow) => "ratio" in row && row.ratio.median <= GOALS.growth;
-  const rows = growth.map((row): Row => {
+  const rows = growth.map((row): TextRow => {
     const cells =
       "failed" in row
         ? ["", "", "", `failed: ${row.failed}`]
@@ -202,7 +202,7 @@ function toMarkdown(results: Results, heading = "##"): string {
 function toText(results: Results): string {
   const tables = tablesOf(results).map(({ title, sum, head, rows }) => {
     const widths = head.map((_, at) => Math.max(...[head, ...rows].map((cells) => cells[at]?.length ?? 0)));
-    const line = (cells: Row) =>
+    const line = (cells: TextRow) =>
       cells
         .map((cell, at) => cell.padEnd(widths[at] as number))
         .join("  ")

@@ -1,7 +1,10 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import pg from "pg";
 
-/** Inserts many rows at a time, without the API and without waiting for the disk: a failed seeding starts again on a new database. */
+/**
+ * Inserts many rows at a time, without the API and without waiting for the disk: a failed seeding starts again on a new
+ * database.
+ */
 export type Bulk = {
   /** The members of the first row are the columns of all rows. */
   insert(table: string, rows: readonly object[]): Promise<void>;

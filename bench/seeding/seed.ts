@@ -33,7 +33,10 @@ export type Samples = {
 type Options = {
   databaseUrl: string;
   counts: Counts;
-  /** With a master key the store gets a profile of the identity provider at `issuer`, at which all customers have identities. */
+  /**
+   * With a master key the store gets a profile of the identity provider at `issuer`, at which all customers have
+   * identities.
+   */
   masterKey?: string | undefined;
   issuer?: string;
   onProgress?(table: string, rows: number): void;

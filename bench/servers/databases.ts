@@ -12,7 +12,10 @@ export type Databases = {
   engines: Engine[];
   /** The URL of a new, empty database. */
   create(engine: Engine): Promise<string>;
-  /** Runs ANALYZE, which autovacuum does within a minute: until then PostgreSQL plans for empty tables and may choose a bad index. */
+  /**
+   * Runs ANALYZE, which autovacuum does within a minute: until then PostgreSQL plans for empty tables and may choose a
+   * bad index.
+   */
   analyze(): Promise<void>;
   /** CPU time of each PostgreSQL process so far, in microseconds. Empty on systems other than Linux. */
   usage(): Map<number, number>;

@@ -74,7 +74,10 @@ export async function serveLatchkey(
   return { server, url };
 }
 
-/** Creates through the API what every workload needs: an identity provider (unless seeded), a redirect URI, a customer with a password. */
+/**
+ * Creates through the API what every workload needs: an identity provider (unless seeded), a redirect URI, a customer
+ * with a password.
+ */
 export async function targetOf(
   url: string,
   idp: string,

@@ -53,7 +53,10 @@ export function startProgram(file: string, args: string[]): Server {
   return { usage: async () => usageOf(child.pid as number), refuseEnded, stop };
 }
 
-/** From /proc/<pid>/stat. After the name, which may hold spaces, fields 12 and 13 are hundredths of a second, field 22 is pages. */
+/**
+ * From /proc/<pid>/stat. After the name, which may hold spaces, fields 12 and 13 are hundredths of a second, field 22
+ * is pages.
+ */
 export function usageOf(pid: number | string): Usage {
   const line = readFileSync(`/proc/${pid}/stat`, "utf8");
   const facts = line.slice(line.lastIndexOf(")") + 2).split(" ");

@@ -1,4 +1,4 @@
-import { codeOfOidcProvider, redeemAtOidcProvider } from "./oidc-provider.ts";
+import { codeOfBroker, redeemAtOidcProvider } from "./brokers.ts";
 import { begin, comeBack, goToIdp, newPerson, redeem } from "./steps.ts";
 import { drive, type Workload } from "./workload.ts";
 
@@ -38,7 +38,7 @@ export const redeemAlone: Workload = {
   drive: (target) =>
     target.contestant === "oidc-provider"
       ? drive({
-          stock: (client) => codeOfOidcProvider(client, target, newPerson()),
+          stock: (client) => codeOfBroker(client, target, newPerson()),
           operate: (client, withCode) => redeemAtOidcProvider(client, target, withCode),
         })
       : drive({

@@ -1,13 +1,13 @@
 import { bearer, drive, expectAnswer, source, type Target, type Workload } from "./workload.ts";
 
-type Read = {
+type ReadRequest = {
   path(target: Target): string;
   headers(target: Target): Record<string, string>;
   includes: string;
 };
 
 const reading =
-  ({ path, headers, includes }: Read): Workload["drive"] =>
+  ({ path, headers, includes }: ReadRequest): Workload["drive"] =>
   (target) =>
     drive({
       async operate(client) {

@@ -1,10 +1,12 @@
 import { signOnWithBetterAuth } from "./better-auth.ts";
-import { signOnWithDex } from "./dex.ts";
-import { signOnWithOidcProvider } from "./oidc-provider.ts";
+import { codeOfBroker, redeemAtOidcProvider, signOnWithDex } from "./brokers.ts";
 import { comeBack, goToIdp, knownPerson, newPerson, redeem } from "./steps.ts";
 import { drive, type Workload } from "./workload.ts";
 
-/** A whole sign-on: authorize, identity provider, callback, redeem. Only the cost of the server in the middle is measured. */
+/**
+ * A whole sign-on: authorize, identity provider, callback, redeem. Only the cost of the server in the middle is
+ * measured.
+ */
 const signOn =
   (person: () => string): Workload["drive"] =>
   (target) =>
@@ -12,7 +14,7 @@ const signOn =
       async operate(client) {
         if (target.contestant === "better-auth") await signOnWithBetterAuth(client, target, person());
         else if (target.contestant === "oidc-provider")
-          await signOnWithOidcProvider(client, target, person());
+          await redeemAtOidcProvider(client, target, await codeOfBroker(client, target, person()));
         else if (target.contestant === "dex-memory" || target.contestant === "dex-sqlite")
           await signOnWithDex(client, target, person());
         else await redeem(client, target, await comeBack(client, await goToIdp(client, target, person())));

@@ -48,7 +48,10 @@ export type Workload = {
   drive(target: Target): Drive;
 };
 
-/** Latchkey should reach at least this share of the contestant's operations per CPU second: 0.6 is 60 %, 3.5 is 3.5 times as many. */
+/**
+ * Latchkey should reach at least this share of the contestant's operations per CPU second: 0.6 is 60 %, 3.5 is 3.5
+ * times as many.
+ */
 export type Goal = { against: Contestant; share: number };
 
 export type Drive<T = unknown> = {

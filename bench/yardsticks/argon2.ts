@@ -2,7 +2,7 @@ import * as argon2 from "@node-rs/argon2";
 import { COST } from "./limit-customers.ts";
 import { answerJson, listen, sendReady, whenRead } from "./node-http.ts";
 
-/** One Argon2id with Latchkey's parameters behind bare `node:http`. Latchkey adds every cost above this. */
+/** A single Argon2id with Latchkey's parameters behind bare `node:http`. Latchkey adds every cost above this. */
 const password = "correct horse battery staple";
 const hash = await argon2.hash(password, COST);
 

@@ -9,8 +9,8 @@ import { freePort } from "../../packages/server/test/support/postgres-server.ts"
 import { sendReady } from "./node-http.ts";
 
 /**
- * better-auth as its documentation configures it for production with any OpenID provider: the generic OAuth plugin with discovery, Node's own
- * SQLite, and the address from a proxy's header. Its rate limit is on, the default.
+ * better-auth as its documentation configures it for production with any OpenID provider: the generic OAuth plugin with
+ * discovery, Node's own SQLite, and the address from a proxy's header. Its rate limit is on, the default.
  */
 const { DATABASE, IDP = "" } = process.env as { DATABASE: string; IDP?: string };
 const database = new DatabaseSync(DATABASE);

@@ -2,8 +2,8 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import pg from "pg";
 
 /**
- * The database of a bare server: each statement is prepared once, without a query builder. On SQLite nothing here waits, so a request ends
- * before the next one begins, and one connection is enough for transactions.
+ * The database of a bare server: each statement is prepared once, without a query builder. On SQLite nothing here
+ * waits, so a request ends before the next one begins, and one connection is enough for transactions.
  */
 export type Row = Record<string, SQLInputValue>;
 export type Ask = (sql: string, ...values: SQLInputValue[]) => Row | undefined | Promise<Row | undefined>;

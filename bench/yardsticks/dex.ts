@@ -15,8 +15,8 @@ export const DEX_CLIENT = { id: "shop", secret: "a secret of the shop" };
 type Options = { database: string; idp: string; storage: "memory" | "sqlite3" };
 
 /**
- * Starts dex as its documentation configures it: one connector to the identity provider, one client for the shop, no approval screen. By
- * default dex logs each sign-on.
+ * Starts dex as its documentation configures it: one connector to the identity provider, one client for the shop, no
+ * approval screen. By default dex logs each sign-on.
  */
 export async function startDex({
   database,

@@ -3,7 +3,9 @@ import { Hono } from "hono";
 import { keyAnswer, metadataOf, profilesAnswer, settingsAnswer } from "./answers.ts";
 import { sendReady } from "./node-http.ts";
 
-/** Bare Hono: finds the route and answers as Latchkey does, from rows in memory. No authentication, no database, no log. */
+/**
+ * Bare Hono: finds the route and answers as Latchkey does, from rows in memory. No authentication, no database, no log.
+ */
 const id = "01980000-0000-7000-8000-000000000000";
 const where = { publicUrl: "http://127.0.0.1:12345" };
 const idp = "http://127.0.0.1:12346";

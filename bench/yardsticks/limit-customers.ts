@@ -63,7 +63,7 @@ export async function insertToken(limit: Limit, customerId: string, mechanism: s
   return signCustomerToken(limit, tokenId, customerId);
 }
 
-/** One read, Argon2id, one row, one signature. */
+/** The work: a read, Argon2id, a new row, a signature. */
 export async function checkPassword(limit: Limit, { email, password }: { email: string; password: string }) {
   const row = (await limit.ask(
     "select id, password_hash from customers where store_id = ? and email_key = ? and password_hash is not null",

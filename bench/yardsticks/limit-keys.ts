@@ -36,7 +36,10 @@ export async function readKey(limit: Limit, request: IncomingMessage, response: 
   answerJson(response, 200, keyAnswer(limit, row as never));
 }
 
-/** Locks the store's row, under which Latchkey checks reservations, then writes the key and its event, and reads the answer. */
+/**
+ * Locks the store's row, under which Latchkey checks reservations, then writes the key and its event, and reads the
+ * answer.
+ */
 export async function writeKey(
   limit: Limit,
   request: IncomingMessage,

@@ -6,7 +6,7 @@ import { type Ask, insertRow } from "./database.ts";
 
 type NewEvent = { type: string; subject: string; resource: object; personId?: string };
 
-/** One insert for all events. The limit does not number events. */
+/** Inserts all events with one statement. The limit does not number events. */
 export async function insertEvents(
   ask: Ask,
   storeId: string,

@@ -47,7 +47,10 @@ export async function authorize(limit: Limit, query: string, response: ServerRes
 const callbackUrl = ({ publicUrl, storeId, realmId, profileId }: Limit): string =>
   `${publicUrl}/sign-on/stores/${storeId}/realms/${realmId}/profiles/${profileId}/callback`;
 
-/** One insert claims the attempt, one call exchanges the code, one signature is verified, one update issues the code, with the record. */
+/**
+ * The work: an insert that claims the attempt, a call that exchanges the code, a verified signature, an update that
+ * issues the code, the record.
+ */
 export async function comeBack(
   limit: Limit,
   query: string,
@@ -129,7 +132,10 @@ export async function loadKeys(idp: string): Promise<Map<string, KeyObject>> {
 
 type Identity = { issuer: string; subject: string; email: string; name: string };
 
-/** One statement burns the code. Customer, identity, token, events and the record are written in its transaction; one signature. */
+/**
+ * The work: a statement that burns the code, then customer, identity, token, events and record in its transaction, and
+ * a signature.
+ */
 export async function redeem(
   limit: Limit,
   request: IncomingMessage,

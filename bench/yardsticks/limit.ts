@@ -9,9 +9,9 @@ import { type Limit, newSecrets, signText } from "./limit-tokens.ts";
 import { listen, sendReady, whenRead } from "./node-http.ts";
 
 /**
- * The limit of each workload: a bare `node:http` server on Latchkey's tables that takes the same requests and does only the necessary work.
- * It reads the request, verifies or makes one signature, writes the same rows with the same durability, and answers with the same members.
- * It has no other checks, no rate limit, no log and no cache.
+ * The limit of each workload: a bare `node:http` server on Latchkey's tables that takes the same requests and does only
+ * the necessary work. It reads the request, verifies or makes one signature, writes the same rows with the same
+ * durability, and answers with the same members. It has no other checks, no rate limit, no log and no cache.
  */
 const env = process.env as { DATABASE_URL: string; STORE: string; IDP: string };
 const database = openDatabase(env.DATABASE_URL);

@@ -8,8 +8,9 @@ import { sendReady } from "./node-http.ts";
 import { openAdapter } from "./oidc-adapter.ts";
 
 /**
- * A broker that a team would build from npm packages: oidc-provider with its data in SQLite, and openid-client to send the shopper from the
- * login page to the identity provider. First-party clients skip consent by `loadExistingGrant`, as oidc-provider's documentation shows.
+ * A broker that a team would build from npm packages: oidc-provider with its data in SQLite, and openid-client to send
+ * the shopper from the login page to the identity provider. First-party clients skip consent by `loadExistingGrant`, as
+ * oidc-provider's documentation shows.
  */
 const { DATABASE, IDP = "" } = process.env as { DATABASE: string; IDP?: string };
 const { adapter, saveAccount, findAccount } = openAdapter(DATABASE);

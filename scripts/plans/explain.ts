@@ -5,7 +5,10 @@ import type { Storage } from "../../packages/server/src/storage/storage.ts";
 export type Read = {
   /** The name in the plan: the table, or its alias. */
   name: string;
-  /** The columns of the index condition. `isEqual` is true for `=`, which selects the rows of one value. An empty list reads all rows. */
+  /**
+   * The columns of the index condition. `isEqual` is true for `=`, which selects the rows of one value. An empty list
+   * reads all rows.
+   */
   by: { column: string; isEqual: boolean }[];
   /** The read ends after a number of rows. */
   isLimited: boolean;
@@ -54,7 +57,10 @@ type Node = {
 /** Plan nodes that PostgreSQL prefers for small tables, disabled because the tables of this check are small. */
 const RULED_OUT = ["seqscan", "bitmapscan", "hashjoin", "mergejoin"];
 
-/** Two plans: the first may sort, the second uses an index for the order if possible. The number of rows decides which costs less. */
+/**
+ * Two plans: the first may sort, the second uses an index for the order if possible. The number of rows decides which
+ * costs less.
+ */
 export async function explainOnPostgres(storage: Storage, statement: string): Promise<Plan[]> {
   return [
     await planOnPostgres(storage, statement, RULED_OUT),

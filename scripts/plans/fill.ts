@@ -11,7 +11,10 @@ import { insertCrowd } from "../../packages/server/test/support/many-rows.ts";
 /** Enough stores that PostgreSQL uses an index to find a store. */
 const STORES = 200;
 
-/** Creates the tables. On PostgreSQL the storage has no time limits, which a statement with thousands of rows could exceed. */
+/**
+ * Creates the tables. On PostgreSQL the storage has no time limits, which a statement with thousands of rows could
+ * exceed.
+ */
 export async function openToFill(deps: { clock: Clock }, databaseUrl: string): Promise<Storage> {
   const storage = await openStorage(deps, databaseUrl);
   if (storage.engine === "sqlite") return storage;
@@ -97,6 +100,12 @@ async function fillRest(storage: Storage, store_id: string, count: number): Prom
       ...times,
     })),
   );
+  await fillProfiles(storage, store_id, realms);
+  await fillEnded(storage, store_id, count);
+}
+
+async function fillProfiles(storage: Storage, store_id: string, realms: readonly string[]): Promise<void> {
+  const times = { created_at: 0, updated_at: 0 };
   const texts = {
     name: "n",
     discovery_url: "u",
@@ -113,8 +122,13 @@ async function fillRest(storage: Storage, store_id: string, count: number): Prom
   await insertMany(
     storage,
     "deleted_profiles",
-    ids(0.3).map((id) => ({ id, store_id, former_profile_ids: "[]" })),
+    realms.map(() => ({ id: newId(), store_id, former_profile_ids: "[]" })),
   );
+}
+
+/** Fills the tables of what has ended: revocations, sessions, erasures and old answers. */
+async function fillEnded(storage: Storage, store_id: string, count: number): Promise<void> {
+  const ids = () => Array.from({ length: count }, newId);
   await insertMany(
     storage,
     "access_token_revocations",

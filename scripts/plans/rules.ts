@@ -11,8 +11,8 @@ const SMALL = {
 } as const satisfies Partial<Record<keyof Tables, string>>;
 
 /**
- * The columns of every other table for which a value selects few rows. A read by such a column may be filtered and sorted. A read by another
- * column, such as the store, a profile or a time, needs a limit in the order of the index.
+ * The columns of every other table for which a value selects few rows. A read by such a column may be filtered and
+ * sorted. A read by another column, such as the store, a profile or a time, needs a limit in the order of the index.
  */
 export const NARROW: Record<Exclude<keyof Tables, keyof typeof SMALL>, readonly string[]> = {
   stores: ["id"],
@@ -34,7 +34,7 @@ export const NARROW: Record<Exclude<keyof Tables, keyof typeof SMALL>, readonly 
   sign_on_attempts: ["id", "code_hash", "subject", "idp_session"],
   ended_idp_sessions: ["subject"],
   sign_ons: ["id", "reference", "email_digest", "request_id"],
-  // One store and step has few rows for a time.
+  // A store has few rows of one step for a time.
   sign_on_statistics: ["starts_at"],
   events: ["sequence"],
   event_heads: ["store_id"],
