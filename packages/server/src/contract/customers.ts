@@ -47,7 +47,7 @@ const writable = {
     ),
 };
 
-/** Whoever sends back what was read sends back whether there is a password, which says nothing of a new one. */
+/** A client that sends back a resource sends back this member, which says nothing about a new password. */
 const changedPassword = z
   .preprocess(
     (given: string | undefined) => (typeof given === "boolean" ? undefined : given),

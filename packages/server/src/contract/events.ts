@@ -7,7 +7,9 @@ const hash = z
   .string()
   .regex(/^[A-Za-z0-9_-]{43}$/)
   .describe("SHA-256, base64url");
-/** One shape, and no choice between a text and the empty one: clients that are generated go by the first that is a text. */
+/**
+ * One shape in place of a union of a text and the empty text, because generated clients use the first text of a union.
+ */
 const hashOrNone = z.string().regex(/^([A-Za-z0-9_-]{43})?$/);
 const sequence = z.string().regex(/^\d+$/).describe("The event's number in its store: from 1, without gaps");
 

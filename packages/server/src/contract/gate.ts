@@ -3,10 +3,10 @@ import type { Operation } from "./operation.ts";
 import type { Problem } from "./problem.ts";
 import type { Role } from "./roles.ts";
 
-/** What a request passes before anything of it is read. `http/` asks, `access/` decides. */
+/** The check that a request passes before anything of it is read. `http/` calls it, `access/` decides. */
 export type Gate = {
   enter(operation: Operation, request: Knock): Promise<Passage>;
-  /** For requests that bring no bearer token: they count against their source. Throws when there are too many. */
+  /** For requests without a bearer token, which count against their source address. Throws when there are too many. */
   enterAnonymous(source: string): Promise<void>;
 };
 
@@ -17,11 +17,11 @@ export type Knock = {
   requestId: string;
 };
 
-/** `headers` belong on the answer whatever comes of it; `refusal` is that answer, if it is no. */
+/** `headers` are added to the answer in every case. `refusal`, if present, is that answer. */
 export type Passage = {
   caller: Caller;
   headers: Record<string, string>;
   refusal?: Problem;
-  /** The role that the access token has now; `unknown` while the database does not answer. */
+  /** The present role of the access token; `unknown` while the database does not answer. */
   roleNow(): Promise<Role | null | "ended" | "unknown">;
 };

@@ -19,7 +19,7 @@ export const issuerFound = z
     "Another issuer than the one in use, which its document names although it is read from the same address: sign-ons will fail until one of the two is set right, or `discovery_url` is the new issuer's. For the back office only",
   );
 
-/** What is known of an identity provider beside what was entered. */
+/** The facts about an identity provider besides the entered ones. */
 export const profileMeta = z.strictObject({
   issuer: z.string().nullable().describe("From discovery; null until it has been read"),
   endpoint_hosts: z.array(z.string()).describe("The hosts behind the identity provider's endpoints"),

@@ -9,7 +9,7 @@ const check = z.strictObject({
   remedy: z.string().nullable(),
 });
 
-/** What the doctor has found. */
+/** The doctor's findings. */
 export const providerReport = z
   .strictObject({
     type: z.literal("oidc-profile-checks"),

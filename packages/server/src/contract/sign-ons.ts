@@ -3,7 +3,7 @@ import { filterParameter, instant, instantParameter, ofId, sortParameter, text }
 import { operation } from "./operation.ts";
 import { id, links, pageOf, pageQuery, timestamp } from "./shapes.ts";
 
-/** What a record may say became of a sign-on. */
+/** The outcomes of a sign-on. */
 export const OUTCOMES = [
   "code_issued",
   "exchanged",

@@ -27,7 +27,7 @@ export async function add(given: New): Promise<void> {
   const name = ifGiven(given.name, readName);
   const publicUrl = readPublicUrl(process.env);
   const made = await fromStore(given.store, async (deps, storeId) => {
-    // The realm first: whoever is interrupted can say the same again, and a member is made once.
+    // The realm first: an interrupted command can be repeated, and the member is created once.
     const realm = await makeRealm({ ...deps, publicUrl }, storeId);
     const created = await createMember(deps, byOperator(storeId), { name, email, role });
     return {
@@ -46,7 +46,7 @@ realm   ${made.realm.id}  ${made.realm.name}
 ${made.hasProfile ? signInStep(publicUrl, made.realm) : profileStep(publicUrl, made.realm)}`);
 }
 
-/** As the screen Members shows it. The console alone does not know which store's people it is asked by. */
+/** The same address as on the screen Members. The console's own address does not name the store. */
 function findSignInAddress(publicUrl: string, { store_id: storeId, id }: Realm): string | undefined {
   const consoleUrl = consoleUrlOf(publicUrl);
   return consoleUrl && `${consoleUrl}sign-in?store=${storeId}&realm=${id}`;
@@ -60,7 +60,10 @@ function signInStep(publicUrl: string, realm: Realm): string {
   ${address}`;
 }
 
-/** Until then nobody can sign in. The callback's address has the profile's id in it, so the profile comes first. */
+/**
+ * Without a profile members cannot sign in. The callback's address contains the profile's id, so the profile comes
+ * first.
+ */
 function profileStep(publicUrl: string, realm: Realm): string {
   const address = findSignInAddress(publicUrl, realm);
   return `Next, tell the realm which identity provider your people sign in with:
@@ -80,7 +83,7 @@ account whose e-mail the provider calls verified:
   }`;
 }
 
-/** The store's realm for members, made if there is none. Somebody else may be making it at this moment. */
+/** The store's realm for members, created if there is none. Another request may create it at the same moment. */
 async function makeRealm(
   deps: { storage: Storage; clock: Clock; publicUrl: string },
   storeId: string,

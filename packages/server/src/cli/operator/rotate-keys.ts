@@ -32,7 +32,9 @@ export async function rotateKeys(given: Given): Promise<void> {
 
 type Deps = { storage: Storage; clock: Clock; keyring: Keyring };
 
-/** Of many millions it may take longer than a statement may, and a key that is in other hands must go all the same. */
+/**
+ * Counting millions of tokens may exceed the time limit of a statement, and a leaked key must be removed all the same.
+ */
 const countIfQuick = (deps: Deps): Promise<number | undefined> =>
   countLiveTokens(deps).catch((error) => {
     if (isUnavailable(error)) return undefined;
@@ -40,7 +42,8 @@ const countIfQuick = (deps: Deps): Promise<number | undefined> =>
   });
 
 async function replaceNow(deps: Deps, { yes, json }: Given): Promise<void> {
-  // The new ones are sealed with it, and with another than the instances have nobody could open them.
+  // New signing keys are sealed with the first master key. If that is not the instances' key, they could not open them,
+  // so refuse first.
   await refuseMissingKeys(deps);
   const live = await countIfQuick(deps);
   await confirm(

@@ -50,7 +50,7 @@ export function printList<T>(
   if (next !== undefined) console.error(`there are more: say --after ${next}`);
 }
 
-/** A list that cannot be read as it was asked for, in the words of the command line. */
+/** Explains on the command line why a list cannot be read as requested. */
 export async function refuseInWords<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -67,7 +67,7 @@ export async function refuseInWords<T>(work: Promise<T>): Promise<T> {
 export const unfitCursor = (cause?: unknown): Error =>
   usageFault("--after is not what this list has ended with: say it with the same options as before", cause);
 
-/** What one thing is, a line for each of its members. What is not there is left out. */
+/** Prints a resource, one line per member. Members without a value are left out. */
 export function printMembers(members: Record<string, string | number | null | undefined>): void {
   const rows = Object.entries(members).filter(([, value]) => value !== null && value !== undefined);
   const width = Math.max(...rows.map(([name]) => name.length)) + 2;

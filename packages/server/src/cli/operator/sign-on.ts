@@ -77,7 +77,7 @@ const CALLS: Record<IdpAnswer["call"], string> = {
   userinfo: "at its UserInfo endpoint",
 };
 
-/** A redirect back has no status, and its error is an answer. */
+/** A redirect has no status, and its error is an answer. */
 function toWords({ call, status, fault, error, error_description }: IdpAnswer): string {
   const came = status !== null ? `HTTP ${status}` : error === null ? "no answer" : undefined;
   const said = [came, fault?.replaceAll("_", " "), error, error_description && `"${error_description}"`];
