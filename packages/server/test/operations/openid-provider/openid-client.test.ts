@@ -5,9 +5,9 @@ import {
   getApplicationKey,
   listApplicationKeys,
   updateApplicationKey,
-} from "../../src/contract/application-keys.ts";
-import { listEvents } from "../../src/contract/events.ts";
-import { createTestApp, type TestApp, type TestStore } from "../support/app.ts";
+} from "../../../src/contract/application-keys.ts";
+import { listEvents } from "../../../src/contract/events.ts";
+import { createTestApp, type TestApp, type TestStore } from "../../support/app.ts";
 
 /** `openid_client` of an application key: what it owes as a client of its store's realms. */
 
