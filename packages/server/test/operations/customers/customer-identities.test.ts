@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createCustomer, listCustomerIdentities } from "../../src/contract/customers.ts";
-import { deleteProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
-import { call } from "../support/call.ts";
-import { engines, type TestDatabase } from "../support/engines.ts";
-import { createFederation, type Federation } from "../support/federation.ts";
-import { ADA } from "../support/hostile-idp.ts";
+import { createCustomer, listCustomerIdentities } from "../../../src/contract/customers.ts";
+import { deleteProfile, updateProfile } from "../../../src/contract/oidc-profiles.ts";
+import { call } from "../../support/call.ts";
+import { engines, type TestDatabase } from "../../support/engines.ts";
+import { createFederation, type Federation } from "../../support/federation.ts";
+import { ADA } from "../../support/hostile-idp.ts";
 
 describe.each(engines)("identities of a customer on $name", (engine) => {
   let database: TestDatabase;
