@@ -1,16 +1,21 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { approveDrift, deleteProfile, getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
-import { createEgress } from "../../src/egress/egress.ts";
-import { byOperator } from "../../src/events/event.ts";
-import * as approval from "../../src/profiles/approve-drift.ts";
-import { type Calls, createCalls } from "../../src/profiles/calls.ts";
-import { createDirectory, type Directory } from "../../src/profiles/directory.ts";
-import { findProfile, type Profile } from "../../src/profiles/profile.ts";
-import type { Storage } from "../../src/storage/storage.ts";
-import { type Answer, call } from "../support/call.ts";
-import { engines, type TestDatabase } from "../support/engines.ts";
-import { createFederation, type Federation } from "../support/federation.ts";
-import { type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
+import {
+  approveDrift,
+  deleteProfile,
+  getProfile,
+  updateProfile,
+} from "../../../src/contract/oidc-profiles.ts";
+import { createEgress } from "../../../src/egress/egress.ts";
+import { byOperator } from "../../../src/events/event.ts";
+import * as approval from "../../../src/profiles/approve-drift.ts";
+import { type Calls, createCalls } from "../../../src/profiles/calls.ts";
+import { createDirectory, type Directory } from "../../../src/profiles/directory.ts";
+import { findProfile, type Profile } from "../../../src/profiles/profile.ts";
+import type { Storage } from "../../../src/storage/storage.ts";
+import { type Answer, call } from "../../support/call.ts";
+import { engines, type TestDatabase } from "../../support/engines.ts";
+import { createFederation, type Federation } from "../../support/federation.ts";
+import { type HostileIdp, startHostileIdp } from "../../support/hostile-idp.ts";
 
 /** What a provider has changed counts when an administrator has seen it and said so, and not before. */
 

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createProfile, getProfile, updateProfile } from "../../src/contract/oidc-profiles.ts";
-import { updateAuthenticationSettings } from "../../src/contract/realms.ts";
-import { openSecrets } from "../../src/profiles/client-secret.ts";
-import { findProfile, type Profile } from "../../src/profiles/profile.ts";
-import { type Answer, call } from "../support/call.ts";
-import { engines, type TestDatabase } from "../support/engines.ts";
-import { createFederation, type Federation } from "../support/federation.ts";
-import { ADA, type HostileIdp, startHostileIdp } from "../support/hostile-idp.ts";
-import { until } from "../support/until.ts";
+import { createProfile, getProfile, updateProfile } from "../../../src/contract/oidc-profiles.ts";
+import { updateAuthenticationSettings } from "../../../src/contract/realms.ts";
+import { openSecrets } from "../../../src/profiles/client-secret.ts";
+import { findProfile, type Profile } from "../../../src/profiles/profile.ts";
+import { type Answer, call } from "../../support/call.ts";
+import { engines, type TestDatabase } from "../../support/engines.ts";
+import { createFederation, type Federation } from "../../support/federation.ts";
+import { ADA, type HostileIdp, startHostileIdp } from "../../support/hostile-idp.ts";
+import { until } from "../../support/until.ts";
 
 /** Two administrators at one profile: nothing that was acknowledged is undone, and no provider sees another's secret. */
 
