@@ -28,7 +28,7 @@ import {
 providerSessions();
 
 describe("a good logout token", () => {
-  test("200, empty and not to be kept, also when there is nothing to end (R173, N116)", async () => {
+  test("200 with an empty body and no-store, also when no session matches (R173, N116)", async () => {
     for (let i = 0; i < 2; i++) {
       const { status, body, headers } = await logOut();
       expect([status, body]).toEqual([200, {}]);
@@ -50,7 +50,7 @@ describe("a good logout token", () => {
     expect([await isAlive(elsewhere), await isAlive(bea)]).toEqual([true, true]);
   });
 
-  test("by subject ends all that the subject has through that profile, whichever session (N116)", async () => {
+  test("by subject ends every session of the subject through that profile (N116)", async () => {
     const ended = [
       await signIn(),
       await signIn({ ...ADA, sid: "session-2" }),
@@ -62,7 +62,7 @@ describe("a good logout token", () => {
     expect(await isAlive(bea)).toBe(true);
   });
 
-  /** The subject's session by that name, its session by another name, one that the provider never named; and Bea's two. */
+  /** Three sessions of one subject: with the token's sid, with another sid, without a sid; and two of Bea. */
   const SESSIONS: Record<string, object> = {
     named: ADA,
     "of another name": { ...ADA, sid: "session-2" },
@@ -73,17 +73,17 @@ describe("a good logout token", () => {
 
   test.each<[string, object, string[]]>([
     [
-      "subject and session: that session, and what the subject has without a name, which may be it",
+      "with subject and session ends that session, and the subject's sessions without a sid",
       {},
       ["named", "unnamed"],
     ],
-    ["a session alone: that session; one without a name is never meant", { sub: undefined }, ["named"]],
+    ["with a session alone ends that session, and none without a sid", { sub: undefined }, ["named"]],
     [
-      "a subject alone: all of the subject's, with a name or without",
+      "with a subject alone ends all sessions of the subject",
       { sid: undefined },
       ["named", "of another name", "unnamed"],
     ],
-  ])("ends by %s", async (_, changes, ended) => {
+  ])("%s", async (_, changes, ended) => {
     const names = Object.keys(SESSIONS);
     const sessions: Record<string, Session> = {};
     const codes: Record<string, SignedOn> = {};
@@ -98,19 +98,19 @@ describe("a good logout token", () => {
         !(await isAlive(sessions[name] as Session)),
         (await f.redeem(codes[name] as SignedOn)).status === 400,
       ];
-    // Tokens and codes that were not redeemed yet are ended alike.
+    // Tokens and unredeemed codes end alike.
     const expected = names.map((name) => [name, [ended.includes(name), ended.includes(name)]]);
     expect(gone).toEqual(Object.fromEntries(expected));
   });
 
-  test("a session's name together with another subject's ends nothing", async () => {
+  test("ends nothing if session and subject belong to different people", async () => {
     const session = await signIn();
     expect((await logOut({ sub: "bea" })).status).toBe(200);
     expect((await logOut({ sid: "session-2" })).status).toBe(200);
     expect(await isAlive(session)).toBe(true);
   });
 
-  test("subjects and sessions are compared to the letter (R107)", async () => {
+  test("compares subjects and sessions case-sensitively and in full (R107)", async () => {
     const session = await signIn();
     await logOut({ sub: "Subject", sid: undefined });
     await logOut({ sub: undefined, sid: "Session-1" });
@@ -119,7 +119,7 @@ describe("a good logout token", () => {
     expect(await isAlive(session)).toBe(true);
   });
 
-  test("leaves the same customer's password tokens alone: they are not of that session", async () => {
+  test("keeps the customer's password tokens: they belong to no provider session", async () => {
     const { customer } = await signIn();
     const json = { data: { type: "customer", password: PASSWORD } };
     await f.store.call(updateCustomer, { ids: { id: customer }, json });
@@ -135,9 +135,9 @@ describe("a good logout token", () => {
   });
 
   test.each([
-    ["left behind: theirs lives on", false],
-    ["carried over: theirs ends, too", true],
-  ])("of a provider that the profile was moved to, its people %s", async (_, isCarried) => {
+    ["an identity that was left behind stays signed in", false],
+    ["an identity that was carried over is signed out", true],
+  ])("after a move of the profile ends identities of the new issuer: %s", async (_, isCarried) => {
     const before = await signIn();
     f.idp.issuer = `${f.idp.origin}/`;
     const choice = isCarried
@@ -152,7 +152,7 @@ describe("a good logout token", () => {
     expect([await isAlive(before), await isAlive(after)]).toEqual([!isCarried, false]);
   });
 
-  test("leaves what came through another profile, and another store's, alone: also of the same provider (A33)", async () => {
+  test("keeps tokens through another profile and of another store, even of the same provider (A33)", async () => {
     const profile = await f.addProfile({ name: "The same provider again" });
     const { latchkey, idp } = f;
     const other = await createFederation({ idp, storage: latchkey.storage, clock: latchkey.clock });
@@ -173,26 +173,23 @@ describe("a good logout token", () => {
     ["by session", { sub: undefined }],
     ["by subject", { sid: undefined }],
     ["by both", {}],
-  ])(
-    "%s voids a code that was given and not redeemed yet; another person's code works (N116)",
-    async (_, changes) => {
-      const [first, second] = [await f.signOn(), await f.signOn()];
-      f.idp.person = { ...BEA };
-      const bea = await f.signOn();
-      await logOut(changes);
-      for (const signedOn of [first, second])
-        expect(outcome(await f.redeem(signedOn))).toEqual([400, "code_invalid"]);
-      expect((await f.redeem(bea)).status).toBe(200);
-      const attempts = await f.latchkey.storage.db.selectFrom("sign_on_attempts").selectAll().execute();
-      expect(attempts.map(({ state, identity }) => [state, identity]).sort()).toEqual([
-        ["exchanged", null],
-        ["failed", null],
-        ["failed", null],
-      ]);
-    },
-  );
+  ])("%s voids codes that were not redeemed; another person's code works (N116)", async (_, changes) => {
+    const [first, second] = [await f.signOn(), await f.signOn()];
+    f.idp.person = { ...BEA };
+    const bea = await f.signOn();
+    await logOut(changes);
+    for (const signedOn of [first, second])
+      expect(outcome(await f.redeem(signedOn))).toEqual([400, "code_invalid"]);
+    expect((await f.redeem(bea)).status).toBe(200);
+    const attempts = await f.latchkey.storage.db.selectFrom("sign_on_attempts").selectAll().execute();
+    expect(attempts.map(({ state, identity }) => [state, identity]).sort()).toEqual([
+      ["exchanged", null],
+      ["failed", null],
+      ["failed", null],
+    ]);
+  });
 
-  test("leaves what became of codes that were redeemed before: a second use is still told as such, and their records stand", async () => {
+  test("keeps the state and the record of redeemed codes", async () => {
     const signedOn = await f.signOn();
     await f.redeem(signedOn);
     await logOut({ sid: undefined });
@@ -200,7 +197,7 @@ describe("a good logout token", () => {
     expect(await f.records()).toMatchObject([{ outcome: "exchanged", reason: null }]);
   });
 
-  test("leaves codes of the same subject through another profile, and of another store, alone", async () => {
+  test("keeps codes of the same subject through another profile and of another store", async () => {
     const profile = await f.addProfile({ name: "The same provider again" });
     const { latchkey, idp } = f;
     const other = await createFederation({ idp, storage: latchkey.storage, clock: latchkey.clock });
@@ -211,7 +208,7 @@ describe("a good logout token", () => {
     expect([(await f.redeem(through)).status, (await other.redeem(there)).status]).toEqual([200, 200]);
   });
 
-  test("a customer who signs in again afterwards is the same, and stays signed in", async () => {
+  test("does not stop the customer's next sign-on", async () => {
     const before = await signIn();
     await logOut();
     const after = await signIn({ ...ADA, sid: "session-2" });
@@ -219,7 +216,7 @@ describe("a good logout token", () => {
     expect(await isAlive(after)).toBe(true);
   });
 
-  test("is dead on another instance at once (I4)", async () => {
+  test("counts on another instance at once (I4)", async () => {
     const { storage, clock } = f.latchkey;
     const other = await createTestApp({ storage, clock });
     const session = await signIn();
@@ -234,14 +231,14 @@ describe("a good logout token", () => {
     expect(await isAlive(session)).toBe(false);
   });
 
-  test("may be signed with a key that is new to us (R106)", async () => {
+  test("may be signed with a new key of the provider (R106)", async () => {
     const session = await signIn();
     f.idp.rotateKey();
     expect((await logOut()).status).toBe(200);
     expect(await isAlive(session)).toBe(false);
   });
 
-  test("ends sessions for a profile that is disabled as well: ending is always allowed", async () => {
+  test("is accepted for a disabled profile, too", async () => {
     const session = await signIn();
     await f.store.call(updateProfile, {
       ids: { realm: f.realmId, id: f.profileId },
@@ -253,8 +250,8 @@ describe("a good logout token", () => {
   });
 });
 
-describe("for a profile of the store's members", () => {
-  test("ends the access tokens of that member, here and on another instance, and nobody else's", async () => {
+describe("a logout token for a profile of the members' realm", () => {
+  test("ends that member's access tokens on every instance, and no other member's", async () => {
     const side = await createMembersSide(f);
     const other = await createTestApp({ storage: f.latchkey.storage, clock: f.latchkey.clock });
     const [ada, bea] = [
@@ -270,7 +267,7 @@ describe("for a profile of the store's members", () => {
     expect(await statuses()).toEqual([200, 200, 200]);
     const ended = { sub: "subject of ada@shop.example", sid: undefined };
     const at = { store: f.store.store.id, realm: side.realmId, profile: side.profileId };
-    // What tells another process that it must ask anew.
+    // The store's revision: a higher one makes other processes read the rights again.
     const revision = async () => {
       const { db } = f.latchkey.storage;
       return (await db.selectFrom("stores").select("revision").executeTakeFirstOrThrow()).revision;
@@ -281,7 +278,7 @@ describe("for a profile of the store's members", () => {
     expect(await revision()).toBeGreaterThan(before);
   });
 
-  test("leaves alone whom another profile knows by the same subject, and who has signed in long after the token was made", async () => {
+  test("keeps members of another profile with the same subject, and later sign-ons", async () => {
     const side = await createMembersSide(f);
     const second = await f.addProfile({ name: "Second" }, side.realmId);
     const sub = "one subject";

@@ -18,8 +18,8 @@ import {
 
 providerSessions();
 
-describe("while the provider is asked about a shopper who came back", () => {
-  /** The session ends after the shopper came back, and before the provider says who they are. */
+describe("a logout token that arrives during the token request of a sign-on", () => {
+  /** Sends a logout token while the service waits for the provider's token endpoint. */
   function endMeanwhile(changes: object): void {
     f.idp.hooks.answer = {
       async "/token"() {
@@ -34,7 +34,7 @@ describe("while the provider is asked about a shopper who came back", () => {
     ["by session", { sub: undefined }],
     ["by subject", { sid: undefined }],
     ["by both", {}],
-  ])("%s: the code is worth nothing, and the record says why (N116)", async (_, changes) => {
+  ])("%s: the code is refused, and the record has the reason (N116)", async (_, changes) => {
     endMeanwhile(changes);
     const answer = await f.redeem(await f.signOn());
     expect(outcome(answer)).toEqual([400, "sign_on_refused"]);
@@ -43,7 +43,7 @@ describe("while the provider is asked about a shopper who came back", () => {
     expect(await f.latchkey.storage.db.selectFrom("customers").selectAll().execute()).toEqual([]);
   });
 
-  test("a shopper whose session the provider never named may be the one that it ended", async () => {
+  test("may mean a session that has no sid: the code is refused", async () => {
     f.idp.person = { ...ADA, sid: undefined };
     endMeanwhile({});
     expect(outcome(await f.redeem(await f.signOn()))).toEqual([400, "sign_on_refused"]);
@@ -54,12 +54,12 @@ describe("while the provider is asked about a shopper who came back", () => {
     ["another session alone", { sub: undefined, sid: "session-2" }],
     ["another subject", { sub: "bea", sid: undefined }],
     ["another subject's session of the same name", { sub: "bea" }],
-  ])("%s ends: the code is good", async (_, changes) => {
+  ])("for %s: the code works", async (_, changes) => {
     endMeanwhile(changes);
     expect((await f.redeem(await f.signOn())).status).toBe(200);
   });
 
-  test("whoever comes back after the session has ended has another one: also when the logout token is sent again", async () => {
+  test("does not count for later sign-ons, even when it is sent again", async () => {
     const made = f.idp.signToken(good({ sid: undefined, exp: nowSeconds() + 600 }));
     await post(made);
     f.latchkey.clock.advance(1000);
@@ -71,7 +71,7 @@ describe("while the provider is asked about a shopper who came back", () => {
     expect((await f.redeem(later)).status).toBe(200);
   });
 
-  test("a member gets no access token", async () => {
+  test("refuses a member's code, too", async () => {
     const side = await createMembersSide(f);
     const at = { store: f.store.store.id, realm: side.realmId, profile: side.profileId };
     const ended = { sub: "subject of ada@shop.example", sid: undefined };
@@ -89,13 +89,13 @@ describe("while the provider is asked about a shopper who came back", () => {
     expect((await f.records())[0]).toMatchObject({ outcome: "failed", reason: "session_ended" });
   });
 
-  test("however long codes live, the session is remembered for longer", async () => {
+  test("is remembered for longer than a code lives", async () => {
     await withOptions({ codeSeconds: 600 });
     f.idp.hooks.answer = {
       async "/token"() {
         f.idp.hooks.answer = {};
         expect((await logOut()).status).toBe(200);
-        // So long the provider takes: the code is as much younger than the end of the session.
+        // The provider takes ten seconds, so the code is ten seconds younger than the end of the session.
         f.latchkey.clock.advance(10_000);
         return "honest";
       },
@@ -107,7 +107,7 @@ describe("while the provider is asked about a shopper who came back", () => {
     expect(outcome(await f.redeem(signedOn, {}, { token }))).toEqual([400, "sign_on_refused"]);
   });
 
-  test("is forgotten with the attempts of before", async () => {
+  test("is forgotten together with the attempts", async () => {
     const ended = () => f.latchkey.storage.db.selectFrom("ended_idp_sessions").selectAll().execute();
     await logOut();
     await logOut({ jti: "two" });
@@ -121,8 +121,8 @@ describe("while the provider is asked about a shopper who came back", () => {
   });
 });
 
-describe("sent again", () => {
-  test("200 and nothing more happens: a session that began since then lives on (N115, R172)", async () => {
+describe("a repeated logout token", () => {
+  test("200 without effect on sessions that began since (N115, R172)", async () => {
     const token = f.idp.signToken(good());
     const session = await signIn();
     await post(token);
@@ -132,7 +132,7 @@ describe("sent again", () => {
     expect(await isAlive(next)).toBe(true);
   });
 
-  test("a token that names the subject alone ends nothing that began long after it was made (N115)", async () => {
+  test("with the subject alone ends no later session (N115)", async () => {
     const token = f.idp.signToken(good({ sid: undefined, exp: nowSeconds() + 600 }));
     await signIn();
     await post(token);
@@ -142,7 +142,7 @@ describe("sent again", () => {
     expect(await isAlive(next)).toBe(true);
   });
 
-  test("an older token that comes after a newer one does not undo what that has ended", async () => {
+  test("an older one does not move the end of sessions back", async () => {
     const older = f.idp.signToken(good({ exp: nowSeconds() + 600 }));
     f.latchkey.clock.advance(300_000);
     const ended = () => f.latchkey.storage.db.selectFrom("ended_idp_sessions").select("ended_at").execute();
@@ -152,7 +152,7 @@ describe("sent again", () => {
     expect(await ended()).toEqual(before);
   });
 
-  test("a code that was issued long after it was made is still good", async () => {
+  test("voids no code that was issued long after it", async () => {
     const made = f.idp.signToken(good({ exp: nowSeconds() + 600 }));
     expect((await post(made)).status).toBe(200);
     f.latchkey.clock.advance(300_000);
@@ -162,7 +162,7 @@ describe("sent again", () => {
     expect((await f.redeem(later, {}, { token })).status).toBe(200);
   });
 
-  test("400 once it is too old: nobody can keep it for later (N115)", async () => {
+  test("400 once it is too old (N115)", async () => {
     const token = f.idp.signToken(good());
     f.latchkey.clock.advance(3_600_000);
     const session = await signIn();

@@ -41,7 +41,7 @@ export const isAlive = async ({ token, customer }: Session, { app } = f.latchkey
 };
 
 export const nowSeconds = () => Math.floor(f.latchkey.clock.now() / 1000);
-/** What an honest provider says when one session of a subject has ended. `undefined` leaves a claim out. */
+/** The claims of a good logout token for one session. `undefined` leaves a claim out. */
 export const good = (changes: object = {}) => ({
   iss: f.idp.issuer,
   aud: f.idp.clientId,

@@ -25,7 +25,7 @@ import {
 
 providerSessions();
 
-describe("400, and the session lives", () => {
+describe("a bad logout token › 400, and no session ends", () => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const unsigned = (alg: string) => `${part({ alg })}.${part(good())}.`;
   const withMac = (secret: string) => {
@@ -42,9 +42,9 @@ describe("400, and the session lives", () => {
 
   test.each<[string, object]>([
     ["unknown keys", { kid: "unknown" }],
-    ["signatures that do not fit", {}],
+    ["wrong signatures", {}],
   ])(
-    "made-up tokens with %s make us read the keys once in ten seconds, and keep no sign-on from finding a new key (A45, N54)",
+    "forged tokens with %s cause one read of the keys in ten seconds, and leave sign-ons their own (A45, N54)",
     async (_, header) => {
       await signIn();
       f.idp.journal.length = 0;
@@ -74,25 +74,21 @@ describe("400, and the session lives", () => {
     ["another event (N113)", "events", () => withClaims({ events: { "urn:other": {} } })],
     ["a text as event (N113)", "events", () => withClaims({ events: { [EVENT]: "yes" } })],
     ["a nonce (N114)", "nonce", () => withClaims({ nonce: "n" })],
-    ["an old one (N115)", "iat", () => withClaims({ iat: nowSeconds() - 601 })],
-    ["one from the future (N115)", "iat", () => withClaims({ iat: nowSeconds() + 61 })],
-    ["one that has expired (R171)", "exp", () => withClaims({ exp: nowSeconds() - 61 })],
-    [
-      "one that never expires, and is old",
-      "iat",
-      () => withClaims({ exp: undefined, iat: nowSeconds() - 601 }),
-    ],
+    ["a token of eleven minutes ago (N115)", "iat", () => withClaims({ iat: nowSeconds() - 601 })],
+    ["a token from the future (N115)", "iat", () => withClaims({ iat: nowSeconds() + 61 })],
+    ["an expired token (R171)", "exp", () => withClaims({ exp: nowSeconds() - 61 })],
+    ["an old token without exp", "iat", () => withClaims({ exp: undefined, iat: nowSeconds() - 601 })],
     ["neither subject nor session (N115)", "sub", () => withClaims({ sub: undefined, sid: undefined })],
     ["an empty subject (N115)", "sub", () => withClaims({ sub: "", sid: undefined })],
     ["an empty session (N115)", "sid", () => withClaims({ sid: "", sub: undefined })],
-    ["no name of its own", "jti", () => withClaims({ jti: undefined })],
+    ["no jti", "jti", () => withClaims({ jti: undefined })],
     [
       "an ID token (N115)",
       "events",
       () => withClaims({ events: undefined, jti: undefined, nonce: "n", email: ADA.email }),
     ],
-    ["what is no token", "malformed", () => "x"],
-    ["an encrypted one", "encrypted", () => "a.b.c.d.e"],
+    ["text that is not a token", "malformed", () => "x"],
+    ["an encrypted token", "encrypted", () => "a.b.c.d.e"],
   ])("%s", async (_, reason, make) => {
     const session = await signIn();
     const code = await f.signOn();
@@ -104,14 +100,14 @@ describe("400, and the session lives", () => {
     expect((await f.redeem(code)).status).toBe(200);
   });
 
-  test("a customer token or an access token of ours instead of a logout token (R58)", async () => {
+  test("Latchkey's own customer token or access token (R58)", async () => {
     const session = await signIn();
     for (const token of [session.token, f.implicit])
       expect(outcome(await post(token))).toEqual([400, "logout_token_invalid"]);
     expect(await isAlive(session)).toBe(true);
   });
 
-  test("a token for one profile, sent to another with another client id (A21)", async () => {
+  test("a token for another profile's client id (A21)", async () => {
     const profile = await f.addProfile({ client_id: "another-client" });
     const session = await signIn(ADA, profile);
     const answer = await logOut({ sid: undefined }, { ids: ids(profile) });
@@ -121,15 +117,15 @@ describe("400, and the session lives", () => {
   });
 
   test.each<[string, Call, number, string]>([
-    ["no token", { form: {} }, 400, "member_missing"],
-    ["an empty token", { form: { logout_token: "" } }, 400, "member_invalid"],
+    ["no token: 400 member_missing", { form: {} }, 400, "member_missing"],
+    ["an empty token: 400 member_invalid", { form: { logout_token: "" } }, 400, "member_invalid"],
     [
-      "another type of body",
+      "a body of another media type: 415",
       { raw: "x", headers: { "content-type": "text/plain" } },
       415,
       "media_type_unsupported",
     ],
-  ])("or another status, for %s", async (_, request, status, code) => {
+  ])("%s", async (_, request, status, code) => {
     const session = await signIn();
     const answer = await call(f.latchkey.app, backchannelLogout, { ids: ids(), ...request });
     expect(outcome(answer)).toEqual([status, code]);
@@ -149,8 +145,8 @@ describe("400, and the session lives", () => {
   });
 });
 
-describe("where it is sent", () => {
-  test("404 for a profile that nobody has, of another realm or store; nothing ends", async () => {
+describe("the address of a logout token", () => {
+  test("404 for an unknown profile, and for a wrong realm or store; no session ends", async () => {
     const session = await signIn();
     const stranger = await f.latchkey.createStore();
     const realm = await f.store.call(createRealm, {
@@ -167,12 +163,12 @@ describe("where it is sent", () => {
     expect(await isAlive(session)).toBe(true);
   });
 
-  test("404 for a profile that was deleted", async () => {
+  test("404 for a deleted profile", async () => {
     await f.store.call(deleteProfile, { ids: { realm: f.realmId, id: f.profileId } });
     expect(outcome(await logOut())).toEqual([404, "profile_not_found"]);
   });
 
-  test("405 for GET: a link must not log anybody out", async () => {
+  test("405 for GET: a link must not sign a shopper out", async () => {
     const session = await signIn();
     const path = `/sign-on/stores/${f.store.store.id}/realms/${f.realmId}/profiles/${f.profileId}/backchannel-logout`;
     const query = `logout_token=${f.idp.signToken(good())}`;
@@ -181,7 +177,7 @@ describe("where it is sent", () => {
     expect(await isAlive(session)).toBe(true);
   });
 
-  test("503 with Retry-After where no document was ever accepted; nobody is asked for one, also after a rename", async () => {
+  test("503 with Retry-After when no discovery document was ever accepted; the provider gets no request", async () => {
     f.idp.hooks.answer = { "/.well-known/openid-configuration": (_, response) => void response.destroy() };
     const made = await f.store.call(createProfile, {
       ids: { realm: f.realmId },
@@ -209,7 +205,7 @@ describe("where it is sent", () => {
     expect(f.idp.journal).toEqual([]);
   });
 
-  test("503 with Retry-After where the keys cannot be read: nobody can say that the token is not the provider's, and a record tells of it", async () => {
+  test("503 with Retry-After while the keys cannot be read; the record has the reason", async () => {
     const session = await signIn();
     f.idp.rotateKey();
     f.idp.hooks.answer = { "/keys": (_, response) => void response.writeHead(503).end() };
@@ -225,7 +221,7 @@ describe("where it is sent", () => {
     expect(await isAlive(session)).toBe(false);
   });
 
-  test("503 when the database is away, never a 200: the provider must not think it is done (R137)", async () => {
+  test("503 while the database is down: the provider must repeat the token (R137)", async () => {
     const session = await signIn();
     const { storage } = f.latchkey;
     const { db } = storage;
@@ -244,7 +240,7 @@ describe("where it is sent", () => {
     expect(await isAlive(session)).toBe(false);
   });
 
-  test("no log line holds the token, the subject or the session", async () => {
+  test("no log line has the token, the subject or the session", async () => {
     const token = f.idp.signToken(good({ sub: "marker-subject", sid: "marker-session" }));
     await post(token);
     await post(`${token}x`);

@@ -26,7 +26,7 @@ import {
 
 customerSessions();
 
-describe("the header", () => {
+describe("the customer token's header", () => {
   test.each(["x-customer-token", "x-moltin-customer-token", "X-CUSTOMER-TOKEN", "X-Moltin-Customer-Token"])(
     "200 with %s",
     async (name) => {
@@ -53,13 +53,13 @@ describe("the header", () => {
     expect(answer.status).toBe(200);
   });
 
-  test("401 when there is no bearer token beside it, or when it comes as one (R51, R58)", async () => {
+  test("401 without a bearer token, or with the customer token as bearer token (R51, R58)", async () => {
     const session = await signIn();
     for (const token of [undefined, session.token]) expect((await list(session, { token })).status).toBe(401);
   });
 
   test.each(["", "x", "lkat_x", "a.b.c", "..", "null", "undefined", "' or 1=1--", "x".repeat(8000)])(
-    "403 for what is no token: %j",
+    "403 for text that is not a token: %j",
     async (token) => {
       const session = await signIn();
       const answer = await list({ ...session, token });
@@ -67,13 +67,13 @@ describe("the header", () => {
     },
   );
 
-  test("403 for an access token, of either grant (R51)", async () => {
+  test("403 for an access token of either grant (R51)", async () => {
     const session = await signIn();
     for (const token of [f.implicit, await f.store.token()])
       expect(outcome(await list({ ...session, token }))).toEqual([403, "customer_token_invalid"]);
   });
 
-  test("403 for an ID token of the same customer, ours or the provider's (R58)", async () => {
+  test("403 for an ID token of the same customer, Latchkey's or the provider's (R58)", async () => {
     const { code, pkce } = await f.signOn();
     const { body } = await call(f.latchkey.app, realmToken, {
       ids: { store: f.store.store.id, realm: f.realmId },
@@ -93,7 +93,7 @@ describe("the header", () => {
       expect(outcome(await list({ ...session, token }))).toEqual([403, "customer_token_invalid"]);
   });
 
-  test("403 in another store, 404 beside its back-office token, which does not read it; it works on at home (A33)", async () => {
+  test("403 in another store, 404 with that store's back-office token; the token still works in its own store (A33)", async () => {
     const session = await signIn();
     const stranger = await f.latchkey.createStore();
     const answer = await list(session, { token: await stranger.token("implicit") });
@@ -103,7 +103,7 @@ describe("the header", () => {
     expect(await isAlive(session)).toBe(true);
   });
 
-  test("403 in the same words, whatever is wrong with it (T03)", async () => {
+  test("403 with the same answer for every bad token (T03)", async () => {
     const session = await signIn();
     const revoked = await signIn();
     await as(session, revokeCustomerToken, { ids: { customer: session.customer, id: revoked.id } });
@@ -116,7 +116,7 @@ describe("the header", () => {
     expect(new Set(refused.map((answer) => JSON.stringify(withoutId(answer)))).size).toBe(1);
   });
 
-  test("403 from the second on in which it expires, swept or not", async () => {
+  test("403 from the second of its expiry on, swept or not", async () => {
     const session = await signIn();
     f.latchkey.clock.advance(86_399_999);
     expect(await isAlive(session)).toBe(true);
@@ -126,13 +126,13 @@ describe("the header", () => {
     expect(outcome(await list(session))).toEqual([403, "customer_token_invalid"]);
   });
 
-  test("200 for the back office also when the customer token beside its own is bad: it is not read (wire 25)", async () => {
+  test("200 for the back office beside a bad customer token: the header is ignored (wire 25)", async () => {
     const session = await signIn();
     const answer = await list({ ...session, token: "x" }, { token: await f.store.token() });
     expect(outcome(answer)).toEqual([200, undefined]);
   });
 
-  test("200 for signing in with a bad or expired one beside it, and for what everybody may read", async () => {
+  test("200 for a sign-in and for public data beside a bad or expired customer token", async () => {
     const session = await signIn();
     f.latchkey.clock.advance(86_400_000);
     const token = await bearer();
@@ -147,14 +147,14 @@ describe("the header", () => {
   });
 });
 
-describe("what is signed, and by whom", () => {
-  /** The service's own key, as nobody outside has it: a signature alone must not do. */
+describe("the claims of a customer token", () => {
+  /** The service's own signing key: a valid signature is not enough. */
   const ownSigner = () => {
     const { storage, clock, keyring } = f.latchkey;
     return createSigningKeys({ storage, clock, keyring, customerTokenSeconds: 86_400 }).current();
   };
 
-  test("200 for the same claims signed again: what the table below changes is what it is refused for", async () => {
+  test("200 for the same claims with a new signature: the table below differs in one claim each", async () => {
     const session = await signIn();
     const token = signJws(await ownSigner(), "at+jwt", decodeJwt(session.token));
     expect(await isAlive({ ...session, token })).toBe(true);
@@ -169,19 +169,19 @@ describe("what is signed, and by whom", () => {
     ["no audience", "at+jwt", { aud: undefined }],
     ["another store", "at+jwt", { store_id: UNKNOWN }],
     ["no store", "at+jwt", { store_id: undefined }],
-    ["the id of no token", "at+jwt", { jti: UNKNOWN }],
+    ["an unknown token id", "at+jwt", { jti: UNKNOWN }],
     ["no id", "at+jwt", { jti: undefined }],
     ["a list of ids", "at+jwt", { jti: [UNKNOWN] }],
     ["an expiry in the past", "at+jwt", { exp: 1 }],
     ["no expiry", "at+jwt", { exp: undefined }],
     ["a text as expiry", "at+jwt", { exp: "4102444800" }],
-  ])("403 for %s, though our own key signed it (R57, R68)", async (_, typ, changes) => {
+  ])("403 for %s, though the service's own key signed it (R57, R68)", async (_, typ, changes) => {
     const session = await signIn();
     const token = signJws(await ownSigner(), typ, { ...decodeJwt(session.token), ...changes });
     expect(outcome(await list({ ...session, token }))).toEqual([403, "customer_token_invalid"]);
   });
 
-  test("403 for a longer life than its row has", async () => {
+  test("403 for a later expiry than its row has", async () => {
     const session = await signIn();
     const claims = { ...decodeJwt(session.token), exp: 4_102_444_800 };
     const token = signJws(await ownSigner(), "at+jwt", claims);
@@ -189,7 +189,7 @@ describe("what is signed, and by whom", () => {
     expect(outcome(await list({ ...session, token }))).toEqual([403, "customer_token_invalid"]);
   });
 
-  test("403 for the right claims under another's key, with our key's id or its own (R64, A41)", async () => {
+  test("403 for the right claims signed with a foreign key, under any key id (R64, A41)", async () => {
     const session = await signIn();
     const { kid } = decodeProtectedHeader(session.token) as { kid: string };
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -199,7 +199,7 @@ describe("what is signed, and by whom", () => {
     }
   });
 
-  test("403 for one character changed in any of its parts", async () => {
+  test("403 for one changed character in any part", async () => {
     const session = await signIn();
     const parts = session.token.split(".");
     for (const index of [0, 1, 2]) {

@@ -33,8 +33,8 @@ import {
 
 customerSessions();
 
-describe("listing", () => {
-  test("200 with what is live, oldest first, and which of them this is; never the token itself (wire 8)", async () => {
+describe("the list of a customer's tokens", () => {
+  test("200 with live tokens, oldest first, and the current one marked; never the token itself (wire 8)", async () => {
     const first = await signIn();
     f.latchkey.clock.advance(5000);
     const second = await signIn();
@@ -61,7 +61,7 @@ describe("listing", () => {
     for (const { token } of [first, second]) expect(JSON.stringify(answer.body)).not.toContain(token);
   });
 
-  test("200 for the back office: every customer's, none of them current", async () => {
+  test("200 for the back office with any customer's tokens, none marked as current", async () => {
     const [ada, bea] = [await signIn(), await signIn(BEA)];
     for (const { customer, id } of [ada, bea]) {
       const answer = await f.store.call(listCustomerTokens, { ids: { customer } });
@@ -74,7 +74,7 @@ describe("listing", () => {
     expect(withToken.body.data).toMatchObject([{ id: ada.id, current: false }]);
   });
 
-  test("says how each was got: the profile as it was called then, or a password", async () => {
+  test("has the mechanism and the profile's name at sign-on", async () => {
     const { body } = await f.store.call(createCustomer, {
       json: {
         data: { type: "customer", name: "Ada", email: ADA.email, password: PASSWORD, email_verified: true },
@@ -101,7 +101,7 @@ describe("listing", () => {
     ]);
   });
 
-  test("says with which browser and from which network each was got, and nothing of a server that asked", async () => {
+  test("has browser, system and network of the sign-in; nothing for a server's request", async () => {
     const person = { name: "Bea", email: BEA.email, password: PASSWORD };
     await f.store.call(createCustomer, { json: { data: { type: "customer", ...person } } });
     const withPassword = { data: { type: "token", email: BEA.email, password: PASSWORD } };
@@ -129,7 +129,7 @@ describe("listing", () => {
     ]);
   });
 
-  test("says the browser of a sign-on too, whether its code is redeemed here or at the realm", async () => {
+  test("has the browser of a sign-on at both token endpoints", async () => {
     const headers = {
       "user-agent": "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/126.0 Safari/537.36",
     };
@@ -149,7 +149,7 @@ describe("listing", () => {
     expect((await list({ ...first, customer: first.customer_id })).body.data).toMatchObject([chrome, chrome]);
   });
 
-  test("has live ones only: not those that have expired, swept or not, nor those revoked", async () => {
+  test("leaves out expired and revoked tokens, swept or not", async () => {
     const early = await signIn();
     f.latchkey.clock.advance(43_200_000);
     const [late, revoked] = [await signIn(), await signIn()];
@@ -164,7 +164,7 @@ describe("listing", () => {
     ]);
   });
 
-  test("comes in pages, with links that stay in the list", async () => {
+  test("has pages, whose links stay in the list", async () => {
     const sessions: Session[] = [];
     for (let i = 0; i < 5; i++) sessions.push(await signIn());
     const [last] = sessions.slice(-1) as [Session];
@@ -183,8 +183,8 @@ describe("listing", () => {
   });
 });
 
-describe("revoking", () => {
-  test("204 for one of one's own: dead at once, the others live; a second time 404", async () => {
+describe("revocation", () => {
+  test("204 for an own token: it ends at once, others stay; a second time 404", async () => {
     const [kept, doomed] = [await signIn(), await signIn()];
     const revoke = () => as(kept, revokeCustomerToken, { ids: { customer: kept.customer, id: doomed.id } });
     expect((await revoke()).status).toBe(204);
@@ -193,14 +193,14 @@ describe("revoking", () => {
     expect(outcome(await revoke())).toEqual([404, "customer_token_not_found"]);
   });
 
-  test("204 for the very token that it is asked with: that is signing out", async () => {
+  test("204 for the token of the request itself", async () => {
     const session = await signIn();
     const ids = { customer: session.customer, id: session.id };
     expect((await as(session, revokeCustomerToken, { ids })).status).toBe(204);
     expect(outcome(await as(session, revokeCustomerToken, { ids }))).toEqual([403, "customer_token_invalid"]);
   });
 
-  test("204 for all of one's own, that which is asked with among them; nobody else's", async () => {
+  test("204 for all own tokens, the one of the request included; other customers' tokens stay", async () => {
     const [first, second, bea] = [await signIn(), await signIn(), await signIn(BEA)];
     const answer = await as(first, revokeCustomerTokens, { ids: { customer: first.customer } });
     expect(answer.status).toBe(204);
@@ -210,7 +210,7 @@ describe("revoking", () => {
     expect((await signIn()).customer).toBe(first.customer);
   });
 
-  test("204 for the back office: one, all, and all of a customer who has none", async () => {
+  test("204 for the back office: one token, all tokens, and none left", async () => {
     const [first, second, third] = [await signIn(), await signIn(), await signIn()];
     const { customer } = first;
     expect((await f.store.call(revokeCustomerToken, { ids: { customer, id: first.id } })).status).toBe(204);
@@ -220,7 +220,7 @@ describe("revoking", () => {
     expect([await isAlive(second), await isAlive(third)]).toEqual([false, false]);
   });
 
-  test("dead at once on another instance too: nothing about a token is kept in memory (I4)", async () => {
+  test("counts on another instance at once: no token is cached (I4)", async () => {
     const { storage, clock } = f.latchkey;
     const other = await createTestApp({ storage, clock });
     const there = (session: Session) =>
@@ -237,13 +237,13 @@ describe("revoking", () => {
     expect((await there(second)).status).toBe(403);
   });
 
-  test("404 for another customer's id, the same as for nobody's; nothing changes (A36)", async () => {
+  test("404 for another customer, as for an unknown one; no token ends (A36)", async () => {
     const [ada, bea] = [await signIn(), await signIn(BEA)];
     for (const operation of [listCustomerTokens, revokeCustomerTokens]) {
       const others = await as(ada, operation, { ids: { customer: bea.customer } });
-      const nobodys = await as(ada, operation, { ids: { customer: UNKNOWN } });
+      const unknown = await as(ada, operation, { ids: { customer: UNKNOWN } });
       expect(outcome(others)).toEqual([404, "customer_not_found"]);
-      expect(withoutId(others)).toEqual(withoutId(nobodys));
+      expect(withoutId(others)).toEqual(withoutId(unknown));
     }
     const ids = { customer: bea.customer, id: bea.id };
     expect(outcome(await as(ada, revokeCustomerToken, { ids }))).toEqual([404, "customer_not_found"]);
@@ -255,7 +255,7 @@ describe("revoking", () => {
     expect([await isAlive(ada), await isAlive(bea)]).toEqual([true, true]);
   });
 
-  test("404 for another store's customer and token, also for its back office (T30, A33)", async () => {
+  test("404 for another store's customer and token (T30, A33)", async () => {
     const ada = await signIn();
     const stranger = await f.latchkey.createStore();
     for (const operation of [listCustomerTokens, revokeCustomerTokens, revokeCustomerToken]) {
@@ -265,7 +265,7 @@ describe("revoking", () => {
     expect(await isAlive(ada)).toBe(true);
   });
 
-  test("404 for a token that has expired, and for an id that is none", async () => {
+  test("404 for an expired token, an unknown one and a malformed id", async () => {
     const session = await signIn();
     f.latchkey.clock.advance(86_400_000);
     const token = await f.store.token();
@@ -284,7 +284,7 @@ describe("revoking", () => {
     }
   });
 
-  test("deleting the customer ends all of the customer's tokens, and no others", async () => {
+  test("a deletion of the customer ends all of the customer's tokens, and no others", async () => {
     const [first, second, bea] = [await signIn(), await signIn(), await signIn(BEA)];
     expect((await f.store.call(deleteCustomer, { ids: { id: first.customer } })).status).toBe(204);
     for (const session of [first, second])
@@ -306,7 +306,7 @@ describe("introspection and revocation (RFC 7662, RFC 7009)", () => {
     call(f.latchkey.app, revokeToken, { form: { token, ...credentials(by) } });
   const INACTIVE = { active: false };
 
-  test("200 says of a live one whose it is and how long, and nothing of the person", async () => {
+  test("200 with the customer's id and the expiry of a live token, and nothing else about the person", async () => {
     const session = await signIn();
     const { body, status } = await introspect(session.token);
     const now = f.latchkey.clock.now() / 1000;
@@ -337,21 +337,21 @@ describe("introspection and revocation (RFC 7662, RFC 7009)", () => {
     expect((await introspect(session.token)).body).toEqual(INACTIVE);
   });
 
-  test("200 revokes a customer token of the client's own store: dead at once; a second time changes nothing (R136)", async () => {
+  test("200 revokes a customer token of the client's own store; a second time changes nothing (R136)", async () => {
     const [doomed, kept] = [await signIn(), await signIn()];
     for (let i = 0; i < 2; i++) expect((await revoke(doomed.token)).status).toBe(200);
     expect([await isAlive(doomed), await isAlive(kept)]).toEqual([false, true]);
     expect((await introspect(doomed.token)).body).toEqual(INACTIVE);
   });
 
-  test("200 for a client of another store, and the token lives on (R135)", async () => {
+  test("200 for a client of another store; the token stays (R135)", async () => {
     const session = await signIn();
     const stranger = await f.latchkey.createStore();
     expect((await revoke(session.token, stranger)).status).toBe(200);
     expect(await isAlive(session)).toBe(true);
   });
 
-  test("401 for a client without its secret, which anybody could be; the token lives on (R140)", async () => {
+  test("401 for a client without its secret; the token stays (R140)", async () => {
     const session = await signIn();
     for (const operation of [introspectToken, revokeToken]) {
       const form = { token: session.token, client_id: f.store.key.clientId };

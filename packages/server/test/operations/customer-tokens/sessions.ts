@@ -21,10 +21,10 @@ export const PASSWORD = "correct horse";
 
 export type Session = { id: string; token: string; customer: string };
 
-/** Access tokens live for an hour; what is tested here for longer. */
+/** A new access token: the tests below move the clock by more than an hour. */
 export const bearer = () => f.store.token("implicit");
 
-/** One more sign-on of a person. */
+/** Another sign-on of a person. */
 export async function signIn(person: object = ADA): Promise<Session> {
   f.idp.person = { ...person };
   const { data } = (await f.redeem(await f.signOn(), {}, { token: await bearer() })).body;
@@ -33,7 +33,7 @@ export async function signIn(person: object = ADA): Promise<Session> {
 
 export const BEA = { ...ADA, sub: "bea", email: "bea@shop.example", sid: "session-bea" };
 
-/** A call of a storefront in the name of a customer. */
+/** A storefront's call with a customer's token. */
 export const as = async ({ token }: Pick<Session, "token">, operation: Operation, request: Call = {}) =>
   call(f.latchkey.app, operation, {
     token: await bearer(),

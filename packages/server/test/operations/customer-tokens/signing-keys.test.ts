@@ -48,7 +48,7 @@ describe("signing keys", () => {
     await f.latchkey.app.tidy();
   }
 
-  test("200 the key set has public parts only, and may be kept for five minutes by anybody", async () => {
+  test("200 with public parts only, cacheable for five minutes", async () => {
     const session = await signIn();
     const { body, headers } = await call(f.latchkey.app, jwks);
     const rsa = { kty: "RSA", n: expect.any(String), e: "AQAB", use: "sig", alg: "RS256" };
@@ -72,7 +72,7 @@ describe("signing keys", () => {
     expect(rows[0]?.sealed_private_key).not.toContain(y.slice(0, 12));
   });
 
-  test("a day before it is due nothing changes; ten minutes before, the next one is published, and does not sign yet", async () => {
+  test("the next key is published ten minutes before it signs", async () => {
     const old = kidOf(await signIn());
     await advance(SIGNS_FOR_MS - DAY);
     expect(await published()).toEqual([old]);
@@ -81,12 +81,12 @@ describe("signing keys", () => {
     expect(both).toHaveLength(2);
     expect(both[0]).toBe(old);
     expect(kidOf(await signIn())).toBe(old);
-    // Whoever keeps the key set for as long as it may be kept knows the new key before a token has it.
+    // The key set may be cached for five minutes: every cache has the new key before a token is signed with it.
     await advance(300_000);
     expect(kidOf(await signIn())).toBe(old);
   });
 
-  test("tokens of the old key are good until they expire, and then it is gone from the key set (oidcc-server-rotate-keys)", async () => {
+  test("the old key is published until its last token expires (oidcc-server-rotate-keys)", async () => {
     const old = kidOf(await signIn());
     await advance(SIGNS_FOR_MS - PUBLISHED_BEFORE_MS);
     await advance(PUBLISHED_BEFORE_MS - 1000);
@@ -97,7 +97,7 @@ describe("signing keys", () => {
     expect(kidOf(first)).not.toBe(old);
     for (const session of [last, first])
       expect([await isAlive(session), await verifies(session)]).toEqual([true, true]);
-    // A key set is read again after a minute: so two looks, to see what the first has swept.
+    // A key set is read again after a minute: the second round sees the first round's sweep.
     for (const ms of [61_000, 61_000, DAY - 185_000, 61_000]) {
       await advance(ms);
       for (const session of [last, first])
@@ -109,7 +109,7 @@ describe("signing keys", () => {
     expect(await verifies(last)).toBe(false);
   });
 
-  test("rotation goes on for ever, with two keys at most for as long as a token lives a day", async () => {
+  test("rotation keeps at most two keys while tokens live a day", async () => {
     const signedWith = new Set<string>();
     for (let day = 0; day < 100; day += 5) {
       signedWith.add(kidOf(await signIn()));
@@ -119,7 +119,7 @@ describe("signing keys", () => {
     expect(signedWith.size).toBe(4);
   });
 
-  test("keys go away as well where tokens live longer than a key signs", async () => {
+  test("old keys are dropped also where tokens live longer than a key signs", async () => {
     await withOptions({ customerTokenSeconds: (40 * DAY) / 1000 });
     const first = await signIn();
     for (let day = 0; day < 160; day += 2) {
@@ -131,7 +131,7 @@ describe("signing keys", () => {
     expect((await published()).length).toBeLessThanOrEqual(4);
   });
 
-  test("a service that was down when it was due catches up: published first, then signing", async () => {
+  test("a service that was down for several periods publishes a key first, and signs with it ten minutes later", async () => {
     const old = kidOf(await signIn());
     await advance(3 * SIGNS_FOR_MS);
     expect(await published()).toHaveLength(2);
@@ -142,7 +142,7 @@ describe("signing keys", () => {
     expect(await verifies(next)).toBe(true);
   });
 
-  test("two instances that rotate at once make one key, and each takes the other's tokens", async () => {
+  test("two instances that rotate at once make one key, and accept each other's tokens", async () => {
     const { storage, clock } = f.latchkey;
     const other = await createTestApp({ storage, clock });
     const old = kidOf(await signIn());
@@ -162,7 +162,7 @@ describe("signing keys", () => {
     expect(await published(other)).toEqual(await published());
   });
 
-  test("an instance that has not seen a new key yet looks again when a token names it", async () => {
+  test("an instance reads the keys again when a token names an unknown key", async () => {
     const { storage, clock, keyring } = f.latchkey;
     const other = await createTestApp({ storage, clock });
     await signIn();
@@ -195,7 +195,7 @@ describe("signing keys", () => {
     expect(there.status).toBe(200);
   });
 
-  test("an instance whose clock is behind that of the one that made the first key can sign all the same (T48)", async () => {
+  test("an instance whose clock is behind can sign with the first key (T48)", async () => {
     const { storage, clock } = f.latchkey;
     await f.store.call(createCustomer, {
       json: { data: { type: "customer", name: "Ada", email: ADA.email, password: PASSWORD } },
@@ -210,7 +210,7 @@ describe("signing keys", () => {
     expect(await verifies({ token: body.data.token } as Session)).toBe(true);
   });
 
-  test("200 from memory while the database is away: a key does not go bad", async () => {
+  test("200 from memory while the database is down", async () => {
     const session = await signIn();
     const { storage, clock } = f.latchkey;
     const { db } = storage;
@@ -225,7 +225,7 @@ describe("signing keys", () => {
     expect(kept).toEqual([kidOf(session)]);
   });
 
-  test("a changed master key: sealed anew, the same keys sign on, and the old master key is not needed (T53)", async () => {
+  test("after a change of the master key and a reseal, the same keys sign without the old master key (T53)", async () => {
     const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
 
     await withOptions({ keyring: createKeyring([oldKey]), databaseUrl: "sqlite::memory:" });
@@ -246,7 +246,7 @@ describe("signing keys", () => {
     expect(there.status).toBe(200);
   });
 
-  test("sealing anew without the master key that a signing key needs says which, and changes nothing (T53)", async () => {
+  test("a reseal without the needed master key names the signing key and changes nothing (T53)", async () => {
     await signIn();
     const { storage } = f.latchkey;
     const rows = () => storage.db.selectFrom("signing_keys").selectAll().execute();

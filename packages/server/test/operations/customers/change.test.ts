@@ -29,8 +29,8 @@ import {
 
 shops();
 
-describe("changing", () => {
-  test("409 calls no address proven that the caller has not seen, where `If-Match` says which one that was", async () => {
+describe("a change of a customer", () => {
+  test("409 when `If-Match` is not the customer's current ETag, so that an unseen e-mail is not verified", async () => {
     const email = newEmail();
     const { id } = (await create({ email, password: PASSWORD })).body.data;
     const seen = (await store.call(getCustomer, { ids: { id } })).headers.get("etag") ?? "";
@@ -52,7 +52,7 @@ describe("changing", () => {
     expect((await prove("*")).status).toBe(200);
   });
 
-  test("200 changes what is there and keeps the rest; null clears the reference; time moves on", async () => {
+  test("200 changes the members that are given; null clears the reference; `updated_at` grows", async () => {
     const { data } = (await create({ external_ref: "crm-1", password: PASSWORD })).body;
     const named = (await update(data.id, { name: "Countess" })).body.data;
     expect(named).toEqual({
@@ -66,7 +66,7 @@ describe("changing", () => {
     expect(await read(data.id)).toEqual(cleared);
   });
 
-  test("200 for a customer that is sent back whole, with what was read and a new name: the password stays", async () => {
+  test("200 for a customer that is sent back whole: the password stays", async () => {
     for (const password of [PASSWORD, undefined]) {
       const { data } = (await create({ password })).body;
       const sent = await update(data.id, { ...data, name: "Countess" });
@@ -76,14 +76,14 @@ describe("changing", () => {
     expect((await create({ password: true })).status).toBe(400);
   });
 
-  test("409 for a body that names another customer; an empty id names none", async () => {
+  test("409 for another customer's id in the body; an empty id is ignored", async () => {
     const { id } = (await create()).body.data;
     expect((await update(id, { id: UNKNOWN })).code).toBe("id_mismatch");
     expect((await update(id, { id: "" })).status).toBe(200);
     expect((await update(id, { id })).status).toBe(200);
   });
 
-  test("409 for an e-mail, or a password, that would make two customers sign in alike; nothing changes", async () => {
+  test("409 for an e-mail or a password that would give two customers the same sign-in", async () => {
     const email = newEmail();
     await create({ email, password: PASSWORD });
     const rival = (await create({ password: PASSWORD })).body.data;
@@ -94,14 +94,14 @@ describe("changing", () => {
     for (const before of [rival, namesake]) expect(await read(before.id)).toEqual(before);
   });
 
-  test("one's own e-mail in other capitals is no conflict, and stays proven", async () => {
+  test("the own e-mail in capitals is no conflict, and stays verified", async () => {
     const email = newEmail();
     const { id } = (await create({ email, password: PASSWORD, email_verified: true })).body.data;
     const { status, body } = await update(id, { email: email.toUpperCase() });
     expect([status, body.data.email_verified]).toEqual([200, true]);
   });
 
-  test("a changed e-mail is unproven, unless the back office says otherwise in the same request", async () => {
+  test("a changed e-mail is unverified, unless the back office says otherwise in the same request", async () => {
     const { id } = (await create({ email_verified: true })).body.data;
     const verified = async (change: object) => (await update(id, change)).body.data.email_verified;
     expect(await verified({ name: "Same" })).toBe(true);
@@ -112,7 +112,7 @@ describe("changing", () => {
     expect(await verified({ email: newEmail(), email_verified: false })).toBe(false);
   });
 
-  test("a customer cannot say that the own e-mail is proven, nor that it is not", async () => {
+  test("a customer cannot set `email_verified`", async () => {
     const email = newEmail();
     const { id } = (await create({ email, password: PASSWORD, email_verified: true })).body.data;
     const asAda = await signIn(email);
@@ -123,7 +123,7 @@ describe("changing", () => {
     expect(await verified({ email_verified: true })).toBe(false);
   });
 
-  test("a new password works, the old one does not, and every other session ends", async () => {
+  test("a new password ends every other session; the old password is refused", async () => {
     const email = newEmail();
     const { id } = (await create({ email, password: PASSWORD })).body.data;
     const bystander = (await create({ password: PASSWORD })).body.data.id;
@@ -140,7 +140,7 @@ describe("changing", () => {
     await signIn(email, "battery staple");
   });
 
-  test("a password that the back office sets ends every session; a change without one ends none", async () => {
+  test("a password from the back office ends every session; other changes end none", async () => {
     const { id } = (await create({ password: PASSWORD })).body.data;
     const tokens = [await insertToken(id), await insertToken(id)];
     await update(id, { name: "Countess", email: newEmail() });
@@ -149,7 +149,7 @@ describe("changing", () => {
     expect(await tokensOf(id)).toEqual([]);
   });
 
-  test("a password that is refused ends no session", async () => {
+  test("a refused password ends no session", async () => {
     const email = newEmail();
     await create({ email, password: PASSWORD });
     const { id } = (await create({ email })).body.data;
@@ -158,7 +158,7 @@ describe("changing", () => {
     expect(await tokensOf(id)).toEqual([token]);
   });
 
-  test("503 with Retry-After when too many passwords are being hashed at once", async () => {
+  test("503 with Retry-After when the queue of passwords to hash is full", async () => {
     const { storage, clock, keyring } = latchkey;
     const token = await store.token();
     const { id } = (await create()).body.data;
@@ -170,7 +170,7 @@ describe("changing", () => {
     ]) {
       const { promise, resolve } = Promise.withResolvers<string>();
       const library = { ...argon2, hash: () => promise };
-      // So slow that nobody may wait behind the first.
+      // So slow that the limit of the queue refuses the second password.
       const passwords = createPasswords({ clock, atOnce: 1, eachMs: 3000, library });
       const busy = await createTestApp({ storage, clock, keyring, passwords });
       const answers = [ask(busy), ask(busy)];
@@ -185,7 +185,7 @@ describe("changing", () => {
   test("no transaction is open while a password is hashed", async () => {
     const { storage, clock } = latchkey;
     const { id } = (await create()).body.data;
-    // On SQLite there is one connection: this answers only if nobody holds it.
+    // SQLite has one connection: this statement waits for ever if a transaction is open.
     const hash = async () => {
       await storage.db.selectFrom("stores").select("id").execute();
       return "hash";

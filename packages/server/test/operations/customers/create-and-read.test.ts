@@ -36,8 +36,8 @@ import {
 
 shops();
 
-describe("creating", () => {
-  test("201 with what was given, defaults for the rest, and never the password", async () => {
+describe("the creation of a customer", () => {
+  test("201 with the given members and defaults, never with the password", async () => {
     const { status, body } = await create({ email: "Ada.Lovelace@Shop.Example" });
     expect(status).toBe(201);
     expect(body.data).toMatchObject({
@@ -61,12 +61,12 @@ describe("creating", () => {
     expect(JSON.stringify(latchkey.logLines)).not.toContain(PASSWORD);
   });
 
-  test("201 for an implicit token, which says nothing of whether the e-mail is proven", async () => {
+  test("201 for an implicit token, whose `email_verified` is ignored", async () => {
     const { status, body } = await createPublicly({ email: newEmail(), email_verified: true });
     expect([status, body.data.email_verified]).toEqual([201, false]);
   });
 
-  test("409 for an e-mail that another customer signs in with, in any case, at any place of the same store", async () => {
+  test("409 for an e-mail that another customer of the store signs in with, in any case", async () => {
     const email = newEmail();
     expect((await create({ email, password: PASSWORD })).status).toBe(201);
     const answer = await createPublicly({ email: email.toUpperCase(), password: "another one" });
@@ -81,7 +81,7 @@ describe("creating", () => {
       expect((await create({ email, password })).status).toBe(201);
   });
 
-  test("400 says all that is wrong at once, each where it is", async () => {
+  test("400 with one error for each faulty member", async () => {
     const { status, body } = await create({
       type: "token",
       name: " ",
@@ -103,11 +103,11 @@ describe("creating", () => {
 
   test.each([
     ["a password of 7 characters", { password: "x".repeat(7) }, 400],
-    ["a password of 8", { password: "x".repeat(8) }, 201],
-    ["a password of 128", { password: "x".repeat(128) }, 201],
-    ["a password of 129", { password: "x".repeat(129) }, 400],
-    ["a reference of 2048", { external_ref: "x".repeat(2048) }, 201],
-    ["a reference of 2049", { external_ref: "x".repeat(2049) }, 400],
+    ["a password of 8 characters", { password: "x".repeat(8) }, 201],
+    ["a password of 128 characters", { password: "x".repeat(128) }, 201],
+    ["a password of 129 characters", { password: "x".repeat(129) }, 400],
+    ["a reference of 2048 characters", { external_ref: "x".repeat(2048) }, 201],
+    ["a reference of 2049 characters", { external_ref: "x".repeat(2049) }, 400],
     ["a password that is null", { password: null }, 400],
     ["an e-mail without a host", { email: "ada@" }, 400],
   ])("%s", async (_, data, status) => {
@@ -115,7 +115,7 @@ describe("creating", () => {
   });
 });
 
-describe("reading", () => {
+describe("access to a customer", () => {
   test("403 for an implicit token alone: it is public", async () => {
     const { id } = (await create()).body.data;
     const ids = { id };
@@ -126,24 +126,24 @@ describe("reading", () => {
     expect((await call(latchkey.app, listCustomers, { token: implicit })).status).toBe(403);
   });
 
-  test("with a customer token: oneself, and 404 for anybody else, as for nobody", async () => {
+  test("200 with the own customer token; 404 for another customer, as for an unknown one", async () => {
     const email = newEmail();
     const { id } = (await create({ email, password: PASSWORD })).body.data;
-    const somebody = (await create()).body.data.id;
+    const another = (await create()).body.data.id;
     const asAda = await signIn(email);
     expect((await asAda(getCustomer, id)).body.data.email).toBe(email);
     expect((await asAda(updateCustomer, id, { name: "Countess" })).body.data.name).toBe("Countess");
-    for (const stranger of [somebody, UNKNOWN]) {
+    for (const stranger of [another, UNKNOWN]) {
       expect((await asAda(getCustomer, stranger)).code).toBe("customer_not_found");
       expect((await asAda(updateCustomer, stranger, { name: "Mine" })).code).toBe("customer_not_found");
       expect((await asAda(deleteCustomer, stranger)).code).toBe("customer_not_found");
     }
     expect((await asAda(listCustomers, id)).status).toBe(403);
-    expect((await read(somebody)).name).toBe("Ada");
+    expect((await read(another)).name).toBe("Ada");
     expect((await asAda(deleteCustomer, id)).status).toBe(204);
   });
 
-  test("404 for another store's customer, the same as for none, and nothing changes (T30)", async () => {
+  test("404 for another store's customer, as for an unknown one; nothing changes (T30)", async () => {
     const foreign = (await create({}, other)).body.data;
     for (const operation of [getCustomer, updateCustomer, deleteCustomer]) {
       const json = operation === updateCustomer ? { json: { data: { type: "customer", name: "Mine" } } } : {};
@@ -157,7 +157,7 @@ describe("reading", () => {
     expect((await other.call(getCustomer, { ids: { id: foreign.id } })).body.data).toEqual(foreign);
   });
 
-  test("the functions themselves refuse others: no route can forget it", async () => {
+  test("the functions themselves refuse other customers, whatever the route does", async () => {
     const { id } = (await create()).body.data;
     const stranger = callerOf({ customerId: UNKNOWN, tokenId: UNKNOWN });
     const { storage, clock } = latchkey;

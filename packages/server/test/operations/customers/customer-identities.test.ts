@@ -21,7 +21,7 @@ describe.each(engines)("identities of a customer on $name", (engine) => {
 
   const identitiesOf = (id: string) => f.store.call(listCustomerIdentities, { ids: { id } });
 
-  test("200 what the provider calls them, for the back office and for oneself; 404 for anybody else", async () => {
+  test("200 with the provider's names for the customer, for the back office and the customer; 404 for others", async () => {
     const { data } = (await f.redeem(await f.signOn())).body;
     const id = data.customer_id;
     const { body } = await identitiesOf(id);
@@ -48,17 +48,17 @@ describe.each(engines)("identities of a customer on $name", (engine) => {
     expect((await identitiesOf(ben.data.id)).body.data).toEqual([]);
   });
 
-  test("200 an identity outlives its profile, which then has no name", async () => {
+  test("200 also for an identity of a deleted profile, without the profile's name", async () => {
     const { data } = (await f.redeem(await f.signOn())).body;
     await f.store.call(deleteProfile, { ids: { realm: f.realmId, id: f.profileId } });
     expect((await identitiesOf(data.customer_id)).body.data).toMatchObject([{ profile_name: null }]);
   });
 
-  test("those of a deleted profile are adopted, and counted when the heir's issuer changes", async () => {
+  test("identities of a deleted profile are adopted, and counted when the heir's issuer changes", async () => {
     await f.redeem(await f.signOn());
     await f.store.call(deleteProfile, { ids: { realm: f.realmId, id: f.profileId } });
     const id = await f.addProfile({ adopt_identities_of: f.profileId });
-    f.idp.person = { ...ADA, sub: "somebody new" };
+    f.idp.person = { ...ADA, sub: "a new subject" };
     await f.redeem(await f.signOn({ parameters: { profile: id } }));
     f.idp.issuer = `${f.idp.origin}/`;
     const data = { type: "oidc-profile", discovery_url: f.idp.issuer, client_secret: "first secret" };
@@ -66,7 +66,7 @@ describe.each(engines)("identities of a customer on $name", (engine) => {
     expect([moved.code, moved.body.errors[0].meta.identities]).toEqual(["identities_left_behind", 2]);
   });
 
-  test("404 for a customer that is not there, or another store's", async () => {
+  test("404 for an unknown customer, or another store's", async () => {
     const { data } = (await f.redeem(await f.signOn())).body;
     const other = await f.latchkey.createStore();
     const foreign = await other.call(listCustomerIdentities, { ids: { id: data.customer_id } });

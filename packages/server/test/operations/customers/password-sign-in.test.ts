@@ -10,7 +10,7 @@ import { callerOf, create, latchkey, newEmail, other, PASSWORD, shops } from "./
 
 shops();
 
-describe("signing in with a password", () => {
+describe("sign-in with a password", () => {
   const source = "198.51.100.1";
 
   function build() {
@@ -29,7 +29,7 @@ describe("signing in with a password", () => {
       (error: Problem) => error,
     );
 
-  test("gives the one customer with this e-mail, in any case, and a password", async () => {
+  test("gives the customer with this e-mail, in any case, and a password", async () => {
     const email = newEmail();
     await create({ email });
     const { id } = (await create({ email, password: PASSWORD })).body.data;
@@ -40,7 +40,7 @@ describe("signing in with a password", () => {
     expect((await problemOf(attempt(email, "another one")))?.code).toBe("credentials_wrong");
   });
 
-  test("400 in the same words, after the same work, whatever is wrong (T22)", async () => {
+  test("400 with the same answer after one password check, for every mistake (T22)", async () => {
     const [withPassword, without] = [newEmail(), newEmail()];
     await create({ email: withPassword, password: PASSWORD });
     await create({ email: without });
@@ -64,7 +64,7 @@ describe("signing in with a password", () => {
     for (const problem of problems) expect(problem).toEqual(new Problem("credentials_wrong"));
   });
 
-  test("429 after five failures, also for the right password, without any work; later it works", async () => {
+  test("429 after five failures, without a password check; it works after the wait", async () => {
     const email = newEmail();
     const { id } = (await create({ email, password: PASSWORD })).body.data;
     const { attempt, matches } = build();
@@ -77,7 +77,7 @@ describe("signing in with a password", () => {
     expect((await attempt(email, PASSWORD)).id).toBe(id);
   });
 
-  test("a burst of guesses at once is let in no further than one after the other", async () => {
+  test("fifty guesses at once get five checks", async () => {
     const { attempt, matches } = build();
     const problems = await Promise.all(
       Array.from({ length: 50 }, (_, index) => problemOf(attempt("ada@shop.example", `guess ${index}`))),
@@ -86,7 +86,7 @@ describe("signing in with a password", () => {
     expect(problems.filter((problem) => problem?.code === "credentials_wrong")).toHaveLength(5);
   });
 
-  test("what was never checked costs nothing", async () => {
+  test("an attempt without a password check is not counted", async () => {
     const email = newEmail();
     await create({ email, password: PASSWORD });
     const { attempt, matches } = build();
@@ -97,7 +97,7 @@ describe("signing in with a password", () => {
     expect(await problemOf(attempt(email, PASSWORD))).toBeUndefined();
   });
 
-  test("only callers with a public token are limited by their address", async () => {
+  test("the limit by address holds for public tokens only", async () => {
     for (const [caller, limited] of [
       [callerOf(), false],
       [{ ...callerOf(), grant: "implicit" as const }, true],

@@ -26,7 +26,7 @@ export function shops(): void {
 export const UNKNOWN = "01890000-0000-7000-8000-000000000000";
 export const PASSWORD = "correct horse";
 
-/** What the sign-ups of a store are bounded by has a test of its own (attacks/public-sign-up.test.ts). */
+/** High limits: attacks/public-sign-up.test.ts tests the limits of public sign-ups. */
 export const signUpLimitsOf = async () => ({ sign_ups_per_network: 1000, sign_ups_per_hour: 1000 });
 
 export let made = 0;
@@ -43,7 +43,7 @@ export const update = (id: string, data: object) =>
   store.call(updateCustomer, { ids: { id }, json: { data: { type: "customer", ...data } } });
 export const read = async (id: string) => (await store.call(getCustomer, { ids: { id } })).body.data;
 
-/** Calls of a customer who has signed in with an e-mail and a password. */
+/** Signs a customer in, and returns a function that calls with the customer's token. */
 export async function signIn(email: string, password = PASSWORD) {
   const json = { data: { type: "token", email, password } };
   const { body } = await call(latchkey.app, issueCustomerToken, { token: implicit, json });
@@ -57,7 +57,7 @@ export async function signIn(email: string, password = PASSWORD) {
     });
 }
 
-/** As the gate would say it: for what the functions promise on their own. */
+/** A caller as the gate makes it: for tests of the functions without HTTP. */
 export const callerOf = (customer?: { customerId: string; tokenId: string }): Caller => ({
   storeId: store.store.id,
   holder: {

@@ -25,8 +25,8 @@ import {
 
 exchanges();
 
-describe("the code's life", () => {
-  test("200 until it is 60 seconds old, 400 from then on (T14, R9)", async () => {
+describe("the lifetime of a code", () => {
+  test("200 before it is 60 seconds old, 400 from then on (T14, R9)", async () => {
     const [early, late] = [await f.signOn(), await f.signOn()];
     f.latchkey.clock.advance(59_999);
     expect((await f.redeem(early)).status).toBe(200);
@@ -39,7 +39,7 @@ describe("the code's life", () => {
     );
   });
 
-  test("is what the operator says (LATCHKEY_CODE_SECONDS)", async () => {
+  test("is configurable (LATCHKEY_CODE_SECONDS)", async () => {
     await withOptions({ codeSeconds: 5 });
     const [early, late] = [await f.signOn(), await f.signOn()];
     f.latchkey.clock.advance(4999);
@@ -48,7 +48,7 @@ describe("the code's life", () => {
     expect(outcome(await f.redeem(late))).toEqual([400, "code_expired"]);
   });
 
-  test("is over for good: rows of codes, used or not, are swept, and an old code stays unknown (T14)", async () => {
+  test("used and unused codes are swept, and stay refused (T14)", async () => {
     const [used, unused] = [await f.signOn(), await f.signOn()];
     await f.redeem(used);
     f.latchkey.clock.advance(2 * 3_600_000);
@@ -61,7 +61,7 @@ describe("the code's life", () => {
 });
 
 describe("a code of another store", () => {
-  test("400 as for an unknown code; it is neither burnt nor told of, and still works at home (T15, R31)", async () => {
+  test("400 as for an unknown code; the code still works in its own store (T15, R31)", async () => {
     const signedOn = await f.signOn();
     const before = await attempts();
     const stranger = await f.latchkey.createStore();
@@ -77,7 +77,7 @@ describe("a code of another store", () => {
     expect((await f.redeem(signedOn)).status).toBe(200);
   });
 
-  test("400 when it was used: what it gave at home lives on, however it is tried (T15)", async () => {
+  test("400 for a used code of another store; its token is not revoked (T15)", async () => {
     const signedOn = await f.signOn();
     const first = await f.redeem(signedOn);
     const stranger = await f.latchkey.createStore();
@@ -99,7 +99,7 @@ describe("the second use of a code", () => {
     ["at once with a wrong verifier", 0, { oauth_code_verifier: "a".repeat(43) }, false],
     ["at once with another redirect URI", 0, { oauth_redirect_uri: `${SHOP}?shop=1` }, false],
   ])(
-    "400 %s; the first token stays, or is revoked where no retry explains it (T16, R10)",
+    "400 %s; the first token stays only after a harmless retry within 30 seconds (T16, R10)",
     async (_, afterMs, changes, stays) => {
       const signedOn = await f.signOn();
       const first = await f.redeem(signedOn);
@@ -113,7 +113,7 @@ describe("the second use of a code", () => {
     },
   );
 
-  test("takes back that one token and no other of the customer", async () => {
+  test("revokes the token of that code and no other token of the customer", async () => {
     const other = await f.redeem(await f.signOn());
     const signedOn = await f.signOn();
     const first = await f.redeem(signedOn);
@@ -122,7 +122,7 @@ describe("the second use of a code", () => {
     expect(await isAlive(other)).toBe(true);
   });
 
-  test("keeps in the record whose token it was that a replay took back (T16)", async () => {
+  test("the record keeps the customer whose token was revoked (T16)", async () => {
     const signedOn = await f.signOn();
     const { body } = await f.redeem(signedOn);
     await f.redeem(signedOn, { oauth_code_verifier: newPkce().verifier });
@@ -131,7 +131,7 @@ describe("the second use of a code", () => {
     ]);
   });
 
-  test("400 for the retry of a lost answer; the next sign-on works, and an orphan is revoked by a late retry (T17)", async () => {
+  test("400 for the retry of a lost answer; a late retry revokes the lost token; the next sign-on works (T17)", async () => {
     const signedOn = await f.signOn();
     const lost = await f.redeem(signedOn);
     expect(outcome(await f.redeem(signedOn))).toEqual([400, "code_already_used"]);
@@ -144,28 +144,25 @@ describe("the second use of a code", () => {
   });
 });
 
-describe("a code that is not taken any more", () => {
+describe("a code that is refused", () => {
   test.each<[string, number, number, object]>([
     ["code_expired", 0, 60_000, {}],
     ["verifier_mismatch", 0, 0, { oauth_code_verifier: newPkce().verifier }],
     ["redirect_uri_mismatch", 0, 0, { oauth_redirect_uri: `${SHOP}?shop=1` }],
     ["code_already_used", 1, 0, {}],
-  ])(
-    "400 %s with the reference of its sign-on, which the shopper can tell support",
-    async (code, uses, afterMs, changes) => {
-      const signedOn = await f.signOn();
-      for (let use = 0; use < uses; use++) await f.redeem(signedOn);
-      f.latchkey.clock.advance(afterMs);
-      const answer = await f.redeem(signedOn, changes);
-      expect(outcome(answer)).toEqual([400, code]);
-      const [{ reference }] = await f.records();
-      expect(answer.body.errors[0].meta).toEqual({ reference });
-    },
-  );
+  ])("400 %s with the reference of its sign-on", async (code, uses, afterMs, changes) => {
+    const signedOn = await f.signOn();
+    for (let use = 0; use < uses; use++) await f.redeem(signedOn);
+    f.latchkey.clock.advance(afterMs);
+    const answer = await f.redeem(signedOn, changes);
+    expect(outcome(answer)).toEqual([400, code]);
+    const [{ reference }] = await f.records();
+    expect(answer.body.errors[0].meta).toEqual({ reference });
+  });
 });
 
-describe("what is decided before the code is touched (wire 12)", () => {
-  test("401 for a bad bearer token: the same code works with a good one", async () => {
+describe("a request that is refused before the code is read (wire 12)", () => {
+  test("401 for a bad bearer token; the same code works with a good one", async () => {
     const signedOn = await f.signOn();
     const before = await attempts();
     for (const token of [undefined, "x", f.implicit.slice(0, -1)])
@@ -174,7 +171,7 @@ describe("what is decided before the code is touched (wire 12)", () => {
     expect((await f.redeem(signedOn)).status).toBe(200);
   });
 
-  test("401 when the application key was deleted between sign-on and exchange; another key of the store may go on (T24)", async () => {
+  test("401 for a deleted application key; another key of the store may redeem the code (T24)", async () => {
     const { body } = await f.store.call(createApplicationKey, {
       json: { data: { type: "application_key", name: "Doomed" } },
     });
@@ -187,7 +184,7 @@ describe("what is decided before the code is touched (wire 12)", () => {
     expect((await f.redeem(signedOn)).status).toBe(200);
   });
 
-  test("429 with Retry-After and the rate limit fields; the same request works after the wait (T20)", async () => {
+  test("429 with Retry-After and rate limit fields; the same request works after the wait (T20)", async () => {
     const signedOn = await f.signOn();
     await f.store.call(updateStore, { json: { data: { type: "store", rate_limit: 1 } } });
     const before = await attempts();
@@ -202,13 +199,13 @@ describe("what is decided before the code is touched (wire 12)", () => {
   });
 });
 
-describe("what is changed while a redeem waits for its turn at the database", () => {
+describe("a change of the profile while a redeem waits for its transaction", () => {
   const changes = {
     "switched off": { enabled: 0 },
     "closed to new people": { provisioning: "existing" },
   };
   test.each(Object.entries(changes))(
-    "400 when the profile was %s: nobody is made a customer",
+    "400 when the profile was %s; no customer is made",
     async (_, columns) => {
       const signedOn = await f.signOn();
       const { storage } = f.latchkey;
@@ -226,12 +223,12 @@ describe("what is changed while a redeem waits for its turn at the database", ()
   );
 });
 
-describe("when the database goes away (T19)", () => {
+describe("an outage of the database (T19)", () => {
   test.each([false, true])(
-    "503 at whichever statement, for good: %s; nothing is half done, and the code works afterwards (T18)",
+    "503 at any statement, for good: %s; nothing is half done, and the code works afterwards (T18)",
     async (forGood) => {
       const signedOn = await f.signOn();
-      // What is asked of the database the first time only is known from here on.
+      // Warms the caches: statements that only the first request sends are done from here on.
       await f.redeem({ ...signedOn, code: newCredential("lkac") });
       const before = await attempts();
       const { storage } = f.latchkey;

@@ -26,7 +26,7 @@ import {
 exchanges();
 
 describe("a code", () => {
-  test("200 with the same members as for a password, and nothing else (seed 4.4)", async () => {
+  test("200 with the same members as for a password (seed 4.4)", async () => {
     await newCustomer({ email: "bea@shop.example" });
     const bySignOn = await f.redeem(await f.signOn());
     const byPassword = await withPassword("bea@shop.example");
@@ -45,7 +45,7 @@ describe("a code", () => {
     }
   });
 
-  test("gives a token for its own store, realm, profile, issuer and subject, whatever else is going on (I3)", async () => {
+  test("gives a token for its own store, profile and subject, also when codes are redeemed in another order (I3)", async () => {
     const people = ["one", "two", "three"].map((sub) => ({ ...ADA, sub, email: `${sub}@shop.example` }));
     const signedOn: SignedOn[] = [];
     for (const person of people) {
@@ -73,7 +73,7 @@ describe("a code", () => {
     }
   });
 
-  test("is kept as a hash, and what the provider said is not kept once it was redeemed", async () => {
+  test("is stored as a hash; the identity of the attempt is deleted when the code is redeemed", async () => {
     const signedOn = await f.signOn();
     expect(JSON.stringify(await attempts())).not.toContain(signedOn.code);
     await f.redeem(signedOn);
@@ -84,7 +84,7 @@ describe("a code", () => {
     for (const secret of [signedOn.code, signedOn.pkce.verifier, EMAIL]) expect(log).not.toContain(secret);
   });
 
-  test("is refused in the same words, however it is wrong", async () => {
+  test("is refused with the same answer in every malformed or unknown form", async () => {
     const { pkce } = await f.signOn();
     const wrong = [
       "x",
@@ -111,7 +111,7 @@ describe("a code", () => {
     ["an unknown mechanism", { authentication_mechanism: "saml" }],
     ["null as mechanism", { authentication_mechanism: null }],
     ["the mechanism of the other kind", { authentication_mechanism: "password" }],
-  ])("400 for %s, before the code is touched", async (_, changes) => {
+  ])("400 for %s, before the code is read", async (_, changes) => {
     const signedOn = await f.signOn();
     const before = await attempts();
     const { status, codes } = await f.redeem(signedOn, changes);
@@ -121,7 +121,7 @@ describe("a code", () => {
     expect((await f.redeem(signedOn)).status).toBe(200);
   });
 
-  test("members that are not asked for widen nothing: who, where and for how long is in the code (A32, A36)", async () => {
+  test("unknown members change neither customer, store nor lifetime (A32, A36)", async () => {
     f.idp.person = { ...ADA, sub: "victim", email: "victim@shop.example" };
     const victim = await f.redeem(await f.signOn());
     f.idp.person = { ...ADA };
@@ -165,20 +165,17 @@ describe("the verifier", () => {
     ["an object", { verifier: "a".repeat(43) }],
     ["true", true],
     ["null", null],
-  ])(
-    "400 when it is %s, before the code is touched: the code still works (T10, R20, R29, A24)",
-    async (_, verifier) => {
-      const signedOn = await f.signOn();
-      const before = await attempts();
-      const answer = await f.redeem(signedOn, { oauth_code_verifier: verifier });
-      expect(outcome(answer)).toEqual([400, verifier === undefined ? "member_missing" : "member_invalid"]);
-      expect(answer.body.errors[0].source).toEqual({ pointer: "/data/oauth_code_verifier" });
-      expect(await attempts()).toEqual(before);
-      expect((await f.redeem(signedOn)).status).toBe(200);
-    },
-  );
+  ])("400 when it is %s; the code still works (T10, R20, R29, A24)", async (_, verifier) => {
+    const signedOn = await f.signOn();
+    const before = await attempts();
+    const answer = await f.redeem(signedOn, { oauth_code_verifier: verifier });
+    expect(outcome(answer)).toEqual([400, verifier === undefined ? "member_missing" : "member_invalid"]);
+    expect(answer.body.errors[0].source).toEqual({ pointer: "/data/oauth_code_verifier" });
+    expect(await attempts()).toEqual(before);
+    expect((await f.redeem(signedOn)).status).toBe(200);
+  });
 
-  test("413 when it is larger than any body may be, before the code is touched (T10)", async () => {
+  test("413 when the body is too large; the code still works (T10)", async () => {
     const signedOn = await f.signOn();
     expect((await f.redeem(signedOn, { oauth_code_verifier: "a".repeat(1_000_000) })).status).toBe(413);
     expect((await f.redeem(signedOn)).status).toBe(200);
@@ -200,7 +197,7 @@ describe("the verifier", () => {
     expect((await f.redeem({ code, pkce })).status).toBe(200);
   });
 
-  test("400 for a wrong one burns the code: the right one comes too late, and there is one record of it (T11, A25)", async () => {
+  test("400 for a wrong one; the code is void, and there is one record (T11, A25)", async () => {
     const signedOn = await f.signOn();
     const guess = await f.redeem(signedOn, { oauth_code_verifier: newPkce().verifier });
     expect(outcome(guess)).toEqual([400, "verifier_mismatch"]);
@@ -213,14 +210,14 @@ describe("the verifier", () => {
   test.each<[string, (pkce: SignedOn["pkce"]) => string]>([
     ["the challenge itself: plain is not a method (A24)", ({ challenge }) => challenge],
     ["another case", ({ verifier }) => verifier.toUpperCase()],
-    ["one letter more", ({ verifier }) => `${verifier}a`],
+    ["one more letter", ({ verifier }) => `${verifier}a`],
   ])("400 for %s", async (_, change) => {
     const signedOn = await f.signOn();
     const answer = await f.redeem(signedOn, { oauth_code_verifier: change(signedOn.pkce) });
     expect(outcome(answer)).toEqual([400, "verifier_mismatch"]);
   });
 
-  test("400 for that of another tab: each code has its own", async () => {
+  test("400 for the verifier of another tab", async () => {
     const [first, second] = [await f.signOn(), await f.signOn()];
     expect(outcome(await f.redeem({ code: first.code, pkce: second.pkce }))).toEqual([
       400,
@@ -232,9 +229,9 @@ describe("the verifier", () => {
 
 describe("the redirect URI", () => {
   test.each([
-    ["a slash more", `${SHOP}/`],
-    ["another that is registered", `${SHOP}?shop=1`],
-    ["a question mark more", `${SHOP}?`],
+    ["another slash", `${SHOP}/`],
+    ["another registered URI", `${SHOP}?shop=1`],
+    ["an empty query", `${SHOP}?`],
     ["a fragment", `${SHOP}#`],
     ["another case", SHOP.replace("shop", "Shop")],
     ["the default port", SHOP.replace(".example", ".example:443")],
@@ -242,7 +239,7 @@ describe("the redirect URI", () => {
     ["a space behind", `${SHOP} `],
     ["a letter escaped", SHOP.replace("signed", "%73igned")],
     ["somewhere else", "https://evil.example/"],
-  ])("400 with %s: the code is void, and nobody was made a customer (T13, R30)", async (_, uri) => {
+  ])("400 with %s; the code is void, and no customer is made (T13, R30)", async (_, uri) => {
     const signedOn = await f.signOn();
     const answer = await f.redeem(signedOn, { oauth_redirect_uri: uri });
     expect(outcome(answer)).toEqual([400, "redirect_uri_mismatch"]);
@@ -252,7 +249,7 @@ describe("the redirect URI", () => {
     expect(await f.records()).toMatchObject([{ outcome: "failed", reason: "redirect_uri_mismatch" }]);
   });
 
-  test("200 with the one of the request, whichever of the registered it was (R30)", async () => {
+  test("200 with any registered URI, if the request at authorize had it (R30)", async () => {
     const uri = `${SHOP}?shop=1`;
     const signedOn = await f.signOn({ parameters: { redirect_uri: uri } });
     expect((await f.redeem(signedOn, { oauth_redirect_uri: uri })).status).toBe(200);

@@ -21,7 +21,7 @@ export function exchanges(): void {
 export const PASSWORD = "correct horse";
 export const EMAIL = "ada@shop.example";
 
-/** A federation with other settings, for one test. */
+/** Replaces the federation of the running test by one with other settings. */
 export async function withOptions(options: Parameters<typeof createFederation>[0]): Promise<void> {
   await f.close();
   f = await createFederation(options);
@@ -35,10 +35,10 @@ export const customers = () => db().selectFrom("customers").selectAll().orderBy(
 export const identities = () => db().selectFrom("customer_identities").selectAll().execute();
 export const answers = () => db().selectFrom("idempotent_answers").selectAll().execute();
 
-/** All of a refusal but the request's own id. */
+/** The errors of an answer, without the id of the request. */
 export const withoutId = ({ body }: Answer) => body.errors.map((error: object) => ({ ...error, id: "" }));
 
-/** Whether a customer token works now. */
+/** True if the customer token of an answer is accepted now. */
 export async function isAlive({ body }: Answer): Promise<boolean> {
   const answer = await call(f.latchkey.app, getCustomer, {
     token: await f.store.token("implicit"),
@@ -57,7 +57,7 @@ export const ask = (data: object, request: Call = {}) =>
 export const withPassword = (email = EMAIL, password: unknown = PASSWORD, request: Call = {}) =>
   ask({ email, password }, request);
 
-/** By the back office, which is believed on what is proven. */
+/** Made by the back office, whose `email_verified` is believed. */
 export const newCustomer = async (data: object = {}): Promise<string> => {
   const json = { data: { type: "customer", name: "Ada", email: EMAIL, password: PASSWORD, ...data } };
   return (await f.store.call(createCustomer, { json })).body.data.id;
@@ -68,7 +68,7 @@ export const changeProfile = (data: object, id = f.profileId) =>
     json: { data: { type: "oidc-profile", ...data } },
   });
 
-/** The database as it is, until it is away: for one statement, counted from now, or from that one on. */
+/** A database whose statement number `statement`, counted from 0, fails; with `forGood`, so do all later ones. */
 export function awayAt(of: Database, statement: number, { forGood = false } = {}): Database {
   let seen = 0;
   return watchDatabase(of, () => {

@@ -54,7 +54,7 @@ describe("Idempotency-Key (wire 8)", () => {
     expect(await f.records()).toMatchObject([{ outcome: "exchanged", reason: null }]);
   });
 
-  test("200 for a password as well: one token, however often it is asked", async () => {
+  test("200 for a repeated password request: one token", async () => {
     await newCustomer();
     const first = await withPassword(EMAIL, PASSWORD, repeatable());
     for (let i = 0; i < 10; i++)
@@ -63,7 +63,7 @@ describe("Idempotency-Key (wire 8)", () => {
     expect((await withPassword()).body.data.id).not.toBe(first.body.data.id);
   });
 
-  test("200 for twenty at once with the same key: all with the same token", async () => {
+  test("200 for twenty at once: all get the same token", async () => {
     const signedOn = await f.signOn();
     const all = await Promise.all(Array.from({ length: 20 }, () => textOf(signedOn)));
     expect(new Set(all).size).toBe(1);
@@ -71,7 +71,7 @@ describe("Idempotency-Key (wire 8)", () => {
     expect(await tokens()).toHaveLength(1);
   });
 
-  test("422 for the same key with another body; the code in it is not touched", async () => {
+  test("422 for the same key with another body; the other code still works", async () => {
     const [first, second] = [await f.signOn(), await f.signOn()];
     await f.redeem(first, {}, repeatable());
     const answer = await f.redeem(second, {}, repeatable());
@@ -80,7 +80,7 @@ describe("Idempotency-Key (wire 8)", () => {
     expect((await f.redeem(second)).status).toBe(200);
   });
 
-  test("422 for the same key with a wrong verifier: the answer is for the body that it was given to", async () => {
+  test("422 for the same key with a wrong verifier; the first token stays", async () => {
     const signedOn = await f.signOn();
     const first = await f.redeem(signedOn, {}, repeatable());
     const guess = { oauth_code_verifier: newPkce().verifier };
@@ -88,7 +88,7 @@ describe("Idempotency-Key (wire 8)", () => {
     expect(await isAlive(first)).toBe(true);
   });
 
-  test("two bodies at once with one key: one 200, one 422, and the other's code still works", async () => {
+  test("two bodies at once with one key: one 200, one 422, and the refused code still works", async () => {
     const both = [await f.signOn(), await f.signOn()];
     const answered = await Promise.all(both.map((signedOn) => f.redeem(signedOn, {}, repeatable())));
     expect(answered.map(({ status }) => status).sort()).toEqual([200, 422]);
@@ -96,7 +96,7 @@ describe("Idempotency-Key (wire 8)", () => {
     expect((await f.redeem(loser)).status).toBe(200);
   });
 
-  test("400 after 31 seconds: the answer is forgotten, and the code was used", async () => {
+  test("400 after 31 seconds: the answer is forgotten, and the code is used", async () => {
     const signedOn = await f.signOn();
     await f.redeem(signedOn, {}, repeatable());
     f.latchkey.clock.advance(31_000);
@@ -111,14 +111,14 @@ describe("Idempotency-Key (wire 8)", () => {
     expect(second.body.data.id).not.toBe(first.body.data.id);
   });
 
-  test("400 without the header, or with another: once means once", async () => {
+  test("400 for a used code without the header, or with another key", async () => {
     const signedOn = await f.signOn();
     await f.redeem(signedOn, {}, repeatable());
     for (const request of [{}, repeatable("another"), repeatable(KEY.toUpperCase().replace("-", "_"))])
       expect(outcome(await f.redeem(signedOn, {}, request))).toEqual([400, "code_already_used"]);
   });
 
-  test("400 for another application key of the store, and for another store: nothing is shared (wire 15)", async () => {
+  test("400 for another application key or another store: answers are not shared (wire 15)", async () => {
     const signedOn = await f.signOn();
     await f.redeem(signedOn, {}, repeatable());
     const { body } = await f.store.call(createApplicationKey, {
@@ -134,12 +134,12 @@ describe("Idempotency-Key (wire 8)", () => {
   });
 
   test.each([
-    ["an empty one", ""],
+    ["an empty key", ""],
     ["a space inside", "a b"],
     ["256 characters", "a".repeat(256)],
     ["a letter outside ASCII", "schlüssel"],
     ["a control character", "a\tb"],
-  ])("400 for %s, before the code is touched", async (_, key) => {
+  ])("400 for %s; the code still works", async (_, key) => {
     const signedOn = await f.signOn();
     const answer = await f.redeem(signedOn, {}, repeatable(key));
     expect(outcome(answer)).toEqual([400, "idempotency_key_invalid"]);
@@ -152,7 +152,7 @@ describe("Idempotency-Key (wire 8)", () => {
       expect((await f.redeem(await f.signOn(), {}, repeatable(key))).status).toBe(200);
   });
 
-  test("a refusal is not remembered: the same key may be used again with what is right", async () => {
+  test("a refusal is not remembered: the key may be used again", async () => {
     await newCustomer();
     expect((await withPassword(EMAIL, "wrong horse", repeatable())).status).toBe(400);
     const signedOn = await f.signOn();
@@ -161,14 +161,14 @@ describe("Idempotency-Key (wire 8)", () => {
     expect((await withPassword(EMAIL, PASSWORD, repeatable())).status).toBe(200);
   });
 
-  test("a wrong verifier burns the code with the key as without", async () => {
+  test("a wrong verifier voids the code, with a key or without", async () => {
     const signedOn = await f.signOn();
     const guess = { oauth_code_verifier: newPkce().verifier };
     expect((await f.redeem(signedOn, guess, repeatable())).code).toBe("verifier_mismatch");
     expect((await f.redeem(signedOn, {}, repeatable())).code).toBe("code_invalid");
   });
 
-  test("the row that is kept holds nothing in clear, opens nowhere else, and is swept", async () => {
+  test("the stored answer is sealed, and swept after a minute", async () => {
     const signedOn = await f.signOn();
     const { body } = await f.redeem(signedOn, {}, repeatable());
     const rows = await answers();
@@ -183,7 +183,7 @@ describe("Idempotency-Key (wire 8)", () => {
     expect(await answers()).toEqual([]);
   });
 
-  test("the row that is kept for a password is no quick way to guess it: no plain digest of the request", async () => {
+  test("the stored row of a password request has no plain digest of the request", async () => {
     await newCustomer();
     await withPassword(EMAIL, PASSWORD, repeatable());
     const body = JSON.stringify({ data: { type: "token", email: EMAIL, password: PASSWORD } });

@@ -25,27 +25,27 @@ import {
 
 exchanges();
 
-describe("who a person is here (T21)", () => {
+describe("the customer of a person (T21)", () => {
   type Policy = "allowed" | "api_only" | "disallowed";
-  type Holder = "nobody" | "unproven" | "proven";
-  /** Policy, who has the address here, whether the provider has verified it; then what comes of it. */
+  type Holder = "none" | "unverified" | "verified";
+  /** Policy, customer with this e-mail, verified by the provider; then the result with each provisioning. */
   // biome-ignore format: a table
   const TABLE: [Policy, Holder, boolean, string, string][] = [
-    ["allowed",    "nobody",   true,  "new customer",     "provisioning_off"],
-    ["allowed",    "unproven", true,  "new customer",     "provisioning_off"],
-    ["allowed",    "unproven", false, "new customer",     "provisioning_off"],
-    ["allowed",    "proven",   true,  "new customer",     "provisioning_off"],
-    ["allowed",    "proven",   false, "new customer",     "provisioning_off"],
-    ["api_only",   "nobody",   true,  "new customer",     "provisioning_off"],
-    ["api_only",   "unproven", true,  "new customer",     "provisioning_off"],
-    ["api_only",   "unproven", false, "new customer",     "provisioning_off"],
-    ["api_only",   "proven",   true,  "linked",           "linked"],
-    ["api_only",   "proven",   false, "email_unverified", "email_unverified"],
-    ["disallowed", "nobody",   true,  "new customer",     "provisioning_off"],
-    ["disallowed", "unproven", true,  "new customer",     "provisioning_off"],
-    ["disallowed", "unproven", false, "new customer",     "provisioning_off"],
-    ["disallowed", "proven",   true,  "email_taken",      "email_taken"],
-    ["disallowed", "proven",   false, "email_taken",      "email_taken"],
+    ["allowed",    "none",       true,  "new customer",     "provisioning_off"],
+    ["allowed",    "unverified", true,  "new customer",     "provisioning_off"],
+    ["allowed",    "unverified", false, "new customer",     "provisioning_off"],
+    ["allowed",    "verified",   true,  "new customer",     "provisioning_off"],
+    ["allowed",    "verified",   false, "new customer",     "provisioning_off"],
+    ["api_only",   "none",       true,  "new customer",     "provisioning_off"],
+    ["api_only",   "unverified", true,  "new customer",     "provisioning_off"],
+    ["api_only",   "unverified", false, "new customer",     "provisioning_off"],
+    ["api_only",   "verified",   true,  "linked",           "linked"],
+    ["api_only",   "verified",   false, "email_unverified", "email_unverified"],
+    ["disallowed", "none",       true,  "new customer",     "provisioning_off"],
+    ["disallowed", "unverified", true,  "new customer",     "provisioning_off"],
+    ["disallowed", "unverified", false, "new customer",     "provisioning_off"],
+    ["disallowed", "verified",   true,  "email_taken",      "email_taken"],
+    ["disallowed", "verified",   false, "email_taken",      "email_taken"],
   ];
   const rows = TABLE.flatMap(([policy, holder, verified, create, existing]) => [
     { policy, holder, verified, provisioning: "create", expected: create },
@@ -53,10 +53,10 @@ describe("who a person is here (T21)", () => {
   ]);
 
   test.each(rows)(
-    "$policy, $provisioning, address here: $holder, verified there: $verified -> $expected (T21, A01, A02)",
+    "$policy, $provisioning, customer with this e-mail: $holder, verified by the provider: $verified -> $expected (T21, A01, A02)",
     async ({ policy, holder, verified, provisioning, expected }) => {
       const old =
-        holder === "nobody" ? undefined : await newCustomer({ email_verified: holder === "proven" });
+        holder === "none" ? undefined : await newCustomer({ email_verified: holder === "verified" });
       const session = old === undefined ? undefined : await withPassword();
       const before = await customers();
       await f.changeRealm({ duplicate_email_policy: policy });
@@ -78,7 +78,7 @@ describe("who a person is here (T21)", () => {
         expect(await f.recordOf(signedOn.reference)).toMatchObject({ outcome: "failed", reason: expected });
         expect(await identities()).toEqual([]);
       }
-      // Whoever was here before is as before: data, password and session.
+      // Customers of before keep their data, their password and their session.
       const after = await customers();
       expect(after).toHaveLength(before.length + (expected === "new customer" ? 1 : 0));
       expect(after).toEqual(expect.arrayContaining(before));
@@ -87,7 +87,7 @@ describe("who a person is here (T21)", () => {
   );
 
   test.each(["disallowed", "api_only"])(
-    "%s: whose proven address it is in another store plays no part here (A33)",
+    "%s: a verified e-mail in another store is ignored (A33)",
     async (duplicate_email_policy) => {
       const other = await f.latchkey.createStore();
       const data = { type: "customer", name: "Ada", email: ADA.email, password: PASSWORD };
@@ -100,7 +100,7 @@ describe("who a person is here (T21)", () => {
     },
   );
 
-  test("disallowed: a stranger who registers somebody's address does not keep its owner out", async () => {
+  test("disallowed: a stranger who registers an address does not keep its owner out", async () => {
     await f.changeRealm({ duplicate_email_policy: "disallowed" });
     const json = {
       data: { type: "customer", name: "Mallory", email: ADA.email, password: "my own password" },
@@ -109,7 +109,7 @@ describe("who a person is here (T21)", () => {
     expect((await f.redeem(await f.signOn())).status).toBe(200);
   });
 
-  test("disallowed: a customer of the provider who takes on somebody's address does not keep its owner out", async () => {
+  test("disallowed: a customer who changes to another person's address does not keep its owner out", async () => {
     await f.changeRealm({ duplicate_email_policy: "disallowed" });
     f.idp.person = { ...ADA, sub: "mallory", email: "mallory@shop.example" };
     const mallory = (await f.redeem(await f.signOn())).body.data;
@@ -124,7 +124,7 @@ describe("who a person is here (T21)", () => {
     expect((await f.redeem(await f.signOn())).status).toBe(200);
   });
 
-  test("several customers with the proven address: 303 access_denied, several_matches", async () => {
+  test("303 several_matches when several customers have the verified e-mail", async () => {
     await newCustomer({ email_verified: true });
     await newCustomer({ email_verified: true, password: undefined });
     await f.changeRealm({ duplicate_email_policy: "api_only" });
@@ -133,7 +133,7 @@ describe("who a person is here (T21)", () => {
     expect(await f.recordOf(signedOn.reference)).toMatchObject({ reason: "several_matches" });
   });
 
-  test("a new customer's address is as proven as the provider says, and only true is true (N83)", async () => {
+  test("a new customer's e-mail is verified only if the provider's claim is true (N83)", async () => {
     for (const [index, verified] of [true, false, "true", 1, null, undefined].entries()) {
       f.idp.person = { ...ADA, sub: `s${index}`, email: `s${index}@shop.example`, email_verified: verified };
       await f.redeem(await f.signOn());
@@ -149,7 +149,7 @@ describe("who a person is here (T21)", () => {
     ]);
   });
 
-  test("a subject stays the same customer when its e-mail, name and verification change (A10, R113)", async () => {
+  test("the same subject stays the same customer with another e-mail, name and verification (A10, R113)", async () => {
     await f.changeRealm({ duplicate_email_policy: "disallowed" });
     const first = await f.redeem(await f.signOn());
     await newCustomer({ email: "other@shop.example" });
@@ -160,7 +160,7 @@ describe("who a person is here (T21)", () => {
     expect(body.data).toMatchObject({ email: EMAIL, name: "Eve", email_verified: true });
   });
 
-  test("subjects that differ in case are two people, and so is one subject of two profiles (N41, A04)", async () => {
+  test("subjects that differ in case, and one subject of two profiles, are different customers (N41, A04)", async () => {
     const made = new Set<string>();
     for (const sub of ["subject", "Subject", "subject "]) {
       f.idp.person = { ...ADA, sub };
@@ -172,7 +172,7 @@ describe("who a person is here (T21)", () => {
     expect(made.size).toBe(4);
   });
 
-  test("an attacker who registered the address first gains nothing by it (A03)", async () => {
+  test("an attacker who registered the address first is not linked (A03)", async () => {
     await f.changeRealm({ duplicate_email_policy: "api_only" });
     const registered = await call(f.latchkey.app, createCustomer, {
       token: f.implicit,
@@ -194,7 +194,7 @@ describe("who a person is here (T21)", () => {
     }
   });
 
-  test("nor one whose own address was proven, and who then changed it to the victim's (A03)", async () => {
+  test("an attacker who changes a verified address to the victim's is not linked (A03)", async () => {
     await f.changeRealm({ duplicate_email_policy: "api_only" });
     f.idp.person = { ...ADA, sub: "attacker", email: "eve@shop.example" };
     const attacker = await f.redeem(await f.signOn());
@@ -211,8 +211,8 @@ describe("who a person is here (T21)", () => {
   });
 });
 
-describe("decided again at the exchange", () => {
-  /** What comes of a code that the exchange refuses, and what is left of it. */
+describe("the decision at the exchange, after the one at the callback", () => {
+  /** Redeems a code that is refused, and collects the answer, the record, the rows and the answer to a second use. */
   async function redeemInVain(signedOn: SignedOn) {
     const answer = await f.redeem(signedOn);
     const { reason, reference } = answer.body.errors[0].meta;
@@ -231,34 +231,34 @@ describe("decided again at the exchange", () => {
     again: [400, "code_invalid"],
   });
 
-  test("400 when the e-mail became taken meanwhile, under disallowed (wire 15)", async () => {
+  test("400 when the e-mail was taken since the callback, under disallowed (wire 15)", async () => {
     await f.changeRealm({ duplicate_email_policy: "disallowed" });
     const signedOn = await f.signOn();
     await newCustomer({ email_verified: true });
     expect(await redeemInVain(signedOn)).toEqual(refusedFor("email_taken"));
   });
 
-  test("400 when the profile meanwhile takes nobody new", async () => {
+  test("400 when the profile was set to existing customers only", async () => {
     const signedOn = await f.signOn();
     await changeProfile({ provisioning: "existing" });
     expect(await redeemInVain(signedOn)).toEqual(refusedFor("provisioning_off"));
   });
 
-  test("400 when the realm meanwhile has another policy", async () => {
+  test("400 when the realm's policy was changed", async () => {
     await newCustomer({ email_verified: true });
     const signedOn = await f.signOn();
     await f.changeRealm({ duplicate_email_policy: "disallowed" });
     expect(await redeemInVain(signedOn)).toEqual(refusedFor("email_taken"));
   });
 
-  test("200, linked, when somebody has proven the address meanwhile", async () => {
+  test("200 and linked when a customer's e-mail was verified since the callback", async () => {
     await f.changeRealm({ duplicate_email_policy: "api_only" });
     const signedOn = await f.signOn();
     const id = await newCustomer({ email_verified: true });
     expect((await f.redeem(signedOn)).body.data.customer_id).toBe(id);
   });
 
-  test("200 for a customer who was deleted meanwhile: a new one, who has nothing of the old", async () => {
+  test("200 with a new customer when the old one was deleted", async () => {
     const first = await f.redeem(await f.signOn());
     const signedOn = await f.signOn();
     await db().deleteFrom("customers").where("id", "=", first.body.data.customer_id).execute();
@@ -271,7 +271,7 @@ describe("decided again at the exchange", () => {
   test.each<[string, () => Promise<unknown>]>([
     ["disabled", () => changeProfile({ enabled: false })],
     ["deleted", () => f.store.call(deleteProfile, { ids: { realm: f.realmId, id: f.profileId } })],
-  ])("400 when the profile was %s meanwhile; other profiles of the realm work (T24, A09)", async (_, end) => {
+  ])("400 when the profile was %s; other profiles of the realm work (T24, A09)", async (_, end) => {
     const profile = await f.addProfile({ name: "Another" });
     const signedOn = await f.signOn();
     await end();
@@ -294,7 +294,7 @@ describe("decided again at the exchange", () => {
     expect(f.idp.asked("/token")).toBe(0);
   });
 
-  test("a customer who was linked before is refused as well while the profile is disabled, and again let in", async () => {
+  test("400 for a linked customer while the profile is disabled, 200 when it is enabled again", async () => {
     const first = await f.redeem(await f.signOn());
     const [refused, later] = [await f.signOn(), await f.signOn()];
     await changeProfile({ enabled: false });
@@ -303,7 +303,7 @@ describe("decided again at the exchange", () => {
     expect((await f.redeem(later)).body.data.customer_id).toBe(first.body.data.customer_id);
   });
 
-  test("400 when profile and realm were deleted meanwhile (T24)", async () => {
+  test("400 when profile and realm were deleted (T24)", async () => {
     const signedOn = await f.signOn();
     const realm = await f.store.call(createRealm, {
       json: { data: { type: "authentication-realm", name: "Another" } },
@@ -316,7 +316,7 @@ describe("decided again at the exchange", () => {
     expect(await redeemInVain(signedOn)).toEqual(refusedFor("profile_disabled"));
   });
 
-  test("200 when the redirect URI is not registered any more: it was when the sign-on began", async () => {
+  test("200 when the redirect URI was removed after the callback", async () => {
     const signedOn = await f.signOn();
     await f.changeRealm({ redirect_uris: [] });
     expect((await f.redeem(signedOn)).status).toBe(200);

@@ -37,7 +37,7 @@ describe("e-mail and password", () => {
     },
   );
 
-  test("400 for a mechanism that there is not, with those that there are", async () => {
+  test("400 for an unknown mechanism; the detail lists the known ones", async () => {
     const { body } = await ask({
       authentication_mechanism: "passwordless",
       email: EMAIL,
@@ -51,19 +51,19 @@ describe("e-mail and password", () => {
     ]);
   });
 
-  test("200 for the e-mail in any case, and by the back office's token too", async () => {
+  test("200 for the e-mail in any case, with the back office's token, too", async () => {
     const id = await newCustomer();
     const { body } = await withPassword("ADA@SHOP.EXAMPLE", PASSWORD, { token: await f.store.token() });
     expect(body.data.customer_id).toBe(id);
   });
 
-  test("400 in the same words for a wrong password, an unknown e-mail and what is none", async () => {
+  test("400 with the same answer for a wrong password, an unknown e-mail and a malformed one", async () => {
     await newCustomer();
     const refused = [
       await withPassword(EMAIL, "another horse"),
       await withPassword(EMAIL, ""),
-      await withPassword("nobody@shop.example"),
-      await withPassword("nobody@shop.example", ""),
+      await withPassword("unknown@shop.example"),
+      await withPassword("unknown@shop.example", ""),
       await withPassword("no address"),
       await withPassword(""),
     ];
@@ -72,7 +72,7 @@ describe("e-mail and password", () => {
     expect(await tokens()).toEqual([]);
   });
 
-  test("400 for the right ones of another store's customer (A33)", async () => {
+  test("400 for a customer of another store (A33)", async () => {
     await newCustomer();
     const stranger = await f.latchkey.createStore();
     const answer = await withPassword(EMAIL, PASSWORD, { token: await stranger.token("implicit") });
@@ -80,17 +80,17 @@ describe("e-mail and password", () => {
   });
 
   test.each([[""], [null], ["null"], ["undefined"], [PASSWORD], [0], [false], [[]], [{}]])(
-    "400 for a customer who came by sign-on and has no password, with %j as for an unknown one (T22, A11)",
+    "400 for a customer without a password, with %j as for an unknown customer (T22, A11)",
     async (password) => {
       await f.redeem(await f.signOn());
       const known = await withPassword(EMAIL, password);
-      const unknown = await withPassword("nobody@shop.example", password);
+      const unknown = await withPassword("unknown@shop.example", password);
       expect(known.status).toBe(400);
       expect(withoutId(known)).toEqual(withoutId(unknown));
     },
   );
 
-  test("200 once the back office has given such a customer one; both ways are one customer (A11)", async () => {
+  test("200 once the back office sets a password; sign-on and password give the same customer (A11)", async () => {
     const { body } = await f.redeem(await f.signOn());
     const id = body.data.customer_id;
     const json = { data: { type: "customer", password: PASSWORD } };
@@ -100,7 +100,7 @@ describe("e-mail and password", () => {
     expect((await f.store.call(listCustomers)).body.meta.results.total).toBe(1);
   });
 
-  test("429 with Retry-After after five failures, for the right password too; nothing is locked for good (R36)", async () => {
+  test("429 with Retry-After after five failures, for the right password, too; it works after the wait (R36)", async () => {
     await newCustomer();
     for (let i = 0; i < 5; i++) expect((await withPassword(EMAIL, "wrong horse")).status).toBe(400);
     const refused = await withPassword();
@@ -112,7 +112,7 @@ describe("e-mail and password", () => {
     expect((await withPassword()).status).toBe(200);
   });
 
-  test("200: somebody who mistypes and then remembers, again and again, is not slowed down", async () => {
+  test("200 after four failures, again and again: a success resets the count", async () => {
     await newCustomer();
     for (let round = 0; round < 4; round++) {
       for (let i = 0; i < 4; i++) expect((await withPassword(EMAIL, "wrong horse")).status).toBe(400);
@@ -120,7 +120,7 @@ describe("e-mail and password", () => {
     }
   });
 
-  test("429 for one account in whatever spelling: case is no other e-mail (R36)", async () => {
+  test("429 counts all spellings of one e-mail together (R36)", async () => {
     await newCustomer();
     for (const email of [
       EMAIL,
@@ -141,16 +141,16 @@ describe("e-mail and password", () => {
     expect((await withPassword(EMAIL, PASSWORD, { token })).status).toBe(200);
   });
 
-  test("guessing passwords does not slow down sign-on through the identity provider", async () => {
+  test("failed passwords do not slow down sign-on through the provider", async () => {
     await newCustomer();
     for (let i = 0; i < 10; i++) await withPassword(EMAIL, "wrong horse");
     expect((await f.redeem(await f.signOn())).status).toBe(200);
   });
 
-  test("503 with Retry-After when too many passwords are being checked at once; a code is redeemed meanwhile", async () => {
+  test("503 with Retry-After when the queue of password checks is full; codes are redeemed meanwhile", async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const library = { ...argon2, verify: () => promise };
-    // So slow that nobody may wait behind the first.
+    // So slow that the limit of the queue refuses the second check.
     const passwords = createPasswords({ clock: f.latchkey.clock, atOnce: 1, eachMs: 3000, library });
     await withOptions({ passwords });
     const checks = [withPassword("one@shop.example"), withPassword("other@shop.example")];
@@ -162,7 +162,7 @@ describe("e-mail and password", () => {
     expect((await Promise.all(checks)).map(({ status }) => status).toSorted()).toEqual([400, 503]);
   });
 
-  test("no password is checked for a shopper whose connection is closed when it is their turn", async () => {
+  test("a password is not checked if its connection closes in the queue", async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const verify = vi.fn(() => promise);
     const passwords = createPasswords({ clock: f.latchkey.clock, atOnce: 1, library: { ...argon2, verify } });
@@ -181,9 +181,9 @@ describe("e-mail and password", () => {
     expect(verify).toHaveBeenCalledOnce();
   });
 
-  test("503 when the database is away; the attempt costs nothing", async () => {
+  test("503 when the database is down; the attempt is not counted", async () => {
     await newCustomer();
-    // Once before, so that the access token is known and it is the sign-in that fails.
+    // The first request caches the access token, so that the sign-in itself meets the outage.
     expect((await withPassword()).status).toBe(200);
     const { storage } = f.latchkey;
     const { db: whole } = storage;
@@ -196,7 +196,7 @@ describe("e-mail and password", () => {
     expect((await withPassword()).status).toBe(200);
   });
 
-  test("200 for the customer who has a password, although an older one without has the same e-mail (wire 15)", async () => {
+  test("200 for the customer with a password when another without one has the same e-mail (wire 15)", async () => {
     f.idp.person = { ...ADA, email: EMAIL };
     const older = (await f.redeem(await f.signOn())).body.data.customer_id;
     const id = await newCustomer();
@@ -204,7 +204,7 @@ describe("e-mail and password", () => {
     expect((await withPassword()).body.data.customer_id).toBe(id);
   });
 
-  test("400: a password that is replaced between its check and the token gives none, which would outlive the change", async () => {
+  test("400 when the password is replaced between its check and the token", async () => {
     const id = await newCustomer();
     const { storage } = f.latchkey;
     const { db: whole } = storage;
@@ -213,7 +213,7 @@ describe("e-mail and password", () => {
       const data = { type: "customer", password: "another horse" };
       return f.store.call(updateCustomer, { ids: { id }, json: { data } });
     };
-    // The first transaction of a sign-in is the one that makes the token.
+    // The first transaction of a sign-in makes the token.
     const transaction = () => ({
       execute: async (work: Parameters<ReturnType<typeof whole.transaction>["execute"]>[0]) => {
         expect((await replace()).status).toBe(200);

@@ -9,7 +9,7 @@ import { db, EMAIL, exchanges, f, isAlive, newCustomer, withOptions, withPasswor
 
 exchanges();
 
-describe("the token itself", () => {
+describe("the customer token", () => {
   const published = async () => (await call(f.latchkey.app, jwks)).body;
   const verify = async (token: string) =>
     jwtVerify(token, createLocalJWKSet(await published()), {
@@ -21,7 +21,7 @@ describe("the token itself", () => {
       requiredClaims: ["iss", "exp", "aud", "sub", "client_id", "iat", "jti"],
     });
 
-  test("is a JWT that anybody can check with our key set, and says who, where, how and until when (R55, R56)", async () => {
+  test("is a JWT that the published keys verify, with issuer, customer, client and expiry (R55, R56)", async () => {
     const { body } = await f.redeem(await f.signOn());
     const { data } = body;
     const { payload, protectedHeader } = await verify(data.token);
@@ -43,7 +43,7 @@ describe("the token itself", () => {
     expect(data.expires).toBe(payload.exp);
   });
 
-  test("says of a password that it was one, and names no profile", async () => {
+  test("has amr pwd and no profile when it is for a password", async () => {
     const id = await newCustomer();
     const { body } = await withPassword();
     const { payload } = await verify(body.data.token);
@@ -53,13 +53,13 @@ describe("the token itself", () => {
     expect(decodeProtectedHeader(body.data.token)).toMatchObject({ alg: "ES256", typ: "at+jwt" });
   });
 
-  test("holds nothing that identifies a person but the customer's id", async () => {
+  test("has the customer's id and nothing else about the person", async () => {
     const { body } = await f.redeem(await f.signOn());
     const text = JSON.stringify(decodeJwt(body.data.token));
     for (const personal of [EMAIL, "Ada", '"subject"', "session-1"]) expect(text).not.toContain(personal);
   });
 
-  test("has whole seconds, and is never good for longer than it says", async () => {
+  test("has whole seconds, and expires no later than it says", async () => {
     f.latchkey.clock.advance(999);
     const { body } = await f.redeem(await f.signOn());
     const { payload } = await verify(body.data.token);
@@ -69,7 +69,7 @@ describe("the token itself", () => {
     expect(await isAlive({ body } as Answer)).toBe(false);
   });
 
-  test("lives as long as the operator says (LATCHKEY_CUSTOMER_TOKEN_SECONDS)", async () => {
+  test("has a configurable lifetime (LATCHKEY_CUSTOMER_TOKEN_SECONDS)", async () => {
     await withOptions({ customerTokenSeconds: 120 });
     await newCustomer();
     for (const ask of [async () => f.redeem(await f.signOn()), () => withPassword()]) {
@@ -84,7 +84,7 @@ describe("the token itself", () => {
     }
   });
 
-  test("is not kept: the database has no token and nothing to make one from in clear", async () => {
+  test("is not stored, nor is any private key in clear", async () => {
     const { body } = await f.redeem(await f.signOn());
     const signature = body.data.token.split(".")[2];
     for (const table of ["customer_tokens", "sign_on_attempts", "sign_ons", "signing_keys"] as const) {

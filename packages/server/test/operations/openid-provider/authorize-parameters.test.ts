@@ -29,14 +29,14 @@ describe("max_age", () => {
   );
 
   test.each(["-1", "1.5", "1e3", "+5", " 5", "0x10", "soon", "99999999999", "٣"])(
-    "invalid_request for %j, and the provider is not asked",
+    "invalid_request for %j",
     async (maxAge) => {
       const { error, returned } = await f.signOn({ parameters: { max_age: maxAge } });
       expect([error, returned.get("state")]).toEqual(["invalid_request", "the storefront's state"]);
     },
   );
 
-  test("login_required when the provider states no auth_time, an older one, one to come, or something else", async () => {
+  test("login_required without auth_time, or with one that is too old, in the future or malformed", async () => {
     for (const authTime of [undefined, now() - 400, now() + 120, "now", null, String(now())]) {
       statesAuthTime(authTime);
       const { error, reference, code } = await f.signOn({ parameters: { max_age: "300" } });
@@ -47,7 +47,7 @@ describe("max_age", () => {
     }
   });
 
-  test("the age counts from the beginning of the sign-on, within a minute of skew: time at the provider's pages costs nobody anything", async () => {
+  test("is compared with the beginning of the sign-on, with a minute of skew", async () => {
     statesAuthTime(now() - 59);
     const browser = { cookie: undefined };
     const begun = await f.begin(browser, { max_age: "0" });
@@ -62,7 +62,7 @@ describe("max_age", () => {
     }
   });
 
-  test("without it auth_time plays no part and is not passed on (requirement 9)", async () => {
+  test("without it auth_time is ignored and not passed on (requirement 9)", async () => {
     for (const authTime of [0, "nonsense", now() + 86_400]) {
       statesAuthTime(authTime);
       expect(decodeJwt((await signIn()).id_token)).not.toHaveProperty("auth_time");
@@ -70,12 +70,12 @@ describe("max_age", () => {
   });
 });
 
-describe("what could say something else than the rest of a request is refused (Core 6, 7.2.1)", () => {
+describe("request objects and registration are refused (Core 6, 7.2.1)", () => {
   test.each([
     ["request", "request_not_supported", "eyJhbGciOiJub25lIn0.e30."],
     ["request_uri", "request_uri_not_supported", "https://evil.example/request"],
     ["registration", "registration_not_supported", "{}"],
-  ])("%s with %s, and nothing is fetched", async (name, error, value) => {
+  ])("%s with %s; no URL is fetched", async (name, error, value) => {
     f.idp.journal.length = 0;
     const signedOn = await f.signOn({ parameters: { [name]: value } });
     expect([signedOn.error, signedOn.returned.get("state")]).toEqual([error, "the storefront's state"]);
@@ -93,7 +93,7 @@ describe("POST at authorize", () => {
     call(f.latchkey.app, authorizeByForm, { ids: ids(), form, ...request });
   const locationOf = (answer: Answer) => new URL(answer.headers.get("location") ?? "");
 
-  test("303 to the provider, as with GET, and the sign-on goes on from there", async () => {
+  test("303 to the provider, as with GET; the sign-on succeeds", async () => {
     const pkce = newPkce();
     const begun = await post(f.parameters({ code_challenge: pkce.challenge }));
     expect(begun.status).toBe(303);
@@ -103,7 +103,7 @@ describe("POST at authorize", () => {
     expect((await redeem({ code, pkce })).status).toBe(200);
   });
 
-  test("303 with what the link's query has and the rest as a form; a parameter in both, or twice in the form, is refused", async () => {
+  test("303 for parameters in query and form together; invalid_request for a repeated one", async () => {
     const { profile = "", ...rest } = f.parameters();
     expect(locationOf(await post(rest, { query: `profile=${profile}` })).origin).toBe(f.idp.origin);
     const inBoth = await post(f.parameters(), { query: `profile=${profile}` });
@@ -118,7 +118,7 @@ describe("POST at authorize", () => {
     expect((await twice("redirect_uri")).code).toBe("redirect_uri_unregistered");
   });
 
-  test("413 for a form that is too large, 415 for another media type, as pages", async () => {
+  test("413 as a page for a form that is too large, 415 for another media type", async () => {
     expect((await post({ ...f.parameters(), junk: "x".repeat(17_000) })).code).toBe("body_too_large");
     for (const type of ["application/json", "text/plain", "multipart/form-data; boundary=x"]) {
       const raw = new URLSearchParams(f.parameters()).toString();
@@ -143,7 +143,7 @@ describe("POST at authorize", () => {
     },
   );
 
-  test("the page to choose on has a request that is no longer than it must be", async () => {
+  test("the page of providers keeps known parameters only", async () => {
     await f.addProfile({ name: "Second" });
     const { profile: _, ...rest } = f.parameters({ ui_locales: "de fr" });
     const { status, body } = await post({ ...rest, junk: "x".repeat(12_000) });

@@ -18,7 +18,7 @@ describe("an application key as a confidential client", () => {
   const asKey = () => f.signOn({ parameters: { client_id: f.store.key.clientId } });
   const key = () => f.store.key;
 
-  test("200 with its secret by Basic or in the form, and the ID token is for it; PKCE as for anybody", async () => {
+  test("200 with its secret by Basic or in the form; the ID token's audience is the key, and PKCE is required", async () => {
     const byForm = await redeem(await asKey(), {
       client_id: key().clientId,
       client_secret: key().clientSecret,
@@ -48,7 +48,7 @@ describe("an application key as a confidential client", () => {
     ]);
   });
 
-  test("401 without its secret, with a wrong one, another key's, one that was rotated out, or Basic that is none; the code is not touched", async () => {
+  test("401 for a missing, wrong, foreign or malformed secret; the code is not used up", async () => {
     const signedOn = await asKey();
     const other = (
       await f.store.call(createApplicationKey, { json: { data: { type: "application_key", name: "Other" } } })
@@ -94,7 +94,7 @@ describe("an application key as a confidential client", () => {
     expect(rotated.code).toBe("secret_rotated");
   });
 
-  test("a code of its own is worth nothing to another key of the store, to the public client, or at the other door without its secret", async () => {
+  test("a key's code is refused to other clients, and at POST /v2/customers/tokens without the key's token", async () => {
     const other = (
       await f.store.call(createApplicationKey, { json: { data: { type: "application_key", name: "Other" } } })
     ).body.data;
@@ -116,13 +116,13 @@ describe("an application key as a confidential client", () => {
     expect((await f.redeem(await asKey(), {}, { token: await f.store.token() })).status).toBe(200);
   });
 
-  test("a key with its secret is not the public client: a code of that is refused to it", async () => {
+  test("a code of the public client is refused to a key with its secret", async () => {
     const headers = basic(key().clientId, key().clientSecret);
     const answer = await redeem(await f.signOn(), { client_id: undefined }, { headers });
     expect(outcome(answer)).toEqual([400, "code_invalid", "invalid_grant"]);
   });
 
-  test("a key of another store, or one that was deleted, begins nothing and redeems nothing", async () => {
+  test("a key of another store, or a deleted one, may neither begin a sign-on nor redeem a code", async () => {
     const stranger = await f.latchkey.createStore();
     const foreign = await f.begin({ cookie: undefined }, { client_id: stranger.key.clientId });
     expect([foreign.status, foreign.code]).toEqual([400, "sign_on_client_unknown"]);
@@ -145,7 +145,7 @@ describe("an application key as a confidential client", () => {
     );
   });
 
-  test("only the realm's redirect URIs count for it too", async () => {
+  test("needs a registered redirect URI, too", async () => {
     const answer = await f.begin(
       { cookie: undefined },
       { client_id: key().clientId, redirect_uri: "https://evil.example/" },

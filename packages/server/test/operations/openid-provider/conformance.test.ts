@@ -8,8 +8,8 @@ import { f, isAlive, pathOf, send, tokenRequests, withOptions } from "./token-re
 
 tokenRequests();
 
-describe("any client library of OpenID Connect", () => {
-  test("discovers the realm, walks through it, and verifies what it gets: issuer, state, nonce, signature", async () => {
+describe("openid-client", () => {
+  test("discovers the realm, signs on, and verifies issuer, state, nonce and signature", async () => {
     await withOptions({ clock: handClock(Date.now()) });
     const config = await client.discovery(new URL(f.issuer), "customers", undefined, client.None(), {
       [client.customFetch]: async (url, options) =>
@@ -41,8 +41,8 @@ describe("any client library of OpenID Connect", () => {
   });
 });
 
-describe("the authorization endpoint, as the conformance suites look at it", () => {
-  /** What comes of a request: a code, an error at the storefront, the page that says why not. */
+describe("the authorization endpoint in the conformance suites", () => {
+  /** The result of a request: a code, an error at the storefront, or a page. */
   async function comesTo(parameters: Record<string, string | undefined>): Promise<string> {
     const { answer, code, error } = await f.signOn({ parameters });
     if (answer.status === 400) return `page ${answer.code}`;
@@ -79,10 +79,14 @@ describe("the authorization endpoint, as the conformance suites look at it", () 
     ["ensure-authorization-request-with-long-state", { state: "s".repeat(384) }, "code"],
     ["ensure-authorization-request-with-long-nonce", { nonce: "n".repeat(384) }, "code"],
     ["ensure-other-scope-order-succeeds", { scope: "email openid" }, "code"],
-    ["other scopes beside", { scope: "address email phone openid offline_access" }, "code"],
+    ["further scopes", { scope: "address email phone openid offline_access" }, "code"],
     ["no scope openid", { scope: "email" }, "error invalid_scope"],
-    ["plain refused (par-plain-pkce-rejected)", { code_challenge_method: "plain" }, "error invalid_request"],
-    ["method missing: its default is plain", { code_challenge_method: undefined }, "error invalid_request"],
+    [
+      "the method plain (par-plain-pkce-rejected)",
+      { code_challenge_method: "plain" },
+      "error invalid_request",
+    ],
+    ["no method, which defaults to plain", { code_challenge_method: undefined }, "error invalid_request"],
     ["method without challenge", { code_challenge: undefined }, "error invalid_request"],
     ["challenge too short", { code_challenge: "a".repeat(42) }, "error invalid_request"],
     ["challenge too long", { code_challenge: "a".repeat(44) }, "error invalid_request"],
@@ -95,7 +99,7 @@ describe("the authorization endpoint, as the conformance suites look at it", () 
   test.each([
     ["oidcc-prompt-none-not-logged-in", "login_required"],
     ["user-rejects-authentication", "access_denied"],
-  ])("%s: the provider's %s goes on to the storefront with its state", async (_, error) => {
+  ])("%s: the provider's %s reaches the storefront with its state", async (_, error) => {
     f.idp.hooks.redirect = ({ state = "" }) => ({ error, state });
     const { returned } = await f.signOn({ parameters: { prompt: "none" } });
     expect([returned.get("error"), returned.get("state"), returned.get("code")]).toEqual([
@@ -105,7 +109,7 @@ describe("the authorization endpoint, as the conformance suites look at it", () 
     ]);
   });
 
-  test("par-without-duplicate-parameters: 303 invalid_request for any of ours that comes twice", async () => {
+  test("par-without-duplicate-parameters: 303 invalid_request for any known parameter given twice", async () => {
     for (const name of ["state", "scope", "response_type", "code_challenge", "nonce", "prompt"]) {
       const query = new URLSearchParams(f.parameters({ nonce: "n", prompt: "login" }));
       query.append(name, query.get(name) ?? "");

@@ -11,7 +11,7 @@ import { f, ids, pathOf, redeem, send, tokenRequests, UNKNOWN } from "./token-re
 tokenRequests();
 
 describe("the discovery document", () => {
-  test("200 says where everything is and what is supported, and no more than that (R27, R124, R125, R130)", async () => {
+  test("200 with all endpoints and everything that is supported, and nothing else (R27, R124, R125, R130)", async () => {
     const { status, body } = await call(f.latchkey.app, realmMetadata, { ids: ids() });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -39,7 +39,7 @@ describe("the discovery document", () => {
     });
   });
 
-  test("is where each profile says it is, and where the issuer's name leads (R121, seed 4.2)", async () => {
+  test("is at the issuer's well-known path and at the profile's link (R121, seed 4.2)", async () => {
     const profile = await f.store.call(getProfile, { ids: { realm: f.realmId, id: f.profileId } });
     const url = profile.body.links["client-discovery-url"];
     expect(url).toBe(`${f.issuer}/.well-known/openid-configuration`);
@@ -47,14 +47,14 @@ describe("the discovery document", () => {
     expect(((await found.json()) as { issuer: string }).issuer).toBe(f.issuer);
   });
 
-  test("names its own issuer in every answer of a sign-on, and in errors (R17)", async () => {
+  test("has the issuer that every redirect of a sign-on has (R17)", async () => {
     const good = await f.signOn();
     f.idp.hooks.redirect = ({ state = "" }) => ({ error: "access_denied", state });
     const refused = await f.signOn();
     for (const { returned } of [good, refused]) expect(returned.get("iss")).toBe(f.issuer);
   });
 
-  test("404 for a realm that nobody has, and for one under another store's name", async () => {
+  test("404 for an unknown realm, and for a realm under another store", async () => {
     const stranger = await f.latchkey.createStore();
     for (const of of [
       { ...ids(), realm: UNKNOWN },
@@ -65,7 +65,7 @@ describe("the discovery document", () => {
       expect((await call(f.latchkey.app, realmMetadata, { ids: of })).code).toBe("realm_not_found");
   });
 
-  test("is made from configuration, whatever a request says of the host (T34, A60)", async () => {
+  test("ignores the host headers of a request (T34, A60)", async () => {
     const evil = { host: "evil.example", "x-forwarded-host": "evil.example", forwarded: "host=evil.example" };
     const answer = await send("GET", pathOf("/.well-known/openid-configuration"), evil);
     expect(await answer.text()).not.toContain("evil");
@@ -73,10 +73,11 @@ describe("the discovery document", () => {
 });
 
 describe("caching and CORS", () => {
-  test.each([["discovery"], ["keys"]])(
-    "%s may be kept for five minutes, by anybody, from any origin (A72)",
+  test.each([["the discovery document"], ["the key set"]])(
+    "%s may be cached for five minutes, from any origin (A72)",
     async (what) => {
-      const path = what === "keys" ? "/.well-known/jwks.json" : pathOf("/.well-known/openid-configuration");
+      const path =
+        what === "the key set" ? "/.well-known/jwks.json" : pathOf("/.well-known/openid-configuration");
       const { status, headers } = await send("GET", path, { origin: "https://shop.example" });
       expect(status).toBe(200);
       expect(headers.get("cache-control")).toBe("public, max-age=300");
@@ -86,7 +87,7 @@ describe("caching and CORS", () => {
     },
   );
 
-  test("the token endpoint answers any origin, good or bad, without credentials, and nothing of it is kept (R38)", async () => {
+  test("the token endpoint answers any origin, without credentials and with no-store (R38)", async () => {
     const headers = { origin: "https://shop.example" };
     const good = await redeem(await f.signOn(), {}, { headers });
     const bad = await redeem({ code: "x", pkce: newPkce() }, {}, { headers });
@@ -111,7 +112,7 @@ describe("caching and CORS", () => {
     expect(headers.get("access-control-max-age")).toBe("86400");
   });
 
-  test("the authorization endpoint and the callback have no CORS at all, and no preflight (R13)", async () => {
+  test("the authorization endpoint and the callback have no CORS header and no preflight (R13)", async () => {
     for (const rest of ["/authorize", `/profiles/${f.profileId}/callback`]) {
       for (const method of ["GET", "OPTIONS"]) {
         const { headers } = await send(method, pathOf(rest), { origin: "https://shop.example" });
@@ -120,7 +121,7 @@ describe("caching and CORS", () => {
     }
   });
 
-  test("405 for any other method at the OAuth endpoints, as RFC 6749 5.2 says it", async () => {
+  test("405 with an RFC 6749 5.2 body for any other method at the OAuth endpoints", async () => {
     for (const path of [pathOf("/token"), "/oauth/access_token", "/oauth/introspect", "/oauth/revoke"])
       for (const method of ["GET", "PUT", "DELETE"]) {
         const answer = await send(method, path);

@@ -21,7 +21,7 @@ describe("end_session_endpoint", () => {
       ...request,
     });
 
-  test("303 to the registered address with its state, and the customer token of that sign-on is dead, and no other", async () => {
+  test("303 to the registered address with its state; the customer token of that sign-on ends, and no other", async () => {
     const [ended, kept] = [await signIn(), await signIn()];
     const answer = await end({
       id_token_hint: ended.id_token,
@@ -36,7 +36,7 @@ describe("end_session_endpoint", () => {
     expect(await isAlive(kept.access_token)).toBe(false);
   });
 
-  test("the same with a form; again for who is signed out already; and a page where no address was given", async () => {
+  test("the same by POST, also a second time; a page when no address is given", async () => {
     const { id_token, access_token } = await signIn();
     const form = { id_token_hint: id_token, post_logout_redirect_uri: SHOP };
     for (let visit = 0; visit < 2; visit++) {
@@ -50,7 +50,7 @@ describe("end_session_endpoint", () => {
       expect([page.status, page.body.includes("You are signed out")]).toEqual([200, true]);
   });
 
-  test("a form is judged as a query is: the address, the state, its size", async () => {
+  test("a form is checked as a query is: address, state, size", async () => {
     const { id_token } = await signIn();
     const post = (form: Record<string, string>) =>
       call(f.latchkey.app, endSessionByForm, { ids: ids(), form: { id_token_hint: id_token, ...form } });
@@ -64,7 +64,7 @@ describe("end_session_endpoint", () => {
     expect((await post({ junk: "x".repeat(17_000) })).code).toBe("body_too_large");
   });
 
-  test("an ID token that has expired will do (R176)", async () => {
+  test("an expired ID token is accepted (R176)", async () => {
     const { id_token, access_token } = await signIn();
     f.latchkey.clock.advance(2 * 3_600_000);
     expect((await end({ id_token_hint: id_token })).status).toBe(200);
@@ -80,18 +80,15 @@ describe("end_session_endpoint", () => {
     "javascript:alert(1)",
     "//evil.example",
     "https://SHOP.example/signed-in",
-  ])(
-    "400, as a page and without a redirect, for the address %s; signed out they are all the same (R175)",
-    async (uri) => {
-      const { id_token, access_token } = await signIn();
-      const answer = await end({ id_token_hint: id_token, post_logout_redirect_uri: uri, state: "s" });
-      expect([answer.status, answer.code]).toEqual([400, "logout_uri_unregistered"]);
-      expect(answer.body).not.toContain("evil");
-      expect(await isAlive(access_token)).toBe(false);
-    },
-  );
+  ])("400 as a page for the address %s; the token ends all the same (R175)", async (uri) => {
+    const { id_token, access_token } = await signIn();
+    const answer = await end({ id_token_hint: id_token, post_logout_redirect_uri: uri, state: "s" });
+    expect([answer.status, answer.code]).toEqual([400, "logout_uri_unregistered"]);
+    expect(answer.body).not.toContain("evil");
+    expect(await isAlive(access_token)).toBe(false);
+  });
 
-  test("400 for an address that is in the database but would not be registered today (A28)", async () => {
+  test("400 for an address in the database that could not be registered today (A28)", async () => {
     const { id_token } = await signIn();
     const uris = ["http://shop.example/out", "javascript:alert(1)", "https://shop.example/out#f"];
     await f.latchkey.storage.db
@@ -113,7 +110,7 @@ describe("end_session_endpoint", () => {
     expect((await ask(2049)).code).toBe("logout_uri_unregistered");
   });
 
-  test("400 and nothing ends for a hint that is none of ours: cut, forged, a customer token, another realm's, another store's, another client's", async () => {
+  test("400 for a hint that is cut, forged or of another kind, realm or client; the token stays", async () => {
     const { id_token, access_token } = await signIn();
     const { storage, keyring } = f.latchkey;
     const { keys } = await readKeys({ storage, keyring });
@@ -162,13 +159,13 @@ describe("end_session_endpoint", () => {
         ids: { realm: f.realmId, id: f.profileId },
         json: { data: { type: "oidc-profile", propagate_logout: true } },
       });
-    /** Another profile, for a provider that says where its sessions end. */
+    /** A second profile, of a provider with an end_session_endpoint. */
     const withEndSession = (endpoint: string) => {
       f.idp.hooks.discovery = (document) => ({ ...(document as object), end_session_endpoint: endpoint });
       return f.addProfile({ name: "Ends sessions", propagate_logout: true });
     };
 
-    test("goes on to the provider's own end, comes back to us, and ends at the storefront with its state", async () => {
+    test("redirects to the provider's end_session_endpoint, and from there to the storefront with its state", async () => {
       const own = await withEndSession(`${f.idp.origin}/end?tenant=1`);
       const { id_token, access_token } = await signIn({ profile: own });
       const answer = await end({
@@ -197,7 +194,7 @@ describe("end_session_endpoint", () => {
       expect((await return_(state)).status).toBe(200);
     });
 
-    test("stays here where the profile does not say so, the provider has no such endpoint, or it is on a host that nobody has seen or no plain address", async () => {
+    test("ends at the storefront without it, without an endpoint, or with one of another host or malformed", async () => {
       const straight = async (profile = f.profileId) => {
         const { id_token } = await signIn({ profile });
         const answer = await end({ id_token_hint: id_token, post_logout_redirect_uri: SHOP });

@@ -27,7 +27,7 @@ describe("the ID token", () => {
   const idTokenOf = async (parameters: Record<string, string | undefined> = {}) =>
     (await redeem(await f.signOn({ parameters }))).body;
 
-  test("says who the customer is here, for whom, until when, and is signed with a published key (wire 7)", async () => {
+  test("has the customer, the client and the expiry, signed with a published key (wire 7)", async () => {
     await keySet();
     const body = await idTokenOf({ nonce: "the storefront's nonce" });
     const { payload, protectedHeader } = await verify(body.id_token);
@@ -49,7 +49,7 @@ describe("the ID token", () => {
     });
   });
 
-  test("has no nonce when none was sent, and the one of its own request when several are under way", async () => {
+  test("has the nonce of its own request, and none if none was sent", async () => {
     expect(decodeJwt((await idTokenOf()).id_token)).not.toHaveProperty("nonce");
     const tabs = ["one", "two"].map((nonce) => ({ nonce }));
     const signedOn = await Promise.all(tabs.map((parameters) => f.signOn({ parameters })));
@@ -57,25 +57,25 @@ describe("the ID token", () => {
     expect(tokens.map(({ body }) => decodeJwt(body.id_token).nonce)).toEqual(["two", "one"]);
   });
 
-  test("never has the nonce that was sent to the identity provider", async () => {
+  test("never has the nonce that was sent to the provider", async () => {
     const browser = { cookie: undefined };
     const begun = await f.begin(browser, { nonce: "the storefront's nonce" });
     const sent = new URL(begun.headers.get("location") ?? "").searchParams.get("nonce");
     expect(sent).not.toBe("the storefront's nonce");
   });
 
-  test("echoes a nonce of 512 characters, and odd ones, to the letter (ensure-authorization-request-with-long-nonce)", async () => {
+  test("returns a nonce of 512 characters, or of unusual ones, unchanged (ensure-authorization-request-with-long-nonce)", async () => {
     for (const nonce of ["n".repeat(512), "%2B+ &=é\u{1F511}\\\"'<>"])
       expect(decodeJwt((await idTokenOf({ nonce })).id_token).nonce).toBe(nonce);
   });
 
-  test("has the hash of the access token that came with it (Core 3.1.3.6)", async () => {
+  test("has at_hash of the access token beside it (Core 3.1.3.6)", async () => {
     const { access_token, id_token } = await idTokenOf();
     const half = createHash("sha256").update(access_token, "ascii").digest().subarray(0, 16);
     expect(decodeJwt(id_token).at_hash).toBe(half.toString("base64url"));
   });
 
-  test("says of the address what is known here, where it does not follow the provider", async () => {
+  test("has the customer's own e-mail where the realm does not follow the provider", async () => {
     await f.changeRealm({ profile_updates: "first" });
     const first = await idTokenOf();
     const id = decodeJwt(first.id_token).sub as string;
@@ -89,12 +89,12 @@ describe("the ID token", () => {
     expect(claims).toMatchObject({ sub: id, email: "new@shop.example", email_verified: false });
   });
 
-  test("says that an address is not verified when the provider did not say so (N83)", async () => {
+  test("has email_verified false unless the provider's claim is true (N83)", async () => {
     f.idp.person = { ...ADA, email_verified: "true" };
     expect(decodeJwt((await idTokenOf()).id_token).email_verified).toBe(false);
   });
 
-  test("names the customer who was linked, never the provider's subject", async () => {
+  test("has the id of the linked customer, never the provider's subject", async () => {
     const { body } = await f.store.call(createCustomer, {
       json: { data: { type: "customer", name: "Ada", email: ADA.email, email_verified: true } },
     });
@@ -104,7 +104,7 @@ describe("the ID token", () => {
     expect(JSON.stringify(decodeJwt(tokens.id_token))).not.toContain('"subject"');
   });
 
-  test("is not the customer token, nor may one be taken for the other: type and audience differ (R58, R68)", async () => {
+  test("differs from the customer token in type and audience; neither is accepted for the other (R58, R68)", async () => {
     const { access_token, id_token } = await idTokenOf();
     expect(decodeProtectedHeader(access_token).typ).toBe("at+jwt");
     expect(decodeProtectedHeader(id_token).typ).toBe("JWT");
@@ -113,7 +113,7 @@ describe("the ID token", () => {
     expect(await isAlive(id_token)).toBe(false);
   });
 
-  test("comes with a customer token only from here: the other door gives none", async () => {
+  test("is given at the realm's token endpoint only", async () => {
     const { code, pkce } = await f.signOn({ parameters: { nonce: "n" } });
     const request = toRequest(issueCustomerToken, {
       token: f.implicit,
@@ -130,7 +130,7 @@ describe("the ID token", () => {
     expect(await (await f.latchkey.app.fetch(request)).text()).not.toContain("id_token");
   });
 
-  test("is signed with the new key after a rotation, and the key set has it (oidcc-server-rotate-keys)", async () => {
+  test("is signed with the new key after a rotation (oidcc-server-rotate-keys)", async () => {
     await keySet();
     const before = decodeProtectedHeader((await idTokenOf()).id_token).kid;
     f.latchkey.clock.advance(SIGNS_FOR_MS - PUBLISHED_BEFORE_MS);

@@ -9,7 +9,7 @@ import {
 import { listEvents } from "../../../src/contract/events.ts";
 import { createTestApp, type TestApp, type TestStore } from "../../support/app.ts";
 
-/** `openid_client` of an application key: what it owes as a client of its store's realms. */
+/** `openid_client` of an application key: what the realms of its store demand of the key as a client. */
 
 let latchkey: TestApp;
 let store: TestStore;
@@ -24,7 +24,7 @@ const make = async (more: object) => (await store.call(createApplicationKey, jso
 const kindOf = async (id: string) =>
   (await store.call(getApplicationKey, { ids: { id } })).body.data.openid_client;
 
-test("is `pkce` unless the request says `standard`, in every answer", async () => {
+test("openid_client is `pkce` unless the request says `standard`, in every answer", async () => {
   expect([(await make({})).openid_client, (await make({ openid_client: "standard" })).openid_client]).toEqual(
     ["pkce", "standard"],
   );
@@ -36,7 +36,7 @@ test("is `pkce` unless the request says `standard`, in every answer", async () =
   ]);
 });
 
-test("an update without it keeps it, an update with it changes it and leaves an event with the change", async () => {
+test("an update without openid_client keeps it; an update with one changes it and notes an event", async () => {
   const { id } = await make({});
   const update = (more: object) => store.call(updateApplicationKey, { ids: { id }, ...json(more) });
   expect((await update({ openid_client: "standard" })).body.data.openid_client).toBe("standard");
@@ -46,7 +46,7 @@ test("an update without it keeps it, an update with it changes it and leaves an 
   expect(data[0].data.changes.openid_client).toEqual({ before: "pkce", after: "standard" });
 });
 
-test("a dry run ignores it, and changes nothing", async () => {
+test("a dry run ignores openid_client and changes nothing", async () => {
   const { id } = await make({});
   const answer = await store.call(dryRunApplicationKey, {
     ids: { id },
@@ -55,12 +55,15 @@ test("a dry run ignores it, and changes nothing", async () => {
   expect([answer.status, await kindOf(id)]).toEqual([200, "pkce"]);
 });
 
-test.each([null, "", "Standard", "public", 1, ["standard"]])("400 for %j", async (openid_client) => {
-  const { id } = await make({});
-  for (const answer of [
-    await store.call(createApplicationKey, json({ openid_client })),
-    await store.call(updateApplicationKey, { ids: { id }, ...json({ openid_client }) }),
-  ])
-    expect([answer.status, answer.code]).toEqual([400, "member_invalid"]);
-  expect(await kindOf(id)).toBe("pkce");
-});
+test.each([null, "", "Standard", "public", 1, ["standard"]])(
+  "an application key › 400 for the openid_client %j",
+  async (openid_client) => {
+    const { id } = await make({});
+    for (const answer of [
+      await store.call(createApplicationKey, json({ openid_client })),
+      await store.call(updateApplicationKey, { ids: { id }, ...json({ openid_client }) }),
+    ])
+      expect([answer.status, answer.code]).toEqual([400, "member_invalid"]);
+    expect(await kindOf(id)).toBe("pkce");
+  },
+);

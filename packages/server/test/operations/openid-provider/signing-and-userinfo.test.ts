@@ -12,11 +12,11 @@ import { algOf, askUserinfo, basic, f, ids, realmAsProvider, signIn, withOptions
 
 realmAsProvider();
 
-describe("ID tokens are signed as the realm says", () => {
+describe("the signature of ID tokens", () => {
   const published = async () =>
     (await call(f.latchkey.app, jwks)).body.keys as { kid: string; alg: string }[];
 
-  test("RS256 for a realm of today, ES256 where it says so; customer tokens stay ES256; both keys are published (wire 22)", async () => {
+  test("RS256 by default, ES256 if the realm says so; customer tokens stay ES256; both keys are published (wire 22)", async () => {
     const keys = await published();
     expect(keys.map(({ alg }) => alg).toSorted()).toEqual(["ES256", "RS256"]);
     const { body } = await f.store.call(getRealm, { ids: { id: f.realmId } });
@@ -32,7 +32,7 @@ describe("ID tokens are signed as the realm says", () => {
     }
   });
 
-  test("a realm of the release before, which knew no choice, goes on with ES256", async () => {
+  test("a realm of the release before the choice keeps ES256", async () => {
     await published();
     await f.latchkey.storage.db
       .updateTable("authentication_realms")
@@ -46,7 +46,7 @@ describe("ID tokens are signed as the realm says", () => {
     expect((await f.store.call(createRealm, { json })).code).toBe("member_invalid");
   });
 
-  test("the first sign-on neither waits for an RSA key nor fails for want of one: it is signed with what there is", async () => {
+  test("the first sign-on does not wait for an RSA key: ES256 signs until there is one", async () => {
     const making = Promise.withResolvers<never>();
     await withOptions({
       makeKey: (alg) => (alg === "RS256" ? making.promise : newKey(alg)),
@@ -54,11 +54,11 @@ describe("ID tokens are signed as the realm says", () => {
     const reading = published();
     expect(algOf((await signIn()).id_token)).toBe("ES256");
     making.reject(new Error("no entropy"));
-    // Who reads the key set is told of the keys that there are.
+    // The key set is answered with the keys that exist.
     expect((await reading).map(({ alg }) => alg)).toEqual(["ES256"]);
   });
 
-  test("where tokens were signed for longer than a key set is kept, a first RSA key is published for ten minutes before it signs", async () => {
+  test("a first RSA key is published for ten minutes before it signs, if tokens were signed before", async () => {
     await signIn();
     f.latchkey.clock.advance(11 * 60_000);
     expect((await published()).map(({ alg }) => alg)).toContain("RS256");
@@ -67,7 +67,7 @@ describe("ID tokens are signed as the realm says", () => {
     expect(algOf((await signIn()).id_token)).toBe("RS256");
   });
 
-  test("instances that make the first RSA key at the same moment end with one, which each of them publishes", async () => {
+  test("instances that make the first RSA key at once agree on one", async () => {
     const { storage, clock } = f.latchkey;
     const others = await Promise.all([1, 2].map(() => createTestApp({ storage, clock })));
     const apps = [f.latchkey, ...others].map(({ app }) => app);
@@ -77,7 +77,7 @@ describe("ID tokens are signed as the realm says", () => {
     for (const other of rest) expect(other).toEqual(first);
   });
 
-  test("the private half lies sealed in the database", async () => {
+  test("the private key is sealed in the database", async () => {
     await published();
     const [row] = await f.latchkey.storage.db.selectFrom("id_token_keys").selectAll().execute();
     expect(JSON.parse(row?.public_jwk ?? "{}")).not.toHaveProperty("d");
@@ -88,7 +88,7 @@ describe("ID tokens are signed as the realm says", () => {
 describe("userinfo", () => {
   const EMAIL = { sub: expect.any(String), email: "ada@shop.example", email_verified: true };
 
-  test("200 with GET and POST: sub as in the ID token, and the name only for who asked for `profile`", async () => {
+  test("200 with GET and POST: the ID token's sub, and the name only with the scope `profile`", async () => {
     const plain = await signIn();
     const named = await signIn({ scope: "openid email profile" });
     expect([plain.scope, named.scope]).toEqual(["openid email", "openid email profile"]);
@@ -103,19 +103,19 @@ describe("userinfo", () => {
       expect(answer.body).toEqual({ ...EMAIL, name: "Ada Lovelace" });
   });
 
-  test("401 by POST as well for what is no token", async () => {
+  test("401 by POST for text that is not a token", async () => {
     const headers = { authorization: "Bearer x" };
     expect((await call(f.latchkey.app, userinfoByPost, { ids: ids(), headers })).code).toBe("token_invalid");
   });
 
-  test("200 for the customer token of the other door too, and any origin may read it", async () => {
+  test("200 for a customer token from POST /v2/customers/tokens, readable from any origin", async () => {
     const { body } = await f.redeem(await f.signOn());
     const origin = { origin: "https://shop.example", authorization: `Bearer ${body.data.token}` };
     const answer = await askUserinfo(undefined, { headers: origin });
     expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
   });
 
-  test("401 with WWW-Authenticate for no token, and for anything that is no customer token of this realm (R48, R51, R58)", async () => {
+  test("401 with WWW-Authenticate without a token, and for any token that is no customer token of this realm (R48, R51, R58)", async () => {
     const { access_token, id_token } = await signIn();
     const { body } = await f.store.call(createRealm, {
       json: { data: { type: "authentication-realm", name: "B" } },
@@ -152,7 +152,7 @@ describe("userinfo", () => {
     expect((await askUserinfo(`Bearer ${access_token}`, { query })).code).toBe("token_misplaced");
   });
 
-  test("401 once the token has expired, or its customer is gone; 404 for a realm that nobody has", async () => {
+  test("401 for an expired token or a deleted customer; 404 for an unknown realm", async () => {
     const { access_token } = await signIn();
     const unknown = { ...ids(), realm: "01890000-0000-7000-8000-000000000000" };
     expect((await askUserinfo(`Bearer ${access_token}`, { ids: unknown })).code).toBe("realm_not_found");

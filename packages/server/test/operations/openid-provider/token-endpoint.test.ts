@@ -27,7 +27,7 @@ import {
 tokenRequests();
 
 describe("the token endpoint", () => {
-  test("200 with the customer token as access token, an ID token, and nothing else", async () => {
+  test("200 with the customer token as access token and an ID token, and nothing else", async () => {
     const signedOn = await f.signOn();
     const { status, body } = await redeem(signedOn);
     expect(status).toBe(200);
@@ -52,13 +52,13 @@ describe("the token endpoint", () => {
     expect(await f.records()).toMatchObject([{ outcome: "exchanged", customer_id: claims.sub }]);
   });
 
-  test("expires_in is the life of the customer token (LATCHKEY_CUSTOMER_TOKEN_SECONDS)", async () => {
+  test("expires_in is the customer token's lifetime (LATCHKEY_CUSTOMER_TOKEN_SECONDS)", async () => {
     await withOptions({ customerTokenSeconds: 600 });
     const { body } = await redeem(await f.signOn());
     expect(body.expires_in).toBe(600);
   });
 
-  /** What is changed, how it is refused, and whether the code still works. `undefined` leaves a field out. */
+  /** The change, the two error codes, and whether the code still works. `undefined` leaves a field out. */
   const refused: [string, Record<string, string | undefined>, string, string, "works" | "void"][] = [
     [
       "no verifier (ensure-pkce-code-verifier-required)",
@@ -151,7 +151,7 @@ describe("the token endpoint", () => {
     expect((await redeem(signedOn)).status).toBe(then === "works" ? 200 : 400);
   });
 
-  test("400 for a field twice, before the code is touched (RFC 6749 3.2)", async () => {
+  test("400 for a repeated field; the code still works (RFC 6749 3.2)", async () => {
     const signedOn = await f.signOn();
     const once = new URLSearchParams(formOf(signedOn)).toString();
     for (const [name, value] of Object.entries(formOf(signedOn))) {
@@ -165,14 +165,14 @@ describe("the token endpoint", () => {
     expect((await redeem(signedOn)).status).toBe(200);
   });
 
-  test("400 for client credentials in the URL, before the code is touched (R35)", async () => {
+  test("400 for client credentials in the URL; the code still works (R35)", async () => {
     const signedOn = await f.signOn();
     const answer = await redeem(signedOn, {}, { query: "client_id=customers" });
     expect(outcome(answer)).toEqual([400, "credentials_in_url", "invalid_request"]);
     expect((await redeem(signedOn)).status).toBe(200);
   });
 
-  test("fields that nobody asks for widen nothing: scope, audience, a client secret (A32)", async () => {
+  test("unknown fields change neither scope nor audience (A32)", async () => {
     const extra = {
       scope: "openid email admin",
       audience: "https://evil.example",
@@ -187,7 +187,7 @@ describe("the token endpoint", () => {
     ]);
   });
 
-  test("400 invalid_grant for the second use at once, and the first token lives on (oidcc-codereuse)", async () => {
+  test("400 invalid_grant for the second use at once; the first token stays (oidcc-codereuse)", async () => {
     const signedOn = await f.signOn();
     const first = await redeem(signedOn);
     expect(outcome(await redeem(signedOn))).toEqual([400, "code_already_used", "invalid_grant"]);
@@ -201,7 +201,7 @@ describe("the token endpoint", () => {
     expect(outcome(await redeem(signedOn))).toEqual([400, "code_already_used", "invalid_grant"]);
   });
 
-  test("400 invalid_grant after 30 seconds, and the first token dies (oidcc-codereuse-30seconds, R10)", async () => {
+  test("400 invalid_grant after 30 seconds; the first token is revoked (oidcc-codereuse-30seconds, R10)", async () => {
     const signedOn = await f.signOn();
     const first = await redeem(signedOn);
     f.latchkey.clock.advance(30_001);
@@ -210,13 +210,13 @@ describe("the token endpoint", () => {
     expect(await f.records()).toMatchObject([{ reason: "code_replayed" }]);
   });
 
-  test("400 invalid_grant for a code that has expired (ensure-token-endpoint-fails-with-expired-auth-code)", async () => {
+  test("400 invalid_grant for an expired code (ensure-token-endpoint-fails-with-expired-auth-code)", async () => {
     const signedOn = await f.signOn();
     f.latchkey.clock.advance(60_000);
     expect(outcome(await redeem(signedOn))).toEqual([400, "code_expired", "invalid_grant"]);
   });
 
-  test("a code is good at one of the two doors, once: the other takes its use for a second one", async () => {
+  test("400 code_already_used for a code that was redeemed at POST /v2/customers/tokens, and the reverse", async () => {
     const [here, there] = [await f.signOn(), await f.signOn()];
     expect((await redeem(here)).status).toBe(200);
     expect((await f.redeem(here)).code).toBe("code_already_used");
@@ -224,7 +224,7 @@ describe("the token endpoint", () => {
     expect(outcome(await redeem(there))).toEqual([400, "code_already_used", "invalid_grant"]);
   });
 
-  test("400 for a code of another realm of the same store; it is not burnt, nor is what it gave taken back (R31)", async () => {
+  test("400 at another realm of the store; the code still works, and its token stays (R31)", async () => {
     const { body } = await f.store.call(createRealm, {
       json: { data: { type: "authentication-realm", name: "Wholesale", redirect_uris: [SHOP] } },
     });
@@ -243,7 +243,7 @@ describe("the token endpoint", () => {
     expect(await isAlive(first.body.access_token)).toBe(true);
   });
 
-  test("400 for a code of another store; it is not burnt (T15)", async () => {
+  test("400 at another store; the code still works (T15)", async () => {
     const other = await createFederation({
       idp: f.idp,
       storage: f.latchkey.storage,
@@ -255,7 +255,7 @@ describe("the token endpoint", () => {
     expect((await redeem(signedOn)).status).toBe(200);
   });
 
-  test("400 when the client id was changed meanwhile: the code belongs to the client that it was given to", async () => {
+  test("400 when the client id was changed after the callback: the code belongs to the old one", async () => {
     const signedOn = await f.signOn();
     await f.store.call(updateAuthenticationSettings, {
       json: { data: { type: "customer-authentication-settings", client_id: "renamed" } },
@@ -269,7 +269,7 @@ describe("the token endpoint", () => {
     expect(await f.records()).toMatchObject([{ outcome: "failed", reason: "client_mismatch" }]);
   });
 
-  test("400 invalid_grant when the person cannot be signed in any more, with the reason (T24)", async () => {
+  test("400 invalid_grant with the reason when the profile was disabled (T24)", async () => {
     const signedOn = await f.signOn();
     await f.store.call(updateProfile, {
       ids: { realm: f.realmId, id: f.profileId },
@@ -280,14 +280,14 @@ describe("the token endpoint", () => {
     expect(answer.body.errors[0].meta.reason).toBe("profile_disabled");
   });
 
-  test("404 for a realm that nobody has, before the code is touched", async () => {
+  test("404 for an unknown realm; the code still works", async () => {
     const signedOn = await f.signOn();
     const answer = await redeem(signedOn, {}, { ids: { ...ids(), realm: UNKNOWN } });
     expect([answer.status, answer.code]).toEqual([404, "realm_not_found"]);
     expect((await redeem(signedOn)).status).toBe(200);
   });
 
-  test("429 when one address asks too often, before the code is touched; another is served (R36, T20)", async () => {
+  test("429 when one address asks too often; the code still works from another (R36, T20)", async () => {
     const signedOn = await f.signOn();
     const peer = "192.0.2.1";
     const guess = { code: newCredential("lkac"), pkce: newPkce() };

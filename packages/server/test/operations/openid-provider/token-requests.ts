@@ -44,7 +44,7 @@ export const isAlive = async (token: string) => {
   const bearer = await f.store.token("implicit");
   return (await call(f.latchkey.app, getCustomer, { token: bearer, ids: { id }, headers })).status === 200;
 };
-/** The status and the headers of a raw request. */
+/** Sends a raw request. */
 export const send = async (method: string, path: string, headers: Record<string, string> = {}) =>
   f.latchkey.app.fetch(new Request(`http://internal${path}`, { method, headers }));
 export const pathOf = (rest: string) => `${f.issuer.slice(PUBLIC_URL.length)}${rest}`;

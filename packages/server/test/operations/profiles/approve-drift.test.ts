@@ -17,7 +17,7 @@ import { engines, type TestDatabase } from "../../support/engines.ts";
 import { createFederation, type Federation } from "../../support/federation.ts";
 import { type HostileIdp, startHostileIdp } from "../../support/hostile-idp.ts";
 
-/** What a provider has changed counts when an administrator has seen it and said so, and not before. */
+/** A provider's changed document is used once an administrator has approved it. */
 
 const FRESH_MS = 5 * 60_000;
 const DISCOVERY = "/.well-known/openid-configuration";
@@ -35,7 +35,7 @@ afterAll(async () => {
   for (const provider of [idp, elsewhere, third]) await provider.close();
 });
 
-describe.each(engines)("on $name", (engine) => {
+describe.each(engines)("approval of drift on $name", (engine) => {
   let database: TestDatabase;
   let f: Federation;
   let directory: Directory;
@@ -64,13 +64,13 @@ describe.each(engines)("on $name", (engine) => {
     f.store.call(updateProfile, { ids: ids(), json: { data: { type: "oidc-profile", ...data } } });
   const meta = async () => (await f.store.call(getProfile, { ids: ids() })).body.data.meta;
   const key = () => ({ storeId: f.store.store.id, realmId: f.realmId, profileId: f.profileId });
-  /** Where we send codes, as a sign-on would look it up now. */
+  /** The token endpoint that a sign-on would use now. */
   const tokenEndpoint = async () => {
     const profile = await findProfile(f.latchkey.storage.db, key());
     return profile && (await directory.metadataOf(profile))?.tokenEndpoint;
   };
   const at = (provider: HostileIdp) => `${provider.origin}/token`;
-  /** The provider's document names another token endpoint, and somebody has looked. */
+  /** The provider's document names another token endpoint, and a check has found it. */
   const drift = async (provider: HostileIdp): Promise<string> => {
     idp.hooks.discovery = (document) => ({ ...document, token_endpoint: at(provider) });
     f.latchkey.clock.advance(FRESH_MS + 1);
@@ -78,7 +78,7 @@ describe.each(engines)("on $name", (engine) => {
     return (await meta()).pending_change.digest;
   };
 
-  test("200 accepts the document that was shown, whatever the provider answers by now, and asks nobody", async () => {
+  test("200 accepts the document that was shown, without a request to the provider", async () => {
     const digest = await drift(elsewhere);
     expect((await meta()).pending_change.changes).toEqual([
       { member: "token_endpoint", before: at(idp), after: at(elsewhere) },
@@ -98,14 +98,14 @@ describe.each(engines)("on $name", (engine) => {
     ]);
   });
 
-  test("200 also while the provider is down", async () => {
+  test("200 while the provider is down", async () => {
     const digest = await drift(elsewhere);
     idp.hooks.answer = { [DISCOVERY]: (_, response) => void response.writeHead(503).end() };
     expect((await approve(digest)).status).toBe(200);
     expect(await tokenEndpoint()).toBe(at(elsewhere));
   });
 
-  test("nothing waits any more once the provider says again what is approved", async () => {
+  test("a pending change is dropped when the provider returns to the approved document", async () => {
     await drift(elsewhere);
     idp.hooks.discovery = (document) => document;
     f.latchkey.clock.advance(FRESH_MS + 1);
@@ -113,7 +113,7 @@ describe.each(engines)("on $name", (engine) => {
     expect((await meta()).pending_change).toBeNull();
   });
 
-  test("409 drift_changed with the digest of what waits, when that was not shown; the old one stays in use", async () => {
+  test("409 drift_changed with the pending digest for any other digest; the old document stays in use", async () => {
     const shown = await drift(elsewhere);
     const waiting = await drift(third);
     expect(waiting).not.toBe(shown);
@@ -125,7 +125,7 @@ describe.each(engines)("on $name", (engine) => {
     expect(await tokenEndpoint()).toBe(at(third));
   });
 
-  test("an approval and a new drift at once: what was not approved is never used", async () => {
+  test("an approval and a new drift at once: an unapproved document is never used", async () => {
     for (let round = 0; round < 4; round++) {
       const digest = await drift(elsewhere);
       idp.hooks.discovery = (document) => ({ ...document, token_endpoint: at(third) });
@@ -140,7 +140,7 @@ describe.each(engines)("on $name", (engine) => {
     }
   });
 
-  test("409 adoption_impossible for the people of a profile that was not deleted; nothing is approved", async () => {
+  test("409 adoption_impossible for a profile that was not deleted; nothing is approved", async () => {
     const digest = await drift(elsewhere);
     const other = await f.addProfile({ discovery_url: third.discoveryUrl });
     const json = { data: { digest, adopt_identities_of: other } };
@@ -149,7 +149,7 @@ describe.each(engines)("on $name", (engine) => {
     expect((await meta()).pending_change.digest).toBe(digest);
   });
 
-  test("409 identities_left_behind also for people whom an update takes over while the approval is on its way", async () => {
+  test("409 identities_left_behind also for identities that an update adopts during the approval", async () => {
     await f.redeem(await f.signOn());
     await f.store.call(deleteProfile, { ids: ids() });
     const heir = await f.addProfile();
@@ -176,7 +176,7 @@ describe.each(engines)("on $name", (engine) => {
     await expect(approving).rejects.toMatchObject({ code: "identities_left_behind" });
   });
 
-  test("409 when nothing waits, and for another profile's id; 400 without a digest", async () => {
+  test("409 when nothing is pending, and for another profile's id; 400 without a digest", async () => {
     expect((await approve("x")).code).toBe("no_pending_change");
     const answer = await f.store.call(approveDrift, { ids: ids(), json: { data: {} } });
     expect([answer.status, answer.code]).toEqual([400, "member_missing"]);
@@ -196,7 +196,7 @@ describe.each(engines)("on $name", (engine) => {
     expect((await approve(digest)).code).toBe("no_pending_change");
   });
 
-  test("another path on the same host is taken over by itself", async () => {
+  test("another path on the same host needs no approval", async () => {
     await tokenEndpoint();
     idp.hooks.discovery = (document) => ({ ...document, token_endpoint: `${idp.origin}/token/v2` });
     f.latchkey.clock.advance(FRESH_MS + 1);
@@ -204,7 +204,7 @@ describe.each(engines)("on $name", (engine) => {
     expect((await meta()).pending_change).toBeNull();
   });
 
-  describe("nothing is adopted by", () => {
+  describe("drift is not approved by", () => {
     const steps: [string, object[]][] = [
       ["a rename", [{ name: "Renamed" }]],
       ["switching it off and on", [{ enabled: false }, { enabled: true }]],
@@ -213,7 +213,7 @@ describe.each(engines)("on $name", (engine) => {
       ["a new client id", [{ client_id: "another", client_secret: "new" }]],
     ];
 
-    test.each(steps)("%s while drift waits", async (_, changes) => {
+    test.each(steps)("%s while drift is pending", async (_, changes) => {
       const digest = await drift(elsewhere);
       const { since } = (await meta()).pending_change;
       f.latchkey.clock.advance(1000);
@@ -224,7 +224,7 @@ describe.each(engines)("on $name", (engine) => {
       expect(await tokenEndpoint()).toBe(at(elsewhere));
     });
 
-    test.each(steps)("%s when the provider has changed and nobody has looked yet", async (_, changes) => {
+    test.each(steps)("%s when the provider has changed and no check has found it yet", async (_, changes) => {
       idp.hooks.discovery = (document) => ({ ...document, token_endpoint: at(elsewhere) });
       for (const change of changes) expect((await update(change)).status).toBe(200);
       expect(await tokenEndpoint()).toBe(at(idp));
@@ -232,7 +232,7 @@ describe.each(engines)("on $name", (engine) => {
     });
   });
 
-  test("switching on again takes over what is no drift, and clears what waited", async () => {
+  test("a profile that is enabled again drops a pending change and takes harmless changes", async () => {
     await drift(elsewhere);
     await update({ enabled: false });
     idp.hooks.discovery = (document) => ({ ...document, token_endpoint: `${idp.origin}/token/v2` });
@@ -241,7 +241,7 @@ describe.each(engines)("on $name", (engine) => {
     expect(await tokenEndpoint()).toBe(`${idp.origin}/token/v2`);
   });
 
-  test("another discovery URL is the store's own word: what stands there is used", async () => {
+  test("another discovery URL is the store's own choice: its document is used", async () => {
     await drift(elsewhere);
     const { body } = await update({ discovery_url: idp.origin, client_secret: "s" });
     expect(body.data.meta.pending_change).toBeNull();

@@ -26,14 +26,14 @@ import {
 
 profilesOfAStore();
 
-describe("update, list, delete", () => {
+describe("update, list and deletion of a profile", () => {
   test("200 renames while the provider is down", async () => {
     const { id } = await created();
     idp.hooks.answer = { "/.well-known/openid-configuration": (_, response) => void response.destroy() };
     expect((await update(id, { name: "Renamed" })).body.data.name).toBe("Renamed");
   });
 
-  test("trying wrong addresses again and again does not touch the health of the working provider", async () => {
+  test("wrong discovery URLs do not change the health of the working provider", async () => {
     const { id } = await created();
     for (let i = 0; i < 8; i++) {
       await update(id, { discovery_url: `${idp.origin}/wrong`, client_secret: "s" });
@@ -43,7 +43,7 @@ describe("update, list, delete", () => {
     expect((await call(latchkey.app, ready)).body.identity_providers).toEqual({ down: 0, degraded: 0 });
   });
 
-  test("422 for an update to a provider that misses a requirement; the old one stays in force", async () => {
+  test("422 for an update to a provider that misses a requirement; the old one stays", async () => {
     const { id } = await created();
     const before = await read(id);
     idp.hooks.discovery = (d) => ({ ...d, response_types_supported: ["id_token"] });
@@ -52,12 +52,12 @@ describe("update, list, delete", () => {
     expect(await read(id)).toEqual(before);
   });
 
-  test("409 for a body that names another profile", async () => {
+  test("409 for another profile's id in the body", async () => {
     const { id } = await created();
     expect((await update(id, { id: "another" })).code).toBe("id_mismatch");
   });
 
-  test("200 lists with links in each item, for storefronts too (seed 4.2)", async () => {
+  test("200 with links in each item, for storefronts, too (seed 4.2)", async () => {
     await created();
     await created({ name: "Second" });
     const { body } = await call(latchkey.app, listProfiles, {
@@ -70,7 +70,7 @@ describe("update, list, delete", () => {
     }
   });
 
-  test("200 tells a public token nothing of a secret's rotation or of a change that waits; the back office sees both", async () => {
+  test("200 hides secret rotation and pending changes from public tokens; the back office sees both", async () => {
     const { id } = await created({ client_secret_next: "marker next secret" });
     const metaFor = async (token: string) => {
       const one = await call(latchkey.app, getProfile, { ids: { realm, id }, token });
@@ -85,7 +85,7 @@ describe("update, list, delete", () => {
     }
   });
 
-  test("404 for another store's profile on every path, and it lives on (T30)", async () => {
+  test("404 for another store's profile on every path; the profile stays (T30)", async () => {
     const { id } = await created();
     const other = await latchkey.createStore();
     for (const operation of [getProfile, deleteProfile, checkProfile]) {
@@ -96,15 +96,15 @@ describe("update, list, delete", () => {
     expect((await read(id)).data.id).toBe(id);
   });
 
-  test("204 removes it", async () => {
+  test("204 deletes the profile", async () => {
     const { id } = await created();
     expect((await store.call(deleteProfile, { ids: { realm, id } })).status).toBe(204);
     expect((await store.call(getProfile, { ids: { realm, id } })).code).toBe("profile_not_found");
   });
 });
 
-describe("the doctor", () => {
-  test("200 says of each requirement whether it is met, with evidence", async () => {
+describe("the checks of a profile", () => {
+  test("200 with a status for each requirement", async () => {
     const { id } = await created();
     const { body } = await store.call(checkProfile, { ids: { realm, id } });
     const statuses = Object.fromEntries(
@@ -125,7 +125,7 @@ describe("the doctor", () => {
     expect(body.data.clock_offset_seconds).toEqual(expect.any(Number));
   });
 
-  test("200 also for a provider that has broken since", async () => {
+  test("200 also when the provider's document has become invalid", async () => {
     const { id } = await created();
     idp.hooks.discovery = () => ({});
     const { body } = await store.call(checkProfile, { ids: { realm, id } });
@@ -133,10 +133,10 @@ describe("the doctor", () => {
   });
 });
 
-describe("tries of discovery addresses", () => {
+describe("the limit of discovery reads", () => {
   const wrong = (n: number) => create({ discovery_url: `${idp.origin}/${n}` });
 
-  test("429 when a store has used them up, whichever operation asks; nobody is asked; they come back", async () => {
+  test("429 for every operation that reads once a store has used them up; the provider gets no request", async () => {
     const { id } = await created();
     const ask = { ids: { realm, id } };
     const last = await created({ enabled: false });
@@ -160,7 +160,7 @@ describe("tries of discovery addresses", () => {
     expect((await wrong(0)).code).toBe("discovery_tries_exceeded");
   });
 
-  test("of one store are not another's", async () => {
+  test("holds for each store apart", async () => {
     for (let n = 0; n <= limits.discoveryTries; n++) await wrong(n);
     expect((await wrong(0)).status).toBe(429);
     await useNewStore();
@@ -169,8 +169,8 @@ describe("tries of discovery addresses", () => {
   });
 });
 
-describe("health", () => {
-  test("a provider that fails shows in its profile, in readiness and in the metrics, and readiness stays", async () => {
+describe("the health of a provider", () => {
+  test("failures show in the profile and in readiness, which stays ready", async () => {
     const { id } = await created();
     idp.hooks.answer = {
       "/.well-known/openid-configuration": (_, response) => void response.writeHead(500).end(),
@@ -192,7 +192,7 @@ describe("health", () => {
     expect((await read(id)).data.meta.health.status).toBe("up");
   });
 
-  test("a provider that is down stays down through a rename and a new secret; another address begins anew", async () => {
+  test("a rename or a new secret keeps `down`; another discovery URL resets it", async () => {
     const { id } = await created();
     idp.hooks.answer = {
       "/.well-known/openid-configuration": (_, response) => void response.writeHead(500).end(),

@@ -18,7 +18,7 @@ import {
 
 profilesOfAStore();
 
-describe("create", () => {
+describe("the creation of a profile", () => {
   test("201 reads the discovery document and gives the links (seed 4.2)", async () => {
     const { status, body } = await create();
     expect(status).toBe(201);
@@ -40,7 +40,7 @@ describe("create", () => {
     });
   });
 
-  test("201 with a slash at the path's end, an empty id and null relationships, as one client sends it", async () => {
+  test("201 with a trailing slash in the path, an empty id and null relationships", async () => {
     const json = { data: { ...given(), id: "", relationships: null } };
     const answer = await latchkey.app.fetch(
       new Request(`http://internal/v2/authentication-realms/${realm}/oidc-profiles/`, {
@@ -52,7 +52,7 @@ describe("create", () => {
     expect(answer.status).toBe(201);
   });
 
-  test("the issuer's own address does as a discovery URL", async () => {
+  test("201 with the issuer's address as discovery URL", async () => {
     expect((await create({ discovery_url: idp.origin })).status).toBe(201);
   });
 
@@ -98,7 +98,7 @@ describe("create", () => {
     ["R3", "no code grant", (d) => ({ ...d, grant_types_supported: ["implicit"] })],
   ];
 
-  test.each(broken)("422 names %s for %s, and nothing is saved", async (requirement, _, hook) => {
+  test.each(broken)("422 names %s for %s; no profile is saved", async (requirement, _, hook) => {
     idp.hooks.discovery = hook;
     const answer = await create();
     expect([answer.status, answer.code]).toEqual([422, "idp_requirement_not_met"]);
@@ -123,21 +123,18 @@ describe("create", () => {
     ["scopes", { scopes_supported: ["openid"] }],
     ["claims", { claims_supported: ["sub"] }],
     ["both", { scopes_supported: [], claims_supported: [] }],
-  ])(
-    "201 where e-mail is not listed among %s: that proves nothing, and the checks say when it shows",
-    async (_, lists) => {
-      idp.hooks.discovery = (d) => ({ ...d, ...lists });
-      const { id } = await created();
-      const { body } = await store.call(checkProfile, { ids: { realm, id } });
-      expect(body.data.checks[3]).toMatchObject({
-        id: "R4",
-        status: "unknown",
-        evidence: expect.stringContaining("to be seen at the first sign-on"),
-      });
-    },
-  );
+  ])("201 where e-mail is not listed among %s: R4 is unknown until the first sign-on", async (_, lists) => {
+    idp.hooks.discovery = (d) => ({ ...d, ...lists });
+    const { id } = await created();
+    const { body } = await store.call(checkProfile, { ids: { realm, id } });
+    expect(body.data.checks[3]).toMatchObject({
+      id: "R4",
+      status: "unknown",
+      evidence: expect.stringContaining("to be seen at the first sign-on"),
+    });
+  });
 
-  test("201 for a provider that misses requirements, if it is not enabled; what it calls itself is shown", async () => {
+  test("201 for a disabled profile whose provider misses requirements; the found issuer is shown", async () => {
     idp.hooks.discovery = (d) => ({ ...d, issuer: "https://elsewhere.example/tenant" });
     const { id } = await created({ enabled: false });
     expect((await read(id)).data.meta).toMatchObject({
@@ -154,12 +151,12 @@ describe("create", () => {
     });
   });
 
-  test("a space that was pasted along is not part of the address", async () => {
+  test("spaces around the discovery URL are removed", async () => {
     const { status, body } = await create({ discovery_url: `  ${idp.discoveryUrl} \n` });
     expect([status, body.data.discovery_url]).toEqual([201, idp.discoveryUrl]);
   });
 
-  test("a slash at the issuer's end is the issuer's business (ADR 8)", async () => {
+  test("a trailing slash of the issuer is kept (ADR 8)", async () => {
     idp.issuer = `${idp.origin}/`;
     expect((await create()).body.data.meta.issuer).toBe(`${idp.origin}/`);
   });
@@ -176,7 +173,7 @@ describe("create", () => {
     expect(answer.body.errors[0].meta).toEqual({ reason });
   });
 
-  test("no text of the provider is in our answer (A50)", async () => {
+  test("the provider's text is not in the answer (A50)", async () => {
     idp.hooks.answer = {
       "/.well-known/openid-configuration": (_, response) =>
         void response.writeHead(500).end("marker from upstream"),
@@ -184,7 +181,7 @@ describe("create", () => {
     expect(JSON.stringify((await create()).body)).not.toContain("marker");
   });
 
-  test("201 for a provider that cannot be reached, if it is not enabled; enabling it asks again", async () => {
+  test("201 for a disabled profile whose provider cannot be reached; a later enabling reads the document", async () => {
     idp.hooks.answer = {
       "/.well-known/openid-configuration": (_, response) => void response.writeHead(503).end(),
     };
@@ -195,7 +192,7 @@ describe("create", () => {
     expect((await update(profile.id, { enabled: true })).body.data.meta.issuer).toBe(idp.origin);
   });
 
-  test("an address that may never be asked is refused even if it is not enabled", async () => {
+  test("422 for a forbidden address, even for a disabled profile", async () => {
     expect((await create({ enabled: false, discovery_url: "https://10.0.0.1" })).code).toBe(
       "idp_unreachable",
     );

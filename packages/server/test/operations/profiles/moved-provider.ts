@@ -16,14 +16,14 @@ export function movedProvider(): void {
 }
 
 export const ids = () => ({ realm: f.realmId, id: f.profileId });
-export const signedOn = async (parameters = {}) => {
+export const signOnCustomer = async (parameters = {}) => {
   f.latchkey.clock.advance(1000);
   return (await f.redeem(await f.signOn({ parameters }))).body.data.customer_id as string;
 };
 export const profile = async () => (await f.store.call(getProfile, { ids: ids() })).body.data;
 
-/** The same provider under another name: its issuer has a slash at the end. */
-export const rename = () => {
+/** Gives the provider another issuer: the same with a trailing slash. */
+export const changeIssuer = () => {
   f.idp.issuer = `${f.idp.origin}/`;
 };
 export const move = (data: object = {}) =>
@@ -39,9 +39,9 @@ export const move = (data: object = {}) =>
     },
   });
 
-/** A profile that has taken over somebody from a deleted one. */
+/** A profile that has adopted a customer's identity from a deleted profile. */
 export async function inherit() {
-  const customer = await signedOn();
+  const customer = await signOnCustomer();
   await f.store.call(deleteProfile, { ids: ids() });
   const profile = await f.addProfile({ name: "Heir", adopt_identities_of: f.profileId });
   const heir = (change: object) => {

@@ -4,7 +4,7 @@ import { getAuthenticationSettings } from "../../../src/contract/realms.ts";
 import { createTestApp, type TestApp, type TestStore } from "../../support/app.ts";
 import { type HostileIdp, startHostileIdp } from "../../support/hostile-idp.ts";
 
-/** One store, one hostile provider, and the profiles made for it. */
+/** A store, a hostile provider, and the profiles made for it. */
 
 export let latchkey: TestApp;
 export let idp: HostileIdp;

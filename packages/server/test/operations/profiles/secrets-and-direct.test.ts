@@ -18,8 +18,8 @@ import {
 
 profilesOfAStore();
 
-describe("secrets", () => {
-  test("201 without one, if the profile is not enabled; enabling it needs one, and no other place is given it", async () => {
+describe("the client secret", () => {
+  test("201 without one for a disabled profile; enabling needs one, and so does a change of the client id", async () => {
     const withoutSecret = { ...given(), client_secret: undefined, enabled: false };
     const made = await store.call(createProfile, { ids: { realm }, json: { data: withoutSecret } });
     expect([made.status, made.body.data.meta.has_client_secret]).toEqual([201, false]);
@@ -32,14 +32,14 @@ describe("secrets", () => {
     expect((await update(id, { client_id: "a third" })).code).toBe("client_secret_required");
   });
 
-  test.each([{}, { enabled: true }])("400 without one, if it is enabled: %j", async (more) => {
+  test.each([{}, { enabled: true }])("400 without one for an enabled profile: %j", async (more) => {
     const json = { data: { ...given(), client_secret: undefined, ...more } };
     const answer = await store.call(createProfile, { ids: { realm }, json });
     expect([answer.status, answer.code]).toEqual([400, "member_missing"]);
     expect(answer.body.errors[0].source).toEqual({ pointer: "/data/client_secret" });
   });
 
-  test("400 names a secret that is missing beside whatever else is wrong", async () => {
+  test("400 names a missing secret beside all other faults", async () => {
     const faults = async (data: unknown) => {
       const { body } = await store.call(createProfile, { ids: { realm }, json: { data } });
       return body.errors.map(({ source }: { source: { pointer: string } }) => source.pointer).sort();
@@ -51,7 +51,7 @@ describe("secrets", () => {
     for (const data of [null, 7, []]) expect(await faults(data)).toEqual(["/data"]);
   });
 
-  test("are in no answer, no log line and not in the database as they are (T27, A56)", async () => {
+  test("is in no answer, no log line and not in clear in the database (T27, A56)", async () => {
     const { id } = await created({ client_secret_next: "marker next" });
     const answers = [await read(id), (await store.call(listProfiles, { ids: { realm } })).body];
     const rows = await latchkey.storage.db.selectFrom("oidc_profiles").selectAll().execute();
@@ -63,7 +63,7 @@ describe("secrets", () => {
     ["discovery URL", () => ({ discovery_url: `${idp.origin}/` })],
     ["client id", () => ({ client_id: "another" })],
   ])(
-    "422 for a changed %s without the secret; nothing changes and nobody is asked (T26, A55)",
+    "422 for a changed %s without the secret; nothing changes, and the provider gets no request (T26, A55)",
     async (_, change) => {
       const { id } = await created();
       const before = await read(id);
@@ -75,7 +75,7 @@ describe("secrets", () => {
     },
   );
 
-  test("the next secret can be set and taken away, and goes when the provider is another", async () => {
+  test("the next secret can be set and removed, and is dropped with a change of the client id", async () => {
     const { id } = await created({ client_secret_next: "n" });
     const hasNext = async () => (await read(id)).data.meta.has_next_client_secret;
     await update(id, { client_secret_next: null });
@@ -91,7 +91,7 @@ describe("secrets", () => {
 describe("the direct flow", () => {
   const direct = () => ({ flow: "direct", client_id: "customers" });
 
-  test("its link is the provider's own endpoint, with a query to append to (wire 15)", async () => {
+  test("the authorization link is the provider's endpoint with a query (wire 15)", async () => {
     const { body } = await create(direct());
     expect(body.links["authorization-endpoint"]).toBe(`${idp.origin}/authorize?profile=${body.data.id}`);
     idp.hooks.discovery = (d) => ({ ...d, authorization_endpoint: `${idp.origin}/authorize?a=1` });
@@ -101,7 +101,7 @@ describe("the direct flow", () => {
     );
   });
 
-  test("409 for a second one in the realm, also when two race; another realm has its own", async () => {
+  test("409 for a second direct profile in the realm, also in a race; another realm may have one", async () => {
     const answers = await Promise.all([create(direct()), create(direct())]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
     expect((await create(direct())).code).toBe("direct_profile_exists");
@@ -113,7 +113,7 @@ describe("the direct flow", () => {
     expect((await store.call(createProfile, elsewhere)).status).toBe(201);
   });
 
-  test("422 when its client id is not that of the settings, from either side", async () => {
+  test("422 when the client ids of profile and settings differ, from either side", async () => {
     expect((await create({ flow: "direct" })).code).toBe("direct_client_id_mismatch");
     const { id } = await created(direct());
     const json = { data: { type: "customer-authentication-settings", client_id: "other" } };

@@ -9,7 +9,7 @@ import { type Answer, call } from "../../support/call.ts";
 import { type Browser, COOKIE, createFederation, type Federation } from "../../support/federation.ts";
 import { createMembersSide } from "../../support/members.ts";
 
-/** A sign-on by an administrator, of which nothing comes but a page and a record (wire 19). */
+/** A test sign-on of an administrator: its result is a page and a record, and no customer (wire 19). */
 
 let f: Federation;
 beforeEach(async () => {
@@ -36,7 +36,7 @@ async function visit(browser: Browser, url: string, changes: Record<string, stri
   return answer;
 }
 
-/** From the address to the page. */
+/** Follows a test from its address to its page. */
 async function run(): Promise<{ browser: Browser; back: string; page: Answer; reference: string }> {
   const browser: Browser = { cookie: undefined };
   const { url, reference } = await offer();
@@ -60,7 +60,7 @@ const made = async () => {
 };
 
 describe("a test sign-on", () => {
-  test("ends on a page with every check, both sides, timings and the requirements; and in a record", async () => {
+  test("ends on a page with every check, timings and requirements, and in a record", async () => {
     const { page, reference } = await run();
     expect(page.status).toBe(200);
     const text = textOf(page);
@@ -71,7 +71,7 @@ describe("a test sign-on", () => {
     expect(text).toMatch(new RegExp(`id_token.iss Expected ${f.idp.issuer} Found ${f.idp.issuer}`));
     expect(text).toMatch(/Token endpoint \d+ ms/);
     expect(page.headers.get("cache-control")).toBe("no-store");
-    // The one that was promised with the address.
+    // The reference that the offer of the test has announced.
     expect(/Reference <strong>([^<]+)/.exec(page.body)?.[1]).toBe(reference);
     expect(await f.recordOf(reference)).toMatchObject({
       test: true,
@@ -81,7 +81,7 @@ describe("a test sign-on", () => {
     });
   });
 
-  test("makes no customer, no identity, no code, no token and no event, and is in no figures", async () => {
+  test("makes no customer, identity, code, token or event, and is not counted", async () => {
     await run();
     f.idp.hooks.claims = (claims) => ({ ...claims, aud: "another" });
     await run();
@@ -95,7 +95,7 @@ describe("a test sign-on", () => {
     expect(await f.records()).toHaveLength(2);
   });
 
-  test("that fails says why, what to do, and which requirement is not met", async () => {
+  test("that fails shows the reason, the remedy and the missed requirement", async () => {
     f.idp.hooks.claims = (claims) => ({ ...claims, aud: ["another", "<b>third</b>"] });
     const { page } = await run();
     const text = textOf(page);
@@ -113,7 +113,7 @@ describe("a test sign-on", () => {
     f.idp.hooks.claims = (claims) => claims;
   });
 
-  test("that fails at the provider shows what it said, as text", async () => {
+  test("that fails at the provider shows the provider's error as text", async () => {
     f.idp.hooks = {
       redirect: ({ state = "" }) => ({ state, error: "access_denied", error_description: "<i>not</i> you" }),
     };
@@ -134,7 +134,7 @@ describe("a test sign-on", () => {
     f.idp.hooks = {};
   });
 
-  test("shows what the realm's rules would refuse", async () => {
+  test("shows the refusal that the realm's rules would give", async () => {
     await f.store.call(updateProfile, {
       ids: at(),
       json: { data: { type: "oidc-profile", provisioning: "existing" } },
@@ -145,7 +145,7 @@ describe("a test sign-on", () => {
     expect(text).toContain("R7 met");
   });
 
-  test("of the members' realm says what a member would be told, whoever is a customer", async () => {
+  test("in the members' realm shows a member's result, whether the person is a customer or not", async () => {
     const side = await createMembersSide(f);
     const ofMembers = { realm: side.realmId, profile: side.profileId };
     const tested = async (): Promise<string> => {
@@ -161,7 +161,7 @@ describe("a test sign-on", () => {
     expect(await tested()).toContain("member_email_unverified");
   });
 
-  test("of a provider that does not answer says so at once", async () => {
+  test("ends at once when the provider does not answer", async () => {
     const { url } = await offer();
     f.idp.hooks.answer = { "/token": (_, response) => void response.writeHead(503).end() };
     const browser: Browser = { cookie: undefined };
@@ -170,7 +170,7 @@ describe("a test sign-on", () => {
     expect(textOf(page)).toContain("token.unavailable");
   });
 
-  test("that cannot begin any more ends on its page at once", async () => {
+  test("ends on its page at once when it cannot begin", async () => {
     const { url } = await offer();
     await f.latchkey.storage.db.updateTable("oidc_profiles").set({ flow: "direct" }).execute();
     const page = await visit({ cookie: undefined }, url);
@@ -178,7 +178,7 @@ describe("a test sign-on", () => {
     expect(textOf(page)).toContain("profile_disabled");
   });
 
-  test("works for a profile that is not enabled yet, and tells the doctor what it has shown", async () => {
+  test("works for a disabled profile, and is evidence for the checks", async () => {
     await f.store.call(updateProfile, {
       ids: at(),
       json: { data: { type: "oidc-profile", enabled: false } },
@@ -190,14 +190,14 @@ describe("a test sign-on", () => {
     expect(data.checks.find(({ id }: { id: string }) => id === "R7")).toMatchObject({ status: "met" });
   });
 
-  test("422 for a profile with the direct flow", async () => {
+  test("422 for a profile of the direct flow", async () => {
     await f.latchkey.storage.db.updateTable("oidc_profiles").set({ flow: "direct" }).execute();
     const answer = await f.store.call(testSignOn, { ids: at() });
     expect([answer.status, answer.code]).toEqual([422, "test_sign_on_direct"]);
   });
 });
 
-describe("its address", () => {
+describe("the address of a test", () => {
   test("works once", async () => {
     const { url } = await offer();
     expect((await visit({ cookie: undefined }, url)).status).toBe(303);
@@ -206,13 +206,13 @@ describe("its address", () => {
     expect(second.body).toContain("This test is over");
   });
 
-  test("of any number of visits at once one goes on", async () => {
+  test("many visits at once: one goes on", async () => {
     const { url } = await offer();
     const answers = await Promise.all(Array.from({ length: 8 }, () => visit({ cookie: undefined }, url)));
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
   });
 
-  test("works for ten minutes, at its own profile, as it was given", async () => {
+  test("works for ten minutes, at its own profile, unchanged", async () => {
     const { url, expires_at } = await offer();
     expect(Date.parse(expires_at) - f.latchkey.clock.now()).toBe(600_000);
     const other = await f.addProfile({ name: "Other" });
@@ -226,8 +226,8 @@ describe("its address", () => {
   });
 });
 
-describe("its return", () => {
-  test("counts once, in the browser in which it began, within ten minutes", async () => {
+describe("the callback of a test", () => {
+  test("counts once, in its own browser, within ten minutes", async () => {
     const { browser, back } = await run();
     expect((await f.comeBack(browser, back)).code).toBe("test_sign_on_over");
     const mine: Browser = { cookie: undefined };
@@ -239,7 +239,7 @@ describe("its return", () => {
     expect(await made()).toEqual([]);
   });
 
-  test("with its state given twice is nobody's (R5), and after a restore it has expired, as any sign-on has (T54)", async () => {
+  test("is refused with two states (R5), and has expired after a restore (T54)", async () => {
     const browser: Browser = { cookie: undefined };
     const begun = await visit(browser, (await offer()).url);
     const back = f.idp.signIn(begun.headers.get("location") ?? "");
@@ -252,13 +252,13 @@ describe("its return", () => {
     expect((await f.comeBack(browser, back)).code).toBe("attempt_expired");
   });
 
-  test("cannot become a sign-on, nor a sign-on a test: each state opens for its own purpose", async () => {
+  test("cannot finish a sign-on, nor a sign-on's callback a test", async () => {
     const browser: Browser = { cookie: undefined };
     const test = new URL((await visit(browser, (await offer()).url)).headers.get("location") ?? "");
     const real = new URL((await f.begin(browser)).headers.get("location") ?? "");
     const ticket = real.searchParams.get("state") ?? "";
     expect((await visit(browser, `?ticket=${encodeURIComponent(ticket)}`)).code).toBe("test_sign_on_over");
-    // The code and nonce of the one with the state of the other.
+    // The code and the nonce of one with the state of the other.
     const back = new URL(f.idp.signIn(real.href));
     back.searchParams.set("state", test.searchParams.get("state") ?? "");
     const crossed = await f.comeBack(browser, back.href);

@@ -9,7 +9,7 @@ import { createFederation, type Federation } from "../../support/federation.ts";
 import { ADA, type HostileIdp, startHostileIdp } from "../../support/hostile-idp.ts";
 import { until } from "../../support/until.ts";
 
-/** Two administrators at one profile: nothing that was acknowledged is undone, and no provider sees another's secret. */
+/** Two administrators change one profile: no acknowledged change is undone, and no provider gets another's secret. */
 
 const DISCOVERY = "/.well-known/openid-configuration";
 
@@ -47,7 +47,7 @@ const row = async (): Promise<Profile> => {
 };
 const outcome = ({ status, code }: Answer) => (code === undefined ? `${status}` : `${status} ${code}`);
 
-/** All that a provider must be right about: where it is, who we are there, and with which secret. */
+/** The settings that must belong together: the provider's address, the client id and the secret. */
 const place = (provider: HostileIdp, name: string) => ({
   discovery_url: provider.discoveryUrl,
   client_id: `client ${name}`,
@@ -62,7 +62,7 @@ const storedPlace = async () => {
   };
 };
 
-/** The provider's discovery document is asked for, and not given before the test says so. */
+/** Holds the provider's discovery document back until the test releases it. */
 function hold(provider: HostileIdp) {
   const gate = Promise.withResolvers<void>();
   const asked = provider.asked(DISCOVERY);
@@ -85,7 +85,7 @@ const sawSecret = (provider: HostileIdp, name: string): boolean =>
       .includes(`secret%20${name}`),
   );
 
-describe.each(engines)("on $name", (engine) => {
+describe.each(engines)("changes of a profile on $name", (engine) => {
   let database: TestDatabase;
 
   beforeEach(async ({ skip }) => {
@@ -98,7 +98,7 @@ describe.each(engines)("on $name", (engine) => {
     await database?.drop();
   });
 
-  test("409 for a slow PUT whose profile was moved meanwhile; the new provider's secret is shown to nobody else (A55)", async () => {
+  test("409 for a slow PUT when the profile was moved meanwhile; the secret goes to no other provider (A55)", async () => {
     await put({ enabled: false });
     const held = hold(first);
     const slow = put({ enabled: true, client_secret: "secret slow" });
@@ -117,7 +117,7 @@ describe.each(engines)("on $name", (engine) => {
     expect([sawSecret(first, "two"), sawSecret(second, "two")]).toEqual([false, true]);
   });
 
-  test("409 for a slow move when another move was quicker: address, client id and secret are one request's", async () => {
+  test("409 for a slow move when another move was faster: address, client id and secret are one request's", async () => {
     const held = hold(second);
     const slow = put(place(second, "slow"));
     await held.isAsked();
@@ -127,7 +127,7 @@ describe.each(engines)("on $name", (engine) => {
     expect(await storedPlace()).toEqual(place(first, "quick"));
   });
 
-  test("three moves at once: what is stored is one acknowledged request's, whole, in every round", async () => {
+  test("three moves at once: the stored profile is one acknowledged request's in every round", async () => {
     for (let round = 0; round < 6; round++) {
       const moves = [first, second, first].map((provider, index) => place(provider, `${round} ${index}`));
       const answers = await Promise.all(moves.map((move) => put(move)));
@@ -137,7 +137,7 @@ describe.each(engines)("on $name", (engine) => {
     }
   });
 
-  test("a new name, and whom to let in, are written beside whatever else is: each PUT only what it sent", async () => {
+  test("a PUT writes only the members that it sends: a name and provisioning change beside each other", async () => {
     for (let round = 0; round < 6; round++) {
       const [renamed, provisioned, moved] = await Promise.all([
         put({ name: `name ${round}` }),
@@ -153,11 +153,11 @@ describe.each(engines)("on $name", (engine) => {
     }
   });
 
-  test("switched on and made direct at once: the rules for a direct profile are kept", async () => {
+  test("enabled and made direct at once: the rules for direct profiles hold", async () => {
     await put({ enabled: false });
     const [on, direct] = await Promise.all([put({ enabled: true }), put({ flow: "direct" })]);
     const { enabled, flow } = await row();
-    // Its client id is not the settings', so it must not be both.
+    // The client id differs from the settings', so the profile must not be enabled and direct.
     expect([enabled, flow]).not.toEqual([true, "direct"]);
     for (const answer of [on, direct])
       expect(["200", "409 profile_changed", "422 direct_client_id_mismatch"]).toContain(outcome(answer));
@@ -169,7 +169,7 @@ describe("If-Match", () => {
   afterEach(() => f.close());
   const tagOf = ({ headers }: Answer) => headers.get("etag") ?? "";
 
-  test("200 with the ETag of what was read; every read and every change has one, and a change has another", async () => {
+  test("200 with the current ETag; every read and every change has one, and a change gives another", async () => {
     const seen = tagOf(await read());
     expect(seen).toMatch(/^"[\x21\x23-\x7e]+"$/);
     expect(tagOf(await read())).toBe(seen);
@@ -183,10 +183,10 @@ describe("If-Match", () => {
 
   test.each([
     ["an outdated one", (seen: string) => seen],
-    ["one of something else", () => '"another"'],
-    ["what is no entity tag", (seen: string) => seen.replaceAll('"', "")],
+    ["another entity tag", () => '"another"'],
+    ["a text without quotes", (seen: string) => seen.replaceAll('"', "")],
     ["none", () => ""],
-  ])("409 profile_changed for %s: nothing changes and nobody is asked", async (_, of) => {
+  ])("409 profile_changed for %s; nothing changes, and the provider gets no request", async (_, of) => {
     const seen = tagOf(await read());
     await put({ name: "Renamed" });
     const before = await row();
@@ -201,13 +201,13 @@ describe("If-Match", () => {
   test.each([
     ["any", () => "*"],
     ["several, of which one fits", (seen: string) => `"another", ${seen}`],
-    ["one that a compressing proxy has weakened", (seen: string) => `W/${seen}`],
+    ["an ETag that a compressing proxy has weakened", (seen: string) => `W/${seen}`],
   ])("200 for %s", async (_, of) => {
     const answer = await put({ name: "Renamed" }, { "if-match": of(tagOf(await read())) });
     expect(answer.status).toBe(200);
   });
 
-  test("409 of two renames with one ETag at once: the first is kept", async () => {
+  test("409 for one of two renames at once with the same ETag", async () => {
     const seen = tagOf(await read());
     const answers = await Promise.all(["a", "b", "c"].map((name) => put({ name }, { "if-match": seen })));
     expect(answers.map(outcome).sort()).toEqual(["200", "409 profile_changed", "409 profile_changed"]);
@@ -215,7 +215,7 @@ describe("If-Match", () => {
     expect((await row()).name).toBe(kept);
   });
 
-  test("what we learn of a provider by ourselves is no change of the profile", async () => {
+  test("facts learned from the provider do not change the ETag", async () => {
     const seen = tagOf(await read());
     first.hooks.discovery = (document) => ({ ...document, token_endpoint: `${second.origin}/token` });
     f.latchkey.clock.advance(5 * 60_000);
@@ -229,7 +229,7 @@ describe("a PUT", () => {
   beforeEach(() => open());
   afterEach(() => f.close());
 
-  test("404 when the profile was deleted while its provider was asked", async () => {
+  test("404 when the profile was deleted during the provider's answer", async () => {
     const held = hold(second);
     const slow = put(place(second, "two"));
     await held.isAsked();
@@ -238,7 +238,7 @@ describe("a PUT", () => {
     expect(outcome(await slow)).toBe("404 profile_not_found");
   });
 
-  test("that switches a direct profile on is held to the settings' client id", async () => {
+  test("that enables a direct profile is checked against the settings' client id", async () => {
     await f.store.call(updateAuthenticationSettings, {
       json: { data: { type: "customer-authentication-settings", client_id: "settings" } },
     });
